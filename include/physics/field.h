@@ -1,0 +1,86 @@
+/*
+ * The fields that kernels read and write: one table for names, axes, units, valid ranges
+ * and what stands in for a field that a file lacks. Names are Veros's, standard names CF's.
+ */
+#ifndef PHYSICS_FIELD_H
+#define PHYSICS_FIELD_H
+
+#include <physics/grid.h>
+#include <stdbool.h>
+
+enum physics_field_id {
+    PHYSICS_NO_FIELD, /* ends a list of fields */
+    /* read */
+    PHYSICS_SALT,
+    PHYSICS_TEMP,
+    PHYSICS_P,
+    PHYSICS_ZT,
+    PHYSICS_DXT,
+    PHYSICS_DXU,
+    PHYSICS_DYT,
+    PHYSICS_DYU,
+    PHYSICS_DZT,
+    PHYSICS_DZW,
+    PHYSICS_COST,
+    PHYSICS_COSU,
+    PHYSICS_MASK_T,
+    PHYSICS_MASK_U,
+    PHYSICS_MASK_V,
+    PHYSICS_MASK_W,
+    PHYSICS_K_ISO,
+    PHYSICS_KBOT,
+    PHYSICS_U_WGRID,
+    PHYSICS_V_WGRID,
+    PHYSICS_W_WGRID,
+    PHYSICS_KAPPA_M,
+    PHYSICS_MXL,
+    PHYSICS_FORC,
+    PHYSICS_FORC_TKE_SURFACE,
+    PHYSICS_TKE,
+    PHYSICS_TKE_TAUP1, /* also written */
+    PHYSICS_DTKE_TAUM1,
+    /* written */
+    PHYSICS_DHDT,
+    PHYSICS_FIELDS
+};
+
+/* How an element lies in memory. */
+enum physics_type {
+    PHYSICS_REAL,  /* double or float, as the precision says */
+    PHYSICS_MASK,  /* uint8_t, 1 water and 0 land */
+    PHYSICS_INDEX, /* int32_t, 1 + a level; 0 is none */
+};
+
+enum physics_precision { PHYSICS_FLOAT64, PHYSICS_FLOAT32, PHYSICS_PRECISIONS };
+
+#define PHYSICS_MAX_RANK 5
+
+struct physics_field {
+    const char *name;
+    enum physics_axis axes[PHYSICS_MAX_RANK + 1]; /* slowest first, ended by PHYSICS_NO_AXIS */
+    enum physics_type type;
+    const char *units;
+    const char *long_name;
+    const char *standard_name; /* CF's, or NULL */
+    double valid_min, valid_max;
+    enum physics_field_id wet;      /* the mask where the valid range counts; 0: everywhere */
+    bool optional;                  /* where absent: stand_in times stand_in_factor, */
+    enum physics_field_id stand_in; /* or zero where there is no stand-in */
+    double stand_in_factor;
+    bool spacing; /* a cell's extent along its axis: their sum is the domain's */
+};
+
+/* Indexed by enum physics_field_id. */
+extern const struct physics_field physics_fields[PHYSICS_FIELDS];
+
+int physics_field_rank(const struct physics_field *field);
+
+/* The number of elements, or SIZE_MAX where that does not fit. */
+size_t physics_field_elements(const struct physics_field *field, const struct physics_grid *grid);
+
+/* Bytes of one element. */
+size_t physics_element_bytes(enum physics_type type, enum physics_precision precision);
+
+const char *physics_precision_name(enum physics_precision precision);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * What differs between the builds of a kernel: the precision and the target. CMake compiles
+ * this folder's kernels once for each pair, with
+ *   REAL             double or float,
+ *   PHYSICS_VARIANT  host_float64, host_float32, offload_float64 or offload_float32.
+ */
+#ifndef PHYSICS_VARIANT_H
+#define PHYSICS_VARIANT_H
+
+#include <physics/kernel.h>
+
+typedef REAL real;
+
+/* VARIANT(eos) is eos_host_float64 and so on: one name for each build. */
+#define VARIANT(name) PHYSICS_PASTE(name, PHYSICS_VARIANT)
+#define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
+#define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
+
+/* This build's kernels. */
+extern const struct physics_kernel VARIANT(physics_kernels)[];
+
+physics_function VARIANT(eos);
+
+#endif
