@@ -1,0 +1,36 @@
+/*
+ * What the program needs of the memory and kernels behind a device name. Host threads are
+ * built in; offload is a module that is loaded only when a device other than cpu is named, so
+ * that --device cpu starts fast, and starts on machines that lack the offload runtime.
+ */
+#ifndef MINIAPP_BACKEND_H
+#define MINIAPP_BACKEND_H
+
+#include <physics/kernel.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { DEVICE_TEXT = 256 };
+
+struct backend {
+    /* The devices that there are. */
+    int (*count)(void);
+
+    /* Makes a device the current one and runs a probe on it. False, with the reason, where the
+     * probe did not run there. `name` becomes the device's name. */
+    bool (*open)(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT]);
+
+    const struct physics_kernel *(*kernels)(enum physics_precision precision);
+
+    /* Memory of the current device; NULL where there is not enough. */
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *memory);
+    bool (*to_device)(void *device, const void *host, size_t bytes);
+    bool (*from_device)(void *host, const void *device, size_t bytes);
+};
+
+/* The symbol that an offload module exports. */
+#define OFFLOAD_BACKEND miniapp_offload_backend
+#define OFFLOAD_BACKEND_NAME "miniapp_offload_backend"
+
+#endif

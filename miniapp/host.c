@@ -1,0 +1,118 @@
+#include "host.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Large pages save most of the TLB misses of a kernel that walks twenty arrays at once. */
+enum { LARGE_PAGE = 2 << 20 };
+
+/* Arrays whose bases are equal modulo a page compete for the same cache sets: each one starts
+ * some lines further on than the one before it. */
+enum { STAGGER = 17 * 64, STAGGERS = 16 };
+
+static int one_host(void)
+{
+    return 1;
+}
+
+int host_cpus(void)
+{
+    return omp_get_num_procs();
+}
+
+int host_threads(void)
+{
+    return omp_get_max_threads();
+}
+
+void host_set_threads(int threads)
+{
+    if (threads > 0)
+        omp_set_num_threads(threads);
+}
+
+const char *host_processor(void)
+{
+    static char model[DEVICE_TEXT];
+    char line[DEVICE_TEXT];
+    FILE *file = model[0] ? NULL : fopen("/proc/cpuinfo", "r");
+    if (!model[0])
+        snprintf(model, sizeof(model), "unknown processor");
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(model, sizeof(model), "%s", strchr(line, ':') + 2);
+            break;
+        }
+    if (file)
+        fclose(file);
+    return model;
+}
+
+static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
+{
+    (void)number;
+    (void)reason;
+    snprintf(name, DEVICE_TEXT, "%s, %d thread%s", host_processor(), host_threads(),
+             host_threads() == 1 ? "" : "s");
+    return true;
+}
+
+/* The base and the size lie just before the memory that is handed out. */
+struct block {
+    void *base;
+    size_t bytes;
+};
+
+static void *host_allocate(size_t bytes)
+{
+    static atomic_uint allocations;
+    const size_t offset = sizeof(struct block) + 64 -
+                          sizeof(struct block) % 64 + STAGGER * (allocations++ % STAGGERS);
+    if (bytes > PTRDIFF_MAX - offset)
+        return NULL;
+    void *base = mmap(NULL, bytes + offset + LARGE_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    madvise(base, bytes + offset + LARGE_PAGE, MADV_HUGEPAGE);
+    char *memory = (char *)base + offset;
+    ((struct block *)memory)[-1] = (struct block){base, bytes + offset + LARGE_PAGE};
+    return memory;
+}
+
+static void host_release(void *memory)
+{
+    if (memory)
+        munmap(((struct block *)memory)[-1].base, ((struct block *)memory)[-1].bytes);
+}
+
+/* The threads copy what they will later compute on: a page belongs to the node of the thread
+ * that touches it first. */
+static bool host_copy(void *to, const void *from, size_t bytes)
+{
+    const ptrdiff_t chunk = 1 << 16;
+    const ptrdiff_t total = (ptrdiff_t)bytes;
+#pragma omp parallel for schedule(static)
+    for (ptrdiff_t start = 0; start < total; start += chunk) {
+        const ptrdiff_t rest = total - start;
+        memcpy((char *)to + start, (const char *)from + start,
+               (size_t)(rest < chunk ? rest : chunk));
+    }
+    return true;
+}
+
+const struct backend host_backend = {
+    .count = one_host,
+    .open = host_open,
+    .kernels = physics_host_kernels,
+    .allocate = host_allocate,
+    .release = host_release,
+    .to_device = host_copy,
+    .from_device = host_copy,
+};

@@ -1,0 +1,498 @@
+#include "input.h"
+#include "hdf5_error.h"
+#include "options.h"
+#include "status.h"
+
+#include <errno.h>
+#include <hdf5.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum physics_status open_file(const char *path, hid_t *file)
+{
+    hdf5_silence();
+    if (access(path, R_OK) != 0)
+        return fail(PHYSICS_INPUT, "%s: %s", path, strerror(errno));
+    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (*file < 0)
+        return fail(PHYSICS_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
+                    hdf5_reason());
+    return PHYSICS_DONE;
+}
+
+/* A numeric scalar attribute. `found` says whether it is there. */
+static enum physics_status read_attribute(hid_t object, const char *path, const char *name,
+                                          bool *found, double *value)
+{
+    const htri_t exists = H5Aexists(object, name);
+    *found = exists > 0;
+    if (exists == 0)
+        return PHYSICS_DONE;
+    const hid_t attribute = exists > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    enum physics_status status = PHYSICS_DONE;
+    if (type < 0 || space < 0)
+        status = fail(PHYSICS_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
+                      hdf5_reason());
+    else if (H5Tget_class(type) != H5T_INTEGER && H5Tget_class(type) != H5T_FLOAT)
+        status = fail(PHYSICS_INPUT, "%s: attribute '%s' must be a number", path, name);
+    else if (H5Sget_simple_extent_npoints(space) != 1)
+        status = fail(PHYSICS_INPUT, "%s: attribute '%s' must be a single number", path, name);
+    else if (H5Aread(attribute, H5T_NATIVE_DOUBLE, value) < 0)
+        status = fail(PHYSICS_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
+                      hdf5_reason());
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return status;
+}
+
+/* An attribute that is 0, 1 or 2; `value` holds the default. */
+static enum physics_status read_choice(hid_t file, const char *path, const char *name,
+                                       const char *choices, int *value)
+{
+    bool found;
+    double number = *value;
+    const enum physics_status status = read_attribute(file, path, name, &found, &number);
+    if (status)
+        return status;
+    if (!(number >= 0 && number <= 9) || number != floor(number) ||
+        !strchr(choices, '0' + (int)number))
+        return fail(PHYSICS_INPUT, "%s: attribute '%s' is %g, but must be one of %s", path, name,
+                    number, choices);
+    *value = (int)number;
+    return PHYSICS_DONE;
+}
+
+static enum physics_status read_settings(hid_t file, const char *path, struct input *input)
+{
+    for (int id = 1; id < PHYSICS_SETTINGS; id++) {
+        double value = 0;
+        enum physics_status status = read_attribute(file, path, physics_settings[id].name,
+                                                    &input->is_set[id], &value);
+        if (!status && input->is_set[id])
+            status = check_setting((enum physics_setting_id)id, value, path, PHYSICS_INPUT);
+        if (status)
+            return status;
+        input->setting[id] = value;
+    }
+    return PHYSICS_DONE;
+}
+
+/* The axes' lengths as the datasets read so far have them, and which one said so. */
+struct axes {
+    size_t length[PHYSICS_AXES];
+    const char *said_by[PHYSICS_AXES];
+};
+
+static void describe_axes(const struct physics_field *field, char *text, size_t size)
+{
+    size_t used = 0;
+    for (const enum physics_axis *axis = field->axes; *axis && used < size; axis++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                 physics_axis_name(*axis));
+}
+
+static enum physics_status check_shape(hid_t space, const char *path,
+                                       const struct physics_field *field, struct axes *axes)
+{
+    hsize_t lengths[H5S_MAX_RANK];
+    char wanted[64] = "";
+    describe_axes(field, wanted, sizeof(wanted));
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (rank != physics_field_rank(field) || H5Sget_simple_extent_dims(space, lengths, NULL) < 0)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' has %d axes, but must have %d: (%s)", path,
+                    field->name, rank, physics_field_rank(field), wanted);
+    for (int i = 0; i < rank; i++) {
+        const enum physics_axis axis = field->axes[i];
+        if (lengths[i] == 0 || lengths[i] > PTRDIFF_MAX)
+            return fail(PHYSICS_INPUT, "%s: dataset '%s' has %llu cells along %s", path,
+                        field->name, (unsigned long long)lengths[i], physics_axis_name(axis));
+        if (!axes->said_by[axis]) {
+            axes->length[axis] = (size_t)lengths[i];
+            axes->said_by[axis] = field->name;
+        } else if (axes->length[axis] != lengths[i]) {
+            return fail(PHYSICS_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu",
+                        path, field->name, (unsigned long long)lengths[i],
+                        physics_axis_name(axis), axes->said_by[axis], axes->length[axis]);
+        }
+    }
+    return PHYSICS_DONE;
+}
+
+/* An open dataset of a real number type; an enumeration counts, since that is how h5py stores
+ * booleans. */
+static enum physics_status open_dataset(hid_t file, const char *path, const char *name,
+                                        hid_t *dataset)
+{
+    *dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    if (*dataset < 0)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be opened (%s)", path, name,
+                    hdf5_reason());
+    const hid_t type = H5Dget_type(*dataset);
+    const H5T_class_t class = H5Tget_class(type);
+    H5Tclose(type);
+    if (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM)
+        return PHYSICS_DONE;
+    H5Dclose(*dataset);
+    return fail(PHYSICS_INPUT, "%s: dataset '%s' must hold numbers", path, name);
+}
+
+/* Reads the whole dataset as double. HDF5 does not convert enumerations: their integers are read
+ * as they are and converted in place. */
+static herr_t read_values(hid_t dataset, size_t elements, double *values)
+{
+    const hid_t type = H5Dget_type(dataset);
+    herr_t error;
+    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
+        const hid_t base = H5Tget_super(type);
+        error = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        if (error >= 0)
+            error = H5Tconvert(base, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
+        H5Tclose(base);
+    } else {
+        error = H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    }
+    H5Tclose(type);
+    return error;
+}
+
+/* "salt[3, 0, 17]", an element by its index along each axis. */
+static const char *element_name(const struct physics_field *field,
+                                const struct physics_grid *grid, size_t element)
+{
+    static char name[256];
+    size_t index[PHYSICS_MAX_RANK];
+    const int rank = physics_field_rank(field);
+    for (int i = rank - 1; i >= 0; i--) {
+        const size_t length = physics_axis_length(field->axes[i], grid);
+        index[i] = element % length;
+        element /= length;
+    }
+    int used = snprintf(name, sizeof(name), "%s", field->name);
+    for (int i = 0; i < rank; i++)
+        used += snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[",
+                         index[i]);
+    snprintf(name + used, sizeof(name) - (size_t)used, "]");
+    return name;
+}
+
+static enum physics_status check_values(const char *path, const struct physics_field *field,
+                                        const struct physics_grid *grid, const double *values,
+                                        size_t elements, bool allow_nonfinite)
+{
+    const bool whole = field->type != PHYSICS_REAL;
+    for (size_t i = 0; i < elements; i++) {
+        if (!isfinite(values[i]) && (whole || !allow_nonfinite))
+            return fail(PHYSICS_INPUT, "%s: %s is %g%s", path, element_name(field, grid, i),
+                        values[i], whole ? "" : " (--allow-nonfinite accepts it)");
+        if (whole && values[i] != floor(values[i]))
+            return fail(PHYSICS_INPUT, "%s: %s is %g, but must be whole", path,
+                        element_name(field, grid, i), values[i]);
+    }
+    return PHYSICS_DONE;
+}
+
+/* Narrows to the field's type; the values are whole numbers then. */
+static void store(const double *values, size_t elements, enum physics_type type, void *to)
+{
+    switch (type) {
+    case PHYSICS_MASK:
+        for (size_t i = 0; i < elements; i++)
+            ((uint8_t *)to)[i] = (uint8_t)values[i];
+        break;
+    case PHYSICS_INDEX:
+        for (size_t i = 0; i < elements; i++)
+            ((int32_t *)to)[i] = (int32_t)values[i];
+        break;
+    case PHYSICS_REAL: memcpy(to, values, elements * sizeof(*values)); break;
+    }
+}
+
+/* Whether values lie in the field's valid range, where its mask says that they count. */
+static enum physics_status check_range(const char *path, const struct physics_field *field,
+                                       const struct fields *fields, const double *values,
+                                       size_t elements)
+{
+    const uint8_t *wet = fields->data[field->wet];
+    for (size_t i = 0; i < elements; i++) {
+        const bool outside = values[i] < field->valid_min || values[i] > field->valid_max;
+        if (!outside || (wet && !wet[i]))
+            continue;
+        char range[64];
+        if (field->valid_min > 0 && field->valid_max > 1e300)
+            snprintf(range, sizeof(range), "positive");
+        else if (field->valid_max > 1e300)
+            snprintf(range, sizeof(range), "at least %g", field->valid_min);
+        else
+            snprintf(range, sizeof(range), "from %g to %g", field->valid_min, field->valid_max);
+        return fail(PHYSICS_INPUT, "%s: %s is %g, but must be %s%s", path,
+                    element_name(field, &fields->grid, i), values[i], range,
+                    wet ? " on water" : "");
+    }
+    return PHYSICS_DONE;
+}
+
+/* Reads an open dataset into fields->data[id]. */
+static enum physics_status read_dataset(hid_t dataset, const char *path, enum physics_field_id id,
+                                        bool allow_nonfinite, struct fields *fields)
+{
+    const struct physics_field *field = &physics_fields[id];
+    const size_t elements = physics_field_elements(field, &fields->grid);
+    double *values = elements <= PTRDIFF_MAX / sizeof(*values) ? malloc(elements * sizeof(*values))
+                                                               : NULL;
+    if (!values)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
+                                   "%.3g GB", path, field->name, (double)elements * 8e-9);
+    enum physics_status status = PHYSICS_DONE;
+    if (read_values(dataset, elements, values) < 0)
+        status = fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
+                      hdf5_reason());
+    if (!status)
+        status = check_values(path, field, &fields->grid, values, elements, allow_nonfinite);
+    if (!status)
+        status = check_range(path, field, fields, values, elements);
+    if (!status)
+        status = fields_allocate(fields, id);
+    if (!status)
+        store(values, elements, field->type, fields->data[id]);
+    free(values);
+    return status;
+}
+
+/* The field is absent: what stands in for it. */
+static enum physics_status stand_in(const char *path, enum physics_field_id id,
+                                    struct fields *fields)
+{
+    const struct physics_field *field = &physics_fields[id];
+    if (!field->optional)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' is missing (%s, %s)", path, field->name,
+                    field->long_name, field->units);
+    const enum physics_status status = fields_allocate(fields, id);
+    if (status)
+        return status;
+    double *values = fields->data[id];
+    const double *source = fields->data[field->stand_in];
+    const size_t elements = physics_field_elements(field, &fields->grid);
+    for (size_t i = 0; i < elements; i++)
+        values[i] = source ? field->stand_in_factor * source[i] : 0;
+    return check_range(path, field, fields, values, elements);
+}
+
+static bool is_there(hid_t file, const char *name)
+{
+    return H5Lexists(file, name, H5P_DEFAULT) > 0;
+}
+
+/* What has to be read: the wanted fields, and what stands in for those that are absent. */
+static void list_datasets(hid_t file, const bool wanted[PHYSICS_FIELDS],
+                          bool needed[PHYSICS_FIELDS])
+{
+    for (int id = 1; id < PHYSICS_FIELDS; id++) {
+        const struct physics_field *field = &physics_fields[id];
+        needed[id] |= wanted[id];
+        if (wanted[id] && field->optional && !is_there(file, field->name))
+            needed[field->stand_in] = true;
+    }
+    needed[PHYSICS_NO_FIELD] = false;
+}
+
+/* The lengths of x, y and z, from every dataset that will be read. An axis that none of them has
+ * gets the least length. */
+static enum physics_status read_grid(hid_t file, const char *path,
+                                     const bool needed[PHYSICS_FIELDS], bool has_ghosts,
+                                     struct physics_grid *grid)
+{
+    struct axes axes = {0};
+    for (int id = 1; id < PHYSICS_FIELDS; id++) {
+        const struct physics_field *field = &physics_fields[id];
+        hid_t dataset;
+        if (!needed[id] || !is_there(file, field->name))
+            continue;
+        enum physics_status status = open_dataset(file, path, field->name, &dataset);
+        if (status)
+            return status;
+        const hid_t space = H5Dget_space(dataset);
+        status = check_shape(space, path, field, &axes);
+        H5Sclose(space);
+        H5Dclose(dataset);
+        if (status)
+            return status;
+    }
+    const size_t least = has_ghosts ? PHYSICS_MIN_CELLS : 1;
+    for (enum physics_axis axis = PHYSICS_X; axis <= PHYSICS_Y; axis++)
+        if (axes.said_by[axis] && axes.length[axis] < least)
+            return fail(PHYSICS_INPUT,
+                        "%s: %zu cells along %s are too few: %d ghost cells on each side and one "
+                        "between make %zu", path, axes.length[axis], physics_axis_name(axis),
+                        PHYSICS_HALO, least);
+    *grid = (struct physics_grid){
+        axes.said_by[PHYSICS_X] ? axes.length[PHYSICS_X] : least,
+        axes.said_by[PHYSICS_Y] ? axes.length[PHYSICS_Y] : least,
+        axes.said_by[PHYSICS_Z] ? axes.length[PHYSICS_Z] : 1,
+    };
+    return PHYSICS_DONE;
+}
+
+/* Masks come first, so that ranges that count on water only can be checked. */
+static enum physics_status read_fields(hid_t file, const char *path,
+                                       const bool needed[PHYSICS_FIELDS], bool allow_nonfinite,
+                                       struct fields *fields)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int id = 1; id < PHYSICS_FIELDS; id++) {
+            const struct physics_field *field = &physics_fields[id];
+            hid_t dataset;
+            if (!needed[id] || !is_there(file, field->name) ||
+                (field->type == PHYSICS_MASK) != (pass == 0))
+                continue;
+            enum physics_status status = open_dataset(file, path, field->name, &dataset);
+            if (status)
+                return status;
+            status = read_dataset(dataset, path, (enum physics_field_id)id, allow_nonfinite,
+                                  fields);
+            H5Dclose(dataset);
+            if (status)
+                return status;
+        }
+    for (int id = 1; id < PHYSICS_FIELDS; id++) {
+        enum physics_status status = PHYSICS_DONE;
+        if (needed[id] && !fields->data[id])
+            status = stand_in(path, (enum physics_field_id)id, fields);
+        if (status)
+            return status;
+    }
+    return PHYSICS_DONE;
+}
+
+static enum physics_status read_everything(hid_t file, const char *path,
+                                           const bool wanted[PHYSICS_FIELDS],
+                                           bool allow_nonfinite, struct input *input)
+{
+    int halo = PHYSICS_HALO;
+    int cyclic = 0;
+    bool needed[PHYSICS_FIELDS] = {false};
+    enum physics_status status = read_choice(file, path, "halo", "02", &halo);
+    if (!status)
+        status = read_choice(file, path, "cyclic_x", "01", &cyclic);
+    if (!status)
+        status = read_settings(file, path, input);
+    if (status)
+        return status;
+    input->has_ghosts = halo == PHYSICS_HALO;
+    input->cyclic_x = cyclic == 1;
+    list_datasets(file, wanted, needed);
+    status = read_grid(file, path, needed, input->has_ghosts, &input->fields.grid);
+    if (!status)
+        status = read_fields(file, path, needed, allow_nonfinite, &input->fields);
+    return status;
+}
+
+enum physics_status read_input(const char *path, const bool wanted[PHYSICS_FIELDS],
+                               bool allow_nonfinite, struct input *input)
+{
+    hid_t file;
+    *input = (struct input){0};
+    enum physics_status status = open_file(path, &file);
+    if (status)
+        return status;
+    status = read_everything(file, path, wanted, allow_nonfinite, input);
+    H5Fclose(file);
+    if (status)
+        fields_release(&input->fields);
+    return status;
+}
+
+/* A tolerance of the dataset, or the default where it has none. */
+static enum physics_status read_tolerance(hid_t dataset, const char *path, const char *name,
+                                          enum physics_precision precision, double otherwise,
+                                          double *tolerance)
+{
+    char attribute[32];
+    bool found;
+    snprintf(attribute, sizeof(attribute), "%s%s", name,
+             precision == PHYSICS_FLOAT32 ? "_float32" : "");
+    *tolerance = otherwise;
+    const enum physics_status status =
+        read_attribute(dataset, path, attribute, &found, tolerance);
+    if (!status && !(*tolerance >= 0 && isfinite(*tolerance)))
+        return fail(PHYSICS_INPUT, "%s: attribute '%s' is %g, but a tolerance is at least 0", path,
+                    attribute, *tolerance);
+    return status;
+}
+
+static double largest_magnitude(const double *values, size_t elements)
+{
+    double largest = 0;
+    for (size_t i = 0; i < elements; i++)
+        if (isfinite(values[i]) && fabs(values[i]) > largest)
+            largest = fabs(values[i]);
+    return largest;
+}
+
+static enum physics_status read_reference_dataset(hid_t dataset, const char *path,
+                                                  enum physics_field_id id,
+                                                  const struct physics_grid *grid,
+                                                  enum physics_precision precision,
+                                                  struct reference *reference)
+{
+    const struct physics_field *field = &physics_fields[id];
+    const size_t elements = physics_field_elements(field, grid);
+    const char *const grid_name = "the input";
+    struct axes axes = {{0, grid->nx, grid->ny, grid->nz, 2, 2, 2},
+                        {NULL, grid_name, grid_name, grid_name, grid_name, grid_name, grid_name}};
+    const hid_t space = H5Dget_space(dataset);
+    enum physics_status status = check_shape(space, path, field, &axes);
+    H5Sclose(space);
+    if (status)
+        return status;
+    reference->values = malloc(elements * sizeof(double));
+    if (!reference->values)
+        return fail(PHYSICS_INPUT, "%s: out of memory for dataset '%s'", path, field->name);
+    if (read_values(dataset, elements, reference->values) < 0)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
+                    hdf5_reason());
+    const bool wide = precision == PHYSICS_FLOAT64;
+    const double largest = largest_magnitude(reference->values, elements);
+    status = read_tolerance(dataset, path, "rtol", precision, wide ? 1e-10 : 1e-4,
+                            &reference->rtol);
+    if (!status)
+        status = read_tolerance(dataset, path, "atol", precision,
+                                (wide ? 1e-12 : 1e-5) * largest, &reference->atol);
+    return status;
+}
+
+enum physics_status read_reference(const char *path, enum physics_field_id id,
+                                   const struct physics_grid *grid,
+                                   enum physics_precision precision, struct reference *reference)
+{
+    hid_t file, dataset;
+    *reference = (struct reference){0};
+    enum physics_status status = open_file(path, &file);
+    if (status)
+        return status;
+    if (!is_there(file, physics_fields[id].name))
+        status = fail(PHYSICS_INPUT, "%s: dataset '%s' is missing, so it cannot be validated",
+                      path, physics_fields[id].name);
+    else
+        status = open_dataset(file, path, physics_fields[id].name, &dataset);
+    if (!status) {
+        status = read_reference_dataset(dataset, path, id, grid, precision, reference);
+        H5Dclose(dataset);
+    }
+    H5Fclose(file);
+    if (status) {
+        free(reference->values);
+        reference->values = NULL;
+    }
+    return status;
+}

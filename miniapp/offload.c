@@ -1,0 +1,85 @@
+/*
+ * OpenMP target offload as a backend: the module that holds the kernels' device code. It is
+ * compiled, with the kernels' offload builds, by the offload compiler, and loaded on demand.
+ */
+#include "backend.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct physics_kernel physics_kernels_offload_float64[];
+extern const struct physics_kernel physics_kernels_offload_float32[];
+
+static int current;
+
+static int count(void)
+{
+    return omp_get_num_devices();
+}
+
+/* 1 on a device; 0 where the runtime fell back to the host. */
+static int runs_on_device(void)
+{
+    int on_device = 0;
+#pragma omp target map(from : on_device)
+    on_device = !omp_is_initial_device();
+    return on_device;
+}
+
+static const struct physics_kernel *kernels(enum physics_precision precision)
+{
+    return precision == PHYSICS_FLOAT64 ? physics_kernels_offload_float64
+                                        : physics_kernels_offload_float32;
+}
+
+static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
+{
+    if (number >= count()) {
+        snprintf(reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code "
+                 "fits", count(), count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
+        return false;
+    }
+    omp_set_default_device(number);
+    if (!runs_on_device()) {
+        snprintf(reason, DEVICE_TEXT, "a probe was run by the host instead%s",
+                 getenv("OMP_TARGET_OFFLOAD") ? "; OMP_TARGET_OFFLOAD is set" : "");
+        return false;
+    }
+    current = number;
+    snprintf(name, DEVICE_TEXT, "%s device %d%s", MINIAPP_OFFLOAD_TARGET, number,
+             MINIAPP_OFFLOAD_EMULATED ? ", emulated on the CPU" : "");
+    return true;
+}
+
+static void *allocate(size_t bytes)
+{
+    return omp_target_alloc(bytes, current);
+}
+
+static void release(void *memory)
+{
+    if (memory)
+        omp_target_free(memory, current);
+}
+
+static bool to_device(void *device, const void *host, size_t bytes)
+{
+    return omp_target_memcpy(device, host, bytes, 0, 0, current, omp_get_initial_device()) == 0;
+}
+
+static bool from_device(void *host, const void *device, size_t bytes)
+{
+    return omp_target_memcpy(host, device, bytes, 0, 0, omp_get_initial_device(), current) == 0;
+}
+
+__attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
+    .count = count,
+    .open = open_device,
+    .kernels = kernels,
+    .allocate = allocate,
+    .release = release,
+    .to_device = to_device,
+    .from_device = from_device,
+};

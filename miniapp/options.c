@@ -1,0 +1,293 @@
+#include "options.h"
+#include "provenance.h"
+#include "status.h"
+#include "suggest.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE,
+       KEY_LIST_KERNELS, KEY_LIST_DEVICES };
+
+static const struct argp_option option_table[] = {
+    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; repeatable [all]", 0},
+    {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
+    {"output", 'o', "FILE", 0, "write the outputs", 0},
+    {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
+    {"size", 's', "N", 0,
+     "run on about N points in pyhpc-benchmarks' shape; repeatable [the file's own grid]", 0},
+    {"repetitions", 'r', "N", 0, "timed calls [chosen by itself, about a second each]", 0},
+    {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
+    {"threads", 't', "N", 0, "host threads [all that the process may use]", 0},
+    {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
+    {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
+    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
+    {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
+    {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
+    {0},
+};
+
+static const char *const format_names[] = {"table", "json", "csv"};
+static const char *const precision_names[] = {"float64", "float32"};
+enum { FORMATS = 3, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
+
+static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
+{
+    fail(PHYSICS_USAGE, "unknown %s '%s'; the closest is '%s'", what, word,
+         closest_match(word, names, count));
+    return REPORTED;
+}
+
+static error_t repeated(const char *option)
+{
+    fail(PHYSICS_USAGE, "--%s is given more than %d times", option, MAX_REPEATS);
+    return REPORTED;
+}
+
+/* The word's place among the names, or -1. */
+static int place_of(const char *word, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, names[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* A decimal whole number in [least, most]; 1e6 is one too. */
+static error_t parse_count(const char *option, const char *text, double least, double most,
+                           size_t *count)
+{
+    char *end = NULL;
+    const bool plain = text[0] != '\0' && text[strspn(text, "0123456789.eE+")] == '\0';
+    const double value = plain ? strtod(text, &end) : NAN;
+    if (!plain || *end != '\0' || value != floor(value) || value < least || value > most) {
+        fail(PHYSICS_USAGE, "--%s takes a whole number from %g to %g, not '%s'", option, least,
+             most, text);
+        return REPORTED;
+    }
+    *count = (size_t)value;
+    return 0;
+}
+
+static error_t add_kernel(struct options *options, const char *name)
+{
+    const struct physics_kernel *table = physics_host_kernels(PHYSICS_FLOAT64);
+    const bool all = strcmp(name, "all") == 0;
+    if (!all && !physics_find_kernel(table, name)) {
+        const char *names[MAX_NAMES] = {"all"};
+        size_t count = 1;
+        for (; table->name && count < MAX_NAMES; table++)
+            names[count++] = table->name;
+        return unknown("kernel", name, names, count);
+    }
+    for (; table->name; table++) {
+        const bool wanted = all || strcmp(name, table->name) == 0;
+        if (!wanted || place_of(table->name, options->kernels, options->kernel_count) >= 0)
+            continue;
+        if (options->kernel_count == MAX_REPEATS)
+            return repeated("kernel");
+        options->kernels[options->kernel_count++] = table->name;
+    }
+    return 0;
+}
+
+/* cpu, auto, gpu or gpu:N with N decimal digits */
+static bool is_device_name(const char *name)
+{
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0 || strcmp(name, "gpu") == 0)
+        return true;
+    return strncmp(name, "gpu:", 4) == 0 && name[4] != '\0' && strlen(name + 4) <= 6 &&
+           name[4 + strspn(name + 4, "0123456789")] == '\0';
+}
+
+static error_t add_device(struct options *options, const char *name)
+{
+    static const char *const names[] = {"cpu", "gpu", "gpu:0", "auto"};
+    if (!is_device_name(name))
+        return unknown("device", name, names, 4);
+    if (place_of(name, options->devices, options->device_count) >= 0)
+        return 0;
+    if (options->device_count == MAX_REPEATS)
+        return repeated("device");
+    options->devices[options->device_count++] = name;
+    return 0;
+}
+
+static error_t add_precision(struct options *options, const char *name)
+{
+    const int precision = place_of(name, precision_names, PHYSICS_PRECISIONS);
+    if (precision < 0)
+        return unknown("precision", name, precision_names, PHYSICS_PRECISIONS);
+    for (size_t i = 0; i < options->precision_count; i++)
+        if (options->precisions[i] == (enum physics_precision)precision)
+            return 0;
+    options->precisions[options->precision_count++] = (enum physics_precision)precision;
+    return 0;
+}
+
+static error_t add_size(struct options *options, const char *text)
+{
+    if (options->size_count == MAX_REPEATS)
+        return repeated("size");
+    return parse_count("size", text, 1, 1e15, &options->sizes[options->size_count++]);
+}
+
+enum physics_status check_setting(enum physics_setting_id id, double value, const char *where,
+                                  enum physics_status status)
+{
+    const struct physics_setting *setting = &physics_settings[id];
+    const bool whole = !setting->whole || value == floor(value);
+    if (whole && value >= setting->valid_min && value <= setting->valid_max)
+        return PHYSICS_DONE;
+    return fail(status, "%s: setting '%s' takes a %snumber from %g to %g, not %g", where,
+                setting->name, setting->whole ? "whole " : "", setting->valid_min,
+                setting->valid_max, value);
+}
+
+static error_t add_setting(struct options *options, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    const double value = equals ? strtod(equals + 1, &end) : 0;
+    if (!equals || end == equals + 1 || *end != '\0') {
+        fail(PHYSICS_USAGE, "--set takes NAME=VALUE with a number, not '%s'", text);
+        return REPORTED;
+    }
+    const char *names[PHYSICS_SETTINGS];
+    for (int i = 1; i < PHYSICS_SETTINGS; i++)
+        names[i - 1] = physics_settings[i].name;
+    char name[MAX_NAMES] = "";
+    memcpy(name, text, (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text)
+                                                               : sizeof(name) - 1);
+    const int place = place_of(name, names, PHYSICS_SETTINGS - 1);
+    if (place < 0)
+        return unknown("setting", name, names, PHYSICS_SETTINGS - 1);
+    if (check_setting((enum physics_setting_id)(place + 1), value, "--set", PHYSICS_USAGE))
+        return REPORTED;
+    options->is_set[place + 1] = true;
+    options->setting[place + 1] = value;
+    return 0;
+}
+
+static error_t set_format(struct options *options, const char *name)
+{
+    const int format = place_of(name, format_names, FORMATS);
+    if (format < 0)
+        return unknown("format", name, format_names, FORMATS);
+    options->format = (enum output_format)format;
+    return 0;
+}
+
+static error_t set_input(struct options *options, const char *path)
+{
+    if (options->input) {
+        fail(PHYSICS_USAGE, "one input is read, but '%s' follows '%s'", path, options->input);
+        return REPORTED;
+    }
+    options->input = path;
+    return 0;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'k': return add_kernel(options, argument);
+    case 'd': return add_device(options, argument);
+    case 'o': options->output = argument; return 0;
+    case KEY_VALIDATE: options->reference = argument; return 0;
+    case 's': return add_size(options, argument);
+    case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
+    case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
+    case 't': return parse_count("threads", argument, 1, 65536, &options->threads);
+    case KEY_PRECISION: return add_precision(options, argument);
+    case KEY_SET: return add_setting(options, argument);
+    case KEY_FORMAT: return set_format(options, argument);
+    case KEY_ALLOW_NONFINITE: options->allow_nonfinite = true; return 0;
+    case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
+    case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
+    case ARGP_KEY_ARG: return set_input(options, argument);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* What argp found wrong with the word that it stopped at. */
+static enum physics_status explain(const char *word)
+{
+    const char *names[MAX_NAMES] = {"help", "version", "usage"};
+    size_t count = 3;
+    char name[MAX_NAMES] = "";
+    for (const struct argp_option *option = option_table; option->name; option++)
+        names[count++] = option->name;
+    word += strspn(word, "-");
+    strncpy(name, word, sizeof(name) - 1);
+    name[strcspn(name, "=")] = '\0';
+    for (const struct argp_option *option = option_table; option->name; option++) {
+        const bool is_short = name[1] == '\0' && name[0] == option->key;
+        if (!is_short && strcmp(name, option->name) != 0)
+            continue;
+        if (option->arg)
+            return fail(PHYSICS_USAGE, "--%s takes a value: %s", option->name, option->arg);
+        return fail(PHYSICS_USAGE, "--%s takes no value", option->name);
+    }
+    return fail(PHYSICS_USAGE, "unknown option '--%s'; the closest is '--%s'", name,
+                closest_match(name, names, count));
+}
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    print_build(stream);
+}
+
+static void set_defaults(struct options *options)
+{
+    if (options->kernel_count == 0)
+        add_kernel(options, "all");
+    if (options->device_count == 0)
+        options->devices[options->device_count++] = "cpu";
+    if (options->size_count == 0)
+        options->size_count = 1; /* 0, the file's own grid */
+    if (options->precision_count == 0)
+        options->precision_count = 1; /* float64 */
+}
+
+/* What single options cannot know. */
+static enum physics_status check_together(const struct options *options)
+{
+    const bool resized = options->size_count > 1 || options->sizes[0] != 0;
+    if (!options->input)
+        return fail(PHYSICS_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
+    if (options->reference && resized)
+        return fail(PHYSICS_USAGE, "--validate compares on the file's own grid: leave out --size");
+    if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
+                            options->size_count > 1))
+        return fail(PHYSICS_USAGE, "--output holds one run: give one device, precision and size");
+    return PHYSICS_DONE;
+}
+
+enum physics_status parse_options(int argc, char **argv, struct options *options)
+{
+    static const struct argp argp = {
+        option_table, parse_option, "INPUT.h5",
+        "Ocean-model kernels on host threads and GPUs: reads a grid from an HDF5 file, runs "
+        "kernels on it, validates and times them.\v"
+        "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
+        "4 the device cannot be used; 5 an output cannot be written.",
+        NULL, NULL, NULL};
+    int stopped = 0;
+    *options = (struct options){.burnin = 1};
+    argp_program_version_hook = print_version;
+    /* argp would print two lines on an error; we print one */
+    const error_t error = argp_parse(&argp, argc, argv, ARGP_NO_ERRS, &stopped, options);
+    if (error == REPORTED)
+        return PHYSICS_USAGE;
+    if (error)
+        return explain(argv[stopped > 0 ? stopped - 1 : 0]);
+    set_defaults(options);
+    return options->action == ACTION_RUN ? check_together(options) : PHYSICS_DONE;
+}

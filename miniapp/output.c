@@ -1,0 +1,207 @@
+#include "output.h"
+#include "hdf5_error.h"
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5_hl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The unfinished file; empty where there is none. A signal handler reads it. */
+static char unfinished[PATH_MAX];
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+
+static void remove_unfinished(int signal_number)
+{
+    unlink(unfinished);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void watch_signals(void)
+{
+    for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
+        signal(ending_signals[i], remove_unfinished);
+    signal(SIGXFSZ, SIG_IGN); /* writing then fails with a reason */
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static enum physics_status failed(const struct output *output, const char *what)
+{
+    return fail(PHYSICS_OUTPUT, "%s: cannot be written: %s", output->path, what);
+}
+
+/* Creates the unfinished file, readable as any new file would be. */
+static enum physics_status create_unfinished(struct output *output)
+{
+    if (snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX", output->path) >=
+        (int)sizeof(unfinished)) {
+        unfinished[0] = '\0';
+        return failed(output, "the path is too long");
+    }
+    const int descriptor = mkstemp(unfinished);
+    if (descriptor < 0) {
+        unfinished[0] = '\0';
+        return failed(output, strerror(errno));
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(descriptor, 0666 & ~mask);
+    close(descriptor);
+    return PHYSICS_DONE;
+}
+
+enum physics_status output_open(const char *path, const char *input, const char *reference,
+                                struct output *output)
+{
+    struct stat there;
+    *output = (struct output){.path = path, .file = -1};
+    if (same_file(path, input) || same_file(path, reference))
+        return fail(PHYSICS_USAGE, "--output '%s' is a file that is read", path);
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return failed(output, "it is there and no regular file");
+    hdf5_silence();
+    H5dont_atexit(); /* after a failed write HDF5's own clean-up would try again, and abort */
+    watch_signals();
+    const enum physics_status status = create_unfinished(output);
+    if (status)
+        return status;
+    /* the format in which metadata carries checksums */
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    output->file = H5Fcreate(unfinished, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    if (output->file < 0)
+        return failed(output, hdf5_reason());
+    return PHYSICS_DONE;
+}
+
+/* A dimension scale without coordinates, as netCDF-4 writes it; kept where it is there already. */
+static herr_t attach_scale(hid_t file, hid_t dataset, unsigned place, enum physics_axis axis,
+                           hsize_t length)
+{
+    const char *const name = physics_axis_name(axis);
+    hid_t scale;
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
+        scale = H5Dopen2(file, name, H5P_DEFAULT);
+    } else {
+        char label[80];
+        const hid_t space = H5Screate_simple(1, &length, NULL);
+        snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
+                 (int)length);
+        scale = H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT,
+                           H5P_DEFAULT);
+        H5Sclose(space);
+        if (scale >= 0 && H5DSset_scale(scale, label) < 0) {
+            H5Dclose(scale);
+            return -1;
+        }
+    }
+    const herr_t error = scale < 0 ? -1 : H5DSattach_scale(dataset, scale, place);
+    if (scale >= 0)
+        H5Dclose(scale);
+    return error;
+}
+
+/* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. */
+static hid_t checked_chunks(const hsize_t *lengths, int rank)
+{
+    hsize_t chunk[PHYSICS_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        const hsize_t most = 1 << 14;
+        chunk[i] = i + 2 < rank ? 1 : lengths[i] < most ? lengths[i] : most;
+    }
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(creation, 0);
+    H5Pset_chunk(creation, rank, chunk);
+    H5Pset_fletcher32(creation);
+    return creation;
+}
+
+enum physics_status output_write(struct output *output, enum physics_field_id id,
+                                 const struct physics_grid *grid,
+                                 enum physics_precision precision, const double *values)
+{
+    const struct physics_field *field = &physics_fields[id];
+    const int rank = physics_field_rank(field);
+    const hid_t type = precision == PHYSICS_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    hsize_t lengths[PHYSICS_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        lengths[i] = physics_axis_length(field->axes[i], grid);
+    const hid_t space = H5Screate_simple(rank, lengths, NULL);
+    const hid_t creation = checked_chunks(lengths, rank);
+    const hid_t dataset = H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT,
+                                     creation, H5P_DEFAULT);
+    bool written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
+                                            H5P_DEFAULT, values) >= 0;
+    for (int i = 0; i < rank && written; i++)
+        written = attach_scale(output->file, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
+    written = written &&
+              H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
+              H5LTset_attribute_string(output->file, field->name, "long_name",
+                                       field->long_name) >= 0;
+    const enum physics_status status =
+        written ? PHYSICS_DONE : failed(output, hdf5_reason());
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
+        return failed(output, hdf5_reason());
+    H5Pclose(creation);
+    H5Sclose(space);
+    return status;
+}
+
+static bool write_provenance(hid_t file, const struct provenance *provenance)
+{
+    for (size_t i = 0; i < provenance->count; i++)
+        if (H5LTset_attribute_string(file, "/", provenance->names[i], provenance->texts[i]) < 0)
+            return false;
+    return true;
+}
+
+/* On the disk, not only in the page cache: a full disk may show only now. */
+static bool reached_disk(const char *path)
+{
+    const int descriptor = open(path, O_RDONLY);
+    const bool reached = descriptor >= 0 && fsync(descriptor) == 0;
+    const int reason = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = reason;
+    return reached;
+}
+
+enum physics_status output_finish(struct output *output, const struct provenance *provenance)
+{
+    if (!write_provenance(output->file, provenance))
+        return failed(output, hdf5_reason());
+    const herr_t error = H5Fclose(output->file);
+    output->file = -1;
+    if (error < 0)
+        return failed(output, hdf5_reason());
+    if (!reached_disk(unfinished) || rename(unfinished, output->path) != 0)
+        return failed(output, strerror(errno));
+    unfinished[0] = '\0';
+    return PHYSICS_DONE;
+}
+
+void output_discard(struct output *output)
+{
+    if (output->file >= 0)
+        H5Fclose(output->file);
+    output->file = -1;
+    if (unfinished[0])
+        unlink(unfinished);
+    unfinished[0] = '\0';
+}

@@ -1,0 +1,85 @@
+#include "provenance.h"
+#include "build.h"
+#include "host.h"
+
+#include <hdf5.h>
+#include <nettle/sha2.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void provenance_add(struct provenance *provenance, const char *name, const char *text)
+{
+    if (provenance->count == PROVENANCE_ITEMS)
+        return;
+    provenance->names[provenance->count] = name;
+    snprintf(provenance->texts[provenance->count++], PROVENANCE_TEXT, "%s", text);
+}
+
+void provenance_of_build(struct provenance *provenance)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    char hdf5[64];
+    H5get_libversion(&major, &minor, &release);
+    snprintf(hdf5, sizeof(hdf5), "%u.%u.%u", major, minor, release);
+    provenance->count = 0;
+    provenance_add(provenance, "version", BUILD_VERSION);
+    provenance_add(provenance, "git_commit", BUILD_COMMIT);
+    provenance_add(provenance, "build_type", BUILD_TYPE);
+    provenance_add(provenance, "compiler", BUILD_COMPILER);
+    provenance_add(provenance, "flags", BUILD_FLAGS);
+    provenance_add(provenance, "offload_target", BUILD_OFFLOAD);
+    provenance_add(provenance, "hdf5_version", hdf5);
+}
+
+static void hash_file(const char *path, char text[2 * SHA256_DIGEST_SIZE + 1])
+{
+    struct sha256_ctx context;
+    uint8_t block[1 << 16], digest[SHA256_DIGEST_SIZE];
+    size_t count;
+    FILE *file = fopen(path, "rb");
+    sha256_init(&context);
+    while (file && (count = fread(block, 1, sizeof(block), file)) > 0)
+        sha256_update(&context, count, block);
+    sha256_digest(&context, sizeof(digest), digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    if (!file || ferror(file))
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+}
+
+void join_words(int count, char **words, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (int i = 0; i < count && used < PROVENANCE_TEXT; i++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "",
+                                 words[i]);
+}
+
+void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
+{
+    char text[PROVENANCE_TEXT] = "";
+    const time_t now = time(NULL);
+    gethostname(text, sizeof(text) - 1);
+    provenance_add(provenance, "host", text);
+    provenance_add(provenance, "cpu", host_processor());
+    snprintf(text, sizeof(text), "%d", host_threads());
+    provenance_add(provenance, "threads", text);
+    provenance_add(provenance, "input", input);
+    hash_file(input, text);
+    provenance_add(provenance, "input_sha256", text);
+    provenance_add(provenance, "command_line", command_line);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    provenance_add(provenance, "time", text);
+}
+
+void print_build(FILE *stream)
+{
+    struct provenance provenance;
+    provenance_of_build(&provenance);
+    fprintf(stream, "miniapp %s\n", BUILD_VERSION);
+    for (size_t i = 1; i < provenance.count; i++)
+        fprintf(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+}
