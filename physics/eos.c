@@ -10,8 +10,6 @@
 #include "directives.h"
 #include "variant.h"
 
-#include <tgmath.h>
-
 /* The published coefficients, with the published numbers (IOC, SCOR and IAPSO 2010, table A.30;
  * v01 to v20 make D, v21 to v48 make N). */
 #define V01 9.998420897506056e+2
@@ -82,7 +80,7 @@ struct integrand {
 
 INLINED struct integrand integrand(real s, real t, real p)
 {
-    const real r = sqrt(s);
+    const real r = square_root(s);
 
     /* d and its derivative by t, in powers of p */
     const real d0 = D(V01) + t * (D(V02) + t * (D(V03) + t * D(V04))) +

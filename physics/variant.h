@@ -16,6 +16,13 @@ typedef REAL real;
 #define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
 #define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
 
+/* Compilers turn the builtin into an instruction on every target; the C library's function would
+ * need a device library. */
+static inline real square_root(real x)
+{
+    return _Generic(x, double: __builtin_sqrt(x), float: __builtin_sqrtf((float)x));
+}
+
 /* This build's kernels. */
 extern const struct physics_kernel VARIANT(physics_kernels)[];
 
