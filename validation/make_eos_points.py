@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+"""Write eos_check_points.h: dHdT at points for the C unit tests, from 50-digit arithmetic.
+
+SA, CT and p are the doubles that the header's decimals stand for, exactly.
+"""
+
+import argparse
+import itertools
+import random
+import sys
+from pathlib import Path
+
+import mpmath as mp
+
+from reference import teos10
+
+HEADER = Path(__file__).with_name("eos_check_points.h")
+
+# (name, SA, CT, p, number of points beside the corners)
+RANGES = (
+    ("the range in which the kernel must hold", (0, 42), (-2, 40), (0, 8000), 140),
+    ("the ocean", (33, 37.5), (-2, 30), (0, 6000), 40),
+    ("deeper than any sea", (0, 42), (-2, 40), (8000, 11000), 25),
+    ("the uppermost levels", (0, 42), (-2, 40), (0, 20), 15),
+    ("the inputs of pyhpc-benchmarks", (0.01, 10), (-12, 20), (0, 1000), 70),
+    ("around CT = -15.5, where the published closed form is 0/0", (0, 40), (-16, -15), (0, 4000),
+     10),
+)
+DIFFERENCE_ALLOWED = mp.mpf(10) ** -40
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=HEADER)
+    parser.parse_args().output.write_text(header())
+    return 0
+
+
+def header():
+    lines = [
+        "/*",
+        " * dHdT of the TEOS-10 48-term equation of state in 50-digit arithmetic, rounded to 20.",
+        " * Made by validation/make_eos_points.py: do not edit.",
+        " */",
+        "#ifndef EOS_CHECK_POINTS_H",
+        "#define EOS_CHECK_POINTS_H",
+        "",
+        "struct eos_check_point {",
+        "\tdouble salt; /* Absolute Salinity, g kg-1 */",
+        "\tdouble temp; /* Conservative Temperature, degC */",
+        "\tdouble p;    /* sea pressure, dbar */",
+        "\tdouble dHdT; /* J kg-1 K-1 */",
+        "};",
+        "",
+        "static const struct eos_check_point eos_check_points[] = {",
+    ]
+    generator = random.Random(17)
+    for name, *extent, number in RANGES:
+        lines.append(f"\t/* {name} */")
+        for sa, ct, p in points(generator, *extent, number):
+            lines.append(f"\t{{{sa!r}, {ct!r}, {p!r}, {mp.nstr(dhdt(sa, ct, p), 20)}}},")
+    lines += ["};", "", "#endif"]
+    return "\n".join(lines) + "\n"
+
+
+def points(generator, sa, ct, p, number):
+    """The corners of the box, then points inside and on its faces and edges."""
+    yield from itertools.product(*(map(float, extent) for extent in (sa, ct, p)))
+    for _ in range(number):
+        yield tuple(coordinate(generator, *extent) for extent in (sa, ct, p))
+
+
+def coordinate(generator, low, high):
+    """One time in five an extreme; rounded for a readable table."""
+    x = generator.random()
+    if x < 0.2:
+        return float(low if x < 0.1 else high)
+    return round(generator.uniform(low, high), 4)
+
+
+def dhdt(sa, ct, p):
+    """Both evaluations, which must agree before the value goes into the table."""
+    closed = teos10.dhdt_closed_form(sa, ct, p)
+    if abs(closed - teos10.dhdt_quadrature(sa, ct, p)) > DIFFERENCE_ALLOWED:
+        raise ArithmeticError(f"the references disagree at SA {sa}, CT {ct}, p {p}")
+    return closed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

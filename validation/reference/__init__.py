@@ -1,0 +1,19 @@
+"""Independent references of the kernels, one module a kernel.
+
+A kernel's module offers NAME, is_computable(file) and compute(file), which returns {variable:
+Field}. Nothing here shares code or derivation with the C kernels: a reference that repeats the
+kernel's formulas repeats its mistakes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Field(NamedTuple):
+    """An output variable and what describes it in a file."""
+
+    values: np.ndarray
+    axes: tuple
+    units: str
+    long_name: str
