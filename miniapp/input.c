@@ -188,11 +188,11 @@ static const char *element_name(const struct physics_field *field,
 
 static enum physics_status check_values(const char *path, const struct physics_field *field,
                                         const struct physics_grid *grid, const double *values,
-                                        size_t elements, bool allow_nonfinite)
+                                        size_t elements, struct checks checks)
 {
     const bool whole = field->type != PHYSICS_REAL;
     for (size_t i = 0; i < elements; i++) {
-        if (!isfinite(values[i]) && (whole || !allow_nonfinite))
+        if (!isfinite(values[i]) && (whole || !checks.allow_nonfinite))
             return fail(PHYSICS_INPUT, "%s: %s is %g%s", path, element_name(field, grid, i),
                         values[i], whole ? "" : " (--allow-nonfinite accepts it)");
         if (whole && values[i] != floor(values[i]))
@@ -218,23 +218,27 @@ static void store(const double *values, size_t elements, enum physics_type type,
     }
 }
 
-/* Whether values lie in the field's valid range, where its mask says that they count. */
+/* Whether values lie in the field's valid range, where its mask says that they count. Masks and
+ * indices always have to, and no index is above the surface: kernels address memory by them. */
 static enum physics_status check_range(const char *path, const struct physics_field *field,
                                        const struct fields *fields, const double *values,
-                                       size_t elements)
+                                       size_t elements, struct checks checks)
 {
     const uint8_t *wet = fields->data[field->wet];
+    const double most = field->type == PHYSICS_INDEX ? (double)fields->grid.nz : field->valid_max;
+    if (checks.allow_invalid && field->type == PHYSICS_REAL)
+        return PHYSICS_DONE;
     for (size_t i = 0; i < elements; i++) {
-        const bool outside = values[i] < field->valid_min || values[i] > field->valid_max;
-        if (!outside || (wet && !wet[i]))
-            continue;
+        const bool outside = values[i] < field->valid_min || values[i] > most;
+        if (!outside || !isfinite(values[i]) || (wet && !wet[i]))
+            continue; /* check_values has seen what is not finite */
         char range[64];
-        if (field->valid_min > 0 && field->valid_max > 1e300)
+        if (field->valid_min > 0 && most > 1e300)
             snprintf(range, sizeof(range), "positive");
-        else if (field->valid_max > 1e300)
+        else if (most > 1e300)
             snprintf(range, sizeof(range), "at least %g", field->valid_min);
         else
-            snprintf(range, sizeof(range), "from %g to %g", field->valid_min, field->valid_max);
+            snprintf(range, sizeof(range), "from %g to %g", field->valid_min, most);
         return fail(PHYSICS_INPUT, "%s: %s is %g, but must be %s%s", path,
                     element_name(field, &fields->grid, i), values[i], range,
                     wet ? " on water" : "");
@@ -244,7 +248,7 @@ static enum physics_status check_range(const char *path, const struct physics_fi
 
 /* Reads an open dataset into fields->data[id]. */
 static enum physics_status read_dataset(hid_t dataset, const char *path, enum physics_field_id id,
-                                        bool allow_nonfinite, struct fields *fields)
+                                        struct checks checks, struct fields *fields)
 {
     const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, &fields->grid);
@@ -258,9 +262,9 @@ static enum physics_status read_dataset(hid_t dataset, const char *path, enum ph
         status = fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
                       hdf5_reason());
     if (!status)
-        status = check_values(path, field, &fields->grid, values, elements, allow_nonfinite);
+        status = check_values(path, field, &fields->grid, values, elements, checks);
     if (!status)
-        status = check_range(path, field, fields, values, elements);
+        status = check_range(path, field, fields, values, elements, checks);
     if (!status)
         status = fields_allocate(fields, id);
     if (!status)
@@ -271,7 +275,7 @@ static enum physics_status read_dataset(hid_t dataset, const char *path, enum ph
 
 /* The field is absent: what stands in for it. */
 static enum physics_status stand_in(const char *path, enum physics_field_id id,
-                                    struct fields *fields)
+                                    struct checks checks, struct fields *fields)
 {
     const struct physics_field *field = &physics_fields[id];
     if (!field->optional)
@@ -285,7 +289,7 @@ static enum physics_status stand_in(const char *path, enum physics_field_id id,
     const size_t elements = physics_field_elements(field, &fields->grid);
     for (size_t i = 0; i < elements; i++)
         values[i] = source ? field->stand_in_factor * source[i] : 0;
-    return check_range(path, field, fields, values, elements);
+    return check_range(path, field, fields, values, elements, checks);
 }
 
 static bool is_there(hid_t file, const char *name)
@@ -345,7 +349,7 @@ static enum physics_status read_grid(hid_t file, const char *path,
 
 /* Masks come first, so that ranges that count on water only can be checked. */
 static enum physics_status read_fields(hid_t file, const char *path,
-                                       const bool needed[PHYSICS_FIELDS], bool allow_nonfinite,
+                                       const bool needed[PHYSICS_FIELDS], struct checks checks,
                                        struct fields *fields)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -358,8 +362,7 @@ static enum physics_status read_fields(hid_t file, const char *path,
             enum physics_status status = open_dataset(file, path, field->name, &dataset);
             if (status)
                 return status;
-            status = read_dataset(dataset, path, (enum physics_field_id)id, allow_nonfinite,
-                                  fields);
+            status = read_dataset(dataset, path, (enum physics_field_id)id, checks, fields);
             H5Dclose(dataset);
             if (status)
                 return status;
@@ -367,7 +370,7 @@ static enum physics_status read_fields(hid_t file, const char *path,
     for (int id = 1; id < PHYSICS_FIELDS; id++) {
         enum physics_status status = PHYSICS_DONE;
         if (needed[id] && !fields->data[id])
-            status = stand_in(path, (enum physics_field_id)id, fields);
+            status = stand_in(path, (enum physics_field_id)id, checks, fields);
         if (status)
             return status;
     }
@@ -376,7 +379,7 @@ static enum physics_status read_fields(hid_t file, const char *path,
 
 static enum physics_status read_everything(hid_t file, const char *path,
                                            const bool wanted[PHYSICS_FIELDS],
-                                           bool allow_nonfinite, struct input *input)
+                                           struct checks checks, struct input *input)
 {
     int halo = PHYSICS_HALO;
     int cyclic = 0;
@@ -393,19 +396,19 @@ static enum physics_status read_everything(hid_t file, const char *path,
     list_datasets(file, wanted, needed);
     status = read_grid(file, path, needed, input->has_ghosts, &input->fields.grid);
     if (!status)
-        status = read_fields(file, path, needed, allow_nonfinite, &input->fields);
+        status = read_fields(file, path, needed, checks, &input->fields);
     return status;
 }
 
 enum physics_status read_input(const char *path, const bool wanted[PHYSICS_FIELDS],
-                               bool allow_nonfinite, struct input *input)
+                               struct checks checks, struct input *input)
 {
     hid_t file;
     *input = (struct input){0};
     enum physics_status status = open_file(path, &file);
     if (status)
         return status;
-    status = read_everything(file, path, wanted, allow_nonfinite, input);
+    status = read_everything(file, path, wanted, checks, input);
     H5Fclose(file);
     if (status)
         fields_release(&input->fields);

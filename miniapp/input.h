@@ -6,6 +6,12 @@
 
 #include <physics/kernel.h>
 
+/* What the reader lets pass. */
+struct checks {
+    bool allow_nonfinite; /* NaN and Inf */
+    bool allow_invalid;   /* values outside their valid range */
+};
+
 struct input {
     struct fields fields; /* as in the file, with or without ghosts */
     bool has_ghosts;
@@ -16,11 +22,12 @@ struct input {
 
 /*
  * Reads the settings and every field for which `wanted` is true, and checks them: rank, axes
- * that agree, finite (unless allowed otherwise) and in their valid ranges. On failure nothing
+ * that agree, finite, and in their valid
+ * ranges, unless `checks` lets them pass. On failure nothing
  * needs releasing. `path` is a file in the form of section 2 of the interface.
  */
 enum physics_status read_input(const char *path, const bool wanted[PHYSICS_FIELDS],
-                               bool allow_nonfinite, struct input *input);
+                               struct checks checks, struct input *input);
 
 /* One variable of a reference file. */
 struct reference {

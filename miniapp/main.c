@@ -51,7 +51,7 @@ static enum physics_status read_file(struct run *run)
     }
     const double start = seconds_now();
     const enum physics_status status =
-        read_input(options->input, wanted, options->allow_nonfinite, &run->input);
+        read_input(options->input, wanted, options->checks, &run->input);
     run->results.read_seconds = seconds_now() - start;
     return status;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE,
+enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID,
        KEY_LIST_KERNELS, KEY_LIST_DEVICES };
 
 static const struct argp_option option_table[] = {
@@ -26,6 +26,8 @@ static const struct argp_option option_table[] = {
     {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
     {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
     {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
+    {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
+     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
     {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
     {0},
@@ -207,7 +209,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_PRECISION: return add_precision(options, argument);
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
-    case KEY_ALLOW_NONFINITE: options->allow_nonfinite = true; return 0;
+    case KEY_ALLOW_NONFINITE: options->checks.allow_nonfinite = true; return 0;
+    case KEY_ALLOW_INVALID: options->checks.allow_invalid = true; return 0;
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case ARGP_KEY_ARG: return set_input(options, argument);

@@ -2,6 +2,8 @@
 #ifndef MINIAPP_OPTIONS_H
 #define MINIAPP_OPTIONS_H
 
+#include "input.h"
+
 #include <physics/kernel.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +33,7 @@ struct options {
     bool is_set[PHYSICS_SETTINGS];
     double setting[PHYSICS_SETTINGS];
     enum output_format format;
-    bool allow_nonfinite;
+    struct checks checks;
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

@@ -1,8 +1,9 @@
 """Independent references of the kernels, one module a kernel.
 
-A kernel's module offers NAME, is_computable(file) and compute(file), which returns {variable:
-Field}. Nothing here shares code or derivation with the C kernels: a reference that repeats the
-kernel's formulas repeats its mistakes.
+A kernel's module offers NAME, INPUTS and OPTIONAL (names of fields), OUTPUTS (name, axes, units,
+long name) and reference(fields, settings), which returns {name: array} for fields with ghost cells.
+Nothing here shares code or derivation with the C kernels: a reference that repeats the kernel's
+formulas repeats its mistakes.
 """
 
 from typing import NamedTuple

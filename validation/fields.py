@@ -1,0 +1,167 @@
+"""Random test fields of any size for all kernels, with the places that are hard to get right.
+
+Every value is plausible, also on land and in the ghost cells, and neighbours differ, so that a
+wrong index, mask or ghost row changes the result. The exception is a box where temperature and
+salinity are constant, exactly.
+"""
+
+import h5py
+import numpy as np
+
+HALO = 2
+
+
+def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable=True,
+         constant=True, steep=True, negative_tke=True, drain=True, cfl=0.3, eq_of_state_type=3,
+         dt_mom=4800.0, dt_tracer=43200.0):
+    """Fields and settings for a grid of nx x ny x nz cells, ghost cells included, of width dx m.
+
+    islands       land of single cells, columns of one wet level, columns wet to the lowest level;
+                  without, all is water
+    random_masks  masks that do not follow from each other, as pyhpc-benchmarks has them; the four
+                  of an ocean are partly redundant, so that one left out may not show
+    unstable      a box where dense water lies on light water
+    constant      a box of constant temperature and salinity
+    steep         a box with slopes far beyond iso_slopec; elsewhere they are about as large as it
+    negative_tke  some negative values in tke and tke_taup1
+    drain         some columns where the surface forcing drains more tke than there is
+    cfl           largest Courant number in each direction, at dt_tracer; the velocity has both
+                  signs
+    """
+    if nx < 2 * HALO + 1 or ny < 2 * HALO + 1 or nz < 1:
+        raise ValueError(f"{nx} x {ny} x {nz} cells leave none inside the halo")
+    rng = np.random.default_rng(seed)
+    settings = {
+        "eq_of_state_type": eq_of_state_type, "iso_slopec": 1e-3, "iso_dslope": 1e-3,
+        "K_iso_steep": 50.0, "dt_tracer": dt_tracer, "dt_mom": dt_mom, "AB_eps": 0.1,
+        "alpha_tke": 1.0, "c_eps": 0.7, "K_h_tke": 2000.0,
+    }
+    fields = grid(rng, nx, ny, nz, dx)
+    fields |= topography(rng, nx, ny, nz, islands)
+    if random_masks:
+        fields |= {name: (rng.random((nz, ny, nx)) < 0.8).astype(np.uint8)
+                   for name in ("maskT", "maskU", "maskV", "maskW")}
+    fields |= water(rng, fields, dx, unstable, constant, steep)
+    fields |= velocity(rng, fields, cfl, dt_tracer)
+    fields |= turbulence(rng, fields, settings, negative_tke, drain)
+    return fields, settings
+
+
+def grid(rng, nx, ny, nz, dx):
+    """An uneven grid from 60S to 65N with thin levels at the surface."""
+    width = {name: dx * rng.uniform(0.8, 1.2, n)
+             for name, n in (("dxt", nx), ("dxu", nx), ("dyt", ny), ("dyu", ny))}
+    latitude = np.radians(np.linspace(-60, 65, 2 * ny))
+    dzt = np.geomspace(300, 10, nz) * rng.uniform(0.9, 1.1, nz)
+    dzw = np.append((dzt[1:] + dzt[:-1]) / 2, dzt[-1]) * rng.uniform(0.95, 1.05, nz)
+    zt = dzt / 2 - np.cumsum(dzt[::-1])[::-1]
+    # p differs from the depth, so that a kernel that takes one for the other shows
+    return {**width, "cost": np.cos(latitude[::2]), "cosu": np.cos(latitude[1::2]),
+            "dzt": dzt, "dzw": dzw, "zt": zt, "p": -1.015 * zt}
+
+
+def topography(rng, nx, ny, nz, islands):
+    kbot = np.ones((ny, nx), np.int32)
+    if islands:
+        hills = 0.5 + 0.5 * waves(rng, (ny, nx))
+        kbot += (hills * 0.7 * nz).astype(np.int32)
+        kind = rng.random((ny, nx))
+        kbot[kind < 0.25] = 1
+        kbot[kind < 0.15] = nz
+        kbot[kind < 0.08] = 0
+    level = np.arange(nz)[:, None, None]
+    maskT = (kbot > 0) & (level >= kbot - 1)
+    maskU, maskV, maskW = maskT.copy(), maskT.copy(), maskT.copy()
+    maskU[:, :, :-1] &= maskT[:, :, 1:]
+    maskV[:, :-1, :] &= maskT[:, 1:, :]
+    maskW[:-1] &= maskT[1:]
+    return {"kbot": kbot, **{name: mask.astype(np.uint8) for name, mask in (
+        ("maskT", maskT), ("maskU", maskU), ("maskV", maskV), ("maskW", maskW))}}
+
+
+def water(rng, fields, dx, unstable, constant, steep):
+    """Warm and salt at the surface, with isotherms and isohalines that slope by about 1e-3."""
+    zt = fields["zt"][:, None, None]
+    shape = fields["maskT"].shape
+    boxes = {name: random_box(rng, shape[1:]) for name in ("steep", "unstable", "constant")}
+
+    def displaced_height():
+        lift = 1.5e-3 * dx * (waves(rng, shape[1:]) + 0.05 * rng.uniform(-1, 1, shape))
+        if steep:
+            lift[boxes["steep"]] *= 30
+        return zt + lift
+
+    # arctan keeps the range of the ocean, and no two values equal
+    temp = 14 + 7.5 * np.arctan((displaced_height() + 300) / 500) + 2e-4 * zt
+    salt = 35 + 0.5 * np.arctan((displaced_height() + 200) / 300) + 1e-5 * zt
+    if unstable:
+        for field in (temp, salt):
+            field[boxes["unstable"]] = field[boxes["unstable"]][::-1]
+    if constant:
+        temp[boxes["constant"]] = 10
+        salt[boxes["constant"]] = 35
+    return {"temp": temp, "salt": salt, "K_iso": rng.uniform(200, 2000, shape)}
+
+
+def velocity(rng, fields, cfl, dt_tracer):
+    shape = fields["maskT"].shape
+    widths = {
+        "u_wgrid": (fields["cost"][:, None] * fields["dxt"])[None],
+        "v_wgrid": (fields["cost"] * fields["dyt"])[None, :, None],
+        "w_wgrid": fields["dzw"][:, None, None],
+    }
+    return {name: cfl / dt_tracer * width * rng.uniform(-1, 1, shape)
+            for name, width in widths.items()}
+
+
+def turbulence(rng, fields, settings, negative_tke, drain):
+    """Smooth and rough parts, so that the advection scheme meets both; more at the surface."""
+    shape = fields["maskT"].shape
+    decay = np.exp(fields["zt"] / 500)[:, None, None]
+
+    def energy(typical):
+        result = typical * decay * (1.2 + waves(rng, shape[1:]) + 0.2 * rng.uniform(-1, 1, shape))
+        if negative_tke:
+            result[rng.random(shape) < 0.05] *= -0.1
+        return result
+
+    surface = rng.uniform(0, 1e-6, shape[1:])
+    if drain:
+        surface[rng.random(shape[1:]) < 0.2] = -1e-4
+    return {
+        "tke": energy(1e-3),
+        "tke_taup1": energy(1e-3),
+        "dtke_taum1": 1e-4 / settings["dt_tracer"] * rng.uniform(-1, 1, shape),
+        "kappaM": 10 ** rng.uniform(-5, -1, shape),
+        "mxl": 10 ** rng.uniform(-1, 2, shape),
+        "forc": 1e-8 * decay * rng.uniform(-1, 2, shape),
+        "forc_tke_surface": surface,
+    }
+
+
+def waves(rng, shape):
+    """A smooth field on (y, x) between -1 and 1: waves of 5 to 30 cells."""
+    ny, nx = shape
+    y, x = np.arange(ny)[:, None], np.arange(nx)
+    result = np.zeros(shape)
+    for _ in range(3):
+        by, bx = rng.choice((-1, 1), 2) * rng.uniform(0.2, 0.9, 2)
+        result += np.sin(by * y + bx * x + rng.uniform(0, 2 * np.pi)) / 3
+    return result
+
+
+def random_box(rng, shape):
+    """All levels of a third of the grid in either direction, ghost cells included."""
+    corner = [rng.integers(0, n - n // 3 + 1) for n in shape]
+    return (slice(None), *(slice(c, c + max(1, n // 3)) for c, n in zip(corner, shape)))
+
+
+def write(path, fields, settings):
+    """An input file of the program, with ghost cells."""
+    with h5py.File(path, "w") as file:
+        file.attrs["halo"] = HALO
+        for name, value in settings.items():
+            file.attrs[name] = value
+        for name, values in fields.items():
+            file.create_dataset(name, data=values, chunks=values.shape, fletcher32=True,
+                                track_times=False)

@@ -1,0 +1,59 @@
+"""A kernel's reference on the grid of an input file."""
+
+import numpy as np
+
+from . import Field
+
+HALO = 2
+ALONG_X = ("dxt", "dxu")  # the vectors; everything else ends in (y, x)
+ALONG_Y = ("dyt", "dyu", "cost", "cosu")
+ALONG_Z = ("p", "zt", "dzt", "dzw")
+
+
+def is_computable(kernel, file):
+    """Whether the file holds what the kernel's reference reads."""
+    return all(name in file for name in kernel.INPUTS)
+
+
+def compute(kernel, file):
+    """{variable: Field}, with ghost cells where the file has them."""
+    has_ghosts = file.attrs.get("halo", HALO) == HALO
+    cyclic = file.attrs.get("cyclic_x", 0) == 1
+    fields = {name: file[name][...] for name in (*kernel.INPUTS, *kernel.OPTIONAL) if name in file}
+    if not has_ghosts:
+        fields = {name: add_ghosts(name, values, cyclic) for name, values in fields.items()}
+    computed = kernel.reference(fields, dict(file.attrs))
+    return {name: field(kernel, name, values if has_ghosts else strip_ghosts(values), axes, *texts)
+            for (name, axes, *texts), values in
+            ((output, computed[output[0]]) for output in kernel.OUTPUTS)}
+
+
+def field(kernel, name, values, axes, units, long_name):
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} of {kernel.NAME} is not finite everywhere")
+    return Field(values, axes, units, long_name)
+
+
+def add_ghosts(name, values, cyclic):
+    """Along x cyclic or closed, along y closed. A closed side is land on which values repeat."""
+    if name in ALONG_Z:
+        return values
+    if name in ALONG_X:
+        return pad(values, 0, cyclic)
+    if name in ALONG_Y:
+        return pad(values, 0, False)
+    return pad(pad(values, values.ndim - 2, False), values.ndim - 1, cyclic)
+
+
+def pad(values, axis, cyclic):
+    widths = [(HALO, HALO) if i == axis else (0, 0) for i in range(values.ndim)]
+    if cyclic:
+        return np.pad(values, widths, mode="wrap")
+    if np.issubdtype(values.dtype, np.integer):  # masks and kbot
+        return np.pad(values, widths)
+    return np.pad(values, widths, mode="edge")
+
+
+def strip_ghosts(values):
+    return values[..., HALO:-HALO, HALO:-HALO]
