@@ -8,11 +8,20 @@
  *                 ALONG_X
  *                 for (ptrdiff_t x = part; x < part + ROW_PART(nx); x++)
  *
- * Host: threads share the rows (z, y), a part is the whole row, and SIMD lanes run along x.
+ * and one that marches along z, for all columns of a part together,
+ *
+ *     PARALLEL_COLUMNS
+ *     for (ptrdiff_t y = ...; ...)
+ *         for (ptrdiff_t part = 0; part < nx; part += ROW_PART(nx))
+ *             for (ptrdiff_t z = ...; ...)
+ *                 ALONG_X
+ *                 for (ptrdiff_t x = part; x < part + ROW_PART(nx); x++)
+ *
+ * Host: threads share the rows (z, y) or y, a part is the whole row, and SIMD lanes run along x.
  * Each point is computed by the same instructions however the rows are shared, so results do
  * not depend on the number of threads.
  *
- * Offload: a part is one point, the three outer loops are one space, and neighbouring threads
+ * Offload: a part is one point, the outer loops are one space, and neighbouring threads
  * take neighbouring x. Pointers are device addresses and go as they are: a look-up in the
  * runtime's table of mapped arrays would cost about a microsecond each.
  */
@@ -21,15 +30,21 @@
 
 #if !defined(PHYSICS_OFFLOAD)
 #define PARALLEL_ROWS _Pragma("omp parallel for collapse(2) schedule(static)")
+#define PARALLEL_COLUMNS _Pragma("omp parallel for schedule(static)")
 #define ROW_PART(nx) (nx)
 #define ALONG_X _Pragma("omp simd")
 #else
 #if defined(__clang__)
 #define PARALLEL_ROWS                                                                              \
     _Pragma("omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)")
+#define PARALLEL_COLUMNS                                                                           \
+    _Pragma("omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)")
 #else /* GCC maps simd, not parallel for, to the lanes of a warp */
 #define PARALLEL_ROWS                                                                              \
     _Pragma("omp target teams distribute parallel for simd collapse(3) "                           \
+            "defaultmap(firstprivate:pointer)")
+#define PARALLEL_COLUMNS                                                                           \
+    _Pragma("omp target teams distribute parallel for simd collapse(2) "                           \
             "defaultmap(firstprivate:pointer)")
 #endif
 #define ROW_PART(nx) 1

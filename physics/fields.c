@@ -45,7 +45,8 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
     [PHYSICS_K_ISO] = {"K_iso", Z_Y_X, PHYSICS_REAL, "m2 s-1", "isoneutral diffusivity", NULL, 0,
                        DBL_MAX},
     [PHYSICS_KBOT] = {"kbot", Y_X, PHYSICS_INDEX, "1",
-                      "1 + index of the deepest wet level, 0 on land", NULL, 0, INT32_MAX},
+                      "1 + index of the deepest wet level, 0 on land", NULL, 0, INT32_MAX,
+                      .counts = PHYSICS_Z},
     [PHYSICS_U_WGRID] = VELOCITY("u_wgrid", "eastward velocity on the W grid"),
     [PHYSICS_V_WGRID] = VELOCITY("v_wgrid", "northward velocity on the W grid"),
     [PHYSICS_W_WGRID] = VELOCITY("w_wgrid", "upward velocity on the W grid"),
@@ -69,6 +70,12 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
     [PHYSICS_DHDT] = {"dHdT", Z_Y_X, PHYSICS_REAL, "J kg-1 K-1",
                       "derivative of dynamic enthalpy by Conservative Temperature", NULL,
                       ANYTHING},
+    [PHYSICS_DTKE] = {"dtke", Z_Y_X, PHYSICS_REAL, "m2 s-3",
+                      "advective tendency of turbulent kinetic energy", NULL, ANYTHING},
+    [PHYSICS_TKE_SURF_CORR] = {"tke_surf_corr", Y_X, PHYSICS_REAL, "m3 s-3",
+                               "flux that keeps turbulent kinetic energy at the surface from "
+                               "being drained below zero",
+                               NULL, ANYTHING},
 };
 
 const char *physics_axis_name(enum physics_axis axis)

@@ -16,5 +16,22 @@ const struct physics_kernel VARIANT(physics_kernels)[] = {
         .flops = 264,
         .run = VARIANT(eos),
     },
+    {
+        .name = "tke",
+        .summary = "turbulent kinetic energy: vertical mixing and dissipation, lateral diffusion, "
+                   "superbee advection",
+        .source = "Gaspar, Gregoris and Lefevre (1990); Veros core/tke.py integrate_tke",
+        .inputs = {PHYSICS_DXT,     PHYSICS_DXU,    PHYSICS_DYT,      PHYSICS_DYU,
+                   PHYSICS_DZT,     PHYSICS_DZW,    PHYSICS_COST,     PHYSICS_COSU,
+                   PHYSICS_MASK_U,  PHYSICS_MASK_V, PHYSICS_MASK_W,   PHYSICS_KBOT,
+                   PHYSICS_U_WGRID, PHYSICS_V_WGRID, PHYSICS_W_WGRID, PHYSICS_KAPPA_M,
+                   PHYSICS_MXL,     PHYSICS_FORC,   PHYSICS_FORC_TKE_SURFACE, PHYSICS_TKE,
+                   PHYSICS_TKE_TAUP1, PHYSICS_DTKE_TAUM1},
+        .outputs = {PHYSICS_TKE_TAUP1, PHYSICS_DTKE, PHYSICS_TKE_SURF_CORR},
+        .settings = {PHYSICS_DT_TRACER, PHYSICS_DT_MOM, PHYSICS_AB_EPS, PHYSICS_ALPHA_TKE,
+                     PHYSICS_C_EPS, PHYSICS_K_H_TKE},
+        .flops = 0,
+        .run = VARIANT(tke),
+    },
     {0},
 };

@@ -27,5 +27,6 @@ static inline real square_root(real x)
 extern const struct physics_kernel VARIANT(physics_kernels)[];
 
 physics_function VARIANT(eos);
+physics_function VARIANT(tke);
 
 #endif

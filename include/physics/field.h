@@ -41,6 +41,8 @@ enum physics_field_id {
     PHYSICS_DTKE_TAUM1,
     /* written */
     PHYSICS_DHDT,
+    PHYSICS_DTKE,
+    PHYSICS_TKE_SURF_CORR,
     PHYSICS_FIELDS
 };
 
@@ -68,6 +70,7 @@ struct physics_field {
     enum physics_field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
     bool spacing; /* a cell's extent along its axis: their sum is the domain's */
+    enum physics_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
 };
 
 /* Indexed by enum physics_field_id. */

@@ -1,0 +1,304 @@
+/*
+ * Turbulent kinetic energy: one time step of tke on the W grid (Gaspar, Gregoris and Lefevre 1990
+ * as in Veros).
+ *
+ * First nest, columns: vertical mixing and dissipation, implicit in time with step dt_mom,
+ *
+ *     tke' = tke + dt_mom (d/dz alpha_tke kappaM dtke'/dz - c_eps sqrt(tke) / mxl tke' + forc),
+ *
+ * a tridiagonal system a column. Second nest, points: what is explicit in time, the lateral
+ * diffusion with step dt_mom and the superbee advection with step dt_tracer. It reads no tke but
+ * that of time level tau, so neither its order nor the first nest matters to it.
+ *
+ * A W cell reaches from one T point to the next; the one at the surface is a half.
+ */
+#include "directives.h"
+#include "tridiagonal.h"
+#include "variant.h"
+
+#include <stdint.h>
+#include <tgmath.h>
+
+/* These, unlike fmin and fmax, are one instruction each. */
+INLINED real smaller(real a, real b)
+{
+    return a < b ? a : b;
+}
+
+INLINED real larger(real a, real b)
+{
+    return a > b ? a : b;
+}
+
+INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* The cells [begin, end) of a row. */
+struct span {
+    ptrdiff_t begin, end;
+};
+
+/* What of a part of row y is interior. */
+INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny)
+{
+    const bool ghosts = y < PHYSICS_HALO || y >= ny - PHYSICS_HALO;
+    const ptrdiff_t begin = ghosts ? part.end : clamp(PHYSICS_HALO, part.begin, part.end);
+    return (struct span){begin, clamp(nx - PHYSICS_HALO, begin, part.end)};
+}
+
+/* Outside the interior outputs are zero. */
+INLINED void zero_ghosts(real *row, struct span part, struct span inside)
+{
+    for (ptrdiff_t x = part.begin; x < inside.begin; x++)
+        row[x] = 0;
+    for (ptrdiff_t x = inside.end; x < part.end; x++)
+        row[x] = 0;
+}
+
+/*
+ * The column solve. A whole row of columns advances level by level on the host, one column a
+ * thread on a GPU. The reduced rows live in the outputs: c' in dtke, d' in tke_taup1.
+ *
+ * No flux passes the bottom or the surface, so each level couples to those beside it alone by
+ * delta, and the diagonal is what conserves. Below the bottom and on land the system is
+ * x = kept, what taup1 held before.
+ */
+static void solve_columns(const struct physics_call *call)
+{
+    const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
+    const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
+    const ptrdiff_t nz = (ptrdiff_t)call->grid.nz;
+    const real *const dzt = call->input[PHYSICS_DZT];
+    const real *const dzw = call->input[PHYSICS_DZW];
+    const int32_t *const kbot = call->input[PHYSICS_KBOT];
+    const real *const kappaM = call->input[PHYSICS_KAPPA_M];
+    const real *const mxl = call->input[PHYSICS_MXL];
+    const real *const forc = call->input[PHYSICS_FORC];
+    const real *const forc_tke_surface = call->input[PHYSICS_FORC_TKE_SURFACE];
+    const real *const tke = call->input[PHYSICS_TKE];
+    const real *const kept = call->input[PHYSICS_TKE_TAUP1];
+    real *const tke_taup1 = call->output[PHYSICS_TKE_TAUP1];
+    real *const dtke = call->output[PHYSICS_DTKE];
+    real *const tke_surf_corr = call->output[PHYSICS_TKE_SURF_CORR];
+    const real dt = (real)call->setting[PHYSICS_DT_MOM];
+    const real alpha_tke = (real)call->setting[PHYSICS_ALPHA_TKE];
+    const real c_eps = (real)call->setting[PHYSICS_C_EPS];
+    const ptrdiff_t level = ny * nx;
+    const ptrdiff_t top = nz - 1;
+
+    PARALLEL_COLUMNS
+    for (ptrdiff_t y = 0; y < ny; y++)
+        for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = interior(part, y, nx, ny);
+            const ptrdiff_t row = y * nx;
+
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                const ptrdiff_t below = k > 0 ? level : 0;
+                const ptrdiff_t above = k < top ? level : 0;
+                const real height = k < top ? dzw[k] : dzw[k] / 2;
+                const real mixing = dt * alpha_tke / (2 * height);
+                const real mixing_below = k > 0 ? mixing / dzt[k] : 0;
+                const real mixing_above = k < top ? mixing / dzt[k + 1] : 0;
+                const real surface = k < top ? 0 : dt / height;
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = k * level + row + x;
+                    const ptrdiff_t ks = kbot[row + x] - 1;
+                    const bool wet = ks >= 0 && k >= ks;
+                    const real delta_below = mixing_below * (kappaM[i - below] + kappaM[i]);
+                    const real delta_above = mixing_above * (kappaM[i] + kappaM[i + above]);
+                    const real sqrttke = sqrt(larger(0, tke[i]));
+                    const real a = k > ks ? -delta_below : 0;
+                    const real c = -delta_above;
+                    const real b = 1 - a - c + dt * c_eps * sqrttke / mxl[i];
+                    const real d = tke[i] + dt * forc[i] + surface * forc_tke_surface[row + x];
+                    const struct tridiagonal_row here = {wet ? a : 0, wet ? b : 1, wet ? c : 0,
+                                                         wet ? d : kept[i]};
+                    const struct reduced_row under = {k > 0 ? dtke[i - below] : 0,
+                                                      k > 0 ? tke_taup1[i - below] : 0};
+                    const struct reduced_row reduced = eliminate(here, under);
+                    dtke[i] = reduced.c;
+                    tke_taup1[i] = reduced.d;
+                }
+            }
+
+            for (ptrdiff_t k = top - 1; k >= 0; k--)
+                ALONG_X
+            for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                const ptrdiff_t i = k * level + row + x;
+                tke_taup1[i] =
+                    substitute((struct reduced_row){dtke[i], tke_taup1[i]}, tke_taup1[i + level]);
+            }
+
+            /* Where the flux through the surface drains more than there is, the rest is put
+             * back and accounted for. */
+            zero_ghosts(tke_surf_corr + row, part, inside);
+            ALONG_X
+            for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                real *const surface = &tke_taup1[top * level + row + x];
+                tke_surf_corr[row + x] = larger(0, -*surface) * (dzw[top] / 2 / dt);
+                *surface = larger(0, *surface);
+            }
+        }
+}
+
+/* The difference of tke between two neighbours; 0 where one is land. */
+INLINED real difference(const real *tke, const uint8_t *maskW, ptrdiff_t from, ptrdiff_t to)
+{
+    const real rj = tke[to] - tke[from];
+    return maskW[from] & maskW[to] ? rj : 0;
+}
+
+/* Differences across the four faces about a cell on a line: j is that above the cell. */
+struct differences {
+    real jm2, jm1, j, jp1;
+};
+
+/* The cells of the line lie at these distances in memory from the one at i. */
+INLINED struct differences differences(const real *tke, const uint8_t *maskW, ptrdiff_t i,
+                                       ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
+                                       ptrdiff_t high2)
+{
+    return (struct differences){
+        .jm2 = difference(tke, maskW, i - low2, i - low),
+        .jm1 = difference(tke, maskW, i - low, i),
+        .j = difference(tke, maskW, i, i + high),
+        .jp1 = difference(tke, maskW, i + high, i + high2),
+    };
+}
+
+/*
+ * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Multiplied
+ * by |rj|, each of these is without a division.
+ */
+INLINED real superbee(real rj, real upwind)
+{
+    const real size = fabs(rj);
+    const real along = copysign((real)1, rj) * upwind;
+    return copysign(larger(0, larger(smaller(size, 2 * along), smaller(2 * size, along))), rj);
+}
+
+/* The advective flux through a face with velocity vel: `sum` of tke on both sides, differences
+ * rj across the face, rjm across that before and rjp across that behind; uCFL = |vel| dt_dx. */
+INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx)
+{
+    const real speed = fabs(vel);
+    const real limited = superbee(rj, vel > 0 ? rjm : rjp);
+    return (vel * sum - speed * (rj - limited * (1 - speed * dt_dx))) / 2;
+}
+
+/* Lateral diffusion, advection and the Adams-Bashforth step, on top of the solution of the
+ * columns. Every flux is computed on both sides of its face: that is cheaper than storing it. */
+static void advect_and_diffuse(const struct physics_call *call)
+{
+    const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
+    const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
+    const ptrdiff_t nz = (ptrdiff_t)call->grid.nz;
+    const real *const dxt = call->input[PHYSICS_DXT];
+    const real *const dxu = call->input[PHYSICS_DXU];
+    const real *const dyt = call->input[PHYSICS_DYT];
+    const real *const dyu = call->input[PHYSICS_DYU];
+    const real *const dzw = call->input[PHYSICS_DZW];
+    const real *const cost = call->input[PHYSICS_COST];
+    const real *const cosu = call->input[PHYSICS_COSU];
+    const uint8_t *const maskU = call->input[PHYSICS_MASK_U];
+    const uint8_t *const maskV = call->input[PHYSICS_MASK_V];
+    const uint8_t *const maskW = call->input[PHYSICS_MASK_W];
+    const real *const u = call->input[PHYSICS_U_WGRID];
+    const real *const v = call->input[PHYSICS_V_WGRID];
+    const real *const w = call->input[PHYSICS_W_WGRID];
+    const real *const tke = call->input[PHYSICS_TKE];
+    const real *const dtke_taum1 = call->input[PHYSICS_DTKE_TAUM1];
+    real *const tke_taup1 = call->output[PHYSICS_TKE_TAUP1];
+    real *const dtke = call->output[PHYSICS_DTKE];
+    const real dt_mom = (real)call->setting[PHYSICS_DT_MOM];
+    const real dt_tracer = (real)call->setting[PHYSICS_DT_TRACER];
+    const real AB_eps = (real)call->setting[PHYSICS_AB_EPS];
+    const real K_h_tke = (real)call->setting[PHYSICS_K_H_TKE];
+    const ptrdiff_t level = ny * nx;
+    const ptrdiff_t top = nz - 1;
+
+    PARALLEL_ROWS
+    for (ptrdiff_t k = 0; k < nz; k++)
+        for (ptrdiff_t y = 0; y < ny; y++)
+            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span inside = interior(part, y, nx, ny);
+                const ptrdiff_t row = (k * ny + y) * nx;
+                zero_ghosts(dtke + row, part, inside);
+                zero_ghosts(tke_taup1 + row, part, inside);
+                if (inside.begin == inside.end)
+                    continue;
+
+                /* Levels that do not exist stand at those that do: no difference, no flux. */
+                const ptrdiff_t down = (k > 0) * level;
+                const ptrdiff_t down2 = down + (k > 1) * level;
+                const ptrdiff_t up = (k < top) * level;
+                const ptrdiff_t up2 = up + (k < top - 1) * level;
+                const real height = k < top ? dzw[k] : dzw[k] / 2;
+                const real per_height_below = k > 0 ? 1 / height : 0;
+                const real per_height_above = k < top ? 1 / height : 0;
+                const real dt_dz_below = dt_tracer / dzw[k - (k > 0)];
+                const real dt_dz_above = dt_tracer / dzw[k];
+                const real cosine = cost[y];
+                const real velfac = cosu[y], velfac_south = cosu[y - 1];
+                const real per_dy = 1 / (cosine * dyt[y]);
+                const real per_dy_south = 1 / (cost[y - 1] * dyt[y - 1]);
+                const real K_north = K_h_tke * velfac / dyu[y];
+                const real K_south = K_h_tke * velfac_south / dyu[y - 1];
+                const real new = dt_tracer *((real)1.5 + AB_eps);
+                const real old = dt_tracer * ((real)0.5 + AB_eps);
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = row + x;
+                    const real here = tke[i];
+                    const real east = tke[i + 1], west = tke[i - 1];
+                    const real north = tke[i + nx], south = tke[i - nx];
+                    const real above = tke[i + up], below = tke[i - down];
+                    const real per_dx = 1 / (cosine * dxt[x]);
+                    const real per_dx_west = 1 / (cosine * dxt[x - 1]);
+
+                    const real flux_east =
+                        K_h_tke * (east - here) / (cosine * dxu[x]) * (real)maskU[i];
+                    const real flux_west =
+                        K_h_tke * (here - west) / (cosine * dxu[x - 1]) * (real)maskU[i - 1];
+                    const real flux_north = K_north * (north - here) * (real)maskV[i];
+                    const real flux_south = K_south * (here - south) * (real)maskV[i - nx];
+                    const real diffusion =
+                        (flux_east - flux_west) * per_dx + (flux_north - flux_south) * per_dy;
+
+                    const struct differences rx = differences(tke, maskW, i, 2, 1, 1, 2);
+                    const struct differences ry =
+                        differences(tke, maskW, i, 2 * nx, nx, nx, 2 * nx);
+                    const struct differences rz = differences(tke, maskW, i, down2, down, up, up2);
+                    const real adv_fe =
+                        adv_flux(u[i], east + here, rx.jm1, rx.j, rx.jp1, dt_tracer * per_dx);
+                    const real adv_fw = adv_flux(u[i - 1], here + west, rx.jm2, rx.jm1, rx.j,
+                                                 dt_tracer * per_dx_west);
+                    const real adv_fn = adv_flux(velfac * v[i], north + here, ry.jm1, ry.j, ry.jp1,
+                                                 dt_tracer * per_dy);
+                    const real adv_fs = adv_flux(velfac_south * v[i - nx], here + south, ry.jm2,
+                                                 ry.jm1, ry.j, dt_tracer * per_dy_south);
+                    const real adv_ft =
+                        adv_flux(w[i], above + here, rz.jm1, rz.j, rz.jp1, dt_dz_above);
+                    const real adv_fb =
+                        adv_flux(w[i - down], here + below, rz.jm2, rz.jm1, rz.j, dt_dz_below);
+
+                    const real wet = (real)maskW[i];
+                    const real tendency =
+                        wet * ((adv_fw - adv_fe) * per_dx + (adv_fs - adv_fn) * per_dy) +
+                        adv_fb * per_height_below - adv_ft * per_height_above;
+                    dtke[i] = tendency;
+                    tke_taup1[i] += dt_mom * wet * diffusion + new *tendency - old *dtke_taum1[i];
+                }
+            }
+}
+
+void VARIANT(tke)(const struct physics_call *call)
+{
+    solve_columns(call);
+    advect_and_diffuse(call);
+}
