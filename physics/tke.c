@@ -61,9 +61,9 @@ INLINED void zero_ghosts(real *row, struct span part, struct span inside)
  * The column solve. A whole row of columns advances level by level on the host, one column a
  * thread on a GPU. The reduced rows live in the outputs: c' in dtke, d' in tke_taup1.
  *
- * No flux passes the bottom or the surface, so each level couples to those beside it alone by
- * delta, and the diagonal is what conserves. Below the bottom and on land the system is
- * x = kept, what taup1 held before.
+ * delta is what mixing exchanges between two levels, nothing through the bottom and the surface;
+ * so the diagonal is 1 less the other two coefficients, and dissipation. Below the bottom and on
+ * land the row is x = kept, what taup1 held before.
  */
 static void solve_columns(const struct physics_call *call)
 {
@@ -82,7 +82,7 @@ static void solve_columns(const struct physics_call *call)
     real *const tke_taup1 = call->output[PHYSICS_TKE_TAUP1];
     real *const dtke = call->output[PHYSICS_DTKE];
     real *const tke_surf_corr = call->output[PHYSICS_TKE_SURF_CORR];
-    const real dt = (real)call->setting[PHYSICS_DT_MOM];
+    const real dt_tke = (real)call->setting[PHYSICS_DT_MOM];
     const real alpha_tke = (real)call->setting[PHYSICS_ALPHA_TKE];
     const real c_eps = (real)call->setting[PHYSICS_C_EPS];
     const ptrdiff_t level = ny * nx;
@@ -99,10 +99,10 @@ static void solve_columns(const struct physics_call *call)
                 const ptrdiff_t below = k > 0 ? level : 0;
                 const ptrdiff_t above = k < top ? level : 0;
                 const real height = k < top ? dzw[k] : dzw[k] / 2;
-                const real mixing = dt * alpha_tke / (2 * height);
+                const real mixing = dt_tke * alpha_tke / (2 * height);
                 const real mixing_below = k > 0 ? mixing / dzt[k] : 0;
                 const real mixing_above = k < top ? mixing / dzt[k + 1] : 0;
-                const real surface = k < top ? 0 : dt / height;
+                const real surface = k < top ? 0 : dt_tke / height;
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                     const ptrdiff_t i = k * level + row + x;
@@ -113,8 +113,8 @@ static void solve_columns(const struct physics_call *call)
                     const real sqrttke = sqrt(larger(0, tke[i]));
                     const real a = k > ks ? -delta_below : 0;
                     const real c = -delta_above;
-                    const real b = 1 - a - c + dt * c_eps * sqrttke / mxl[i];
-                    const real d = tke[i] + dt * forc[i] + surface * forc_tke_surface[row + x];
+                    const real b = 1 - a - c + dt_tke * c_eps * sqrttke / mxl[i];
+                    const real d = tke[i] + dt_tke * forc[i] + surface * forc_tke_surface[row + x];
                     const struct tridiagonal_row here = {wet ? a : 0, wet ? b : 1, wet ? c : 0,
                                                          wet ? d : kept[i]};
                     const struct reduced_row under = {k > 0 ? dtke[i - below] : 0,
@@ -125,12 +125,13 @@ static void solve_columns(const struct physics_call *call)
                 }
             }
 
-            for (ptrdiff_t k = top - 1; k >= 0; k--)
+            for (ptrdiff_t k = top - 1; k >= 0; k--) {
                 ALONG_X
-            for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                const ptrdiff_t i = k * level + row + x;
-                tke_taup1[i] =
-                    substitute((struct reduced_row){dtke[i], tke_taup1[i]}, tke_taup1[i + level]);
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = k * level + row + x;
+                    const struct reduced_row reduced = {dtke[i], tke_taup1[i]};
+                    tke_taup1[i] = substitute(reduced, tke_taup1[i + level]);
+                }
             }
 
             /* Where the flux through the surface drains more than there is, the rest is put
@@ -139,7 +140,7 @@ static void solve_columns(const struct physics_call *call)
             ALONG_X
             for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                 real *const surface = &tke_taup1[top * level + row + x];
-                tke_surf_corr[row + x] = larger(0, -*surface) * (dzw[top] / 2 / dt);
+                tke_surf_corr[row + x] = larger(0, -*surface) * (dzw[top] / 2 / dt_tke);
                 *surface = larger(0, *surface);
             }
         }
@@ -152,12 +153,12 @@ INLINED real difference(const real *tke, const uint8_t *maskW, ptrdiff_t from, p
     return maskW[from] & maskW[to] ? rj : 0;
 }
 
-/* Differences across the four faces about a cell on a line: j is that above the cell. */
+/* Across the four faces about a cell on a line; j is the next face above it. */
 struct differences {
     real jm2, jm1, j, jp1;
 };
 
-/* The cells of the line lie at these distances in memory from the one at i. */
+/* The other cells of the line lie at these distances in memory from the one at i. */
 INLINED struct differences differences(const real *tke, const uint8_t *maskW, ptrdiff_t i,
                                        ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
                                        ptrdiff_t high2)
@@ -171,8 +172,9 @@ INLINED struct differences differences(const real *tke, const uint8_t *maskW, pt
 }
 
 /*
- * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Multiplied
- * by |rj|, each of these is without a division.
+ * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Here |rj|
+ * multiplies each of these, which leaves no division. Nor is there a smallest rj, 1e-20 in Veros:
+ * below it the flux differs by less than 1e-20 |vel|.
  */
 INLINED real superbee(real rj, real upwind)
 {
@@ -191,7 +193,7 @@ INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_d
 }
 
 /* Lateral diffusion, advection and the Adams-Bashforth step, on top of the solution of the
- * columns. Every flux is computed on both sides of its face: that is cheaper than storing it. */
+ * columns. The cells on both sides of a face each compute its flux: no array stores it. */
 static void advect_and_diffuse(const struct physics_call *call)
 {
     const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
@@ -249,8 +251,8 @@ static void advect_and_diffuse(const struct physics_call *call)
                 const real per_dy_south = 1 / (cost[y - 1] * dyt[y - 1]);
                 const real K_north = K_h_tke * velfac / dyu[y];
                 const real K_south = K_h_tke * velfac_south / dyu[y - 1];
-                const real new = dt_tracer *((real)1.5 + AB_eps);
-                const real old = dt_tracer * ((real)0.5 + AB_eps);
+                const real dt_now = dt_tracer * ((real)1.5 + AB_eps);
+                const real dt_before = dt_tracer * ((real)0.5 + AB_eps);
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                     const ptrdiff_t i = row + x;
@@ -292,7 +294,8 @@ static void advect_and_diffuse(const struct physics_call *call)
                         wet * ((adv_fw - adv_fe) * per_dx + (adv_fs - adv_fn) * per_dy) +
                         adv_fb * per_height_below - adv_ft * per_height_above;
                     dtke[i] = tendency;
-                    tke_taup1[i] += dt_mom * wet * diffusion + new *tendency - old *dtke_taum1[i];
+                    tke_taup1[i] +=
+                        dt_mom * wet * diffusion + dt_now * tendency - dt_before * dtke_taum1[i];
                 }
             }
 }
