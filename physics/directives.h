@@ -32,6 +32,7 @@
 #define PARALLEL_ROWS _Pragma("omp parallel for collapse(2) schedule(static)")
 #define PARALLEL_COLUMNS _Pragma("omp parallel for schedule(static)")
 #define ROW_PART(nx) (nx)
+#define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
 #else
 #if defined(__clang__)
@@ -48,8 +49,12 @@
             "defaultmap(firstprivate:pointer)")
 #endif
 #define ROW_PART(nx) 1
+#define ROW_CHUNK 1
 #define ALONG_X
 #endif
+
+/* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
+ * of its part in an array. */
 
 /* A function of a nest: inlined always, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))

@@ -146,28 +146,50 @@ static void solve_columns(const struct physics_call *call)
         }
 }
 
-/* The difference of tke between two neighbours; 0 where one is land. */
-INLINED real difference(const real *tke, const uint8_t *maskW, ptrdiff_t from, ptrdiff_t to)
+/*
+ * Which faces about a cell are open, a bit each: along x, y and z the four that superbee reads,
+ * and the four of lateral diffusion. A part's bits are made in a loop of their own, so that the
+ * loop over its points reads no bytes: GCC would unroll that one to 64 points, as many as there
+ * are bytes in a vector.
+ */
+enum {
+    X_LINE = 0,
+    Y_LINE = 4,
+    Z_LINE = 8,
+    EAST = 1 << 12,
+    WEST = 1 << 13,
+    NORTH = 1 << 14,
+    SOUTH = 1 << 15,
+    WATER = 1 << 16, /* the cell itself */
+};
+
+/* The faces of a line whose cells lie at these distances in memory: open between water. */
+INLINED int32_t open_line(const uint8_t *water, ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
+                          ptrdiff_t high2)
 {
-    const real rj = tke[to] - tke[from];
-    return maskW[from] & maskW[to] ? rj : 0;
+    return (water[-low2] & water[-low]) | (water[-low] & water[0]) << 1 |
+           (water[0] & water[high]) << 2 | (water[high] & water[high2]) << 3;
 }
 
-/* Across the four faces about a cell on a line; j is the next face above it. */
+/* The value, or 0 where the bit is not set. */
+INLINED real where(int32_t bit, real value)
+{
+    return bit ? value : 0;
+}
+
+/* Of tke across the faces of a line; j is the face above the cell. */
 struct differences {
     real jm2, jm1, j, jp1;
 };
 
-/* The other cells of the line lie at these distances in memory from the one at i. */
-INLINED struct differences differences(const real *tke, const uint8_t *maskW, ptrdiff_t i,
-                                       ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
-                                       ptrdiff_t high2)
+INLINED struct differences differences(const real *tke, int32_t open, ptrdiff_t low2, ptrdiff_t low,
+                                       ptrdiff_t high, ptrdiff_t high2)
 {
     return (struct differences){
-        .jm2 = difference(tke, maskW, i - low2, i - low),
-        .jm1 = difference(tke, maskW, i - low, i),
-        .j = difference(tke, maskW, i, i + high),
-        .jp1 = difference(tke, maskW, i + high, i + high2),
+        .jm2 = where(open & 1, tke[-low] - tke[-low2]),
+        .jm1 = where(open & 2, tke[0] - tke[-low]),
+        .j = where(open & 4, tke[high] - tke[0]),
+        .jp1 = where(open & 8, tke[high2] - tke[high]),
     };
 }
 
@@ -226,8 +248,8 @@ static void advect_and_diffuse(const struct physics_call *call)
     PARALLEL_ROWS
     for (ptrdiff_t k = 0; k < nz; k++)
         for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-                const struct span part = {x0, x0 + ROW_PART(nx)};
+            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+                const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
                 const struct span inside = interior(part, y, nx, ny);
                 const ptrdiff_t row = (k * ny + y) * nx;
                 zero_ghosts(dtke + row, part, inside);
@@ -253,9 +275,22 @@ static void advect_and_diffuse(const struct physics_call *call)
                 const real K_south = K_h_tke * velfac_south / dyu[y - 1];
                 const real dt_now = dt_tracer * ((real)1.5 + AB_eps);
                 const real dt_before = dt_tracer * ((real)0.5 + AB_eps);
+
+                int32_t open[ROW_CHUNK];
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                     const ptrdiff_t i = row + x;
+                    const uint8_t *const water = maskW + i;
+                    open[x - x0] = open_line(water, 2, 1, 1, 2) << X_LINE |
+                                   open_line(water, 2 * nx, nx, nx, 2 * nx) << Y_LINE |
+                                   open_line(water, down2, down, up, up2) << Z_LINE |
+                                   maskU[i] * EAST | maskU[i - 1] * WEST | maskV[i] * NORTH |
+                                   maskV[i - nx] * SOUTH | water[0] * WATER;
+                }
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = row + x;
+                    const int32_t faces = open[x - x0];
                     const real here = tke[i];
                     const real east = tke[i + 1], west = tke[i - 1];
                     const real north = tke[i + nx], south = tke[i - nx];
@@ -264,18 +299,19 @@ static void advect_and_diffuse(const struct physics_call *call)
                     const real per_dx_west = 1 / (cosine * dxt[x - 1]);
 
                     const real flux_east =
-                        K_h_tke * (east - here) / (cosine * dxu[x]) * (real)maskU[i];
+                        where(faces & EAST, K_h_tke * (east - here) / (cosine * dxu[x]));
                     const real flux_west =
-                        K_h_tke * (here - west) / (cosine * dxu[x - 1]) * (real)maskU[i - 1];
-                    const real flux_north = K_north * (north - here) * (real)maskV[i];
-                    const real flux_south = K_south * (here - south) * (real)maskV[i - nx];
+                        where(faces & WEST, K_h_tke * (here - west) / (cosine * dxu[x - 1]));
+                    const real flux_north = where(faces & NORTH, K_north * (north - here));
+                    const real flux_south = where(faces & SOUTH, K_south * (here - south));
                     const real diffusion =
                         (flux_east - flux_west) * per_dx + (flux_north - flux_south) * per_dy;
 
-                    const struct differences rx = differences(tke, maskW, i, 2, 1, 1, 2);
+                    const struct differences rx = differences(tke + i, faces >> X_LINE, 2, 1, 1, 2);
                     const struct differences ry =
-                        differences(tke, maskW, i, 2 * nx, nx, nx, 2 * nx);
-                    const struct differences rz = differences(tke, maskW, i, down2, down, up, up2);
+                        differences(tke + i, faces >> Y_LINE, 2 * nx, nx, nx, 2 * nx);
+                    const struct differences rz =
+                        differences(tke + i, faces >> Z_LINE, down2, down, up, up2);
                     const real adv_fe =
                         adv_flux(u[i], east + here, rx.jm1, rx.j, rx.jp1, dt_tracer * per_dx);
                     const real adv_fw = adv_flux(u[i - 1], here + west, rx.jm2, rx.jm1, rx.j,
@@ -289,13 +325,13 @@ static void advect_and_diffuse(const struct physics_call *call)
                     const real adv_fb =
                         adv_flux(w[i - down], here + below, rz.jm2, rz.jm1, rz.j, dt_dz_below);
 
-                    const real wet = (real)maskW[i];
+                    const real lateral = where(faces & WATER, (adv_fw - adv_fe) * per_dx +
+                                                                  (adv_fs - adv_fn) * per_dy);
                     const real tendency =
-                        wet * ((adv_fw - adv_fe) * per_dx + (adv_fs - adv_fn) * per_dy) +
-                        adv_fb * per_height_below - adv_ft * per_height_above;
+                        lateral + adv_fb * per_height_below - adv_ft * per_height_above;
                     dtke[i] = tendency;
-                    tke_taup1[i] +=
-                        dt_mom * wet * diffusion + dt_now * tendency - dt_before * dtke_taum1[i];
+                    tke_taup1[i] += dt_mom * where(faces & WATER, diffusion) + dt_now * tendency -
+                                    dt_before * dtke_taum1[i];
                 }
             }
 }
