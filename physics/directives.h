@@ -41,12 +41,13 @@
 #define PARALLEL_COLUMNS                                                                           \
     _Pragma("omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)")
 #else /* GCC maps simd, not parallel for, to the lanes of a warp */
+#define PRAGMA(text) _Pragma(#text)
 #define PARALLEL_ROWS                                                                              \
-    _Pragma("omp target teams distribute parallel for simd collapse(3) "                           \
-            "defaultmap(firstprivate:pointer)")
+    PRAGMA(omp target teams distribute parallel for simd collapse(3)                               \
+           defaultmap(firstprivate:pointer))
 #define PARALLEL_COLUMNS                                                                           \
-    _Pragma("omp target teams distribute parallel for simd collapse(2) "                           \
-            "defaultmap(firstprivate:pointer)")
+    PRAGMA(omp target teams distribute parallel for simd collapse(2)                               \
+           defaultmap(firstprivate:pointer))
 #endif
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
