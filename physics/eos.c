@@ -8,6 +8,7 @@
  *     dHdT = 1e4 * integral_0^p (N_t D - N D_t) / D^2 dp'        (1e4 Pa in a dbar)
  */
 #include "directives.h"
+#include "maths.h"
 #include "variant.h"
 
 /* The published coefficients, with the published numbers (IOC, SCOR and IAPSO 2010, table A.30;

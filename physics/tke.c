@@ -13,22 +13,11 @@
  * A W cell reaches from one T point to the next; the one at the surface is a half.
  */
 #include "directives.h"
+#include "maths.h"
 #include "tridiagonal.h"
 #include "variant.h"
 
 #include <stdint.h>
-#include <tgmath.h>
-
-/* These, unlike fmin and fmax, are one instruction each. */
-INLINED real smaller(real a, real b)
-{
-    return a < b ? a : b;
-}
-
-INLINED real larger(real a, real b)
-{
-    return a > b ? a : b;
-}
 
 INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
 {
@@ -65,7 +54,7 @@ INLINED void zero_ghosts(real *row, struct span part, struct span inside)
  * so the diagonal is 1 less the other two coefficients, and dissipation. Below the bottom and on
  * land the row is x = kept, what taup1 held before.
  */
-static void solve_columns(const struct physics_call *call)
+static void VARIANT(solve_columns)(const struct physics_call *call)
 {
     const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
     const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
@@ -110,7 +99,7 @@ static void solve_columns(const struct physics_call *call)
                     const bool wet = ks >= 0 && k >= ks;
                     const real delta_below = mixing_below * (kappaM[i - below] + kappaM[i]);
                     const real delta_above = mixing_above * (kappaM[i] + kappaM[i + above]);
-                    const real sqrttke = sqrt(larger(0, tke[i]));
+                    const real sqrttke = square_root(larger(0, tke[i]));
                     const real a = k > ks ? -delta_below : 0;
                     const real c = -delta_above;
                     const real b = 1 - a - c + dt_tke * c_eps * sqrttke / mxl[i];
@@ -200,23 +189,23 @@ INLINED struct differences differences(const real *tke, int32_t open, ptrdiff_t 
  */
 INLINED real superbee(real rj, real upwind)
 {
-    const real size = fabs(rj);
-    const real along = copysign((real)1, rj) * upwind;
-    return copysign(larger(0, larger(smaller(size, 2 * along), smaller(2 * size, along))), rj);
+    const real size = magnitude(rj);
+    const real along = with_sign((real)1, rj) * upwind;
+    return with_sign(larger(0, larger(smaller(size, 2 * along), smaller(2 * size, along))), rj);
 }
 
 /* The advective flux through a face with velocity vel: `sum` of tke on both sides, differences
  * rj across the face, rjm across that before and rjp across that behind; uCFL = |vel| dt_dx. */
 INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx)
 {
-    const real speed = fabs(vel);
+    const real speed = magnitude(vel);
     const real limited = superbee(rj, vel > 0 ? rjm : rjp);
     return (vel * sum - speed * (rj - limited * (1 - speed * dt_dx))) / 2;
 }
 
 /* Lateral diffusion, advection and the Adams-Bashforth step, on top of the solution of the
  * columns. The cells on both sides of a face each compute its flux: no array stores it. */
-static void advect_and_diffuse(const struct physics_call *call)
+static void VARIANT(advect_and_diffuse)(const struct physics_call *call)
 {
     const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
     const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
@@ -338,6 +327,6 @@ static void advect_and_diffuse(const struct physics_call *call)
 
 void VARIANT(tke)(const struct physics_call *call)
 {
-    solve_columns(call);
-    advect_and_diffuse(call);
+    VARIANT(solve_columns)(call);
+    VARIANT(advect_and_diffuse)(call);
 }

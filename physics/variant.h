@@ -11,17 +11,14 @@
 
 typedef REAL real;
 
-/* VARIANT(eos) is eos_host_float64 and so on: one name for each build. */
+/*
+ * VARIANT(eos) is eos_host_float64 and so on: one name for each build. Static functions with a
+ * loop nest need one too: Clang names device code by file, line and function, and of two builds
+ * with the same name the linker would silently keep one, which then runs in the wrong precision.
+ */
 #define VARIANT(name) PHYSICS_PASTE(name, PHYSICS_VARIANT)
 #define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
 #define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
-
-/* Compilers turn the builtin into an instruction on every target; the C library's function would
- * need a device library. */
-static inline real square_root(real x)
-{
-    return _Generic(x, double: __builtin_sqrt(x), float: __builtin_sqrtf((float)x));
-}
 
 /* This build's kernels. */
 extern const struct physics_kernel VARIANT(physics_kernels)[];
