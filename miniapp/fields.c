@@ -90,7 +90,7 @@ static double along_y(const double *plane, size_t nx, const struct place *y, con
 }
 
 static void resample_real(const double *from, const struct view *old, double *to,
-                          const struct view *new, double factor)
+                          const struct view *new)
 {
     for (size_t z = 0; z < new->planes; z++) {
         const struct place pz = place_on(z, new->planes, old->planes);
@@ -102,7 +102,7 @@ static void resample_real(const double *from, const struct view *old, double *to
                 const struct place px = place_on(x, new->nx, old->nx);
                 const double lower = along_y(below, old->nx, &py, &px);
                 const double upper = along_y(above, old->nx, &py, &px);
-                *to++ = factor * (lower + pz.weight * (upper - lower));
+                *to++ = lower + pz.weight * (upper - lower);
             }
         }
     }
@@ -136,13 +136,16 @@ static void resample_levels(int32_t *index, size_t elements, size_t old_nz, size
     }
 }
 
-static double spacing_factor(const struct physics_field *field, const struct physics_grid *from,
-                             const struct physics_grid *to)
+/* The old cells are cut at the edges of the new ones, so that extents add up to what they were. */
+static void resample_spacing(const double *from, size_t old_cells, double *to, size_t new_cells)
 {
-    if (!field->spacing)
-        return 1;
-    return (double)physics_axis_length(field->axes[0], from) /
-           (double)physics_axis_length(field->axes[0], to);
+    for (size_t i = 0; i < new_cells; i++) {
+        const double start = (double)i * (double)old_cells / (double)new_cells;
+        const double end = (double)(i + 1) * (double)old_cells / (double)new_cells;
+        to[i] = 0;
+        for (size_t j = (size_t)start; j < old_cells && (double)j < end; j++)
+            to[i] += from[j] * (fmin(end, (double)(j + 1)) - fmax(start, (double)j));
+    }
 }
 
 enum physics_status fields_resample(const struct fields *from, const struct physics_grid *grid,
@@ -158,9 +161,11 @@ enum physics_status fields_resample(const struct fields *from, const struct phys
             return status;
         const struct view old = view_of(field, &from->grid);
         const struct view new = view_of(field, grid);
-        if (field->type == PHYSICS_REAL)
-            resample_real(from->data[id], &old, to->data[id], &new,
-                          spacing_factor(field, &from->grid, grid));
+        if (field->spacing)
+            resample_spacing(from->data[id], physics_axis_length(field->axes[0], &from->grid),
+                             to->data[id], physics_axis_length(field->axes[0], grid));
+        else if (field->type == PHYSICS_REAL)
+            resample_real(from->data[id], &old, to->data[id], &new);
         else
             resample_nearest(from->data[id], &old, to->data[id], &new,
                              physics_element_bytes(field->type, PHYSICS_FLOAT64));

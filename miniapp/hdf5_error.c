@@ -7,21 +7,40 @@
 
 enum { LONGEST = 8192 }; /* a path may be in it */
 
-void hdf5_silence(void)
+static char reason[LONGEST];
+
+static herr_t keep_message(unsigned level, const H5E_error2_t *error, void *unused)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    (void)level;
+    (void)unused;
+    if (error->desc && error->desc[0])
+        snprintf(reason, sizeof(reason), "%s", error->desc);
+    return 0;
 }
 
-/* Where a system call failed, HDF5 says everything that it knows, with a line break in its time:
+/* HDF5 calls this as soon as a call fails: the clean-up after it overwrites HDF5's own record. */
+static herr_t keep_reason(hid_t stack, void *unused)
+{
+    return H5Ewalk2(stack, H5E_WALK_DOWNWARD, keep_message, unused);
+}
+
+void hdf5_start(void)
+{
+    H5dont_atexit();
+    H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
+}
+
+/* Where a system call failed, HDF5 tells all that it knows, with a line break after the time:
  * "file read failed: time = ..., error message = 'Is a directory', ...". */
 static void shorten(char *text)
 {
     static const char before[] = "error message = '";
-    char *details = strstr(text, ": time = ");
-    const char *reason = strstr(text, before);
-    if (details && reason) {
-        reason += strlen(before);
-        memmove(details + 2, reason, strlen(reason) + 1);
+    const char *message = strstr(text, before);
+    char *details = strpbrk(text, ":,");
+    if (message && details) {
+        message += strlen(before);
+        snprintf(details, 3, ": ");
+        memmove(details + 2, message, strlen(message) + 1);
         details[2 + strcspn(details + 2, "'")] = '\0';
     }
     for (; *text; text++)
@@ -29,19 +48,11 @@ static void shorten(char *text)
             *text = ' ';
 }
 
-static herr_t keep_message(unsigned level, const H5E_error2_t *error, void *text)
-{
-    (void)level;
-    if (error->desc && error->desc[0])
-        snprintf(text, LONGEST, "%s", error->desc);
-    return 0;
-}
-
 const char *hdf5_reason(void)
 {
     static char text[LONGEST];
-    snprintf(text, sizeof(text), "no reason given");
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_message, text);
+    snprintf(text, sizeof(text), "%s", reason[0] ? reason : "no reason given");
+    reason[0] = '\0';
     shorten(text);
     return text;
 }

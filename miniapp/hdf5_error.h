@@ -2,10 +2,12 @@
 #ifndef MINIAPP_HDF5_ERROR_H
 #define MINIAPP_HDF5_ERROR_H
 
-/* Stops HDF5 from printing. */
-void hdf5_silence(void);
+/* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
+ * exit: after a failed write it would try again, and crash. */
+void hdf5_start(void);
 
-/* The innermost message of HDF5's last error, or "no reason given". Valid until the next call. */
+/* The innermost message of the last call that failed, or "no reason given". Valid until the next
+ * call; a reason is given once. */
 const char *hdf5_reason(void);
 
 #endif

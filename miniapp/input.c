@@ -1,6 +1,7 @@
 #include "input.h"
 #include "hdf5_error.h"
 #include "options.h"
+#include "range.h"
 #include "status.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 
 static enum physics_status open_file(const char *path, hid_t *file)
 {
-    hdf5_silence();
+    hdf5_start();
     if (access(path, R_OK) != 0)
         return fail(PHYSICS_INPUT, "%s: %s", path, strerror(errno));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -225,22 +226,18 @@ static enum physics_status check_range(const char *path, const struct physics_fi
                                        size_t elements, struct checks checks)
 {
     const uint8_t *wet = fields->data[field->wet];
-    const double most = field->type == PHYSICS_INDEX ? (double)fields->grid.nz : field->valid_max;
+    const double most = field->counts ? (double)physics_axis_length(field->counts, &fields->grid)
+                                      : field->valid_max;
     if (checks.allow_invalid && field->type == PHYSICS_REAL)
         return PHYSICS_DONE;
     for (size_t i = 0; i < elements; i++) {
         const bool outside = values[i] < field->valid_min || values[i] > most;
         if (!outside || !isfinite(values[i]) || (wet && !wet[i]))
             continue; /* check_values has seen what is not finite */
-        char range[64];
-        if (field->valid_min > 0 && most > 1e300)
-            snprintf(range, sizeof(range), "positive");
-        else if (most > 1e300)
-            snprintf(range, sizeof(range), "at least %g", field->valid_min);
-        else
-            snprintf(range, sizeof(range), "from %g to %g", field->valid_min, most);
+        char range[RANGE_TEXT];
         return fail(PHYSICS_INPUT, "%s: %s is %g, but must be %s%s", path,
-                    element_name(field, &fields->grid, i), values[i], range,
+                    element_name(field, &fields->grid, i), values[i],
+                    range_text(field->valid_min, most, range),
                     wet ? " on water" : "");
     }
     return PHYSICS_DONE;

@@ -1,5 +1,6 @@
 #include "options.h"
 #include "provenance.h"
+#include "range.h"
 #include "status.h"
 #include "suggest.h"
 
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID,
-       KEY_LIST_KERNELS, KEY_LIST_DEVICES };
+enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE,
+       KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_HELP = '?', KEY_VERSION = 'V' };
 
 static const struct argp_option option_table[] = {
     {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; repeatable [all]", 0},
@@ -30,12 +31,15 @@ static const struct argp_option option_table[] = {
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
     {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
+    {"help", KEY_HELP, 0, 0, "give this list", -1},
+    {"version", KEY_VERSION, 0, 0, "say what was built, from what and how", -1},
     {0},
 };
 
 static const char *const format_names[] = {"table", "json", "csv"};
 static const char *const precision_names[] = {"float64", "float32"};
 enum { FORMATS = 3, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
+enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
@@ -143,11 +147,12 @@ enum physics_status check_setting(enum physics_setting_id id, double value, cons
 {
     const struct physics_setting *setting = &physics_settings[id];
     const bool whole = !setting->whole || value == floor(value);
+    char range[RANGE_TEXT];
     if (whole && value >= setting->valid_min && value <= setting->valid_max)
         return PHYSICS_DONE;
-    return fail(status, "%s: setting '%s' takes a %snumber from %g to %g, not %g", where,
-                setting->name, setting->whole ? "whole " : "", setting->valid_min,
-                setting->valid_max, value);
+    return fail(status, "%s: setting '%s' is %g, but must be %s%s", where, setting->name, value,
+                setting->whole ? "whole and " : "",
+                range_text(setting->valid_min, setting->valid_max, range));
 }
 
 static error_t add_setting(struct options *options, const char *text)
@@ -194,9 +199,30 @@ static error_t set_input(struct options *options, const char *path)
     return 0;
 }
 
+/* Ends the program after it printed what was asked for. */
+static void leave(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        exit(fail(PHYSICS_OUTPUT, "standard output cannot be written: %s", strerror(errno)));
+    exit(PHYSICS_DONE);
+}
+
+struct parsing {
+    struct options *options;
+    const char *stopped_at; /* the word that argp could not use */
+};
+
+/* getopt has gone past the wrong word, but for one of several short options in a word. */
+static const char *wrong_word(const struct argp_state *state)
+{
+    const char *word = state->argv[state->next - 1];
+    return word[0] != '-' && state->next < state->argc ? state->argv[state->next] : word;
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct options *options = state->input;
+    struct parsing *parsing = state->input;
+    struct options *options = parsing->options;
     switch (key) {
     case 'k': return add_kernel(options, argument);
     case 'd': return add_device(options, argument);
@@ -205,7 +231,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 's': return add_size(options, argument);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
-    case 't': return parse_count("threads", argument, 1, 65536, &options->threads);
+    case 't': return parse_count("threads", argument, 1, MAX_THREADS, &options->threads);
     case KEY_PRECISION: return add_precision(options, argument);
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
@@ -213,38 +239,40 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ALLOW_INVALID: options->checks.allow_invalid = true; return 0;
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
+    case KEY_HELP:
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, state->name);
+        leave();
+        break;
+    case KEY_VERSION:
+        print_build(stdout);
+        leave();
+        break;
     case ARGP_KEY_ARG: return set_input(options, argument);
-    default: return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_ERROR: parsing->stopped_at = wrong_word(state); return 0;
     }
+    return ARGP_ERR_UNKNOWN;
 }
 
 /* What argp found wrong with the word that it stopped at. */
 static enum physics_status explain(const char *word)
 {
-    const char *names[MAX_NAMES] = {"help", "version", "usage"};
-    size_t count = 3;
-    char name[MAX_NAMES] = "";
+    const char *names[MAX_NAMES];
+    size_t count = 0;
     for (const struct argp_option *option = option_table; option->name; option++)
         names[count++] = option->name;
-    word += strspn(word, "-");
-    strncpy(name, word, sizeof(name) - 1);
+    char name[MAX_NAMES] = "";
+    strncpy(name, word + strspn(word, "-"), sizeof(name) - 1);
     name[strcspn(name, "=")] = '\0';
     for (const struct argp_option *option = option_table; option->name; option++) {
-        const bool is_short = name[1] == '\0' && name[0] == option->key;
+        const bool is_short = word[1] != '-' && name[0] == option->key;
         if (!is_short && strcmp(name, option->name) != 0)
             continue;
         if (option->arg)
             return fail(PHYSICS_USAGE, "--%s takes a value: %s", option->name, option->arg);
         return fail(PHYSICS_USAGE, "--%s takes no value", option->name);
     }
-    return fail(PHYSICS_USAGE, "unknown option '--%s'; the closest is '--%s'", name,
+    return fail(PHYSICS_USAGE, "unknown option '%s'; the closest is '--%s'", word,
                 closest_match(name, names, count));
-}
-
-static void print_version(FILE *stream, struct argp_state *state)
-{
-    (void)state;
-    print_build(stream);
 }
 
 static void set_defaults(struct options *options)
@@ -282,15 +310,16 @@ enum physics_status parse_options(int argc, char **argv, struct options *options
         "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
         "4 the device cannot be used; 5 an output cannot be written.",
         NULL, NULL, NULL};
-    int stopped = 0;
+    struct parsing parsing = {options, argv[0]};
     *options = (struct options){.burnin = 1};
-    argp_program_version_hook = print_version;
-    /* argp would print two lines on an error; we print one */
-    const error_t error = argp_parse(&argp, argc, argv, ARGP_NO_ERRS, &stopped, options);
+    /* argp would print two lines on an error, where we print one; told not to, it does not print
+     * its own help either */
+    const error_t error =
+        argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &parsing);
     if (error == REPORTED)
         return PHYSICS_USAGE;
     if (error)
-        return explain(argv[stopped > 0 ? stopped - 1 : 0]);
+        return explain(parsing.stopped_at);
     set_defaults(options);
     return options->action == ACTION_RUN ? check_together(options) : PHYSICS_DONE;
 }

@@ -24,10 +24,12 @@ static void remove_unfinished(int signal_number)
     raise(signal_number);
 }
 
+/* Signals that whoever started the program told it to ignore, as nohup does, stay ignored. */
 static void watch_signals(void)
 {
     for (size_t i = 0; i < sizeof(ending_signals) / sizeof(*ending_signals); i++)
-        signal(ending_signals[i], remove_unfinished);
+        if (signal(ending_signals[i], remove_unfinished) == SIG_IGN)
+            signal(ending_signals[i], SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* writing then fails with a reason */
 }
 
@@ -72,8 +74,7 @@ enum physics_status output_open(const char *path, const char *input, const char 
         return fail(PHYSICS_USAGE, "--output '%s' is a file that is read", path);
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return failed(output, "it is there and no regular file");
-    hdf5_silence();
-    H5dont_atexit(); /* after a failed write HDF5's own clean-up would try again, and abort */
+    hdf5_start();
     watch_signals();
     const enum physics_status status = create_unfinished(output);
     if (status)
