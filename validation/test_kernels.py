@@ -1,0 +1,98 @@
+"""Every kernel against its independent reference, on invented oceans that leave no index unseen.
+
+The grids are odd in each direction, so that every remainder of a loop runs, and the masks of some
+do not follow from each other, so that none can stand in for another. Outputs are compared with
+their ghost cells, which have to be exactly zero where the reference is.
+"""
+
+import importlib
+import json
+
+import numpy as np
+import pytest
+
+import fields
+from conftest import HERE, read, write
+
+TOLERANCES = json.loads((HERE / "tolerances.json").read_text())
+
+# nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
+OCEANS = {
+    "odd": dict(nx=37, ny=29, nz=11, seed=1, dx=1e5),
+    "fine": dict(nx=21, ny=31, nz=7, seed=2, dx=1e3),
+    "finest": dict(nx=71, ny=9, nz=5, seed=3, dx=50.0),
+    "masks": dict(nx=27, ny=13, nz=9, seed=4, dx=1e3, random_masks=True),
+    "more masks": dict(nx=19, ny=23, nz=8, seed=5, dx=1e5, random_masks=True),
+    "two levels": dict(nx=12, ny=11, nz=2, seed=6, dx=1e4),
+    "one level": dict(nx=13, ny=10, nz=1, seed=7, dx=1e4),
+    "one column": dict(nx=5, ny=5, nz=6, seed=8, dx=1e4, islands=False),
+    "one cell": dict(nx=5, ny=5, nz=1, seed=9, dx=1e4, islands=False),
+    "all water": dict(nx=33, ny=8, nz=6, seed=10, dx=2e4, islands=False),
+}
+EQUATIONS_OF_STATE = (1, 2, 3, 4, 5)
+
+
+def reference_of(kernel):
+    return importlib.import_module(f"reference.{kernel.name}")
+
+
+def check(miniapp, kernel, path, values, settings, device="cpu", precision="float64"):
+    """Run the program on fields; compare each output with the reference, by its largest value."""
+    out = path.with_suffix(".out.h5")
+    write(path, values, settings, halo=2)
+    miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision,
+                   "--output", out, path)
+    expected = reference_of(kernel).reference(values, settings)
+    assert set(expected) == {output.name for output in kernel.outputs}
+    for name, ref in expected.items():
+        result = read(out, name)
+        largest = np.abs(ref).max()
+        allowed = TOLERANCES[kernel.name][name][precision]["atol_rel"] * largest
+        error = np.abs(result - ref)
+        worst = np.unravel_index(error.argmax(), error.shape)
+        assert error.max() <= allowed, (f"{name}{list(map(int, worst))} is off by "
+                                        f"{float(error.max() / largest):.2e} of the largest value")
+        assert not result[outside(ref)].any(), f"{name} is not zero outside its range"
+
+
+def outside(ref):
+    """The ghost cells in which the reference holds nothing at any level."""
+    ghosts = np.ones(ref.shape, bool)
+    ghosts[..., 2:-2, 2:-2] = False
+    return ghosts & ~ref.any(axis=tuple(range(ref.ndim - 2)), keepdims=True)
+
+
+@pytest.mark.parametrize("ocean_name", OCEANS)
+def test_ocean(miniapp, kernel, device, ocean_name, tmp_path):
+    values, settings = fields.make(**OCEANS[ocean_name])
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+
+
+def test_deep_ocean(miniapp, kernel, device, tmp_path):
+    """To 8000 dbar, where the quadrature of eos needs the most nodes."""
+    values, settings = fields.make(**OCEANS["odd"] | {"nz": 31})
+    for name in ("p", "zt", "dzt", "dzw"):
+        values[name] = values[name] * (8000 / values["p"].max())
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+
+
+@pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
+@pytest.mark.parametrize("ocean_name", ["odd", "masks"])
+def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
+    if "eq_of_state_type" not in kernel.settings:
+        pytest.skip("it reads no eq_of_state_type")
+    values, settings = fields.make(**OCEANS[ocean_name], eq_of_state_type=equation)
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
+
+
+def test_settings_of_their_own(miniapp, kernel, tmp_path):
+    """Each setting at a value that no other has and that is no default."""
+    values, settings = fields.make(**OCEANS["fine"])
+    settings |= {"iso_slopec": 2e-3, "iso_dslope": 7e-4, "K_iso_steep": 35.0, "AB_eps": 0.13,
+                 "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0}
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
+
+
+def test_float32(miniapp, kernel, device, tmp_path):
+    values, settings = fields.make(**OCEANS["odd"])
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device, "float32")
