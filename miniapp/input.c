@@ -11,13 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static enum physics_status open_file(const char *path, hid_t *file)
 {
+    struct stat there;
     hdf5_start();
-    if (access(path, R_OK) != 0)
+    if (access(path, R_OK) != 0 || stat(path, &there) != 0)
         return fail(PHYSICS_INPUT, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(there.st_mode)) /* opening a pipe would wait for its writer */
+        return fail(PHYSICS_INPUT, "%s: not an HDF5 file, nor any regular file", path);
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file < 0)
         return fail(PHYSICS_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
@@ -195,7 +199,8 @@ static enum physics_status check_values(const char *path, const struct physics_f
     for (size_t i = 0; i < elements; i++) {
         if (!isfinite(values[i]) && (whole || !checks.allow_nonfinite))
             return fail(PHYSICS_INPUT, "%s: %s is %g%s", path, element_name(field, grid, i),
-                        values[i], whole ? "" : " (--allow-nonfinite accepts it)");
+                        values[i],
+                        whole ? ", but must be whole" : " (--allow-nonfinite accepts it)");
         if (whole && values[i] != floor(values[i]))
             return fail(PHYSICS_INPUT, "%s: %s is %g, but must be whole", path,
                         element_name(field, grid, i), values[i]);
@@ -289,9 +294,10 @@ static enum physics_status stand_in(const char *path, enum physics_field_id id,
     return check_range(path, field, fields, values, elements, checks);
 }
 
+/* What cannot be looked up in a damaged file counts as there: opening it then fails. */
 static bool is_there(hid_t file, const char *name)
 {
-    return H5Lexists(file, name, H5P_DEFAULT) > 0;
+    return H5Lexists(file, name, H5P_DEFAULT) != 0;
 }
 
 /* What has to be read: the wanted fields, and what stands in for those that are absent. */

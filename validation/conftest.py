@@ -1,0 +1,250 @@
+"""The program under test, what it can do here, and files to run it on.
+
+    python3 -m pytest --miniapp build/emulated/bin/miniapp --offload emulated validation
+
+Tests take their kernels from `--list-kernels`, so that a new kernel is tested without a change
+here: the argument `kernel` of a test runs it once for each kernel, `device` once for each device.
+"""
+
+import dataclasses
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import fields
+
+HERE = Path(__file__).parent
+GRID = HERE.parent / "inputs" / "grid.h5"
+GRID_REFERENCE = HERE / "grid.reference.h5"
+
+DONE, MISMATCH, USAGE, INPUT, DEVICE, OUTPUT = range(6)  # the exit codes
+
+# What a sanitizer, a crash or a library prints; our own lines start with "miniapp: ".
+TROUBLE = re.compile(r"Sanitizer|runtime error|terminate called|HDF5-DIAG|Assertion|core dumped"
+                     r"|Traceback|PluginInterface|Libomptarget|OMP: ")
+LONG = os.environ.get("MINIAPP_TEST_LONG") == "1"
+LIMIT_S = 120  # for one run of the program
+QUICK = ("--repetitions", "1", "--burnin", "0")
+
+
+# ---- the program ----
+
+@dataclasses.dataclass
+class Dataset:
+    name: str
+    axes: tuple
+    units: str
+    optional: bool
+    is_mask: bool
+
+
+@dataclasses.dataclass
+class Kernel:
+    name: str
+    inputs: list
+    outputs: list
+    settings: list
+
+    def __str__(self):
+        return self.name
+
+    def masks(self):
+        return [dataset for dataset in self.inputs if dataset.is_mask]
+
+    def reals(self):
+        """What must be there and may hold a fraction: neither a mask nor an index."""
+        return [dataset for dataset in self.inputs
+                if not (dataset.is_mask or dataset.optional or dataset.name == "kbot")]
+
+
+class Program:
+    """The program, and what each of its runs has to fulfil."""
+
+    def __init__(self, path, offload):
+        self.path = Path(path).resolve()
+        self.offload = offload
+        self.is_sanitized = b"__asan_init" in self.path.read_bytes()
+        self.kernels = parse_kernels(self.run("--list-kernels").stdout)
+        self.devices = self.find_devices()
+
+    def find_devices(self):
+        if self.offload == "no":
+            return ["cpu"]
+        listing = self.run("--list-devices").stdout
+        usable = re.search(r"^gpu:0 (?!.*cannot be used)", listing, re.MULTILINE)
+        # an emulated device is there wherever its build is; a GPU may not be
+        assert usable or self.offload == "yes", listing
+        return ["cpu", "gpu"] if usable else ["cpu"]
+
+    def environment(self, changes=None):
+        """Ours with changes; None takes a variable away."""
+        result = {**os.environ, **(changes or {})}
+        result = {name: value for name, value in result.items() if value is not None}
+        if self.is_sanitized:
+            # a report has an exit code of its own, which no test takes for ours
+            result["ASAN_OPTIONS"] = "exitcode=99:detect_stack_use_after_return=1"
+            result["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=99"
+        return result
+
+    def command(self, *arguments):
+        return [str(self.path), *map(str, arguments)]
+
+    def run(self, *arguments, env=None, **options):
+        """One run, whatever comes of it. Options go to subprocess.run."""
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                   "stdin": subprocess.DEVNULL, "timeout": LIMIT_S, **options}
+        return subprocess.run(self.command(*arguments), env=self.environment(env), text=True,
+                              errors="surrogateescape", check=False, **options)
+
+    def passes(self, *arguments, warning=None, quick=True, **options):
+        """A run that is done, silently or with one warning; what it printed."""
+        done = self.run(*(QUICK if quick else ()), *arguments, **options)
+        assert done.returncode == DONE, done
+        if warning is None:
+            assert done.stderr == ""
+        else:
+            assert_one_line(done.stderr)
+            assert re.match(r"miniapp: warning: .*" + warning, done.stderr), done.stderr
+        return done.stdout
+
+    def fails(self, code, pattern, *arguments, quick=True, max_line=1000, **options):
+        """A run that fails with the code and one line in which the pattern occurs."""
+        done = self.run(*(QUICK if quick else ()), *arguments, **options)
+        assert done.returncode == code, done
+        assert_one_line(done.stderr, max_line)
+        assert re.match("miniapp: ", done.stderr), done.stderr
+        assert re.search(pattern, done.stderr), f"{pattern!r} is not in {done.stderr!r}"
+        # a failed validation shows its results; nothing else may look like a result
+        if code != MISMATCH and done.stdout:
+            assert "passed" not in done.stdout.lower() and "median" not in done.stdout
+        return done.stderr
+
+    def json(self, *arguments, **options):
+        return json.loads(self.passes("--format", "json", *arguments, **options))
+
+
+def assert_one_line(text, longest=1000):
+    assert not TROUBLE.search(text), text
+    assert text.count("\n") == 1 and text.endswith("\n") and len(text) < longest, text
+
+
+def parse_kernels(listing):
+    """The kernels of --list-kernels."""
+    kernels = []
+    for line in listing.splitlines():
+        if match := re.match(r"(\w+): ", line):
+            kernels.append(Kernel(match[1], [], [], []))
+        elif match := re.match(r"  (reads|writes) +(\w+) +((?:\w+ )*\w+)  +(\S+(?: \S+)*)  +(.*)",
+                               line):
+            what, name, axes, units, text = match.groups()
+            dataset = Dataset(name, tuple(axes.split()), units, text.endswith("(optional)"),
+                              text.startswith("mask of"))
+            (kernels[-1].inputs if what == "reads" else kernels[-1].outputs).append(dataset)
+        elif match := re.match(r"  setting (\w+)", line):
+            kernels[-1].settings.append(match[1])
+    return kernels
+
+
+# ---- files ----
+
+def create(path):
+    """A file in the format whose metadata carries checksums."""
+    return h5py.File(path, "w", libver=("v110", "v110"))
+
+
+def write(path, values, settings=None, halo=None, cyclic_x=None):
+    """An input file whose data, too, carry checksums."""
+    attributes = {**(settings or {}), "halo": halo, "cyclic_x": cyclic_x}
+    with create(path) as file:
+        for name, value in attributes.items():
+            if value is not None:
+                file.attrs[name] = value
+        for name, value in values.items():
+            value = np.asarray(value)
+            file.create_dataset(name, data=value, chunks=value.shape, fletcher32=True,
+                                track_times=False)
+    return path
+
+
+def replace(path, name, values, **options):
+    """Puts other data in a dataset's place."""
+    with h5py.File(path, "a") as file:
+        attributes = dict(file[name].attrs)
+        del file[name]
+        file.create_dataset(name, data=values, **options)
+        file[name].attrs.update(attributes)
+
+
+def change(path, name, index, value):
+    """Puts another value in one element; the reals of our files are of type float64."""
+    with h5py.File(path, "a") as file:
+        file[name][index] = value
+
+
+def read(path, name):
+    with h5py.File(path, "r") as file:
+        return file[name][...]
+
+
+# ---- pytest ----
+
+def pytest_addoption(parser):
+    parser.addoption("--miniapp", default=os.environ.get("MINIAPP"), metavar="PATH",
+                     help="the program under test; also as $MINIAPP")
+    parser.addoption("--offload", default=os.environ.get("MINIAPP_OFFLOAD", "no"),
+                     choices=("no", "emulated", "yes"), help="the offload of its build [no]")
+
+
+def program_of(config):
+    """One for the session; None where there is no program to test."""
+    if not hasattr(config, "miniapp_program"):
+        path = config.getoption("--miniapp")
+        config.miniapp_program = Program(path, config.getoption("--offload")) if path else None
+    return config.miniapp_program
+
+
+def pytest_generate_tests(metafunc):
+    program = program_of(metafunc.config)
+    if "kernel" in metafunc.fixturenames:
+        metafunc.parametrize("kernel", program.kernels if program else [], ids=str)
+    if "device" in metafunc.fixturenames:
+        metafunc.parametrize("device", program.devices if program else [])
+
+
+@pytest.fixture(scope="session")
+def miniapp(request):
+    program = program_of(request.config)
+    if program is None:
+        pytest.skip("there is no program to test: give --miniapp PATH or $MINIAPP")
+    return program
+
+
+@pytest.fixture(scope="session")
+def ocean():
+    """The fields and settings of a small ocean for all kernels, with ghosts."""
+    return fields.make(11, 9, 6, seed=3)
+
+
+@pytest.fixture
+def small(tmp_path, ocean):
+    """A new input file of that ocean."""
+    values, settings = ocean
+    return write(tmp_path / "small.h5", values, settings, halo=2)
+
+
+@pytest.fixture
+def reference(miniapp, small, tmp_path):
+    """What the program makes of the small file, to be reproduced bit for bit."""
+    path = tmp_path / "reference.h5"
+    miniapp.passes(small, "--output", path)
+    with h5py.File(path, "a") as file:
+        for kernel in miniapp.kernels:
+            for output in kernel.outputs:
+                file[output.name].attrs.update(rtol=0.0, atol=0.0)
+    return path

@@ -1,0 +1,395 @@
+"""Options: what is refused, how, and what the listings say."""
+
+import json
+import math
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import DEVICE, DONE, INPUT, OUTPUT, USAGE
+
+# Veros's names: the settings that --set knows
+SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
+            "dt_tracer": 1, "dt_mom": 1, "AB_eps": 0.1, "alpha_tke": 1, "c_eps": 0.7,
+            "K_h_tke": 2000}
+
+
+# ---- numbers ----
+
+NO_NUMBERS = ["-1", "12x", "", " ", "nan", "inf", "0x10", "1.5", "1e30", "1e", "1,000", "+",
+              "99999999999999999999999", "1e-3", "--"]
+
+
+@pytest.mark.parametrize("option", ["--size", "--repetitions", "--threads"])
+@pytest.mark.parametrize("value", ["0", *NO_NUMBERS])
+def test_counts(miniapp, small, option, value):
+    miniapp.fails(USAGE, f"{option} takes a whole number from 1 to .*, not '{value}'".replace(
+        "+", r"\+"), small, f"{option}={value}", quick=False)
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+def test_burnin(miniapp, small, value):
+    miniapp.fails(USAGE, "--burnin takes a whole number from 0", small, f"--burnin={value}",
+                  quick=False)
+
+
+def test_short_options_refuse_too(miniapp, small):
+    for option in ("-s", "-r", "-t"):
+        miniapp.fails(USAGE, "takes a whole number", small, option, "-5", quick=False)
+
+
+def test_number_of_calls(miniapp, small):
+    for text, calls in (("3", 3), ("1e1", 10), ("007", 7)):
+        result = miniapp.json(small, "-r", text, "--burnin", "2")
+        assert all(row["calls"] == calls for row in result["results"])
+
+
+def test_calls_are_chosen_by_the_time_they_take(miniapp, small):
+    rows = miniapp.json(small, quick=False)["results"]
+    assert all(row["calls"] >= 5 for row in rows)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8])
+def test_size_too_small_for_ghosts(miniapp, small, size):
+    miniapp.fails(USAGE, f"--size {size} makes .* too few", small, "--size", size)
+
+
+@pytest.mark.parametrize("size", [16, 125, 343, 1000, 1001, 4096, 16384, 2**15, 2**16])
+def test_shape_of_a_size(miniapp, small, size):
+    """The formula of pyhpc-benchmarks, in Python as there: a power, not a cube root."""
+    row, *_ = miniapp.json(small, "--size", size)["results"]
+    horizontal = math.ceil(2 * size ** (1 / 3))
+    vertical = math.ceil(0.25 * size ** (1 / 3))
+    assert (row["nx"], row["ny"], row["nz"]) == (horizontal, horizontal, vertical)
+    assert row["points"] == horizontal * horizontal * vertical
+
+
+# ---- names ----
+
+@pytest.mark.parametrize("option, value, kind, closest", [
+    ("--kernel", "eso", "kernel", "eos"), ("-k", "EOS", "kernel", "eos"),
+    ("-k", "", "kernel", None), ("--kernel", "al", "kernel", "all"),
+    ("--device", "gpus", "device", "gpu"),
+    ("--device", "CPU", "device", "cpu"), ("-d", "gpu:", "device", "gpu"),
+    ("-d", "gpu:x", "device", "gpu:0"), ("-d", "gpu:-1", "device", "gpu:0"),
+    ("-d", "gpu:1x", "device", "gpu:0"), ("-d", "gpu:99999999999999999999", "device", None),
+    ("-d", "aut", "device", "auto"), ("--precision", "float46", "precision", "float64"),
+    ("--precision", "float3", "precision", "float32"), ("--format", "jso", "format", "json"),
+    ("--format", "tabel", "format", "table"), ("--format", "cvs", "format", "csv"),
+    ("--set", "iso_slope=1", "setting", "iso_slopec"), ("--set", "dt_mon=1", "setting", "dt_mom"),
+    ("--set", "=1", "setting", None), ("--set", "ceps=1", "setting", "c_eps"),
+    ("--set", "x" * 5000 + "=1", "setting", None),
+])
+def test_unknown_names_get_the_closest(miniapp, small, option, value, kind, closest):
+    message = miniapp.fails(USAGE, f"unknown {kind} '.*'; the closest is '{closest or '.+'}'",
+                            small, option, value)
+    assert value.split("=")[0][:60] in message
+
+
+@pytest.mark.parametrize("option, closest", [
+    ("--kernels", "kernel"), ("--devise", "device"), ("--outptu", "output"),
+    ("--validte", "validate"), ("--threds=2", "threads"), ("--burn-in=1", "burnin"),
+    ("--help-me", "help"), ("-z", None), ("-zr", None), ("--s", None),
+])
+def test_unknown_options_get_the_closest(miniapp, small, option, closest):
+    """Wherever it stands."""
+    for words in ([option, small], [small, option], ["-k", "eos", option, small]):
+        miniapp.fails(USAGE, f"unknown option '{option}'; the closest is '--{closest or '.+'}'\n",
+                      *words)
+
+
+@pytest.mark.parametrize("option", ["--kernel", "--device", "--output", "--validate", "--size",
+                                    "--repetitions", "--burnin", "--threads", "--precision",
+                                    "--set", "--format", "-k", "-d", "-o", "-s", "-r", "-t"])
+def test_option_without_a_value(miniapp, small, option):
+    miniapp.fails(USAGE, "--[a-z]+ takes a value", small, option, quick=False)
+
+
+@pytest.mark.parametrize("option", ["--list-kernels=x", "--allow-nonfinite=1", "--help=x"])
+def test_value_without_need(miniapp, small, option):
+    miniapp.fails(USAGE, f"{option.split('=')[0]} takes no value", small, option)
+
+
+def test_one_input_is_needed(miniapp, small):
+    miniapp.fails(USAGE, "an input file is needed")
+    miniapp.fails(USAGE, "one input is read, but .*small", small, small)
+    miniapp.fails(USAGE, "one input is read", small, "--", "other.h5")
+
+
+def test_empty_input_path(miniapp):
+    miniapp.fails(INPUT, "No such file", "")
+
+
+@pytest.mark.parametrize("text", ["c_eps", "c_eps=", "c_eps=x", "c_eps=1x", "", "c_eps=1 ",
+                                  "c_eps=,"])
+def test_set_takes_name_and_number(miniapp, small, text):
+    miniapp.fails(USAGE, "--set takes NAME=VALUE", small, "--set", text)
+
+
+@pytest.mark.parametrize("text", ["eq_of_state_type=0", "eq_of_state_type=6", "dt_mom=0",
+                                  "eq_of_state_type=2.5", "dt_tracer=-1", "c_eps=nan",
+                                  "c_eps=inf", "K_h_tke=1e999", "iso_dslope=0"])
+def test_set_checks_ranges(miniapp, small, text):
+    name = text.split("=")[0]
+    miniapp.fails(USAGE, f"--set: setting '{name}' is .*, but must be ", small, "--set", text)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_setting_can_be_set(miniapp, small, name):
+    miniapp.passes(small, "--set", f"{name}={SETTINGS[name]}")
+
+
+def test_settings_of_kernels_are_known_with_their_defaults(miniapp):
+    listing = miniapp.passes("--list-kernels")
+    for kernel in miniapp.kernels:
+        for name in kernel.settings:
+            assert f"{name:17} [{SETTINGS[name]:g}]" in listing
+
+
+@pytest.mark.parametrize("option", ["kernel", "device", "size"])
+def test_many_repeats(miniapp, small, option):
+    value = {"kernel": "eos", "device": "cpu", "size": "1000"}[option]
+    words = [f"--{option}={value}"] * 65
+    if option == "size":
+        miniapp.fails(USAGE, "more than 64 times", small, *words)
+    else:  # named again, it is still one
+        assert len(miniapp.json(small, "-k", "eos", *words)["results"]) == 1
+
+
+def test_options_that_exclude_each_other(miniapp, small, reference, tmp_path):
+    output = tmp_path / "output.h5"
+    miniapp.fails(USAGE, "--validate", small, "--validate", reference, "--size", "1000")
+    for pair in (["--size=1000", "--size=2000"], ["--precision=float32", "--precision=float64"]):
+        miniapp.fails(USAGE, "--output holds one run", small, "--output", output, *pair)
+    assert not output.exists()
+
+
+# ---- listings ----
+
+@pytest.mark.parametrize("option", ["--version", "-V", "--help", "-?", "--list-kernels",
+                                    "--list-devices"])
+def test_listings(miniapp, option):
+    assert len(miniapp.passes(option, quick=False).splitlines()) >= 2
+
+
+@pytest.mark.parametrize("option", ["--version", "--help", "--list-kernels", "--list-devices"])
+def test_listings_that_nobody_gets(miniapp, option):
+    with open("/dev/full", "w") as full:
+        miniapp.fails(OUTPUT, "No space left", option, quick=False, stdout=full)
+
+
+def test_help_names_every_option(miniapp):
+    text = miniapp.passes("--help", quick=False)
+    for option in ("kernel", "device", "output", "validate", "size", "repetitions", "burnin",
+                   "threads", "precision", "set", "format", "list-kernels", "list-devices",
+                   "version", "help", "allow-nonfinite", "allow-invalid"):
+        assert f"--{option}" in text
+    for code in range(6):
+        assert f"{code} " in text
+
+
+def test_version_names_the_build(miniapp):
+    lines = miniapp.passes("--version", quick=False).splitlines()
+    assert lines[0].startswith("miniapp ")
+    names = [line.split()[0] for line in lines[1:]]
+    assert names == ["git_commit", "build_type", "compiler", "flags", "offload_target",
+                     "hdf5_version"]
+
+
+def test_list_of_kernels_is_complete(miniapp, ocean):
+    """Every dataset and setting that it names is one of the interface's, and eos is there."""
+    assert "eos" in [kernel.name for kernel in miniapp.kernels]
+    for kernel in miniapp.kernels:
+        assert kernel.inputs and kernel.outputs
+        for dataset in kernel.inputs:
+            assert dataset.name in ocean[0], f"fields.py does not know {dataset.name}"
+            assert len(dataset.axes) == ocean[0][dataset.name].ndim
+    eos = next(kernel for kernel in miniapp.kernels if kernel.name == "eos")
+    assert [(d.name, d.axes, d.units, d.optional) for d in eos.inputs] == [
+        ("salt", ("z", "y", "x"), "g kg-1", False), ("temp", ("z", "y", "x"), "degC", False),
+        ("p", ("z",), "dbar", True)]
+    assert [(d.name, d.units) for d in eos.outputs] == [("dHdT", "J kg-1 K-1")]
+
+
+def test_list_of_devices(miniapp):
+    listing = miniapp.passes("--list-devices", quick=False)
+    assert listing.startswith("cpu ")
+    if miniapp.offload == "emulated":
+        assert "emulated on the CPU" in listing
+    if miniapp.offload == "no":
+        assert "gpu    none: this build has no offload" in listing
+
+
+# ---- devices ----
+
+def test_gpu_that_is_not_built_in(miniapp, small, reference):
+    if miniapp.offload != "no":
+        pytest.skip("this build has offload")
+    for device in ("gpu", "gpu:0", "gpu:7"):
+        miniapp.fails(DEVICE, f"device '{device}' cannot be used: this build has no offload", small,
+                      "--device", device)
+    rows = auto(miniapp, small, reference, "no offload", {})
+    assert {row["device"] for row in rows} == {"cpu"}
+
+
+def auto(miniapp, small, reference, why, env):
+    """--device auto takes the cpu, and says so and why."""
+    text = miniapp.passes(small, "--device", "auto", "--validate", reference, "--format", "json",
+                          warning=f"--device auto takes the cpu: .*{why}", env=env)
+    return json.loads(text)["results"]
+
+
+def test_offload_that_is_switched_off(miniapp, small, reference):
+    if miniapp.offload == "no":
+        pytest.skip("this build has no offload")
+    env = {"OMP_TARGET_OFFLOAD": "DISABLED"}
+    for device in ("gpu", "gpu:0"):
+        miniapp.fails(DEVICE, f"device '{device}' cannot be used", small, "--device", device,
+                      env=env)
+    rows = auto(miniapp, small, reference, "", env)
+    assert {row["device"] for row in rows} == {"cpu"}
+
+
+def test_gpu_that_is_not_there(miniapp, small):
+    if miniapp.offload == "no":
+        pytest.skip("this build has no offload")
+    miniapp.fails(DEVICE, "device 'gpu:99' cannot be used: the runtime finds [0-9]+ device", small,
+                  "--device", "gpu:99")
+    if "gpu" not in miniapp.devices:
+        miniapp.fails(DEVICE, "device 'gpu' cannot be used", small, "--device", "gpu")
+
+
+def test_nothing_runs_before_all_devices_are_there(miniapp, small, tmp_path):
+    output = tmp_path / "output.h5"
+    miniapp.fails(DEVICE, "gpu:99", small, "-d", "cpu", "-d", "gpu:99")
+    miniapp.fails(DEVICE, "gpu:99", small, "-d", "gpu:99", "-o", output)
+    assert not output.exists()
+
+
+@pytest.fixture
+def installed(miniapp, tmp_path):
+    """A copy of the program alone, without its offload module."""
+    (tmp_path / "bin").mkdir()
+    return shutil.copy(miniapp.path, tmp_path / "bin" / "miniapp")
+
+
+def run_copy(program, miniapp, *arguments):
+    return subprocess.run([program, "-r1", *map(str, arguments)], capture_output=True, text=True,
+                          env=miniapp.environment(), check=False)
+
+
+def test_starts_without_the_offload_module(miniapp, installed, small):
+    assert run_copy(installed, miniapp, small).returncode == DONE
+    done = run_copy(installed, miniapp, small, "--device", "gpu")
+    assert done.returncode == DEVICE and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"no module", b"\x7fELF" + bytes(200)])
+def test_broken_offload_module(miniapp, installed, small, tmp_path, content):
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "miniapp-offload.so").write_bytes(content)
+    assert run_copy(installed, miniapp, small).returncode == DONE
+    done = run_copy(installed, miniapp, small, "--device", "gpu")
+    assert done.returncode == DEVICE and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("miniapp: device 'gpu' cannot be used: ")
+
+
+def test_cpu_does_not_load_the_offload_runtime(miniapp, small):
+    """As the dynamic linker tells it."""
+    def loaded(device):
+        env = {"LD_DEBUG": "files"}
+        return miniapp.run("-r1", small, "--device", device, env=env).stderr
+    assert "libhdf5" in loaded("cpu")
+    assert "omptarget" not in loaded("cpu")
+    if "gpu" in miniapp.devices:
+        assert "omptarget" in loaded("gpu")
+
+
+# ---- memory ----
+
+@pytest.mark.parametrize("size", ["1e12", "1e15"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_size_beyond_all_memory(miniapp, small, device, size, precision):
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer ends a program that asks for that much")
+    miniapp.fails(DEVICE, "out of memory", small, "--size", size, "-d", device,
+                  "--precision", precision)
+
+
+@pytest.mark.parametrize("size", ["1.2e7", "1.7e7", "2.2e7", "3e7", "6e7"])
+def test_memory_runs_out(miniapp, small, device, size):
+    """Under a limit of 400 MB above what the program starts with, at different allocations."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer itself reserves terabytes of addresses")
+    start = address_space(miniapp, small, device)
+    limit = start + 400_000_000
+    done = miniapp.run("-r1", "--burnin=0", small, "-s", size, "-d", device, "-k", "eos",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    assert done.returncode == DEVICE, done
+    assert re.search("^miniapp: .*out of memory.* GB$", done.stderr, re.MULTILINE), done
+    if device == "gpu" and "PluginInterface" in done.stderr:
+        pytest.xfail("the offload runtime prints a line of its own before ours")
+    assert done.stderr.count("\n") == 1, done
+
+
+def address_space(miniapp, small, device):
+    """Bytes of addresses that a run on few points needs: found by halving."""
+    low, high = 0, 1 << 36
+    while high - low > 1 << 24:
+        middle = (low + high) // 2
+        done = miniapp.run("-r1", "--burnin=0", small, "-d", device, preexec_fn=lambda: (
+            resource.setrlimit(resource.RLIMIT_AS, (middle, middle))))
+        low, high = (low, middle) if done.returncode == DONE else (middle, high)
+    return high
+
+
+# ---- threads ----
+
+def threads_of(result):
+    return int(result["provenance"]["threads"])
+
+
+def test_threads(miniapp, small):
+    cpus = len(os.sched_getaffinity(0))
+    environment = {"OMP_NUM_THREADS": None}
+    assert threads_of(miniapp.json(small, "--threads", "1")) == 1
+    assert threads_of(miniapp.json(small, env=environment)) == cpus
+
+
+def test_environment_sets_the_threads(miniapp, small):
+    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "1"})) == 1
+    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "3"})) == 3
+    assert threads_of(miniapp.json(small, "-t1", env={"OMP_NUM_THREADS": "3"})) == 1
+
+
+def test_more_threads_than_cpus_are_warned_of(miniapp, small):
+    cpu = min(os.sched_getaffinity(0))
+    text = miniapp.passes(small, "--threads", "2", "--format", "csv",
+                          warning="2 threads share the 1 CPU",
+                          preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+    assert "# threads: 2" in text
+
+
+def test_all_granted_cpus_are_used_and_no_more(miniapp, small):
+    cpu = min(os.sched_getaffinity(0))
+    result = miniapp.json(small, env={"OMP_NUM_THREADS": None},
+                          preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+    assert threads_of(result) == 1
+
+
+def test_most_threads(miniapp, small):
+    miniapp.fails(USAGE, "--threads takes a whole number from 1 to 4096", small, "-t", "4097")
+
+
+def test_unreadable_reference_fails_before_results(miniapp, small, tmp_path):
+    miniapp.fails(INPUT, "absent", small, "--validate", tmp_path / "absent.h5")
+
+
+def test_abbreviated_options(miniapp, small, tmp_path):
+    output = tmp_path / "out.h5"
+    miniapp.passes(small, "--prec", "float32", "--out", output)
+    assert output.exists()

@@ -1,0 +1,483 @@
+"""Inputs that cannot be used, and those that can: an error or the right result, nothing else."""
+
+import os
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import INPUT, change, create, read, replace, write
+
+HALO = 2
+
+
+# ---- no such file, no HDF5 ----
+
+def test_missing_file(miniapp, tmp_path):
+    miniapp.fails(INPUT, r"absent\.h5: No such file", tmp_path / "absent.h5")
+
+
+def test_no_regular_file(miniapp, tmp_path):
+    pipe = tmp_path / "pipe.h5"
+    os.mkfifo(pipe)
+    for path in (tmp_path, pipe, "/dev/zero", "/dev/null"):
+        miniapp.fails(INPUT, f"{path}: not an HDF5 file", path)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"salt,temp\n1,2\n", bytes(5000),
+                                     b"\x89HDF\r\n\x1a\n", b"\x89HDF\r\n\x1a\n" + bytes(5000)])
+def test_not_hdf5(miniapp, tmp_path, content):
+    path = tmp_path / "text.h5"
+    path.write_bytes(content)
+    miniapp.fails(INPUT, r"text\.h5: not an HDF5 file", path)
+
+
+def test_unreadable_file(miniapp, small):
+    if os.geteuid() == 0:
+        pytest.skip("permissions do not bind root")
+    small.chmod(0)
+    miniapp.fails(INPUT, "small.h5: Permission denied", small)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.7, 0.999])
+def test_truncated(miniapp, small, share):
+    size = small.stat().st_size
+    os.truncate(small, int(share * size))
+    miniapp.fails(INPUT, r"small\.h5: .*(damaged|cannot)", small)
+
+
+def test_one_byte_short(miniapp, small):
+    os.truncate(small, small.stat().st_size - 1)
+    miniapp.fails(INPUT, "small.h5", small)
+
+
+# ---- datasets of the wrong kind ----
+
+def test_missing_dataset(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset in kernel.inputs:
+        if dataset.optional:
+            continue
+        with h5py.File(small, "a") as file:
+            del file[dataset.name]
+        miniapp.fails(INPUT, rf"small\.h5: dataset '{dataset.name}' is missing", small,
+                      "--kernel", kernel)
+        small.write_bytes(original)
+
+
+def test_optional_datasets(miniapp, small, kernel):
+    with h5py.File(small, "a") as file:
+        for dataset in kernel.inputs:
+            if dataset.optional:
+                del file[dataset.name]
+    miniapp.passes(small, "--kernel", kernel)
+
+
+def test_pressure_and_depth_are_both_missing(miniapp, small):
+    with h5py.File(small, "a") as file:
+        del file["p"], file["zt"]
+    miniapp.fails(INPUT, r"small\.h5: dataset 'zt' is missing", small, "--kernel", "eos")
+
+
+def test_wrong_rank(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset in kernel.inputs:
+        values = read(small, dataset.name)
+        for wrong in (values[..., None], values[0]):
+            replace(small, dataset.name, wrong)
+            miniapp.fails(INPUT, rf"dataset '{dataset.name}' has {wrong.ndim} axes, but must have "
+                          rf"{values.ndim}: \({', '.join(dataset.axes)}\)", small, "-k", kernel)
+            small.write_bytes(original)
+
+
+def test_axes_that_disagree(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset in kernel.inputs:
+        values = read(small, dataset.name)
+        for place, axis in enumerate(dataset.axes):
+            longer = np.concatenate([values, values.take([0], place)], place)
+            replace(small, dataset.name, longer)
+            miniapp.fails(INPUT, rf"dataset '\w+' has \d+ cells along {axis}, but '\w+' has \d+",
+                          small, "-k", kernel)
+            small.write_bytes(original)
+
+
+def test_zero_length_axes(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset in kernel.inputs:
+        values = read(small, dataset.name)
+        for place, axis in enumerate(dataset.axes):
+            replace(small, dataset.name, values.take([], place))
+            miniapp.fails(INPUT, f"'{dataset.name}' has 0 cells along {axis}", small, "-k", kernel)
+            small.write_bytes(original)
+
+
+def not_numbers(shape):
+    """Types that h5py stores as HDF5's strings, compounds, opaque bytes, references and arrays."""
+    yield "fixed strings", np.full(shape, b"35.0"), None
+    yield "variable strings", np.full(shape, "35.0", object), h5py.string_dtype()
+    yield "compound", np.zeros(shape, [("value", "f8"), ("error", "f8")]), None
+    yield "complex", np.zeros(shape, complex), None
+    yield "opaque", np.zeros(shape, "V8"), None
+    yield "reference", np.full(shape, None, object), h5py.ref_dtype
+    yield "array", None, np.dtype(("f8", (2,)))
+    yield "sequence", None, h5py.vlen_dtype("f8")
+
+
+def test_no_numbers(miniapp, small):
+    original = small.read_bytes()
+    shape = read(small, "salt").shape
+    for kind, values, dtype in not_numbers(shape):
+        with h5py.File(small, "a") as file:
+            del file["salt"]
+            file.create_dataset("salt", shape, data=values, dtype=dtype)
+        message = miniapp.fails(INPUT, "dataset 'salt' must hold numbers", small, "-k", "eos")
+        assert "small.h5" in message, kind
+        small.write_bytes(original)
+
+
+def test_every_dataset_refuses_strings(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset in kernel.inputs:
+        replace(small, dataset.name, read(small, dataset.name).astype("S8"))
+        miniapp.fails(INPUT, f"dataset '{dataset.name}' must hold numbers", small, "-k", kernel)
+        small.write_bytes(original)
+
+
+def test_no_dataset_at_all(miniapp, small):
+    """A group, a broken link, a link to an absent file, nothing in it, one number."""
+    original = small.read_bytes()
+    for thing in ("group", h5py.SoftLink("/nowhere"), h5py.ExternalLink("absent.h5", "salt"),
+                  h5py.Empty("f8"), 35.0):
+        with h5py.File(small, "a") as file:
+            del file["salt"]
+            if thing == "group":
+                file.create_group("salt")
+            else:
+                file["salt"] = thing
+        miniapp.fails(INPUT, "dataset 'salt'", small, "-k", "eos")
+        small.write_bytes(original)
+
+
+def test_raw_data_in_an_absent_file(miniapp, small):
+    shape = read(small, "salt").shape
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        file.create_dataset("salt", shape, "f8",
+                            external=[("/nowhere/salt", 0, h5py.h5f.UNLIMITED)])
+    miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
+
+
+# ---- values ----
+
+def nonfinite(kernel):
+    return [(dataset, value) for dataset in kernel.reals() for value in (np.nan, np.inf, -np.inf)]
+
+
+def test_nonfinite_is_refused_and_named(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset, value in nonfinite(kernel):
+        shape = read(small, dataset.name).shape
+        index = tuple(length // 2 for length in shape)
+        change(small, dataset.name, index, value)
+        change(small, dataset.name, tuple(length - 1 for length in shape), value)
+        place = ", ".join(map(str, index))
+        miniapp.fails(INPUT, rf"{dataset.name}\[{place}\] is -?(nan|inf).*--allow-nonfinite", small,
+                      "-k", kernel)
+        small.write_bytes(original)
+
+
+def test_nonfinite_is_accepted_on_demand(miniapp, small, kernel):
+    original = small.read_bytes()
+    for dataset, value in nonfinite(kernel):
+        index = tuple(length // 2 for length in read(small, dataset.name).shape)
+        change(small, dataset.name, index, value)
+        miniapp.passes(small, "-k", kernel, "--allow-nonfinite")
+        small.write_bytes(original)
+
+
+def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):
+    clean, spoilt = tmp_path / "clean.h5", tmp_path / "spoilt.h5"
+    index = 2, 3, 4
+    miniapp.passes(small, "-k", "eos", "-d", device, "--output", clean)
+    change(small, "temp", index, np.nan)
+    miniapp.passes(small, "-k", "eos", "-d", device, "--allow-nonfinite", "--output", spoilt)
+    expected = read(clean, "dHdT")
+    expected[index] = np.nan
+    np.testing.assert_array_equal(read(spoilt, "dHdT"), expected)
+
+
+def test_allowing_nonfinite_allows_nothing_else(miniapp, small):
+    change(small, "salt", (1, 2, 3), -1)
+    miniapp.fails(INPUT, r"salt\[1, 2, 3\] is -1", small, "-k", "eos", "--allow-nonfinite")
+
+
+@pytest.mark.parametrize("name, value", [("salt", -0.5), ("salt", 51), ("temp", -21), ("temp", 99),
+                                         ("p", -1), ("p", 13000)])
+def test_values_out_of_range(miniapp, small, name, value):
+    index = (1, 2, 3)[:read(small, name).ndim]
+    change(small, name, index, value)
+    place = ", ".join(map(str, index))
+    miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value}, but must be from", small,
+                  "-k", "eos")
+
+
+def test_invalid_values_are_accepted_on_demand(miniapp, small):
+    change(small, "salt", (1, 2, 3), 60)
+    change(small, "temp", (1, 2, 3), 99)
+    miniapp.passes(small, "-k", "eos", "--allow-invalid")
+    change(small, "temp", (1, 2, 3), np.nan)
+    miniapp.fails(INPUT, r"temp\[1, 2, 3\] is nan", small, "-k", "eos", "--allow-invalid")
+
+
+def test_depth_above_the_surface_is_no_pressure(miniapp, small):
+    with h5py.File(small, "a") as file:
+        del file["p"]
+        file["zt"][2] = 50
+    miniapp.fails(INPUT, r"small\.h5: p\[2\] is -50", small, "-k", "eos")
+
+
+@pytest.mark.parametrize("value", [2, 0.5, -1, np.nan, 256, 1e30])
+def test_masks_are_0_or_1(miniapp, small, kernel, value):
+    if not kernel.masks():
+        pytest.skip(f"{kernel} reads no mask")
+    original = small.read_bytes()
+    for dataset in kernel.masks():
+        values = read(small, dataset.name).astype(float)
+        values[1, 2, 3] = value
+        replace(small, dataset.name, values)
+        miniapp.fails(INPUT, rf"{dataset.name}\[1, 2, 3\] is .*must be", small, "-k", kernel,
+                      "--allow-nonfinite", "--allow-invalid")
+        small.write_bytes(original)
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, 1e30])
+def test_levels_are_whole_and_not_negative(miniapp, small, kernel, value):
+    if all(dataset.name != "kbot" for dataset in kernel.inputs):
+        pytest.skip(f"{kernel} reads no kbot")
+    values = read(small, "kbot").astype(float)
+    values[2, 3] = value
+    replace(small, "kbot", values)
+    miniapp.fails(INPUT, r"kbot\[2, 3\] is .*must be", small, "-k", kernel)
+
+
+def test_level_above_the_surface(miniapp, small, kernel):
+    if all(dataset.name != "kbot" for dataset in kernel.inputs):
+        pytest.skip(f"{kernel} reads no kbot")
+    change(small, "kbot", (2, 3), read(small, "zt").size + 1)
+    miniapp.fails(INPUT, r"kbot\[2, 3\] is", small, "-k", kernel)
+
+
+# ---- grids and attributes ----
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+@pytest.mark.parametrize("cells", [1, 4])
+def test_grid_too_small_for_its_ghosts(miniapp, small, ocean, kernel, axis, cells):
+    values = {name: value.take(range(cells), axes_of(name, value, ocean).index(axis))
+              if axis in axes_of(name, value, ocean) else value
+              for name, value in ocean[0].items()}
+    write(small, values, halo=2)
+    miniapp.fails(INPUT, rf"small\.h5: {cells} cells along {axis} are too few", small, "-k", kernel)
+
+
+def axes_of(name, value, ocean):
+    """By the lengths, which differ on the test's grid."""
+    nz, ny, nx = ocean[0]["salt"].shape
+    assert len({nx, ny, nz}) == 3, name
+    return ["xyz"[(nx, ny, nz).index(length)] for length in value.shape]
+
+
+def test_one_cell_is_enough_without_ghosts(miniapp, tmp_path):
+    values = {"salt": [[[35.0]]], "temp": [[[10.0]]], "p": [1000.0]}
+    path = write(tmp_path / "one.h5", values, halo=0)
+    output = tmp_path / "output.h5"
+    miniapp.passes(path, "-k", "eos", "--output", output)
+    assert read(output, "dHdT").shape == (1, 1, 1)
+
+
+BAD_HALOS = [1, 3, -2, 2.5, np.nan, np.inf, 1e30, "2", "none", np.array([2, 2]),
+             np.array([], float), np.zeros((), [("a", "f8")])]
+
+
+@pytest.mark.parametrize("halo", BAD_HALOS, ids=repr)
+def test_halo_is_0_or_2(miniapp, small, halo):
+    with h5py.File(small, "a") as file:
+        file.attrs["halo"] = halo
+    miniapp.fails(INPUT, r"small\.h5: attribute 'halo'", small)
+
+
+@pytest.mark.parametrize("value", [2, -1, "yes", np.nan], ids=repr)
+def test_cyclic_is_0_or_1(miniapp, small, value):
+    with h5py.File(small, "a") as file:
+        file.attrs["cyclic_x"] = value
+    miniapp.fails(INPUT, r"small\.h5: attribute 'cyclic_x'", small)
+
+
+@pytest.mark.parametrize("halo", [2, 2.0, np.int8(2), np.array([2]), np.float32(2),
+                                  np.array(2, ">i4")], ids=repr)
+def test_any_number_may_name_the_halo(miniapp, small, halo):
+    with h5py.File(small, "a") as file:
+        file.attrs["halo"] = halo
+    miniapp.passes(small)
+
+
+@pytest.mark.parametrize("value", [0, 6, 2.5, np.nan, np.inf, "3", [3, 3]], ids=repr)
+def test_settings_in_the_file_are_checked(miniapp, small, value):
+    with h5py.File(small, "a") as file:
+        file.attrs["eq_of_state_type"] = value
+    miniapp.fails(INPUT, r"small\.h5: .*'eq_of_state_type'", small)
+
+
+# ---- what is accepted ----
+
+def assert_same_result(miniapp, path, reference, *arguments):
+    """Bit for bit."""
+    checks = miniapp.json(path, "--validate", reference, *arguments)["validation"]
+    assert checks and all(check["passed"] and check["max_abs"] == 0 for check in checks)
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", ">f8", "<f2", np.longdouble], ids=str)
+def test_real_types_are_converted(miniapp, small, tmp_path, dtype):
+    reference = tmp_path / "reference.h5"
+    with h5py.File(small, "a") as file:
+        for name in ("salt", "temp", "p"):
+            file[name][...] = file[name][...].astype(dtype).astype(float)
+    miniapp.passes(small, "-k", "eos", "--output", reference)
+    for name in ("salt", "temp", "p"):
+        replace(small, name, read(small, name).astype(dtype))
+    assert_same_result(miniapp, small, reference, "-k", "eos")
+
+
+@pytest.mark.parametrize("dtype", ["<i2", ">i2", "i1", "u1", "<i8", ">u4"])
+def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
+    reference = tmp_path / "reference.h5"
+    with h5py.File(small, "a") as file:
+        file["p"][...] = np.arange(1, 7)[::-1]
+        for name in ("salt", "temp"):
+            file[name][...] = np.round(abs(file[name][...]))
+    miniapp.passes(small, "-k", "eos", "--output", reference)
+    for name in ("salt", "temp", "p"):
+        replace(small, name, read(small, name).astype(dtype))
+    assert_same_result(miniapp, small, reference, "-k", "eos")
+
+
+@pytest.mark.parametrize("layout", [
+    {}, {"chunks": (1, 2, 3)}, {"chunks": (4, 4, 4), "compression": "gzip", "shuffle": True},
+    {"fletcher32": True, "chunks": (2, 3, 4)}, {"maxshape": (None, None, None)},
+    {"chunks": (3, 9, 11), "compression": "lzf"},
+], ids=str)
+def test_layouts(miniapp, small, reference, layout):
+    if layout.get("compression") == "lzf":  # a filter that comes with h5py only
+        replace(small, "salt", read(small, "salt"), **layout)
+        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
+        return
+    for name in ("salt", "temp"):
+        replace(small, name, read(small, name), **layout)
+    assert_same_result(miniapp, small, reference)
+
+
+def test_old_format(miniapp, small, reference, ocean):
+    """The format of HDF5 1.0, which h5py writes if it is not told otherwise."""
+    with h5py.File(small, "w", libver="earliest") as file:
+        for name, values in ocean[0].items():
+            file[name] = values
+        file.attrs.update(ocean[1])
+    assert_same_result(miniapp, small, reference)
+
+
+def test_masks_may_be_booleans(miniapp, small, reference, kernel):
+    """h5py stores them as an enumeration."""
+    if not kernel.masks():
+        pytest.skip(f"{kernel} reads no mask")
+    for dataset in kernel.masks():
+        replace(small, dataset.name, read(small, dataset.name).astype(bool))
+    assert_same_result(miniapp, small, reference, "-k", kernel)
+
+
+def test_unknown_datasets_and_attributes_are_ignored(miniapp, small, reference):
+    with h5py.File(small, "a") as file:
+        file["history"] = "made by hand"
+        file["extra/salt"] = np.zeros((2, 2))
+        file.attrs["title"] = "a small ocean"
+    assert_same_result(miniapp, small, reference)
+
+
+def test_absent_pressure_is_the_depth(miniapp, small, tmp_path):
+    reference = tmp_path / "reference.h5"
+    with h5py.File(small, "a") as file:
+        file["p"][...] = -file["zt"][...]
+    miniapp.passes(small, "-k", "eos", "--output", reference)
+    with h5py.File(small, "a") as file:
+        del file["p"]
+    assert_same_result(miniapp, small, reference, "-k", "eos")
+
+
+# ---- ghosts ----
+
+def without_ghosts(values, ocean):
+    """The interior of the test's ocean."""
+    inside = slice(HALO, -HALO)
+    return {name: value[tuple(inside if axis in "xy" else slice(None)
+                              for axis in axes_of(name, value, ocean))]
+            for name, value in values.items()}
+
+
+def padded(values, ocean, mode_x, mode_y):
+    """Ghosts as numpy adds them; `land` closes a side: masks and indices are 0 there."""
+    result = {}
+    for name, value in values.items():
+        axes = axes_of(name, ocean[0][name], ocean)
+        for axis, mode in (("x", mode_x), ("y", mode_y)):
+            if axis not in axes:
+                continue
+            width = [(HALO, HALO) if a == axis else (0, 0) for a in axes]
+            is_land = mode == "land" and (name.startswith("mask") or name == "kbot")
+            value = np.pad(value, width, "wrap" if mode == "wrap" else
+                           "constant" if is_land else "edge")
+        result[name] = value
+    return result
+
+
+@pytest.mark.parametrize("cyclic", [1, 0])
+def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic):
+    """The same result as with the ghosts in the file, without the ghosts."""
+    interior = without_ghosts(ocean[0], ocean)
+    explicit = padded(interior, ocean, "wrap" if cyclic else "land", "land")
+    bare = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
+    full = write(tmp_path / "full.h5", explicit, ocean[1], halo=2)
+    outputs = tmp_path / "bare.out.h5", tmp_path / "full.out.h5"
+    for path, output in zip((bare, full), outputs):
+        rows = miniapp.json(path, "-k", kernel, "--output", output)["results"]
+        assert (rows[0]["nz"], rows[0]["ny"], rows[0]["nx"]) == ocean[0]["salt"].shape
+    for output in kernel.outputs:
+        inside = tuple(slice(HALO, -HALO) if axis in "xy" else slice(None) for axis in output.axes)
+        found, whole = read(outputs[0], output.name), read(outputs[1], output.name)
+        assert whole.shape[-2:] == ocean[0]["salt"].shape[-2:]
+        np.testing.assert_array_equal(found, whole[inside])
+
+
+def test_closed_is_the_default(miniapp, tmp_path, ocean):
+    interior = without_ghosts(ocean[0], ocean)
+    outputs = []
+    for cyclic in (None, 0):
+        path = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
+        outputs.append(tmp_path / f"{cyclic}.out.h5")
+        miniapp.passes(path, "--output", outputs[-1])
+    for kernel in miniapp.kernels:
+        for output in kernel.outputs:
+            np.testing.assert_array_equal(*(read(path, output.name) for path in outputs))
+
+
+# ---- too large ----
+
+@pytest.mark.parametrize("shape", [(20000, 20000, 20000), (2**30, 2**20, 2**20)], ids=str)
+def test_dataset_larger_than_memory(miniapp, tmp_path, shape):
+    """A file may say so with a few bytes: nothing is stored in it."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer ends a program that asks for that much")
+    path = tmp_path / "huge.h5"
+    with create(path) as file:
+        for name in ("salt", "temp"):
+            file.create_dataset(name, shape, "f8", chunks=(1, 64, 64))
+        file.create_dataset("p", shape[:1], "f8", chunks=(64,))
+    miniapp.fails(INPUT, "huge.h5: dataset 'salt' is too large .* GB", path, "-k", "eos")
