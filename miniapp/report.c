@@ -282,7 +282,7 @@ static void list_fields(FILE *stream, const char *what, const enum physics_field
             strcat(axes, axis == field->axes ? "" : " ");
             strcat(axes, physics_axis_name(*axis));
         }
-        fprintf(stream, "  %-7s %-17s %-11s %-11s %s%s\n", what, field->name, axes, field->units,
+        fprintf(stream, "  %-7s %-17s %-12s %-11s %s%s\n", what, field->name, axes, field->units,
                 field->long_name, field->optional ? " (optional)" : "");
     }
 }

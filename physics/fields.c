@@ -17,6 +17,11 @@
     {field, {PHYSICS_Y}, PHYSICS_REAL, "1", text, NULL, POSITIVE}
 #define VELOCITY(field, text)                                                                      \
     {field, Z_Y_X, PHYSICS_REAL, "m s-1", text, NULL, ANYTHING}
+#define DIFFUSIVITY(field, text)                                                                   \
+    {field, Z_Y_X, PHYSICS_REAL, "m2 s-1", text, NULL, ANYTHING}
+#define SLOPES(field, side, text)                                                                  \
+    {field, {side, PHYSICS_KR, PHYSICS_Z, PHYSICS_Y, PHYSICS_X}, PHYSICS_REAL, "1", text, NULL,    \
+     ANYTHING}
 
 /* In the order of struct physics_field: name, axes, type, units, long name, standard name,
  * valid range, then what is special. */
@@ -70,6 +75,13 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
     [PHYSICS_DHDT] = {"dHdT", Z_Y_X, PHYSICS_REAL, "J kg-1 K-1",
                       "derivative of dynamic enthalpy by Conservative Temperature", NULL,
                       ANYTHING},
+    [PHYSICS_K_11] = DIFFUSIVITY("K_11", "isoneutral mixing tensor on the east face, along x"),
+    [PHYSICS_K_22] = DIFFUSIVITY("K_22", "isoneutral mixing tensor on the north face, along y"),
+    [PHYSICS_K_33] = DIFFUSIVITY("K_33", "isoneutral mixing tensor on the top face, along z"),
+    [PHYSICS_AI_EZ] = SLOPES("Ai_ez", PHYSICS_IP, "tapered slopes along x of the east face"),
+    [PHYSICS_AI_NZ] = SLOPES("Ai_nz", PHYSICS_JP, "tapered slopes along y of the north face"),
+    [PHYSICS_AI_BX] = SLOPES("Ai_bx", PHYSICS_IP, "tapered slopes along x of the top face"),
+    [PHYSICS_AI_BY] = SLOPES("Ai_by", PHYSICS_JP, "tapered slopes along y of the top face"),
     [PHYSICS_DTKE] = {"dtke", Z_Y_X, PHYSICS_REAL, "m2 s-3",
                       "advective tendency of turbulent kinetic energy", NULL, ANYTHING},
     [PHYSICS_TKE_SURF_CORR] = {"tke_surf_corr", Y_X, PHYSICS_REAL, "m3 s-3",

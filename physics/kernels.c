@@ -17,6 +17,22 @@ const struct physics_kernel VARIANT(physics_kernels)[] = {
         .run = VARIANT(eos),
     },
     {
+        .name = "isoneutral",
+        .summary = "isoneutral mixing tensor and its triads of slopes (Griffies et al.)",
+        .source = "Griffies et al. (1998); Veros core/isoneutral/isoneutral.py "
+                  "isoneutral_diffusion_pre",
+        .inputs = {PHYSICS_SALT, PHYSICS_TEMP, PHYSICS_ZT, PHYSICS_DXT, PHYSICS_DXU, PHYSICS_DYT,
+                   PHYSICS_DYU, PHYSICS_DZT, PHYSICS_DZW, PHYSICS_COST, PHYSICS_COSU,
+                   PHYSICS_MASK_T, PHYSICS_MASK_U, PHYSICS_MASK_V, PHYSICS_MASK_W, PHYSICS_K_ISO},
+        .outputs = {PHYSICS_K_11, PHYSICS_K_22, PHYSICS_K_33, PHYSICS_AI_EZ, PHYSICS_AI_NZ,
+                    PHYSICS_AI_BX, PHYSICS_AI_BY},
+        .settings = {PHYSICS_EQ_OF_STATE_TYPE, PHYSICS_ISO_SLOPEC, PHYSICS_ISO_DSLOPE,
+                     PHYSICS_K_ISO_STEEP},
+        /* counted in the compiled loops: lateral faces, top faces; TEOS-10 adds 985 */
+        .flops = 420 + 116,
+        .run = VARIANT(isoneutral),
+    },
+    {
         .name = "tke",
         .summary = "turbulent kinetic energy: vertical mixing and dissipation, lateral diffusion, "
                    "superbee advection",

@@ -24,6 +24,7 @@ typedef REAL real;
 extern const struct physics_kernel VARIANT(physics_kernels)[];
 
 physics_function VARIANT(eos);
+physics_function VARIANT(isoneutral);
 physics_function VARIANT(tke);
 
 #endif

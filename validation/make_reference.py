@@ -17,9 +17,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from reference import eos, files, tke
+from reference import eos, files, isoneutral, tke
 
-KERNELS = (eos, tke)
+KERNELS = (eos, isoneutral, tke)
 TOLERANCES = Path(__file__).with_name("tolerances.json")
 
 DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prove that the tests see mistakes: validation/mutate.py [KERNEL...]
 
-Each line of validation/mutations/KERNEL.txt breaks one line of physics/KERNEL.c, by sed. A copy of
-the tree is built with each, and the comparison with the references must fail. A mutation that
-survives, or that changes nothing, fails this check.
+Each line of validation/mutations/KERNEL.txt breaks one line of physics/KERNEL.c, or else of
+physics/teos10.h, by sed. A copy of the tree is built with each, and the comparison with the
+references must fail. A mutation that survives, or that changes nothing, fails this check.
 """
 
 import shutil
@@ -36,11 +36,13 @@ def tests(tree, kernel):
 
 def fate(tree, kernel, expression):
     """What becomes of a mutation: "caught" is what it should be."""
-    source = tree / "physics" / f"{kernel}.c"
-    original = source.read_text()
-    mutated = subprocess.run(["sed", expression], input=original, capture_output=True, text=True,
-                             check=True).stdout
-    if mutated == original:
+    for source in (tree / "physics" / f"{kernel}.c", tree / "physics" / "teos10.h"):
+        original = source.read_text()
+        mutated = subprocess.run(["sed", expression], input=original, capture_output=True,
+                                 text=True, check=True).stdout
+        if mutated != original:
+            break
+    else:
         return "CHANGES NOTHING"
     source.write_text(mutated)
     try:

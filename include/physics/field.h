@@ -41,6 +41,13 @@ enum physics_field_id {
     PHYSICS_DTKE_TAUM1,
     /* written */
     PHYSICS_DHDT,
+    PHYSICS_K_11,
+    PHYSICS_K_22,
+    PHYSICS_K_33,
+    PHYSICS_AI_EZ,
+    PHYSICS_AI_NZ,
+    PHYSICS_AI_BX,
+    PHYSICS_AI_BY,
     PHYSICS_DTKE,
     PHYSICS_TKE_SURF_CORR,
     PHYSICS_FIELDS

@@ -168,7 +168,10 @@ def neutral_slope(drho_dh, drho_dz):
 
 def taper(slope, settings):
     """Goes from 1 to 0 where the slope exceeds iso_slopec, over a width of iso_dslope."""
-    return (1 + np.tanh((settings["iso_slopec"] - abs(slope)) / settings["iso_dslope"])) / 2
+    # (1 + tanh(-y)) / 2 without its cancellation, which makes 0 of a small taper
+    with np.errstate(over="ignore"):
+        y = (abs(slope) - settings["iso_slopec"]) / settings["iso_dslope"]
+        return 1 / (1 + np.exp(2 * y))
 
 
 def around_u_points(f, g, settings, out):
