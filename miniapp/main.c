@@ -14,8 +14,10 @@
 #include "status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What all parts of a run need. */
 struct run {
@@ -292,9 +294,23 @@ static enum physics_status list(enum action action)
     return PHYSICS_DONE;
 }
 
+/* What the program takes for granted of the process that it is. */
+static void settle_in(void)
+{
+    const char *threads = getenv("OMP_NUM_THREADS");
+    int descriptor;
+    do /* a file must not get the number of a standard stream that is closed */
+        descriptor = open("/dev/null", O_RDONLY);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    close(descriptor);
+    if (threads && !threads[0])
+        unsetenv("OMP_NUM_THREADS"); /* libomp aborts where it is set and empty */
+}
+
 int main(int argc, char **argv)
 {
     static struct run run;
+    settle_in();
     join_words(argc, argv, run.command_line); /* argp moves the words about */
     enum physics_status status = parse_options(argc, argv, &run.options);
     if (status)

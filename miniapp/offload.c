@@ -4,10 +4,11 @@
  */
 #include "backend.h"
 
+#include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 extern const struct physics_kernel physics_kernels_offload_float64[];
 extern const struct physics_kernel physics_kernels_offload_float32[];
@@ -53,9 +54,22 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
     return true;
 }
 
+/* Where there is not enough memory the runtime prints a line of its own; the program says it
+ * better. */
 static void *allocate(size_t bytes)
 {
-    return omp_target_alloc(bytes, current);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int messages = dup(STDERR_FILENO);
+    if (nowhere >= 0 && messages >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    void *memory = omp_target_alloc(bytes, current);
+    if (nowhere >= 0 && messages >= 0)
+        dup2(messages, STDERR_FILENO);
+    if (messages >= 0)
+        close(messages);
+    if (nowhere >= 0)
+        close(nowhere);
+    return memory;
 }
 
 static void release(void *memory)

@@ -158,11 +158,25 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that are
+ * not ASCII become question marks. */
+static json_t *text_value(const char *text)
+{
+    char ascii[PROVENANCE_TEXT];
+    size_t length = 0;
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    for (; text[length] && length + 1 < sizeof(ascii); length++)
+        ascii[length] = (text[length] & 0x80) ? '?' : text[length];
+    return json_stringn(ascii, length);
+}
+
 static json_t *provenance_object(const struct provenance *provenance)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < provenance->count; i++)
-        json_object_set_new(object, provenance->names[i], json_string(provenance->texts[i]));
+        json_object_set_new(object, provenance->names[i], text_value(provenance->texts[i]));
     return object;
 }
 

@@ -1,13 +1,20 @@
 #include "status.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { LONGEST = 8192 }; /* two paths may be in it */
+
+/* One line, whatever a file is called: control characters become question marks. */
 static void print_line(const char *prefix, const char *format, va_list arguments)
 {
-    fputs(prefix, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char line[LONGEST];
+    vsnprintf(line, sizeof(line), format, arguments);
+    for (char *c = line; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+    fprintf(stderr, "%s%s\n", prefix, line);
 }
 
 enum physics_status fail(enum physics_status status, const char *format, ...)

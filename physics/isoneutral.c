@@ -26,6 +26,7 @@
  */
 #include "maths.h"
 #include "power.h"
+#include "span.h"
 #include "teos10.h"
 
 #include <stdbool.h>
@@ -82,11 +83,6 @@ INLINED struct level level(const struct ocean *o, ptrdiff_t z)
         .has_below = below,
     };
 }
-
-/* The cells [begin, end) of a row. */
-struct span {
-    ptrdiff_t begin, end;
-};
 
 /* The derivatives of density by temperature and by salinity. */
 struct expansion {
@@ -250,26 +246,6 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
         K_33[i] = o->K_iso[i] *
                   (along_x / (4 * o->dxt[x] * cost) + per_south * to_south + per_north * to_north);
     }
-}
-
-INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* What of a part lies in [first, last); nothing where its row does not count. */
-INLINED struct span within(struct span part, bool counts, ptrdiff_t first, ptrdiff_t last)
-{
-    const ptrdiff_t begin = counts ? clamp(first, part.begin, part.end) : part.end;
-    return (struct span){begin, clamp(last, begin, part.end)};
-}
-
-INLINED void zero_outside(real *row, struct span part, struct span in)
-{
-    for (ptrdiff_t x = part.begin; x < in.begin; x++)
-        row[x] = 0;
-    for (ptrdiff_t x = in.end; x < part.end; x++)
-        row[x] = 0;
 }
 
 void VARIANT(isoneutral)(const struct physics_call *call)

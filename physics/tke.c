@@ -14,36 +14,17 @@
  */
 #include "directives.h"
 #include "maths.h"
+#include "span.h"
 #include "tridiagonal.h"
 #include "variant.h"
 
 #include <stdint.h>
 
-INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* The cells [begin, end) of a row. */
-struct span {
-    ptrdiff_t begin, end;
-};
-
 /* What of a part of row y is interior. */
 INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny)
 {
-    const bool ghosts = y < PHYSICS_HALO || y >= ny - PHYSICS_HALO;
-    const ptrdiff_t begin = ghosts ? part.end : clamp(PHYSICS_HALO, part.begin, part.end);
-    return (struct span){begin, clamp(nx - PHYSICS_HALO, begin, part.end)};
-}
-
-/* Outside the interior outputs are zero. */
-INLINED void zero_ghosts(real *row, struct span part, struct span inside)
-{
-    for (ptrdiff_t x = part.begin; x < inside.begin; x++)
-        row[x] = 0;
-    for (ptrdiff_t x = inside.end; x < part.end; x++)
-        row[x] = 0;
+    return within(part, y >= PHYSICS_HALO && y < ny - PHYSICS_HALO, PHYSICS_HALO,
+                  nx - PHYSICS_HALO);
 }
 
 /*
@@ -125,7 +106,7 @@ static void VARIANT(solve_columns)(const struct physics_call *call)
 
             /* Where the flux through the surface drains more than there is, the rest is put
              * back and accounted for. */
-            zero_ghosts(tke_surf_corr + row, part, inside);
+            zero_outside(tke_surf_corr + row, part, inside);
             ALONG_X
             for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                 real *const surface = &tke_taup1[top * level + row + x];
@@ -241,8 +222,8 @@ static void VARIANT(advect_and_diffuse)(const struct physics_call *call)
                 const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
                 const struct span inside = interior(part, y, nx, ny);
                 const ptrdiff_t row = (k * ny + y) * nx;
-                zero_ghosts(dtke + row, part, inside);
-                zero_ghosts(tke_taup1 + row, part, inside);
+                zero_outside(dtke + row, part, inside);
+                zero_outside(tke_taup1 + row, part, inside);
                 if (inside.begin == inside.end)
                     continue;
 

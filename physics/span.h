@@ -1,0 +1,33 @@
+/* Which cells of a part of a row a kernel computes, and zeros for those that it does not. */
+#ifndef PHYSICS_SPAN_H
+#define PHYSICS_SPAN_H
+
+#include "directives.h"
+#include "variant.h"
+
+/* The cells [begin, end) of a row. */
+struct span {
+    ptrdiff_t begin, end;
+};
+
+INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* What of a part lies in [first, last); nothing where its row does not count. */
+INLINED struct span within(struct span part, bool counts, ptrdiff_t first, ptrdiff_t last)
+{
+    const ptrdiff_t begin = counts ? clamp(first, part.begin, part.end) : part.end;
+    return (struct span){begin, clamp(last, begin, part.end)};
+}
+
+INLINED void zero_outside(real *row, struct span part, struct span inside)
+{
+    for (ptrdiff_t x = part.begin; x < inside.begin; x++)
+        row[x] = 0;
+    for (ptrdiff_t x = inside.end; x < part.end; x++)
+        row[x] = 0;
+}
+
+#endif
