@@ -9,6 +9,7 @@ if(PkgConfig_FOUND)
   pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
   pkg_check_modules(NETTLE IMPORTED_TARGET nettle)
   pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+  pkg_check_modules(LAPACKE IMPORTED_TARGET lapacke)
 endif()
 
 # A Python that has what the tests need; Debian's own before whatever is first on the PATH.
@@ -123,7 +124,7 @@ endif()
 # ---- the table ----
 
 function(miniapp_row what found otherwise)
-  string(SUBSTRING "${what}                              " 0 30 label)
+  string(SUBSTRING "${what}                                    " 0 36 label)
   if(found)
     message(STATUS "  ${label}${found}")
   else()
@@ -140,6 +141,8 @@ function(miniapp_summary)
   miniapp_row("JSON: jansson" "${JANSSON_VERSION}" "install libjansson-dev")
   miniapp_row("SHA-256: nettle" "${NETTLE_VERSION}" "install nettle-dev")
   miniapp_row("unit tests: cmocka" "${CMOCKA_VERSION}" "install libcmocka-dev; not built")
+  miniapp_row("test of the column solve: LAPACKE" "${LAPACKE_VERSION}"
+    "install liblapacke-dev; not built")
   miniapp_row("end-to-end tests: Python" "${MINIAPP_PYTHON}"
     "install python3-h5py python3-mpmath python3-pytest; not run")
   miniapp_row("offload: ${offload_target}" "${offload_note}" "")
