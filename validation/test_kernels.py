@@ -76,6 +76,14 @@ def test_deep_ocean(miniapp, kernel, device, tmp_path):
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
 
 
+def test_almost_uniform_ocean(miniapp, kernel, device, tmp_path):
+    """Gradients so small that slopes are gentle even where density does not increase downwards."""
+    values, settings = fields.make(**OCEANS["odd"])
+    values["temp"] = values["temp"] * 1e-18
+    values["salt"] = np.full_like(values["salt"], 35.0)
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+
+
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
 @pytest.mark.parametrize("ocean_name", ["odd", "masks"])
 def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
