@@ -13,12 +13,19 @@
 enum { DEVICE_TEXT = 256 };
 
 struct backend {
+    /* What both sides must agree on: the program refuses a module of another build. */
+    const char *build;
+    size_t call_bytes;
+
     /* The devices that there are. */
     int (*count)(void);
 
-    /* Makes a device the current one and runs a probe on it. False, with the reason, where the
-     * probe did not run there. `name` becomes the device's name. */
+    /* Runs a probe on a device. False, with the reason, where the probe did not run there.
+     * `name` becomes the device's name. */
     bool (*open)(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT]);
+
+    /* Makes a device the one that all other functions and the kernels use. */
+    void (*select)(int number);
 
     const struct physics_kernel *(*kernels)(enum physics_precision precision);
 

@@ -1,4 +1,5 @@
 #include "device.h"
+#include "build.h"
 #include "clock.h"
 #include "host.h"
 #include "status.h"
@@ -6,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +45,18 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
     backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
     if (!backend)
         snprintf(reason, DEVICE_TEXT, "%s", dlerror());
+    else if (strcmp(backend->build, BUILD_VERSION " " BUILD_OFFLOAD) != 0 ||
+             backend->call_bytes != sizeof(struct physics_call)) {
+        snprintf(reason, DEVICE_TEXT, "lib/miniapp-offload.so is of another build: %s",
+                 backend->build);
+        backend = NULL;
+    }
     return backend;
 }
 
 static bool open_host(struct device *device)
 {
     device->backend = &host_backend;
-    device->is_host = true;
     snprintf(device->label, sizeof(device->label), "cpu");
     return host_backend.open(0, device->name, NULL);
 }
@@ -65,7 +72,7 @@ static bool open_offload(int number, struct device *device, char reason[DEVICE_T
 enum physics_status device_open(const char *asked, struct device *device)
 {
     char reason[DEVICE_TEXT] = "";
-    *device = (struct device){.asked = asked};
+    *device = (struct device){0};
     if (strcmp(asked, "cpu") == 0) {
         open_host(device);
         return PHYSICS_DONE;
@@ -113,13 +120,38 @@ static void *allocate(struct arrays *arrays, const struct physics_field *field)
     return memory;
 }
 
-/* Reals are held as double on the host. In float32 they are narrowed on their way. */
-static float *narrowed(const double *values, size_t elements)
+/* Reals are held as double on the host. In float32 they are narrowed on their way, into a new
+ * array. What float32 cannot hold is refused. */
+static enum physics_status narrowed(const struct physics_field *field, const double *values,
+                                    size_t elements, float **narrow)
 {
-    float *narrow = malloc(elements * sizeof(*narrow));
-    for (size_t i = 0; narrow && i < elements; i++)
-        narrow[i] = (float)values[i];
-    return narrow;
+    *narrow = malloc(elements * sizeof(**narrow));
+    if (!*narrow)
+        return fail(PHYSICS_DEVICE, "out of memory for '%s' in float32", field->name);
+    for (size_t i = 0; i < elements; i++) {
+        (*narrow)[i] = (float)values[i];
+        if (isfinite(values[i]) && !isfinite((*narrow)[i])) {
+            free(*narrow);
+            *narrow = NULL;
+            return fail(PHYSICS_INPUT, "'%s' holds %g, which float32 cannot", field->name,
+                        values[i]);
+        }
+    }
+    return PHYSICS_DONE;
+}
+
+/* Whether the kernel's settings survive in float32. */
+static enum physics_status check_settings(const struct arrays *arrays)
+{
+    for (const enum physics_setting_id *id = arrays->kernel->settings; *id; id++) {
+        const double value = arrays->call.setting[*id];
+        const float narrow = (float)value;
+        if (arrays->precision == PHYSICS_FLOAT32 &&
+            (!isfinite(narrow) || (value != 0 && narrow == 0)))
+            return fail(PHYSICS_USAGE, "setting '%s' is %g, which float32 cannot hold",
+                        physics_settings[*id].name, value);
+    }
+    return PHYSICS_DONE;
 }
 
 static enum physics_status send(struct arrays *arrays, enum physics_field_id id, const void *data)
@@ -132,9 +164,11 @@ static enum physics_status send(struct arrays *arrays, enum physics_field_id id,
     arrays->call.input[id] = memory;
     if (!memory)
         return PHYSICS_DEVICE;
-    float *const copy = narrow ? narrowed(data, elements) : NULL;
-    if (narrow && !copy)
-        return fail(PHYSICS_DEVICE, "out of memory for '%s' in float32", field->name);
+    float *copy = NULL;
+    const enum physics_status status =
+        narrow ? narrowed(field, data, elements, &copy) : PHYSICS_DONE;
+    if (status)
+        return status;
     const double start = seconds_now();
     const bool sent = arrays->device->backend->to_device(memory, narrow ? copy : data, bytes);
     arrays->to_device_seconds += seconds_now() - start;
@@ -166,21 +200,26 @@ enum physics_status arrays_open(const struct device *device, const struct physic
                                 const double setting[PHYSICS_SETTINGS], struct arrays *arrays)
 {
     *arrays = (struct arrays){.device = device, .precision = precision};
+    device->backend->select(device->number);
     arrays->kernel = physics_find_kernel(device->backend->kernels(precision), kernel->name);
     arrays->call.grid = fields->grid;
     memcpy(arrays->call.setting, setting, sizeof(arrays->call.setting));
-    const enum physics_status status = fill(arrays, fields);
+    enum physics_status status = check_settings(arrays);
+    if (!status)
+        status = fill(arrays, fields);
     if (status)
         arrays_close(arrays);
     return status;
 }
 
-static void widen(void *values, size_t elements)
+/* From float to double in place: the last first, so that none is overwritten unread. */
+static void widen(double *values, size_t elements)
 {
-    const float *narrow = values;
-    double *wide = values;
-    for (size_t i = elements; i-- > 0;)
-        wide[i] = (double)narrow[i];
+    for (size_t i = elements; i-- > 0;) {
+        float narrow;
+        memcpy(&narrow, (const char *)values + i * sizeof(narrow), sizeof(narrow));
+        values[i] = (double)narrow;
+    }
 }
 
 enum physics_status arrays_fetch(struct arrays *arrays, enum physics_field_id id, double **values)

@@ -8,12 +8,10 @@
 #include <stdio.h>
 
 struct device {
-    const char *asked;       /* as on the command line: "gpu:0" */
-    char label[16];          /* as in results: "cpu", "gpu:0" */
-    char name[DEVICE_TEXT];  /* the hardware: "NVIDIA H100" */
+    char label[16];         /* as in results: "cpu", "gpu:0" */
+    char name[DEVICE_TEXT]; /* the hardware: "NVIDIA H100" */
     const struct backend *backend;
     int number;
-    bool is_host;
 };
 
 /* Finds and probes a device; PHYSICS_DEVICE, and why, where it cannot be used. */

@@ -164,7 +164,7 @@ enum physics_status fields_resample(const struct fields *from, const struct phys
         if (field->spacing)
             resample_spacing(from->data[id], physics_axis_length(field->axes[0], &from->grid),
                              to->data[id], physics_axis_length(field->axes[0], grid));
-        else if (field->type == PHYSICS_REAL)
+        else if (field->type == PHYSICS_REAL && !field->wet) /* land has no part in water */
             resample_real(from->data[id], &old, to->data[id], &new);
         else
             resample_nearest(from->data[id], &old, to->data[id], &new,

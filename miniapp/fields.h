@@ -25,7 +25,7 @@ struct physics_grid grid_of_size(size_t points);
 enum physics_status fields_interior(const struct fields *from, struct fields *to);
 
 /* Fields without ghosts on another grid, also without: reals are interpolated in the index,
- * masks and indices taken from the nearest cell. Spacings are cut and joined, so that they keep
+ * masks, indices and what means nothing on land are taken from the nearest cell. Spacings are cut and joined, so that they keep
  * their sum. */
 enum physics_status fields_resample(const struct fields *from, const struct physics_grid *grid,
                                     struct fields *to);

@@ -25,13 +25,21 @@ int host_cpus(void)
     return omp_get_num_procs();
 }
 
+/* Counted, since a limit of the runtime may leave fewer than are asked for. */
 int host_threads(void)
 {
-    return omp_get_max_threads();
+    static int threads;
+    if (threads)
+        return threads;
+#pragma omp parallel
+#pragma omp single
+    threads = omp_get_num_threads();
+    return threads;
 }
 
 void host_set_threads(int threads)
 {
+    omp_set_dynamic(0);
     if (threads > 0)
         omp_set_num_threads(threads);
 }
@@ -107,9 +115,17 @@ static bool host_copy(void *to, const void *from, size_t bytes)
     return true;
 }
 
+static void select_host(int number)
+{
+    (void)number;
+}
+
 const struct backend host_backend = {
+    .build = "",
+    .call_bytes = sizeof(struct physics_call),
     .count = one_host,
     .open = host_open,
+    .select = select_host,
     .kernels = physics_host_kernels,
     .allocate = host_allocate,
     .release = host_release,

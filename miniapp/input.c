@@ -81,10 +81,8 @@ static enum physics_status read_settings(hid_t file, const char *path, struct in
 {
     for (int id = 1; id < PHYSICS_SETTINGS; id++) {
         double value = 0;
-        enum physics_status status = read_attribute(file, path, physics_settings[id].name,
+        const enum physics_status status = read_attribute(file, path, physics_settings[id].name,
                                                     &input->is_set[id], &value);
-        if (!status && input->is_set[id])
-            status = check_setting((enum physics_setting_id)id, value, path, PHYSICS_INPUT);
         if (status)
             return status;
         input->setting[id] = value;
@@ -134,6 +132,24 @@ static enum physics_status check_shape(hid_t space, const char *path,
     return PHYSICS_DONE;
 }
 
+/* netCDF's packed numbers would be taken for the values. */
+static enum physics_status check_unpacked(hid_t dataset, const char *path, const char *name)
+{
+    static const char *const packing[] = {"scale_factor", "add_offset"};
+    for (int i = 0; i < 2; i++)
+        if (H5Aexists(dataset, packing[i]) != 0)
+            return fail(PHYSICS_INPUT, "%s: dataset '%s' is packed (attribute '%s'): unpack it",
+                        path, name, packing[i]);
+    return PHYSICS_DONE;
+}
+
+/* HDF5 reads zeros where nothing was ever written. */
+static bool was_written(hid_t dataset)
+{
+    H5D_space_status_t space;
+    return H5Dget_space_status(dataset, &space) < 0 || space != H5D_SPACE_STATUS_NOT_ALLOCATED;
+}
+
 /* An open dataset of a real number type; an enumeration counts, since that is how h5py stores
  * booleans. */
 static enum physics_status open_dataset(hid_t file, const char *path, const char *name,
@@ -146,10 +162,14 @@ static enum physics_status open_dataset(hid_t file, const char *path, const char
     const hid_t type = H5Dget_type(*dataset);
     const H5T_class_t class = H5Tget_class(type);
     H5Tclose(type);
-    if (class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM)
-        return PHYSICS_DONE;
-    H5Dclose(*dataset);
-    return fail(PHYSICS_INPUT, "%s: dataset '%s' must hold numbers", path, name);
+    enum physics_status status = PHYSICS_DONE;
+    if (class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
+        status = fail(PHYSICS_INPUT, "%s: dataset '%s' must hold numbers", path, name);
+    else
+        status = check_unpacked(*dataset, path, name);
+    if (status)
+        H5Dclose(*dataset);
+    return status;
 }
 
 /* Reads the whole dataset as double. HDF5 does not convert enumerations: their integers are read
@@ -224,26 +244,38 @@ static void store(const double *values, size_t elements, enum physics_type type,
     }
 }
 
-/* Whether values lie in the field's valid range, where its mask says that they count. Masks and
+/* Whether an element counts: where a mask is 1, or at and above the deepest wet level. */
+static bool counts(const struct fields *fields, enum physics_field_id wet, size_t element)
+{
+    const size_t plane = fields->grid.nx * fields->grid.ny;
+    const void *data = fields->data[wet];
+    if (!data)
+        return true;
+    if (physics_fields[wet].type == PHYSICS_MASK)
+        return ((const uint8_t *)data)[element];
+    const int32_t deepest = ((const int32_t *)data)[element % plane];
+    return deepest > 0 && element / plane + 1 >= (size_t)deepest;
+}
+
+/* Whether values lie in the field's valid range, where they count. Masks and
  * indices always have to, and no index is above the surface: kernels address memory by them. */
 static enum physics_status check_range(const char *path, const struct physics_field *field,
                                        const struct fields *fields, const double *values,
                                        size_t elements, struct checks checks)
 {
-    const uint8_t *wet = fields->data[field->wet];
     const double most = field->counts ? (double)physics_axis_length(field->counts, &fields->grid)
                                       : field->valid_max;
     if (checks.allow_invalid && field->type == PHYSICS_REAL)
         return PHYSICS_DONE;
     for (size_t i = 0; i < elements; i++) {
         const bool outside = values[i] < field->valid_min || values[i] > most;
-        if (!outside || !isfinite(values[i]) || (wet && !wet[i]))
+        if (!outside || !isfinite(values[i]) || !counts(fields, field->wet, i))
             continue; /* check_values has seen what is not finite */
         char range[RANGE_TEXT];
         return fail(PHYSICS_INPUT, "%s: %s is %g, but must be %s%s", path,
                     element_name(field, &fields->grid, i), values[i],
                     range_text(field->valid_min, most, range),
-                    wet ? " on water" : "");
+                    field->wet ? " on water" : "");
     }
     return PHYSICS_DONE;
 }
@@ -260,7 +292,9 @@ static enum physics_status read_dataset(hid_t dataset, const char *path, enum ph
         return fail(PHYSICS_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
                                    "%.3g GB", path, field->name, (double)elements * 8e-9);
     enum physics_status status = PHYSICS_DONE;
-    if (read_values(dataset, elements, values) < 0)
+    if (!was_written(dataset))
+        status = fail(PHYSICS_INPUT, "%s: dataset '%s' was never written", path, field->name);
+    else if (read_values(dataset, elements, values) < 0)
         status = fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
                       hdf5_reason());
     if (!status)
@@ -350,7 +384,7 @@ static enum physics_status read_grid(hid_t file, const char *path,
     return PHYSICS_DONE;
 }
 
-/* Masks come first, so that ranges that count on water only can be checked. */
+/* Masks and indices come first, so that ranges that count on water only can be checked. */
 static enum physics_status read_fields(hid_t file, const char *path,
                                        const bool needed[PHYSICS_FIELDS], struct checks checks,
                                        struct fields *fields)
@@ -360,7 +394,7 @@ static enum physics_status read_fields(hid_t file, const char *path,
             const struct physics_field *field = &physics_fields[id];
             hid_t dataset;
             if (!needed[id] || !is_there(file, field->name) ||
-                (field->type == PHYSICS_MASK) != (pass == 0))
+                (field->type != PHYSICS_REAL) != (pass == 0))
                 continue;
             enum physics_status status = open_dataset(file, path, field->name, &dataset);
             if (status)

@@ -58,13 +58,53 @@ static enum physics_status read_file(struct run *run)
     return status;
 }
 
-/* The command line's settings, else the file's, else the defaults. */
-static void choose_settings(struct run *run)
+/* The command line's settings, else the file's, else the defaults; those that the kernels read
+ * have to be in their ranges. */
+static enum physics_status choose_settings(struct run *run)
 {
-    for (int id = 0; id < PHYSICS_SETTINGS; id++)
-        run->setting[id] = run->options.is_set[id] ? run->options.setting[id]
-                           : run->input.is_set[id] ? run->input.setting[id]
-                                                   : physics_settings[id].value;
+    const struct options *options = &run->options;
+    bool is_read[PHYSICS_SETTINGS] = {false};
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        const struct physics_kernel *kernel =
+            physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), options->kernels[i]);
+        for (const enum physics_setting_id *id = kernel->settings; *id; id++)
+            is_read[*id] = true;
+    }
+    for (int id = 1; id < PHYSICS_SETTINGS; id++) {
+        const bool by_file = run->input.is_set[id] && !options->is_set[id];
+        run->setting[id] = options->is_set[id] ? options->setting[id]
+                           : by_file           ? run->input.setting[id]
+                                               : physics_settings[id].value;
+        if (options->is_set[id] && !is_read[id])
+            warn("--set %s: none of the kernels reads it", physics_settings[id].name);
+        if (!by_file || !is_read[id])
+            continue;
+        const enum physics_status status = check_setting(
+            (enum physics_setting_id)id, run->setting[id], options->input, PHYSICS_INPUT);
+        if (status)
+            return status;
+    }
+    return PHYSICS_DONE;
+}
+
+/* Whether the reference has what will be compared, before anything is timed. */
+static enum physics_status check_reference(const struct run *run)
+{
+    const struct options *options = &run->options;
+    for (size_t i = 0; i < options->kernel_count; i++) {
+        const struct physics_kernel *kernel =
+            physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), options->kernels[i]);
+        for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
+            struct reference reference;
+            const enum physics_status status =
+                read_reference(options->reference, *id, &run->input.fields.grid,
+                               options->precisions[0], &reference);
+            if (status)
+                return status;
+            free(reference.values);
+        }
+    }
+    return PHYSICS_DONE;
 }
 
 static enum physics_status check_size(size_t points, struct physics_grid *grid)
@@ -258,11 +298,14 @@ static enum physics_status run_all(struct run *run)
     enum physics_status status = open_devices(run);
     if (!status)
         status = read_file(run);
+    if (!status)
+        status = choose_settings(run);
+    if (!status && options->reference)
+        status = check_reference(run);
     if (!status && options->output)
         status = output_open(options->output, options->input, options->reference, &run->output);
     if (status)
         return status;
-    choose_settings(run);
     describe_run(run);
     status = run_sizes(run);
     if (!status && options->output)
@@ -281,6 +324,9 @@ static void set_threads(const struct options *options)
         warn("%zu threads share the %d CPUs that this process may use", options->threads,
              host_cpus());
     host_set_threads((int)options->threads);
+    if (options->threads && host_threads() != (int)options->threads)
+        warn("%zu threads are asked for, but the OpenMP runtime gives %d", options->threads,
+             host_threads());
 }
 
 static enum physics_status list(enum action action)
@@ -295,7 +341,7 @@ static enum physics_status list(enum action action)
 }
 
 /* What the program takes for granted of the process that it is. */
-static void settle_in(void)
+static enum physics_status settle_in(void)
 {
     const char *threads = getenv("OMP_NUM_THREADS");
     int descriptor;
@@ -303,16 +349,22 @@ static void settle_in(void)
         descriptor = open("/dev/null", O_RDONLY);
     while (descriptor >= 0 && descriptor <= STDERR_FILENO);
     close(descriptor);
+    /* libomp aborts on what it cannot read */
     if (threads && !threads[0])
-        unsetenv("OMP_NUM_THREADS"); /* libomp aborts where it is set and empty */
+        unsetenv("OMP_NUM_THREADS");
+    else if (threads && (threads[strspn(threads, "0123456789, ")] || atoi(threads) < 1))
+        return fail(PHYSICS_USAGE, "OMP_NUM_THREADS is '%s', but must be a whole number from 1",
+                    threads);
+    return PHYSICS_DONE;
 }
 
 int main(int argc, char **argv)
 {
     static struct run run;
-    settle_in();
     join_words(argc, argv, run.command_line); /* argp moves the words about */
-    enum physics_status status = parse_options(argc, argv, &run.options);
+    enum physics_status status = settle_in();
+    if (!status)
+        status = parse_options(argc, argv, &run.options);
     if (status)
         return status;
     set_threads(&run.options);

@@ -3,7 +3,9 @@
  * compiled, with the kernels' offload builds, by the offload compiler, and loaded on demand.
  */
 #include "backend.h"
+#include "build.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
@@ -35,6 +37,30 @@ static const struct physics_kernel *kernels(enum physics_precision precision)
                                         : physics_kernels_offload_float32;
 }
 
+static void select_device(int number)
+{
+    current = number;
+    omp_set_default_device(number);
+}
+
+/* OpenMP has no name for a device; NVIDIA's driver, which is loaded by then, has. */
+static void name_gpu(int number, char name[DEVICE_TEXT])
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*start)(unsigned) = NULL;
+    int (*get)(int *, int) = NULL;
+    int (*get_name)(char *, int, int) = NULL;
+    int device;
+    if (driver) {
+        *(void **)&start = dlsym(driver, "cuInit");
+        *(void **)&get = dlsym(driver, "cuDeviceGet");
+        *(void **)&get_name = dlsym(driver, "cuDeviceGetName");
+    }
+    if (!start || !get || !get_name || start(0) || get(&device, number) ||
+        get_name(name, DEVICE_TEXT, device))
+        snprintf(name, DEVICE_TEXT, "GPU %d, whose name is unknown", number);
+}
+
 static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
     if (number >= count()) {
@@ -42,15 +68,17 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
                  "fits", count(), count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
         return false;
     }
-    omp_set_default_device(number);
+    select_device(number);
     if (!runs_on_device()) {
         snprintf(reason, DEVICE_TEXT, "a probe was run by the host instead%s",
                  getenv("OMP_TARGET_OFFLOAD") ? "; OMP_TARGET_OFFLOAD is set" : "");
         return false;
     }
-    current = number;
-    snprintf(name, DEVICE_TEXT, "%s device %d%s", MINIAPP_OFFLOAD_TARGET, number,
-             MINIAPP_OFFLOAD_EMULATED ? ", emulated on the CPU" : "");
+    if (MINIAPP_OFFLOAD_EMULATED)
+        snprintf(name, DEVICE_TEXT, "%s device %d, emulated on the CPU", MINIAPP_OFFLOAD_TARGET,
+                 number);
+    else
+        name_gpu(number, name);
     return true;
 }
 
@@ -89,8 +117,11 @@ static bool from_device(void *host, const void *device, size_t bytes)
 }
 
 __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
+    .build = BUILD_VERSION " " BUILD_OFFLOAD,
+    .call_bytes = sizeof(struct physics_call),
     .count = count,
     .open = open_device,
+    .select = select_device,
     .kernels = kernels,
     .allocate = allocate,
     .release = release,

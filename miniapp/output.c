@@ -69,11 +69,16 @@ enum physics_status output_open(const char *path, const char *input, const char 
                                 struct output *output)
 {
     struct stat there;
+    static char target[PATH_MAX];
+    if (realpath(path, target)) /* a link stays, what it points to is replaced */
+        path = target;
     *output = (struct output){.path = path, .file = -1};
     if (same_file(path, input) || same_file(path, reference))
         return fail(PHYSICS_USAGE, "--output '%s' is a file that is read", path);
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
         return failed(output, "it is there and no regular file");
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        return failed(output, strerror(errno));
     hdf5_start();
     watch_signals();
     const enum physics_status status = create_unfinished(output);

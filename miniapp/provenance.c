@@ -2,6 +2,7 @@
 #include "build.h"
 #include "host.h"
 
+#include <ctype.h>
 #include <hdf5.h>
 #include <nettle/sha2.h>
 #include <string.h>
@@ -12,8 +13,12 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
 {
     if (provenance->count == PROVENANCE_ITEMS)
         return;
-    provenance->names[provenance->count] = name;
-    snprintf(provenance->texts[provenance->count++], PROVENANCE_TEXT, "%s", text);
+    char *kept = provenance->texts[provenance->count];
+    provenance->names[provenance->count++] = name;
+    snprintf(kept, PROVENANCE_TEXT, "%s", text);
+    for (; *kept; kept++) /* each stays on its line, whatever a file is called */
+        if (iscntrl((unsigned char)*kept))
+            *kept = '?';
 }
 
 void provenance_of_build(struct provenance *provenance)

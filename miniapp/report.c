@@ -255,11 +255,23 @@ static void report_csv(const struct results *results)
     const struct provenance *provenance = &results->provenance;
     for (size_t i = 0; i < provenance->count; i++)
         printf("# %s: %s\n", provenance->names[i], provenance->texts[i]);
+    printf("# read_s: %.9g\n", results->read_seconds);
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
+               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", r->kernel->name,
+               r->device, physics_precision_name(r->precision), points(r), r->to_device_bytes,
+               r->to_device_seconds, r->from_device_bytes, r->from_device_seconds,
+               r->timing.first);
+    }
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
-        printf("# validation: %s %s %s %s max_abs=%.17g %s\n", c->kernel->name, c->device,
-               physics_precision_name(c->precision), c->field->name, c->verdict.max_abs,
-               c->verdict.passed ? "passed" : "FAILED");
+        const struct verdict *v = &c->verdict;
+        char index[128];
+        printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+               "worst_index=%s %s\n", c->kernel->name, c->device,
+               physics_precision_name(c->precision), c->field->name, v->max_abs, v->max_rel,
+               v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
     }
     printf("kernel,device,precision");
     for (size_t i = 0; i < COLUMNS; i++)

@@ -14,7 +14,7 @@
 #define SPACING(field, axis, text)                                                                 \
     {field, {axis}, PHYSICS_REAL, "m", text, NULL, POSITIVE, .spacing = true}
 #define COSINE(field, text)                                                                        \
-    {field, {PHYSICS_Y}, PHYSICS_REAL, "1", text, NULL, POSITIVE}
+    {field, {PHYSICS_Y}, PHYSICS_REAL, "1", text, NULL, DBL_MIN, 1}
 #define VELOCITY(field, text)                                                                      \
     {field, Z_Y_X, PHYSICS_REAL, "m s-1", text, NULL, ANYTHING}
 #define DIFFUSIVITY(field, text)                                                                   \
@@ -58,7 +58,7 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
     [PHYSICS_KAPPA_M] = {"kappaM", Z_Y_X, PHYSICS_REAL, "m2 s-1", "vertical viscosity",
                          "ocean_vertical_momentum_diffusivity", 0, DBL_MAX},
     [PHYSICS_MXL] = {"mxl", Z_Y_X, PHYSICS_REAL, "m", "mixing length", NULL, POSITIVE,
-                     .wet = PHYSICS_MASK_W},
+                     .wet = PHYSICS_KBOT},
     [PHYSICS_FORC] = {"forc", Z_Y_X, PHYSICS_REAL, "m2 s-3",
                       "sum of the sources of turbulent kinetic energy", NULL, ANYTHING},
     [PHYSICS_FORC_TKE_SURFACE] = {"forc_tke_surface", Y_X, PHYSICS_REAL, "m3 s-3",

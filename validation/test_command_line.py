@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import DEVICE, DONE, INPUT, OUTPUT, USAGE
+from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE
 
 # Veros's names: the settings that --set knows
 SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
@@ -358,9 +358,58 @@ def test_threads(miniapp, small):
     assert threads_of(miniapp.json(small, env=environment)) == cpus
 
 
+@pytest.mark.parametrize("value, code", [("", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE)])
+def test_threads_of_the_environment_are_wrong(miniapp, small, value, code):
+    """The OpenMP runtime may have said something before main: the last line is ours."""
+    done = miniapp.run(*QUICK, small, env={"OMP_NUM_THREADS": value})
+    assert done.returncode == code, done
+    if code:
+        assert re.match("miniapp: .*OMP_NUM_THREADS", done.stderr.splitlines()[-1]), done
+
+
+def test_thread_limit_of_the_environment(miniapp, small):
+    """What is reported is what runs."""
+    done = miniapp.run(*QUICK, "-t2", "--format", "json", small, env={"OMP_THREAD_LIMIT": "1"})
+    assert threads_of(json.loads(done.stdout)) == 1
+    assert re.search("miniapp: warning: 2 threads", done.stderr)
+
+
+def test_each_device_runs_its_own(miniapp, small):
+    """With several devices in one run, each kernel runs on the device of its row."""
+    if miniapp.offload != "emulated":
+        pytest.skip("needs a build with emulated offload, which has four devices")
+    done = miniapp.run(*QUICK, "-k", "eos", "-d", "gpu:1", "-d", "gpu:0", small,
+                       env={"LIBOMPTARGET_INFO": "16"})
+    launches = re.findall(r"device (\d) info: Launching kernel \S*eos", done.stderr)
+    assert launches == ["1"] * (len(launches) // 2) + ["0"] * (len(launches) // 2) != []
+
+
+def test_module_of_another_build(miniapp, small, tmp_path):
+    """Its tables and calls may differ: it is refused."""
+    if miniapp.offload != "emulated":
+        pytest.skip("this build has no offload")
+    for folder in ("bin", "lib"):
+        (tmp_path / folder).mkdir()
+    program = shutil.copy(miniapp.path, tmp_path / "bin")
+    module = miniapp.path.parent.parent / "lib" / "miniapp-offload.so"
+    changed = module.read_bytes().replace(b"-fopenmp-targets=", b"-fopenmp-targetz=")
+    (tmp_path / "lib" / "miniapp-offload.so").write_bytes(changed)
+    done = subprocess.run([program, *QUICK, "-d", "gpu", small], capture_output=True, text=True,
+                          env=miniapp.environment(), check=False)
+    assert done.returncode == DEVICE and "another build" in done.stderr, done
+
+
+def test_setting_that_float32_cannot_hold(miniapp, small):
+    miniapp.fails(USAGE, "dt_mom.*float32", "-k", "tke", "--precision", "float32", "--set",
+                  "dt_mom=1e-60", small)
+
+
+def test_setting_that_nothing_reads(miniapp, small):
+    miniapp.passes("-k", "eos", "--set", "dt_mom=5", small, warning="dt_mom: none")
+
+
 def test_environment_sets_the_threads(miniapp, small):
     assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "1"})) == 1
-    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": ""})) >= 1
     assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "3"})) == 3
     assert threads_of(miniapp.json(small, "-t1", env={"OMP_NUM_THREADS": "3"})) == 1
 

@@ -481,3 +481,48 @@ def test_dataset_larger_than_memory(miniapp, tmp_path, shape):
             file.create_dataset(name, shape, "f8", chunks=(1, 64, 64))
         file.create_dataset("p", shape[:1], "f8", chunks=(64,))
     miniapp.fails(INPUT, "huge.h5: dataset 'salt' is too large .* GB", path, "-k", "eos")
+
+
+# ---- what would silently be read as something else ----
+
+@pytest.mark.parametrize("attribute", ["scale_factor", "add_offset"])
+def test_packed_numbers(miniapp, small, attribute):
+    with h5py.File(small, "a") as file:
+        file["temp"].attrs[attribute] = 0.5
+    miniapp.fails(INPUT, f"'temp' is packed .*{attribute}", small)
+
+
+def test_never_written(miniapp, small):
+    with h5py.File(small, "a") as file:
+        shape = file["temp"].shape
+        del file["temp"]
+        file.create_dataset("temp", shape, float, chunks=shape)
+    miniapp.fails(INPUT, "'temp' was never written", small)
+
+
+def test_float32_cannot_hold_it(miniapp, small):
+    change(small, "K_iso", (1, 2, 3), 1e39)
+    miniapp.fails(INPUT, "'K_iso' holds 1e.39, which float32 cannot", "-k", "isoneutral",
+                  "--precision", "float32", small)
+
+
+def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
+    """Where kbot says water, whatever the masks say; on land it may be anything."""
+    kbot = read(small, "kbot")
+    y, x = np.argwhere(kbot == 0)[0]
+    change(small, "mxl", (3, y, x), -1)
+    miniapp.passes("-k", "tke", small)
+    change(small, "kbot", (y, x), 1)
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive on water", "-k", "tke",
+                  small)
+
+
+def test_land_has_no_part_in_resampled_water(miniapp, small, tmp_path):
+    """What is allowed on land only stays there when the grid changes."""
+    out, clean = tmp_path / "out.h5", tmp_path / "clean.h5"
+    arguments = ("-k", "tke", "--size", 40000, "--output")
+    miniapp.passes(*arguments, clean, small)
+    land = np.broadcast_to(read(small, "kbot") == 0, read(small, "mxl").shape)
+    replace(small, "mxl", np.where(land, -1e5, read(small, "mxl")))
+    miniapp.passes(*arguments, out, small)
+    assert np.array_equal(read(out, "tke_taup1"), read(clean, "tke_taup1"))

@@ -72,7 +72,8 @@ struct physics_field {
     const char *long_name;
     const char *standard_name; /* CF's, or NULL */
     double valid_min, valid_max;
-    enum physics_field_id wet;      /* the mask where the valid range counts; 0: everywhere */
+    enum physics_field_id wet;      /* what says where the valid range counts: a mask, or the
+                                       deepest wet level of columns; 0: everywhere */
     bool optional;                  /* where absent: stand_in times stand_in_factor, */
     enum physics_field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
