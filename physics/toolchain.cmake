@@ -104,7 +104,7 @@ set(offload_note "not asked for")
 set(offload_target none)
 if(NOT offload_kind STREQUAL none)
   if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "Offload is built by Clang: install clang-19, lld-19 and libomp-19-dev, "
+    message(FATAL_ERROR "Offload is built by Clang: install clang-19, clang-tools-19, lld-19 and libomp-19-dev, "
       "and configure with -DCMAKE_C_COMPILER=clang-19")
   endif()
   find_clang_libraries()
