@@ -2,12 +2,14 @@
 #include "build.h"
 #include "clock.h"
 #include "host.h"
+#include "output.h"
 #include "status.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +29,18 @@ static void module_path(char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%.*s%s", (int)(PATH_MAX - strlen(module) - 1), program, module);
 }
 
+/* The offload runtime ends the process when a kernel does not start: that is a device that cannot
+ * be used. It has said why by then. */
+static void runtime_gave_up(int signal_number)
+{
+    static const char line[] = "miniapp: the offload runtime gave up on the device\n";
+    (void)signal_number;
+    output_abandon();
+    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+        _exit(PHYSICS_OUTPUT);
+    _exit(PHYSICS_DEVICE);
+}
+
 /* The offload module, or NULL and why it cannot be had. */
 static const struct backend *load_offload(char reason[DEVICE_TEXT])
 {
@@ -40,6 +54,7 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
                                       "nvptx or emulated");
         return NULL;
     }
+    signal(SIGABRT, runtime_gave_up);
     /* global: libomp finds libomptarget, which the module brings, by symbols' names */
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;

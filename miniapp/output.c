@@ -17,9 +17,15 @@ static char unfinished[PATH_MAX];
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
+void output_abandon(void)
+{
+    if (unfinished[0])
+        unlink(unfinished);
+}
+
 static void remove_unfinished(int signal_number)
 {
-    unlink(unfinished);
+    output_abandon();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

@@ -33,4 +33,7 @@ enum physics_status output_finish(struct output *output, const struct provenance
 /* Removes what was started. Does nothing after output_finish. */
 void output_discard(struct output *output);
 
+/* Removes the unfinished file, if there is one. For signal handlers. */
+void output_abandon(void);
+
 #endif

@@ -6,7 +6,9 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -397,6 +399,21 @@ def test_module_of_another_build(miniapp, small, tmp_path):
     done = subprocess.run([program, *QUICK, "-d", "gpu", small], capture_output=True, text=True,
                           env=miniapp.environment(), check=False)
     assert done.returncode == DEVICE and "another build" in done.stderr, done
+
+
+def test_runtime_that_gives_up(miniapp, small, tmp_path):
+    """libomptarget aborts when a kernel does not start on its device: exit 4, and no output."""
+    if miniapp.offload != "emulated":
+        pytest.skip("this build has no offload that runs here")
+    command = miniapp.command("-d", "gpu", "-r", 1000000, "-o", tmp_path / "out.h5", small)
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          text=True) as process:
+        while not list(tmp_path.glob("out.h5*")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGABRT)
+        assert process.wait(60) == DEVICE
+        assert process.stderr.read() == "miniapp: the offload runtime gave up on the device\n"
+    assert not list(tmp_path.glob("out.h5*"))
 
 
 def test_setting_that_float32_cannot_hold(miniapp, small):

@@ -8,11 +8,13 @@ their ghost cells, which have to be exactly zero where the reference is.
 import importlib
 import json
 
+import h5py
 import numpy as np
 import pytest
 
 import fields
-from conftest import HERE, read, write
+from conftest import GRID, HERE, read, write
+from reference import files
 
 TOLERANCES = json.loads((HERE / "tolerances.json").read_text())
 
@@ -91,6 +93,23 @@ def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
         pytest.skip("it reads no eq_of_state_type")
     values, settings = fields.make(**OCEANS[ocean_name], eq_of_state_type=equation)
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
+
+
+@pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
+def test_equation_of_state_on_the_stored_grid(miniapp, kernel, equation, tmp_path):
+    if "eq_of_state_type" not in kernel.settings:
+        pytest.skip("it reads no eq_of_state_type")
+    if miniapp.is_sanitized or miniapp.offload != "no":
+        pytest.skip("other builds take smaller grids")
+    out = tmp_path / "out.h5"
+    miniapp.passes("--kernel", kernel, "--set", f"eq_of_state_type={equation}", "--output", out,
+                   GRID)
+    with h5py.File(GRID) as file:
+        expected = files.compute(reference_of(kernel), file, eq_of_state_type=equation)
+    for name, field in expected.items():
+        largest = np.abs(field.values).max()
+        allowed = TOLERANCES[kernel.name][name]["float64"]["atol_rel"] * largest
+        assert np.abs(read(out, name) - field.values).max() <= allowed, name
 
 
 def test_settings_of_their_own(miniapp, kernel, tmp_path):

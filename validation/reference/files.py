@@ -15,14 +15,14 @@ def is_computable(kernel, file):
     return all(name in file for name in kernel.INPUTS)
 
 
-def compute(kernel, file):
-    """{variable: Field}, with ghost cells where the file has them."""
+def compute(kernel, file, **settings):
+    """{variable: Field}, with ghost cells where the file has them; settings override the file's."""
     has_ghosts = file.attrs.get("halo", HALO) == HALO
     cyclic = file.attrs.get("cyclic_x", 0) == 1
     fields = {name: file[name][...] for name in (*kernel.INPUTS, *kernel.OPTIONAL) if name in file}
     if not has_ghosts:
         fields = {name: add_ghosts(name, values, cyclic) for name, values in fields.items()}
-    computed = kernel.reference(fields, dict(file.attrs))
+    computed = kernel.reference(fields, {**file.attrs, **settings})
     return {name: field(kernel, name, values if has_ghosts else strip_ghosts(values), axes, *texts)
             for (name, axes, *texts), values in
             ((output, computed[output[0]]) for output in kernel.OUTPUTS)}
