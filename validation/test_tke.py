@@ -1,0 +1,79 @@
+"""What the program's tke conserves and creates: the physics of the kernel, without its reference."""
+
+import numpy as np
+import pytest
+
+from conftest import read, write
+from test_reference_tke import (CASES, EULER, INSIDE, closed, even_ocean, make, pulse, still,
+                                volumes)
+
+EPS = np.finfo(np.float64).eps
+
+
+def run(miniapp, path, fields, settings):
+    """One step by the program."""
+    def as_stored(name, values):
+        if name.startswith("mask") or name == "kbot":
+            return np.asarray(values, np.int32)
+        return np.asarray(values, np.float64)
+
+    if not any(kernel.name == "tke" for kernel in miniapp.kernels):
+        pytest.skip("there is no kernel tke")
+    out = path.with_suffix(".out.h5")
+    write(path, {name: as_stored(name, values) for name, values in fields.items()},
+          {name: float(value) for name, value in settings.items()}, halo=2)
+    miniapp.passes("-k", "tke", "--output", out, path)
+    return {name: read(out, name) for name in ("tke_taup1", "dtke")}
+
+
+def assert_conserved(change, fields):
+    """The content changes by rounding only, though the cells' change by far more."""
+    change = (change * volumes(fields))[INSIDE]
+    content = abs(fields["tke"] * volumes(fields))[INSIDE].sum()
+    assert abs(change).sum() > 1e-7 * content
+    assert abs(change.sum()) < 20 * EPS * (content + abs(change).sum())
+
+
+@pytest.mark.parametrize("case", CASES[:2])
+def test_lateral_diffusion_conserves(miniapp, case, tmp_path):
+    f, s = make(case, negative_tke=False)
+    f = still(closed(f))
+    f |= {"kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
+    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0})
+    assert_conserved(out["tke_taup1"] - f["tke"], f)
+
+
+@pytest.mark.parametrize("case", CASES[:2])
+def test_vertical_mixing_conserves(miniapp, case, tmp_path):
+    f, s = make(case, negative_tke=False)
+    f = still(f) | {"tke_taup1": f["tke"]}
+    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0, "K_h_tke": 0})
+    assert_conserved(out["tke_taup1"] - f["tke"], f)
+
+
+@pytest.mark.parametrize("case", CASES[:2])
+@pytest.mark.parametrize("direction", ["u_wgrid", "v_wgrid", "w_wgrid"])
+def test_advection_conserves(miniapp, case, direction, tmp_path):
+    f, s = make(case, negative_tke=False)
+    f = closed(f)
+    f = still(f) | {direction: f[direction], "kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
+    out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0, "K_h_tke": 0})
+    assert_conserved(out["tke_taup1"] - f["tke"], f)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("courant", [0.3, -0.3, 0.9, -0.9])
+def test_advection_of_a_step_has_no_new_extrema(miniapp, axis, courant, tmp_path):
+    shape = [5, 5, 5]  # z, y, x
+    shape[axis] = 41
+    across = [1, 1, 1]
+    across[axis] = 41
+    f, s = even_ocean(*shape[::-1], dx=10.0, dz=10.0)
+    name = ("w_wgrid", "v_wgrid", "u_wgrid")[axis]
+    f[name] = np.full(shape, courant * 10 / s["dt_tracer"])
+    f["tke"] = np.broadcast_to(pulse(41).reshape(across), shape)
+    for _ in range(8):
+        new = run(miniapp, tmp_path / "step.h5", f, s | EULER | {"K_h_tke": 0})
+        new = new["tke_taup1"][INSIDE]
+        assert new.min() >= -4 * EPS and new.max() <= 1 + 10 * EPS
+        f["tke"] = np.pad(new, [(0, 0), (2, 2), (2, 2)], mode="edge")
