@@ -8,33 +8,28 @@
 #include "maths.h"
 #include "teos10.h"
 
-/* One integrand as polynomials in x = p' / p: (N_t D - N D_t) / D^2 = q / (V01 d^2). */
+/* One integrand as polynomials in pressure: (N_t D - N D_t) / D^2 = q / (V01 d^2). */
 struct integrand {
     real q0, q1, q2, q3, q4, q5;
     real d0, d1, d2;
 };
 
-INLINED struct integrand integrand(real s, real t, real p)
+/* The sums are written as chains, each term of which is one fused multiply-add. */
+INLINED struct integrand integrand(real s, real t)
 {
     const real r = square_root(s);
     const struct teos10 f = teos10(s, t, r);
     const struct teos10 g = teos10_dt(s, t, r);
-    const real p2 = p * p;
-    const real p3 = p2 * p;
     return (struct integrand){
         .q0 = g.n0 * f.d0 - f.n0 * g.d0,
-        .q1 = (g.n1 * f.d0 + g.n0 * f.d1 - (f.n1 * g.d0 + f.n0 * g.d1)) * p,
-        .q2 =
-            (g.n2 * f.d0 + g.n1 * f.d1 + g.n0 * f.d2 - (f.n2 * g.d0 + f.n1 * g.d1 + f.n0 * g.d2)) *
-            p2,
-        .q3 =
-            (g.n3 * f.d0 + g.n2 * f.d1 + g.n1 * f.d2 - (f.n3 * g.d0 + f.n2 * g.d1 + f.n1 * g.d2)) *
-            p3,
-        .q4 = (g.n3 * f.d1 + g.n2 * f.d2 - (f.n3 * g.d1 + f.n2 * g.d2)) * (p2 * p2),
-        .q5 = (g.n3 * f.d2 - f.n3 * g.d2) * (p3 * p2),
+        .q1 = g.n1 * f.d0 + g.n0 * f.d1 - f.n1 * g.d0 - f.n0 * g.d1,
+        .q2 = g.n2 * f.d0 + g.n1 * f.d1 + g.n0 * f.d2 - f.n2 * g.d0 - f.n1 * g.d1 - f.n0 * g.d2,
+        .q3 = g.n3 * f.d0 + g.n2 * f.d1 + g.n1 * f.d2 - f.n3 * g.d0 - f.n2 * g.d1 - f.n1 * g.d2,
+        .q4 = g.n3 * f.d1 + g.n2 * f.d2 - f.n3 * g.d1 - f.n2 * g.d2,
+        .q5 = g.n3 * f.d2 - f.n3 * g.d2,
         .d0 = f.d0,
-        .d1 = f.d1 * p,
-        .d2 = f.d2 * p2,
+        .d1 = f.d1,
+        .d2 = f.d2,
     };
 }
 
@@ -50,10 +45,10 @@ INLINED struct fraction plus(struct fraction a, struct fraction b)
                              a.denominator * b.denominator};
 }
 
-INLINED struct fraction at(const struct integrand *f, real x)
+INLINED struct fraction at(const struct integrand *f, real p)
 {
-    const real q = f->q0 + x * (f->q1 + x * (f->q2 + x * (f->q3 + x * (f->q4 + x * f->q5))));
-    const real d = f->d0 + x * (f->d1 + x * f->d2);
+    const real q = f->q0 + p * (f->q1 + p * (f->q2 + p * (f->q3 + p * (f->q4 + p * f->q5))));
+    const real d = f->d0 + p * (f->d1 + p * f->d2);
     return (struct fraction){q, d * d};
 }
 
@@ -62,8 +57,8 @@ struct pair {
     double x, weight;
 };
 
-/* The integral of q / d^2 over x in [0, 1] by 2 `pairs` nodes. `pairs` is a literal. */
-INLINED real integrate(const struct integrand *f, int pairs)
+/* The mean of q / d^2 from the surface to pressure p by 2 `pairs` nodes. `pairs` is a literal. */
+INLINED real mean(const struct integrand *f, real p, int pairs)
 {
     static const struct pair rules[5][8] = {
         {{0.069431844202973712388, 0.17392742256872692869},
@@ -90,12 +85,13 @@ INLINED real integrate(const struct integrand *f, int pairs)
          {0.45249374508118127991, 0.094725305227534248143}},
     };
     const struct pair *rule = rules[pairs < 6 ? pairs - 2 : 4];
-    struct fraction sum = {0, 1};
+    struct fraction sum;
     UNROLL
     for (int k = 0; k < pairs; k++) {
-        struct fraction both = plus(at(f, (real)rule[k].x), at(f, (real)(1 - rule[k].x)));
+        struct fraction both =
+            plus(at(f, p * (real)rule[k].x), at(f, p * (real)(1 - rule[k].x)));
         both.numerator *= (real)rule[k].weight;
-        sum = plus(sum, both);
+        sum = k == 0 ? both : plus(sum, both);
     }
     return sum.numerator / sum.denominator;
 }
@@ -110,8 +106,8 @@ INLINED void row(const real *restrict salt, const real *restrict temp, real p, r
     const real pascals = (real)(1e4 / V01) * p;
     ALONG_X
     for (ptrdiff_t x = 0; x < points; x++) {
-        const struct integrand f = integrand(salt[x], temp[x], p);
-        dHdT[x] = pascals * integrate(&f, pairs);
+        const struct integrand f = integrand(salt[x], temp[x]);
+        dHdT[x] = pascals * mean(&f, p, pairs);
     }
 }
 
