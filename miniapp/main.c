@@ -44,10 +44,9 @@ static enum physics_status open_devices(struct run *run)
 static enum physics_status read_file(struct run *run)
 {
     const struct options *options = &run->options;
-    const struct physics_kernel *table = physics_host_kernels(PHYSICS_FLOAT64);
     bool wanted[PHYSICS_FIELDS] = {false};
     for (size_t i = 0; i < options->kernel_count; i++) {
-        const struct physics_kernel *kernel = physics_find_kernel(table, options->kernels[i]);
+        const struct physics_kernel *kernel = options->kernels[i];
         for (const enum physics_field_id *id = kernel->inputs; *id; id++)
             wanted[*id] = true;
     }
@@ -65,8 +64,7 @@ static enum physics_status choose_settings(struct run *run)
     const struct options *options = &run->options;
     bool is_read[PHYSICS_SETTINGS] = {false};
     for (size_t i = 0; i < options->kernel_count; i++) {
-        const struct physics_kernel *kernel =
-            physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), options->kernels[i]);
+        const struct physics_kernel *kernel = options->kernels[i];
         for (const enum physics_setting_id *id = kernel->settings; *id; id++)
             is_read[*id] = true;
     }
@@ -92,8 +90,7 @@ static enum physics_status check_reference(const struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->kernel_count; i++) {
-        const struct physics_kernel *kernel =
-            physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), options->kernels[i]);
+        const struct physics_kernel *kernel = options->kernels[i];
         for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
             struct reference reference;
             const enum physics_status status =
@@ -206,13 +203,11 @@ static double speedup_of(const struct results *results, const struct result *res
 }
 
 /* One row: a kernel on a device in a precision, on fields with ghosts. */
-static enum physics_status run_kernel(struct run *run, const char *kernel_name,
+static enum physics_status run_kernel(struct run *run, const struct physics_kernel *kernel,
                                       const struct device *device,
                                       enum physics_precision precision,
                                       const struct fields *fields)
 {
-    const struct physics_kernel *kernel =
-        physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), kernel_name);
     struct arrays arrays;
     struct timing timing;
     enum physics_status status =

@@ -79,6 +79,14 @@ static error_t parse_count(const char *option, const char *text, double least, d
     return 0;
 }
 
+static bool is_chosen(const struct options *options, const struct physics_kernel *kernel)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (options->kernels[i] == kernel)
+            return true;
+    return false;
+}
+
 static error_t add_kernel(struct options *options, const char *name)
 {
     const struct physics_kernel *table = physics_host_kernels(PHYSICS_FLOAT64);
@@ -92,11 +100,11 @@ static error_t add_kernel(struct options *options, const char *name)
     }
     for (; table->name; table++) {
         const bool wanted = all || strcmp(name, table->name) == 0;
-        if (!wanted || place_of(table->name, options->kernels, options->kernel_count) >= 0)
+        if (!wanted || is_chosen(options, table))
             continue;
         if (options->kernel_count == MAX_REPEATS)
             return repeated("kernel");
-        options->kernels[options->kernel_count++] = table->name;
+        options->kernels[options->kernel_count++] = table;
     }
     return 0;
 }

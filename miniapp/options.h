@@ -19,7 +19,7 @@ struct options {
     const char *input;     /* a path; never NULL for ACTION_RUN */
     const char *output;    /* a path or NULL */
     const char *reference; /* a path or NULL */
-    const char *kernels[MAX_REPEATS];
+    const struct physics_kernel *kernels[MAX_REPEATS]; /* rows of the host's table in float64 */
     size_t kernel_count;
     const char *devices[MAX_REPEATS];
     size_t device_count;
