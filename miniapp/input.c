@@ -324,7 +324,9 @@ static enum physics_status stand_in(const char *path, enum physics_field_id id,
     const double *source = fields->data[field->stand_in];
     const size_t elements = physics_field_elements(field, &fields->grid);
     for (size_t i = 0; i < elements; i++)
-        values[i] = source ? field->stand_in_factor * source[i] : 0;
+        values[i] = field->sampled ? physics_sample(i)
+                    : source       ? field->stand_in_factor * source[i]
+                                   : 0;
     return check_range(path, field, fields, values, elements, checks);
 }
 

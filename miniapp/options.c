@@ -14,7 +14,7 @@ enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_A
        KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_HELP = '?', KEY_VERSION = 'V' };
 
 static const struct argp_option option_table[] = {
-    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; repeatable [all]", 0},
+    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; triad, fma, expsum, matmul, or calibration; repeatable [all]", 0},
     {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
     {"output", 'o', "FILE", 0, "write the outputs", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
@@ -91,15 +91,17 @@ static error_t add_kernel(struct options *options, const char *name)
 {
     const struct physics_kernel *table = physics_host_kernels(PHYSICS_FLOAT64);
     const bool all = strcmp(name, "all") == 0;
-    if (!all && !physics_find_kernel(table, name)) {
-        const char *names[MAX_NAMES] = {"all"};
-        size_t count = 1;
+    const bool calibration = strcmp(name, "calibration") == 0;
+    if (!all && !calibration && !physics_find_kernel(table, name)) {
+        const char *names[MAX_NAMES] = {"all", "calibration"};
+        size_t count = 2;
         for (; table->name && count < MAX_NAMES; table++)
             names[count++] = table->name;
         return unknown("kernel", name, names, count);
     }
     for (; table->name; table++) {
-        const bool wanted = all || strcmp(name, table->name) == 0;
+        const bool wanted = (table->calibration ? calibration : all) ||
+                            strcmp(name, table->name) == 0;
         if (!wanted || is_chosen(options, table))
             continue;
         if (options->kernel_count == MAX_REPEATS)

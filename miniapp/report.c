@@ -109,9 +109,9 @@ static void print_transfers(const struct results *results)
 
 static const char *index_text(const struct verdict *verdict, char text[128])
 {
-    int used = 0;
+    int used = snprintf(text, 128, "[");
     for (int i = 0; i < verdict->rank; i++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "[",
+        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "",
                          verdict->worst_index[i]);
     snprintf(text + used, 128 - (size_t)used, "]");
     return text;
@@ -304,6 +304,8 @@ static void list_fields(FILE *stream, const char *what, const enum physics_field
     for (; *ids; ids++) {
         const struct physics_field *field = &physics_fields[*ids];
         char axes[32] = "";
+        if (!physics_field_rank(field))
+            strcpy(axes, "-");
         for (const enum physics_axis *axis = field->axes; *axis; axis++) {
             strcat(axes, axis == field->axes ? "" : " ");
             strcat(axes, physics_axis_name(*axis));
@@ -320,6 +322,8 @@ void list_kernels(FILE *stream)
          kernel++) {
         fprintf(stream, "%s: %s\n  defined by %s\n", kernel->name, kernel->summary,
                 kernel->source);
+        if (kernel->calibration)
+            fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
         list_fields(stream, "reads", kernel->inputs);
         list_fields(stream, "writes", kernel->outputs);
         for (const enum physics_setting_id *id = kernel->settings; *id; id++)

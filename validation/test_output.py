@@ -78,7 +78,7 @@ def test_provenance(miniapp, small, tmp_path):
 def test_float32_is_stored_as_float32(miniapp, small, tmp_path):
     output = tmp_path / "output.h5"
     miniapp.passes(small, "--precision", "float32", "--output", output)
-    for kernel in miniapp.kernels:
+    for kernel in miniapp.ocean:
         for described in kernel.outputs:
             assert read(output, described.name).dtype == np.dtype("<f4")
 
@@ -90,7 +90,7 @@ def test_opens_in_xarray(miniapp, small, tmp_path, engine):
     output = tmp_path / "output.h5"
     miniapp.passes(small, "--output", output)
     with xarray.open_dataset(output, engine=engine) as dataset:
-        for kernel in miniapp.kernels:
+        for kernel in miniapp.ocean:
             for described in kernel.outputs:
                 variable = dataset[described.name]
                 assert variable.dims == described.axes
@@ -114,7 +114,7 @@ def test_output_is_a_reference(miniapp, small, device, tmp_path):
     output = tmp_path / "output.h5"
     miniapp.passes(small, "-d", device, "--output", output)
     result = miniapp.json(small, "-d", device, "--validate", output)
-    outputs = [described.name for kernel in miniapp.kernels for described in kernel.outputs]
+    outputs = [described.name for kernel in miniapp.ocean for described in kernel.outputs]
     assert [check["variable"] for check in result["validation"]] == outputs
     assert all(check["passed"] and check["max_abs"] == 0 for check in result["validation"])
 

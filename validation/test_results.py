@@ -73,7 +73,7 @@ def test_stored_reference(miniapp, kernel, device, precision):
 
 def test_quickstart(miniapp):
     """The README's main job."""
-    if not all(has_reference(kernel) for kernel in miniapp.kernels):
+    if not all(has_reference(kernel) for kernel in miniapp.ocean):
         pytest.skip("not every kernel has a stored reference")
     devices = [word for device in miniapp.devices for word in ("--device", device)]
     text = miniapp.passes("--kernel", "all", *devices, "--validate", GRID_REFERENCE, GRID)
@@ -166,7 +166,7 @@ def test_other_sizes_give_finite_results(miniapp, small, kernel, tmp_path):
 # ---- the verdict ----
 
 def each_output(miniapp):
-    return [described for kernel in miniapp.kernels for described in kernel.outputs]
+    return [described for kernel in miniapp.ocean for described in kernel.outputs]
 
 
 def test_perturbed_value(miniapp, small, reference):
@@ -341,8 +341,8 @@ def test_a_row_for_each_kernel_device_precision_and_size(miniapp, small):
     rows = [(row["kernel"], row["device"], row["precision"], row["points"])
             for row in result["results"]]
     labels = ["cpu", "gpu:0"][:len(miniapp.devices)]
-    assert len(rows) == len(set(rows)) == len(miniapp.kernels) * len(labels) * 4
-    assert set(rows) == {(kernel.name, device, precision, points) for kernel in miniapp.kernels
+    assert len(rows) == len(set(rows)) == len(miniapp.ocean) * len(labels) * 4
+    assert set(rows) == {(kernel.name, device, precision, points) for kernel in miniapp.ocean
                          for device in labels for precision in ("float32", "float64")
                          for points in (20 * 20 * 3, 26 * 26 * 4)}
 
@@ -357,7 +357,7 @@ def test_speedup_is_over_the_first_device(miniapp, small):
 
 
 def test_kernels_run_once_in_the_order_given(miniapp, small):
-    names = [kernel.name for kernel in miniapp.kernels]
+    names = [kernel.name for kernel in miniapp.ocean]
     words = [word for name in reversed(names) for word in ("-k", name)]
     rows = miniapp.json(small, *words, "-k", names[0])["results"]
     assert [row["kernel"] for row in rows] == names[::-1]
@@ -378,7 +378,7 @@ def test_bandwidth_counts_each_array_once(miniapp, small, ocean):
              "z": ocean[0]["salt"].shape[0]}
     for precision, width in (("float64", 8), ("float32", 4)):
         result = miniapp.json(small, "--precision", precision)
-        for kernel, row, moved in zip(miniapp.kernels, result["results"], result["transfers"]):
+        for kernel, row, moved in zip(miniapp.ocean, result["results"], result["transfers"]):
             assert row["kernel"] == moved["kernel"] == kernel.name
             bytes_in, bytes_out = (
                 sum(math.prod(sizes.get(axis, 2) for axis in dataset.axes)
@@ -401,7 +401,7 @@ def test_json(miniapp, small, reference, device):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["provenance"]["time"])
     assert all(list(row) == RESULT for row in result["results"])
     assert all(set(check) - {"precision"} == VALIDATION for check in result["validation"])
-    assert len(result["transfers"]) == len(result["results"]) == len(miniapp.kernels)
+    assert len(result["transfers"]) == len(result["results"]) == len(miniapp.ocean)
     assert result["validation"]
     assert all(check["passed"] is True for check in result["validation"])
     for row in result["results"]:
@@ -419,7 +419,7 @@ def test_csv(miniapp, small):
     comments = [line for line in text.splitlines() if line.startswith("#")]
     assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "transfer"}
     rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))
-    assert len(rows) == 2 * len(miniapp.kernels)
+    assert len(rows) == 2 * len(miniapp.ocean)
     for row in rows:
         assert list(row) == RESULT and None not in row.values()
         assert all(math.isfinite(float(row[name])) for name in RESULT[3:])
