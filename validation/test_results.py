@@ -16,7 +16,9 @@ from conftest import DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, read, r
 
 # Section 5 of the interface
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
-          "min_s", "p25_s", "median_s", "p75_s", "max_s", "ns_per_point", "gb_per_s", "speedup"]
+          "min_s", "p25_s", "median_s", "p75_s", "max_s", "ns_per_point", "gb_per_s", "speedup",
+          "bytes", "flops", "intensity", "bound", "share", "device_bytes", "transfer", "marks"]
+NO_NUMBER = {"bound", "share", "transfer", "marks"}  # share: known with --roofline only
 VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "rtol", "atol", "worst_index",
               "passed"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
@@ -87,7 +89,7 @@ GRIDS = [(5, 5, 1), (6, 5, 2), (7, 9, 3), (16, 8, 5), (33, 17, 12), (64, 6, 9)]
 
 @pytest.mark.parametrize("nx, ny, nz", GRIDS)
 def test_runs_repeat_bit_for_bit(miniapp, kernel, device, tmp_path, nx, ny, nz):
-    """Whatever the number of threads."""
+    """Whatever the number of threads; but a sum over threads, in its last digits."""
     values, settings = fields.make(nx, ny, nz, seed=nx)
     path = write(tmp_path / "input.h5", values, settings)
     outputs = []
@@ -97,7 +99,8 @@ def test_runs_repeat_bit_for_bit(miniapp, kernel, device, tmp_path, nx, ny, nz):
     for described in kernel.outputs:
         first = read(outputs[0], described.name)
         for output in outputs[1:]:
-            np.testing.assert_array_equal(read(output, described.name), first)
+            ulps = 0 if described.axes else 8
+            np.testing.assert_array_max_ulp(read(output, described.name), first, ulps)
 
 
 @pytest.mark.parametrize("nx, ny, nz", GRIDS)
@@ -395,7 +398,8 @@ def test_json(miniapp, small, reference, device):
     for described in each_output(miniapp):  # another device need not agree to the bit
         edit(reference, described.name, rtol=None, atol=None)
     result = miniapp.json(small, "--validate", reference, "-d", device)
-    assert set(result) >= {"provenance", "results", "transfers", "validation"}
+    assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "results",
+                           "transfers", "validation", "checksums"}
     assert set(result["provenance"]) == BUILD | RUN
     assert all(isinstance(text, str) and text for text in result["provenance"].values())
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["provenance"]["time"])
@@ -417,23 +421,24 @@ def test_csv(miniapp, small):
     text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision",
                           "float32", "-r", 3)
     comments = [line for line in text.splitlines() if line.startswith("#")]
-    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "transfer"}
+    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "transfer",
+                                                                             "seed", "clock"}
     rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))
     assert len(rows) == 2 * len(miniapp.ocean)
     for row in rows:
         assert list(row) == RESULT and None not in row.values()
-        assert all(math.isfinite(float(row[name])) for name in RESULT[3:])
+        assert all(math.isfinite(float(row[name])) for name in RESULT[3:] if name not in NO_NUMBER)
 
 
 def test_table(miniapp, small, device):
     lines = miniapp.passes(small, "-d", device, "-k", "eos").splitlines()
     provenance = {line.split()[1] for line in lines if line.startswith("# ")}
-    assert provenance == BUILD | RUN
+    assert provenance == BUILD | RUN | {"seed"}
     head = next(line.split() for line in lines if line.startswith("kernel "))
     row = next(line.split() for line in lines if line.startswith("eos "))
     assert head[:3] == ["kernel", "device", "precision"] and head[-1] == "speedup"
     assert row[1] == {"gpu": "gpu:0"}.get(device, device) and row[2] == "float64"
-    assert row[-1] == "1.00"
+    assert "1.00" in row[-2:]  # a mark may follow
     if device == "gpu" and miniapp.offload == "emulated":
         assert any("emulated on the CPU" in line for line in lines if line.startswith("# device"))
 
