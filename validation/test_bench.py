@@ -25,6 +25,8 @@ def rows_of(result):
 
 def test_sweep_has_the_sizes_of_pyhpc(miniapp, small):
     """4^6 to 4^11, in pyhpc's shape, which rounds up."""
+    if miniapp.is_sanitized:
+        pytest.skip("the larger ones take minutes under the sanitizers")
     result = miniapp.json(small, "-k", "eos", "--sweep")
     points = [row["points"] for row in result["results"]]
     assert points[0] == 32 * 32 * 4 == 4096 and points[2] == 81 * 81 * 11
@@ -32,7 +34,7 @@ def test_sweep_has_the_sizes_of_pyhpc(miniapp, small):
 
 
 def test_a_size_given_twice_is_run_once(miniapp, small):
-    assert len(miniapp.json(small, "-k", "eos", "-s", 4096, "--sweep", "-s", 4096)["results"]) == 6
+    assert len(miniapp.json(small, "-k", "eos", "-s", 4096, "-s", 999, "-s", 4096)["results"]) == 2
 
 
 def test_shape(miniapp, small):
