@@ -74,7 +74,8 @@ endfunction()
 # (LLVM issue 159088): then CUDA has to be 12. Sets CUDA_ROOT and CUDA_VERSION, or neither.
 set(MINIAPP_CUDA "" CACHE PATH "CUDA toolkit of the offload build: the folder with bin/ptxas")
 function(find_cuda)
-  file(GLOB installed /usr/local/cuda /usr/local/cuda-12* /usr/lib/cuda)
+  file(GLOB installed ${PROJECT_SOURCE_DIR}/build/cuda12 /usr/local/cuda /usr/local/cuda-12*
+    /usr/lib/cuda)
   foreach(root ${MINIAPP_CUDA} $ENV{CUDA_PATH} ${installed})
     if(NOT EXISTS ${root}/bin/ptxas OR NOT EXISTS ${root}/bin/nvlink)
       continue()

@@ -4,7 +4,8 @@
 A module can link without an error and still hold no code that a GPU accepts. This reads the
 images out of it and requires, for every ARCH, one of
   - machine code whose ELF flags name that architecture in the place where the offload runtime of
-    Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue 159088);
+    Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue 159088), and which
+    is linked;
   - bitcode, which the runtime compiles at start, with nothing left undefined.
 """
 
@@ -17,6 +18,7 @@ import tempfile
 
 MAGIC = b"\x10\xff\x10\xad"  # of LLVM's offload binary, llvm/Object/OffloadBinary.h
 EM_CUDA = 190
+ET_EXEC = 2
 
 
 def images(module):
@@ -52,12 +54,14 @@ def complaint(arch, image):
         return f"bitcode lacks {', '.join(missing)}" if missing else None
     if image[:4] != b"\x7fELF":
         return "neither machine code nor bitcode"
-    machine, = struct.unpack_from("<H", image, 18)
+    kind, machine = struct.unpack_from("<HH", image, 16)
     flags, = struct.unpack_from("<I", image, 48)
     if machine != EM_CUDA:
         return f"machine code for another machine ({machine})"
     if f"sm_{flags & 0xff}" != arch:
         return f"ELF flags {flags:#x} do not name it: made by CUDA 13's tools?"
+    if kind != ET_EXEC:
+        return "machine code that is not linked"
     return None
 
 
