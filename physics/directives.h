@@ -24,9 +24,12 @@
  * PARALLEL_ROWS_SUM(total) and ALONG_X_SUM(sum) are the same for nests that add up. ONCE is a
  * statement that writes a single element.
  *
- * Offload: a part is one point, the outer loops are one space, and neighbouring threads
- * take neighbouring x. Pointers are device addresses and go as they are: a look-up in the
- * runtime's table of mapped arrays would cost about a microsecond each.
+ * Offload by Clang: a part is one point, the outer loops are one space, and neighbouring threads
+ * take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that is not
+ * collapsed with others reaches a warp's lanes; so warps share the rows and lanes run along x.
+ *
+ * Pointers are device addresses and go as they are: a look-up in the runtime's table of mapped
+ * arrays would cost about a microsecond each.
  */
 #ifndef PHYSICS_DIRECTIVES_H
 #define PHYSICS_DIRECTIVES_H
@@ -43,31 +46,32 @@
 #define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+:sum))
-#else
-#if defined(__clang__)
+#elif defined(__clang__)
 #define PARALLEL_ROWS                                                                              \
-    _Pragma("omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)")
+    PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer))
 #define PARALLEL_COLUMNS                                                                           \
-    _Pragma("omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)")
+    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
 #define PARALLEL_ROWS_SUM(total)                                                                   \
     PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)   \
            map(tofrom:total) reduction(+:total))
-#else /* GCC maps simd, not parallel for, to the lanes of a warp */
-#define PARALLEL_ROWS                                                                              \
-    PRAGMA(omp target teams distribute parallel for simd collapse(3)                               \
-           defaultmap(firstprivate:pointer))
-#define PARALLEL_COLUMNS                                                                           \
-    PRAGMA(omp target teams distribute parallel for simd collapse(2)                               \
-           defaultmap(firstprivate:pointer))
-#define PARALLEL_ROWS_SUM(total)                                                                   \
-    PRAGMA(omp target teams distribute parallel for simd collapse(3)                               \
-           defaultmap(firstprivate:pointer) map(tofrom:total) reduction(+:total))
-#endif
 #define ONCE PRAGMA(omp target defaultmap(firstprivate:pointer))
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
 #define ALONG_X
 #define ALONG_X_SUM(sum)
+#else
+#define PARALLEL_ROWS                                                                              \
+    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
+#define PARALLEL_COLUMNS                                                                           \
+    PRAGMA(omp target teams distribute parallel for defaultmap(firstprivate:pointer))
+#define PARALLEL_ROWS_SUM(total)                                                                   \
+    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)   \
+           map(tofrom:total) reduction(+:total))
+#define ONCE PRAGMA(omp target defaultmap(firstprivate:pointer))
+#define ROW_PART(nx) (nx)
+#define ROW_CHUNK 512
+#define ALONG_X _Pragma("omp simd")
+#define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+:sum))
 #endif
 
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point

@@ -2,6 +2,7 @@
 # and what to install for the rest.
 
 include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
 find_package(OpenMP COMPONENTS C)
 find_package(HDF5 COMPONENTS C HL)
 find_package(PkgConfig)
@@ -103,10 +104,13 @@ endif()
 set(offload_flags)
 set(offload_note "not asked for")
 set(offload_target none)
-if(NOT offload_kind STREQUAL none)
+set(offload_by_gcc OFF)
+if(offload_kind STREQUAL nvptx AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  set(offload_by_gcc ON)
+elseif(NOT offload_kind STREQUAL none)
   if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "Offload is built by Clang: install clang-19, clang-tools-19, lld-19 and libomp-19-dev, "
-      "and configure with -DCMAKE_C_COMPILER=clang-19")
+    message(FATAL_ERROR "This offload is built by Clang: install clang-19, clang-tools-19, lld-19 and "
+      "libomp-19-dev, and configure with -DCMAKE_C_COMPILER=clang-19")
   endif()
   find_clang_libraries()
   if(NOT CLANG_LIBRARIES)
@@ -117,6 +121,26 @@ if(offload_kind STREQUAL emulated)
   set(offload_target x86_64-pc-linux-gnu)
   set(offload_flags -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
   set(offload_note "emulated on the CPU, with memory of its own")
+elseif(offload_by_gcc)
+  set(offload_target ${MINIAPP_OFFLOAD})
+  set(offload_note "PTX, assembled at start by the GPU's driver")
+  set(offload_flags -fopenmp -foffload=nvptx-none)
+  # The assembler's check of the PTX needs CUDA. GCC's table of target regions wants relocating.
+  set(offload_link_flags -Wl,-z,notext
+    "-foffload-options=-Wa,--no-verify -lm -misa=${MINIAPP_OFFLOAD}")
+  set(CMAKE_REQUIRED_FLAGS -fopenmp)
+  set(CMAKE_REQUIRED_LINK_OPTIONS ${offload_flags} ${offload_link_flags})
+  check_c_source_compiles("int main(void) {
+    int there = 0;
+    _Pragma(\"omp target map(from : there)\")
+    there = 1;
+    return !there; }" HAVE_GCC_OFFLOAD_${MINIAPP_OFFLOAD})
+  unset(CMAKE_REQUIRED_FLAGS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(NOT HAVE_GCC_OFFLOAD_${MINIAPP_OFFLOAD})
+    message(FATAL_ERROR "This GCC cannot offload to '${MINIAPP_OFFLOAD}': install gcc-12-offload-nvptx "
+      "for GCC 12, and name one architecture that it knows, such as sm_80; newer GPUs run it too")
+  endif()
 elseif(offload_kind STREQUAL nvptx)
   find_cuda()
   list(JOIN MINIAPP_OFFLOAD "," offload_target)
@@ -129,7 +153,7 @@ elseif(offload_kind STREQUAL nvptx)
     list(APPEND offload_flags --cuda-path=${CUDA_ROOT}
       --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES})
   else() # needs no CUDA at all: the kernels call nothing of its device library
-    set(offload_note "bitcode, assembled at start by the ptxas of the GPU's machine")
+    set(offload_note "bitcode, for a ptxas at start; run/cuda12 fetches what makes machine code")
     list(APPEND offload_flags -fopenmp-target-jit)
     set(offload_compile_flags -nocudalib)
   endif()

@@ -1,0 +1,131 @@
+/*
+ * The kernels as an offload compiler builds them, run by the host: their target regions fall back
+ * to it here, on purpose. That shows, without a GPU, that the directives of that compiler make the
+ * loops compute what the host's kernels compute; not that a GPU does.
+ */
+#include <physics/kernel.h>
+
+#include <math.h>
+#include <omp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+extern const struct physics_kernel physics_kernels_offload_float64[];
+extern const struct physics_kernel physics_kernels_offload_float32[];
+
+static const struct physics_grid grid = {37, 11, 7};
+
+static double element(const void *values, size_t i, bool narrow)
+{
+    return narrow ? (double)((const float *)values)[i] : ((const double *)values)[i];
+}
+
+/* Between 1/2 and 3/2, the same in every run; `p` reaches through all pressures of eos. */
+static double invented(enum physics_field_id id, size_t i)
+{
+    const uint32_t mixed = ((uint32_t)i + 1) * 2654435761u ^ (uint32_t)id * 40503u;
+    return id == PHYSICS_P ? 1900.0 * (double)i : 0.5 + (double)(mixed >> 8) / (1 << 24);
+}
+
+static void *make_input(enum physics_field_id id, bool narrow)
+{
+    const struct physics_field *field = &physics_fields[id];
+    const size_t elements = physics_field_elements(field, &grid);
+    void *values = calloc(elements, sizeof(double));
+    assert_non_null(values);
+    for (size_t i = 0; i < elements; i++) {
+        const double value = invented(id, i);
+        if (field->type == PHYSICS_MASK)
+            ((uint8_t *)values)[i] = value < 1.3;
+        else if (field->type == PHYSICS_INDEX)
+            ((int32_t *)values)[i] = (int32_t)((value - 0.5) * (double)(grid.nz + 1));
+        else if (narrow)
+            ((float *)values)[i] = (float)value;
+        else
+            ((double *)values)[i] = value;
+    }
+    return values;
+}
+
+static void make_outputs(const struct physics_kernel *kernel, struct physics_call *call)
+{
+    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
+        const size_t bytes = physics_field_elements(&physics_fields[*id], &grid) * sizeof(double);
+        call->output[*id] = malloc(bytes);
+        assert_non_null(call->output[*id]);
+        memset(call->output[*id], 0xff, bytes); /* NaN */
+    }
+}
+
+/* Differences in rounding, multiplied by what the worst cancellation of these numbers makes of
+ * them. */
+static void same_outputs(const struct physics_kernel *kernel, const struct physics_call *a,
+                         const struct physics_call *b, bool narrow)
+{
+    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
+        const size_t elements = physics_field_elements(&physics_fields[*id], &grid);
+        double largest = 0, worst = 0;
+        for (size_t i = 0; i < elements; i++) {
+            const double x = element(a->output[*id], i, narrow);
+            const double y = element(b->output[*id], i, narrow);
+            assert_true(isfinite(x) && isfinite(y));
+            largest = fmax(largest, fabs(x));
+            worst = fmax(worst, fabs(x - y));
+        }
+        assert_true(worst <= (narrow ? 1e-3 : 1e-12) * largest);
+    }
+}
+
+static void compare_kernel(const struct physics_kernel *host, const struct physics_kernel *offload,
+                           bool narrow)
+{
+    struct physics_call call = {.grid = grid}, other;
+    physics_default_settings(&call);
+    for (const enum physics_field_id *id = host->inputs; *id; id++)
+        call.input[*id] = make_input(*id, narrow);
+    other = call;
+    make_outputs(host, &call);
+    make_outputs(host, &other);
+    assert_int_equal(physics_run(host, &call), PHYSICS_DONE);
+    assert_int_equal(physics_run(offload, &other), PHYSICS_DONE);
+    same_outputs(host, &call, &other, narrow);
+    for (const enum physics_field_id *id = host->inputs; *id; id++)
+        free((void *)(uintptr_t)call.input[*id]);
+    for (const enum physics_field_id *id = host->outputs; *id; id++) {
+        free(call.output[*id]);
+        free(other.output[*id]);
+    }
+}
+
+static void float64_kernels(void **state)
+{
+    (void)state;
+    const struct physics_kernel *offload = physics_kernels_offload_float64;
+    for (const struct physics_kernel *host = physics_host_kernels(PHYSICS_FLOAT64); host->name;
+         host++, offload++)
+        compare_kernel(host, offload, false);
+}
+
+static void float32_kernels(void **state)
+{
+    (void)state;
+    const struct physics_kernel *offload = physics_kernels_offload_float32;
+    for (const struct physics_kernel *host = physics_host_kernels(PHYSICS_FLOAT32); host->name;
+         host++, offload++)
+        compare_kernel(host, offload, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(float64_kernels),
+        cmocka_unit_test(float32_kernels),
+    };
+    omp_set_default_device(omp_get_initial_device());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
