@@ -1,0 +1,85 @@
+"""The bundle runs where there is nothing but glibc: no Clang, no LLVM, no HDF5.
+
+`run/bundle` packs the build under test; a folder that holds a shell, a few tools and glibc becomes
+the root of the file system, with the bundle in it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, DONE
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ("sh", "dirname", "readlink")
+RUN = "mount --rbind /proc proc && mount --rbind /dev dev && exec chroot . \"$@\""
+VALIDATE = ("-r", "1", "--kernel", "all", "--precision", "float64",
+            "--validate", "validation/grid.reference.h5", "inputs/grid.h5")
+
+
+def make_root(folder):
+    """A root with the tools that the bundle's script needs, and the libraries that those need."""
+    for name in ("proc", "dev", "tmp", "bin"):
+        (folder / name).mkdir()
+    libraries = set()
+    for tool in TOOLS:
+        path = Path(shutil.which(tool)).resolve()
+        shutil.copy(path, folder / "bin" / tool)
+        listing = subprocess.run(["ldd", path], check=True, capture_output=True, text=True).stdout
+        libraries.update(re.findall(r"/\S+", listing))
+    glibc = Path(next(library for library in libraries if "/libc.so" in library)).parent
+    libraries.update(str(glibc / f"{name}.so.{number}") for name, number in (
+        ("libm", 6), ("libmvec", 1), ("libdl", 2), ("librt", 1), ("libpthread", 0),
+        ("libresolv", 2)))
+    for library in libraries:
+        target = folder / library.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library, target)
+
+
+@pytest.fixture(scope="module")
+def run(miniapp, tmp_path_factory):
+    """Runs the bundle's program in its folder, inside a root of its own."""
+    if miniapp.offload == "no":
+        pytest.skip("this build has no offload, so it is not bundled")
+    if os.getuid() != 0:
+        pytest.skip("only root may change the root of the file system")
+    if not shutil.which("patchelf"):
+        pytest.skip("patchelf is missing")
+    build = miniapp.path.parent.parent
+    root = tmp_path_factory.mktemp("root")
+    make_root(root)
+    probe = subprocess.run(["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c", ":"],
+                           cwd=root, capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no root of one's own here: {probe.stderr}")
+    subprocess.run([ROOT / "run" / "bundle", "--unpacked", build], check=True)
+    bundle, = (build / "bundle").glob("miniapp-*-linux-x86_64")
+    shutil.copytree(bundle, root / "any where")
+    shutil.rmtree(build / "bundle")
+
+    def run_there(*arguments):
+        command = ["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c",
+                   'cd "/any where" && exec bin/miniapp "$@"', "sh", *arguments]
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False,
+                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin"}, timeout=120)
+
+    return run_there
+
+
+def test_host(run):
+    done = run("--device", "cpu", *VALIDATE)
+    assert done.returncode == DONE and done.stderr == "", done
+
+
+def test_gpu(miniapp, run):
+    done = run("--device", "gpu", *VALIDATE)
+    if "gpu" in miniapp.devices:
+        assert done.returncode == DONE and done.stderr == "", done
+    else:
+        assert done.returncode == DEVICE, done
+        assert re.fullmatch("miniapp: device 'gpu' cannot be used: .*\n", done.stderr), done
