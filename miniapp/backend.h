@@ -20,6 +20,14 @@ struct backend {
     /* The devices that there are. */
     int (*count)(void);
 
+    /* What is known of a device, whether or not it can be used: "NVIDIA T4, sm_75, ...". False where
+     * none has that number. */
+    bool (*describe)(int number, char text[DEVICE_TEXT]);
+
+    /* The seconds that the call of an empty kernel takes on the current device, the median of
+     * many: no kernel is faster. */
+    double (*empty_call)(void);
+
     /* Runs a probe on a device. False, with the reason, where the probe did not run there.
      * `name` becomes the device's name. */
     bool (*open)(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT]);

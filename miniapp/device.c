@@ -41,6 +41,15 @@ static void runtime_gave_up(int signal_number)
     _exit(PHYSICS_DEVICE);
 }
 
+/* GCC's runtime ends the process with exit(1) there. That status is ours too, but only after a
+ * failed comparison. */
+static void runtime_ended(int status, void *nothing)
+{
+    (void)nothing;
+    if (status == EXIT_FAILURE && last_failure() != PHYSICS_MISMATCH)
+        runtime_gave_up(0);
+}
+
 /* The offload module, or NULL and why it cannot be had. */
 static const struct backend *load_offload(char reason[DEVICE_TEXT])
 {
@@ -55,6 +64,7 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
         return NULL;
     }
     signal(SIGABRT, runtime_gave_up);
+    on_exit(runtime_ended, NULL);
     /* global: libomp finds libomptarget, which the module brings, by symbols' names */
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
@@ -102,24 +112,33 @@ enum physics_status device_open(const char *asked, struct device *device)
     return PHYSICS_DONE;
 }
 
+/* A line for a device; false where none has that number. */
+static bool list_offload(FILE *stream, const struct backend *offload, int number)
+{
+    struct device device = {0};
+    char text[DEVICE_TEXT] = "", reason[DEVICE_TEXT] = "";
+    if (!offload->describe(number, text))
+        return false;
+    if (open_offload(number, &device, reason))
+        fprintf(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
+                1e6 * offload->empty_call());
+    else
+        fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, reason);
+    return true;
+}
+
 void list_devices(FILE *stream)
 {
     struct device device = {0};
-    char reason[DEVICE_TEXT] = "";
+    char reason[DEVICE_TEXT] = "the offload runtime finds no device that this build's code fits";
+    int number = 0;
     open_host(&device);
     fprintf(stream, "cpu    %s\n", device.name);
     const struct backend *offload = load_offload(reason);
-    const int count = offload ? offload->count() : 0;
-    for (int number = 0; number < count; number++) {
-        if (open_offload(number, &device, reason))
-            fprintf(stream, "gpu:%-2d %s\n", number, device.name);
-        else
-            fprintf(stream, "gpu:%-2d cannot be used: %s\n", number, reason);
-    }
-    if (count == 0)
-        fprintf(stream, "gpu    none: %s\n",
-                offload ? "the offload runtime finds no device that this build's code fits"
-                        : reason);
+    while (offload && list_offload(stream, offload, number))
+        number++;
+    if (number == 0)
+        fprintf(stream, "gpu    none: %s\n", reason);
 }
 
 /* ---- arrays ---- */

@@ -4,12 +4,15 @@
  */
 #include "backend.h"
 #include "build.h"
+#include "clock.h"
+#include "driver.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 extern const struct physics_kernel physics_kernels_offload_float64[];
@@ -43,29 +46,90 @@ static void select_device(int number)
     omp_set_default_device(number);
 }
 
+/* Whether code of this build runs on a GPU. Machine code runs on GPUs of its own generation that are
+ * not older, PTX and bitcode on all that are not older. */
+static bool code_fits(const struct gpu *gpu)
+{
+    for (const char *arch = strstr(MINIAPP_OFFLOAD_TARGET, "sm_"); arch;
+         arch = strstr(arch + 1, "sm_")) {
+        const int number = atoi(arch + 3);
+        const bool is_older = gpu->major * 10 + gpu->minor < number;
+        if (!is_older && (MINIAPP_OFFLOAD_ASSEMBLED_AT_START || gpu->major == number / 10))
+            return true;
+    }
+    return false;
+}
+
+static bool describe(int number, char text[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    if (MINIAPP_OFFLOAD_EMULATED) {
+        const double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+        snprintf(text, DEVICE_TEXT, "%s device %d, emulated on the CPU, in the host's %.1f GB",
+                 MINIAPP_OFFLOAD_TARGET, number, bytes / 1e9);
+        return number < count();
+    }
+    if (!driver_gpu(number, &gpu)) {
+        snprintf(text, DEVICE_TEXT, "GPU %d, of which the driver says nothing", number);
+        return number < count();
+    }
+    char free_text[64] = "";
+    if (gpu.free_bytes)
+        snprintf(free_text, sizeof(free_text), ", %.1f GB of them free",
+                 (double)gpu.free_bytes / 1e9);
+    snprintf(text, DEVICE_TEXT, "%s, sm_%d%d, %.1f GB%s; this build's %s code %s", gpu.name,
+             gpu.major, gpu.minor, (double)gpu.bytes / 1e9, free_text, MINIAPP_OFFLOAD_TARGET,
+             code_fits(&gpu) ? "fits" : "DOES NOT FIT");
+    return true;
+}
+
 /* OpenMP has no name for a device; NVIDIA's driver, which is loaded by then, has. */
 static void name_gpu(int number, char name[DEVICE_TEXT])
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    int (*start)(unsigned) = NULL;
-    int (*get)(int *, int) = NULL;
-    int (*get_name)(char *, int, int) = NULL;
-    int device;
-    if (driver) {
-        *(void **)&start = dlsym(driver, "cuInit");
-        *(void **)&get = dlsym(driver, "cuDeviceGet");
-        *(void **)&get_name = dlsym(driver, "cuDeviceGetName");
-    }
-    if (!start || !get || !get_name || start(0) || get(&device, number) ||
-        get_name(name, DEVICE_TEXT, device))
+    struct gpu gpu;
+    if (driver_gpu(number, &gpu))
+        snprintf(name, DEVICE_TEXT, "%s", gpu.name);
+    else
         snprintf(name, DEVICE_TEXT, "GPU %d, whose name is unknown", number);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double empty_call(void)
+{
+    enum { CALLS = 201 };
+    double seconds[CALLS];
+    for (int i = -1; i < CALLS; i++) { /* the first is not counted */
+        const double start = seconds_now();
+#pragma omp target
+        {
+        }
+        seconds[i < 0 ? 0 : i] = seconds_now() - start;
+    }
+    qsort(seconds, CALLS, sizeof(*seconds), ascending);
+    return seconds[CALLS / 2];
+}
+
+/* What stands in the way where the runtime counts no device of that number. */
+static void explain_absence(int number, char reason[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    const int length =
+        snprintf(reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code "
+                 "fits", count(), count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
+    if (!MINIAPP_OFFLOAD_EMULATED && driver_gpu(number, &gpu))
+        snprintf(reason + length, DEVICE_TEXT - (size_t)length, "; GPU %d is %s, sm_%d%d", number,
+                 gpu.name, gpu.major, gpu.minor);
 }
 
 static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
     if (number >= count()) {
-        snprintf(reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code "
-                 "fits", count(), count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
+        explain_absence(number, reason);
         return false;
     }
     select_device(number);
@@ -134,6 +198,8 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .build = BUILD_VERSION " " BUILD_OFFLOAD,
     .call_bytes = sizeof(struct physics_call),
     .count = count,
+    .describe = describe,
+    .empty_call = empty_call,
     .open = open_device,
     .select = select_device,
     .kernels = kernels,

@@ -17,12 +17,20 @@ static void print_line(const char *prefix, const char *format, va_list arguments
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 
+static enum physics_status last;
+
+enum physics_status last_failure(void)
+{
+    return last;
+}
+
 enum physics_status fail(enum physics_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     print_line("miniapp: ", format, arguments);
     va_end(arguments);
+    last = status;
     return status;
 }
 

@@ -9,6 +9,9 @@
 enum physics_status fail(enum physics_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The status of the last failure; PHYSICS_DONE where there was none. */
+enum physics_status last_failure(void);
+
 /* Prints "miniapp: warning: ..." to stderr. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,0 +1,80 @@
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* The driver's functions that are called here, by their names in libcuda.so.1; 0 is success. */
+static struct {
+    int (*cuInit)(unsigned flags);
+    int (*cuDeviceGet)(int *device, int number);
+    int (*cuDeviceGetName)(char *name, int length, int device);
+    int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
+    int (*cuDeviceTotalMem_v2)(size_t *bytes, int device);
+    int (*cuDevicePrimaryCtxRetain)(void **context, int device);
+    int (*cuDevicePrimaryCtxRelease_v2)(int device);
+    int (*cuCtxPushCurrent_v2)(void *context);
+    int (*cuCtxPopCurrent_v2)(void **context);
+    int (*cuMemGetInfo_v2)(size_t *free_bytes, size_t *bytes);
+} driver;
+
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CUdevice_attribute */
+
+static bool load_driver(void)
+{
+    static bool tried, loaded;
+    if (tried)
+        return loaded;
+    tried = true;
+    void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library)
+        return false;
+    loaded = true;
+#define LOOK_UP(function)                                                                          \
+    do {                                                                                           \
+        *(void **)&driver.function = dlsym(library, #function);                                    \
+        loaded = loaded && driver.function;                                                        \
+    } while (0)
+    LOOK_UP(cuInit);
+    LOOK_UP(cuDeviceGet);
+    LOOK_UP(cuDeviceGetName);
+    LOOK_UP(cuDeviceGetAttribute);
+    LOOK_UP(cuDeviceTotalMem_v2);
+    LOOK_UP(cuDevicePrimaryCtxRetain);
+    LOOK_UP(cuDevicePrimaryCtxRelease_v2);
+    LOOK_UP(cuCtxPushCurrent_v2);
+    LOOK_UP(cuCtxPopCurrent_v2);
+    LOOK_UP(cuMemGetInfo_v2);
+#undef LOOK_UP
+    loaded = loaded && driver.cuInit(0) == 0;
+    return loaded;
+}
+
+/* The driver tells it only of the context that is current. */
+static size_t free_memory(int device)
+{
+    size_t free_bytes = 0, bytes = 0;
+    void *context = NULL;
+    if (driver.cuDevicePrimaryCtxRetain(&context, device))
+        return 0;
+    if (!driver.cuCtxPushCurrent_v2(context)) {
+        if (driver.cuMemGetInfo_v2(&free_bytes, &bytes))
+            free_bytes = 0;
+        driver.cuCtxPopCurrent_v2(&context);
+    }
+    driver.cuDevicePrimaryCtxRelease_v2(device);
+    return free_bytes;
+}
+
+bool driver_gpu(int number, struct gpu *gpu)
+{
+    int device;
+    memset(gpu, 0, sizeof(*gpu));
+    if (!load_driver() || driver.cuDeviceGet(&device, number) ||
+        driver.cuDeviceGetName(gpu->name, sizeof(gpu->name), device) ||
+        driver.cuDeviceGetAttribute(&gpu->major, CAPABILITY_MAJOR, device) ||
+        driver.cuDeviceGetAttribute(&gpu->minor, CAPABILITY_MINOR, device) ||
+        driver.cuDeviceTotalMem_v2(&gpu->bytes, device))
+        return false;
+    gpu->free_bytes = free_memory(device);
+    return true;
+}
