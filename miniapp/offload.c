@@ -46,8 +46,8 @@ static void select_device(int number)
     omp_set_default_device(number);
 }
 
-/* Whether code of this build runs on a GPU. Machine code runs on GPUs of its own generation that are
- * not older, PTX and bitcode on all that are not older. */
+/* Whether code of this build runs on a GPU. Machine code runs on GPUs of its own generation that
+ * are not older, PTX and bitcode on all that are not older. */
 static bool code_fits(const struct gpu *gpu)
 {
     for (const char *arch = strstr(MINIAPP_OFFLOAD_TARGET, "sm_"); arch;

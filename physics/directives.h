@@ -34,6 +34,9 @@
 #ifndef PHYSICS_DIRECTIVES_H
 #define PHYSICS_DIRECTIVES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #define PRAGMA(text) _Pragma(#text)
 
 #if !defined(PHYSICS_OFFLOAD)
@@ -73,6 +76,40 @@
 #define ALONG_X _Pragma("omp simd")
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+:sum))
 #endif
+
+/* What a nest counts with, and what goes around it:
+ *
+ *     SLABS(z0, z1, nz, ny * nx)
+ *     SLABS(y0, y1, ny, nx)
+ *     PARALLEL_ROWS
+ *     for (count z = z0; z < z1; z++)
+ *         for (count y = y0; y < y1; y++)
+ *             for (count part = 0; part < (count)nx; part += ROW_PART(nx))
+ *
+ * Clang's GPU code counts all turns of a nest as one number and divides it to find z, y and x. In
+ * 64 bits that is slow and takes registers; in 32, which -fopenmp-optimistic-collapse asks for, a
+ * nest may have no more than 2^31 - 1 turns. So it runs in slabs: one on the host, and one on a
+ * GPU too on any but the largest grids.
+ */
+#if defined(PHYSICS_OFFLOAD) && defined(__clang__)
+typedef int32_t count;
+#define MOST_TURNS INT32_MAX
+#else
+typedef ptrdiff_t count;
+#define MOST_TURNS PTRDIFF_MAX
+#endif
+
+#define SLABS(begin, end, cells, turns)                                                            \
+    for (count begin = 0, end = slab_end(0, cells, turns); begin < (count)(cells);                 \
+         begin = end, end = slab_end(begin, cells, turns))
+
+/* Where the slab ends that begins there, in a nest with so many turns for each cell. */
+static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
+{
+    const ptrdiff_t fit = MOST_TURNS / (turns > 0 ? turns : 1);
+    const ptrdiff_t most = fit > 0 ? fit : 1;
+    return (count)(cells - begin <= most ? cells : begin + most);
+}
 
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
  * of its part in an array. */

@@ -121,10 +121,12 @@ void VARIANT(eos)(const struct physics_call *call)
     const real *const p = call->input[PHYSICS_P];
     real *const dHdT = call->output[PHYSICS_DHDT];
 
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (ptrdiff_t z = 0; z < nz; z++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t x = 0; x < nx; x += ROW_PART(nx)) {
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
                 const ptrdiff_t i = (z * ny + y) * nx + x;
                 const ptrdiff_t n = ROW_PART(nx);
                 if (p[z] <= 1400)

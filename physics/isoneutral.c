@@ -300,10 +300,12 @@ void VARIANT(isoneutral)(const struct physics_call *call)
 #define NORTH {nx, maskV, K_22, Ai_nz, Ai_by}
 
     /* Both directions wherever one of them counts; then zeros where it does not. */
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (ptrdiff_t z = 0; z < nz; z++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
                 const struct ocean o = OCEAN;
                 const struct direction east = EAST, north = NORTH;
                 const struct level l = level(&o, z);
@@ -327,10 +329,12 @@ void VARIANT(isoneutral)(const struct physics_call *call)
                 }
             }
 
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (ptrdiff_t z = 0; z < nz; z++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
                 const ptrdiff_t row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const bool interior = y >= 2 && y < ny - 2 && z < nz - 1;

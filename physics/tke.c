@@ -58,9 +58,10 @@ static void VARIANT(solve_columns)(const struct physics_call *call)
     const ptrdiff_t level = ny * nx;
     const ptrdiff_t top = nz - 1;
 
+    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (ptrdiff_t y = 0; y < ny; y++)
-        for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
             const ptrdiff_t row = y * nx;
@@ -215,10 +216,12 @@ static void VARIANT(advect_and_diffuse)(const struct physics_call *call)
     const ptrdiff_t level = ny * nx;
     const ptrdiff_t top = nz - 1;
 
+    SLABS(k0, k1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (ptrdiff_t k = 0; k < nz; k++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+    for (count k = k0; k < k1; k++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
                 const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
                 const struct span inside = interior(part, y, nx, ny);
                 const ptrdiff_t row = (k * ny + y) * nx;

@@ -3,6 +3,9 @@
  * to it here, on purpose. That shows, without a GPU, that the directives of that compiler make the
  * loops compute what the host's kernels compute; not that a GPU does.
  */
+#define PHYSICS_OFFLOAD
+#include "../physics/directives.h"
+
 #include <physics/kernel.h>
 
 #include <math.h>
@@ -12,6 +15,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -120,11 +125,97 @@ static void float32_kernels(void **state)
         compare_kernel(host, offload, true);
 }
 
+/* ---- more than 2^31 points, which Clang's build runs in slabs ---- */
+
+/* Slabs reach every row once, and none has more turns than its counter holds. */
+static void check_slabs(ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz)
+{
+    ptrdiff_t points = 0;
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    {
+        const ptrdiff_t turns = (ptrdiff_t)(z1 - z0) * (y1 - y0) * nx;
+        assert_true(turns > 0 && turns <= MOST_TURNS);
+        points += turns;
+    }
+    assert_true(points == nx * ny * nz);
+}
+
+static void slabs_reach_everything_once(void **state)
+{
+    (void)state;
+    check_slabs(5, 5, 1);
+    check_slabs(94, 44, 20);
+    check_slabs(32767, 32767, 2);
+    check_slabs(16384, 1024, 130);
+    check_slabs(16384, 131072, 3);
+    check_slabs(50000, 50000, 7);
+    check_slabs(INT32_MAX, 5, 3);
+}
+
+enum { ROW = 1 << 14, BLOCK_ROWS = 1 << 10, BLOCKS = 130 };
+static const size_t block_bytes = (size_t)ROW * BLOCK_ROWS * sizeof(float);
+
+/* Address space for all points, and memory for one block of rows, there again and again. */
+static float *map_repeatedly(void)
+{
+    const int file = memfd_create("block", 0);
+    assert_int_equal(ftruncate(file, (off_t)block_bytes), 0);
+    char *base = mmap(NULL, block_bytes * BLOCKS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(base, MAP_FAILED);
+    for (size_t i = 0; i < BLOCKS; i++)
+        assert_ptr_not_equal(mmap(base + i * block_bytes, block_bytes, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_FIXED, file, 0),
+                             MAP_FAILED);
+    close(file);
+    return (float *)(void *)base;
+}
+
+/* Every block has the same inputs, and so the same outputs wherever it stands. A count of turns
+ * that does not fit in 32 bits would leave all blocks, or most of them, out. */
+static void run_large(size_t ny, size_t nz)
+{
+    float *salt = map_repeatedly(), *temp = map_repeatedly(), *dHdT = map_repeatedly();
+    float p[BLOCKS];
+    for (size_t i = 0; i < (size_t)ROW * BLOCK_ROWS; i++) {
+        salt[i] = 35;
+        temp[i] = (float)(i % 30);
+        dHdT[i] = -1;
+    }
+    for (size_t z = 0; z < nz; z++)
+        p[z] = 500;
+    struct physics_call call = {.grid = {ROW, ny, nz}};
+    assert_true(physics_grid_points(&call.grid) > (size_t)INT32_MAX);
+    physics_default_settings(&call);
+    call.input[PHYSICS_SALT] = salt;
+    call.input[PHYSICS_TEMP] = temp;
+    call.input[PHYSICS_P] = p;
+    call.output[PHYSICS_DHDT] = dHdT;
+    const struct physics_kernel *eos = physics_find_kernel(physics_kernels_offload_float32, "eos");
+    assert_int_equal(physics_run(eos, &call), PHYSICS_DONE);
+    for (size_t i = 0; i < (size_t)ROW * BLOCK_ROWS; i++)
+        assert_true(dHdT[i] == dHdT[i % 30] && dHdT[i] != -1);
+    munmap(salt, block_bytes * BLOCKS);
+    munmap(temp, block_bytes * BLOCKS);
+    munmap(dHdT, block_bytes * BLOCKS);
+}
+
+static void kernel_past_two_to_the_31(void **state)
+{
+    (void)state;
+    if (!getenv("MINIAPP_TEST_LONG"))
+        skip(); /* minutes: this build is not for the host */
+    run_large(BLOCK_ROWS, BLOCKS);
+    run_large((size_t)BLOCK_ROWS * BLOCKS, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float64_kernels),
         cmocka_unit_test(float32_kernels),
+        cmocka_unit_test(slabs_reach_everything_once),
+        cmocka_unit_test(kernel_past_two_to_the_31),
     };
     omp_set_default_device(omp_get_initial_device());
     return cmocka_run_group_tests(tests, NULL, NULL);
