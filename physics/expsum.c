@@ -23,10 +23,12 @@ void VARIANT(expsum)(const struct physics_call *call)
     real *const expsum = call->output[PHYSICS_EXPSUM];
     double total = 0;
 
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS_SUM(total)
-    for (ptrdiff_t z = 0; z < nz; z++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t part = 0; part < nx; part += ROW_PART(nx)) {
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
                 const ptrdiff_t row = (z * ny + y) * nx;
                 real sum = 0;
                 ALONG_X_SUM(sum)

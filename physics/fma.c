@@ -32,10 +32,12 @@ void VARIANT(fma)(const struct physics_call *call)
     const real *const sample = call->input[PHYSICS_SAMPLE];
     real *const result = call->output[PHYSICS_FMA];
 
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (ptrdiff_t z = 0; z < nz; z++)
-        for (ptrdiff_t y = 0; y < ny; y++)
-            for (ptrdiff_t part = 0; part < nx; part += ROW_PART(nx)) {
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
                 const ptrdiff_t row = (z * ny + y) * nx;
                 ALONG_X
                 for (ptrdiff_t i = row + part; i < row + part + ROW_PART(nx); i++)
