@@ -12,13 +12,13 @@
 
 /* How damage ends HDF5: a wild pointer, a division by zero, a failed check of the heap; and, by a
  * timer, a loop without an end. */
-static const int guarded[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGVTALRM};
+static const int guarded[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF};
 
 enum {
     GUARDED = sizeof(guarded) / sizeof(*guarded),
     STACK = 1 << 16,
     LONGEST = 8192, /* a path may be in it */
-    PATIENCE = 3,   /* seconds of computing for what is no data: it takes milliseconds */
+    PATIENCE = 2,   /* seconds of computing for what is no data: it takes milliseconds */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
 };
 
@@ -29,7 +29,7 @@ static char crashed[LONGEST], endless[LONGEST];
 /* With the heap and HDF5 in ruins, hardly anything may be called. */
 static void give_up(int number)
 {
-    const char *const line = number == SIGVTALRM ? endless : crashed;
+    const char *const line = number == SIGPROF ? endless : crashed;
     output_abandon();
     if (write(STDERR_FILENO, line, strlen(line)) < 0)
         _exit(PHYSICS_OUTPUT);
@@ -48,7 +48,7 @@ static void write_line(char line[LONGEST], const char *path, const char *what)
 static void set_timer(time_t seconds)
 {
     const struct itimerval timer = {.it_value = {.tv_sec = seconds}};
-    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+    setitimer(ITIMER_PROF, &timer, NULL);
 }
 
 void guard_start(const char *path)
