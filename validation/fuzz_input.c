@@ -227,6 +227,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_file(path, data, size);
     for (const struct physics_kernel *kernel = physics_host_kernels(PHYSICS_FLOAT64); kernel->name;
          kernel++) {
+        if (kernel->calibration)
+            continue;
         read_as_input(path, kernel, &grid);
         read_as_reference(path, kernel, &grid);
     }
