@@ -4,6 +4,16 @@
 #include <stdint.h>
 #include <string.h>
 
+const struct physics_layout physics_layout = {
+    .fields = PHYSICS_FIELDS,
+    .settings = PHYSICS_SETTINGS,
+    .kernel_fields = PHYSICS_MAX_FIELDS,
+    .field_bytes = sizeof(struct physics_field),
+    .setting_bytes = sizeof(struct physics_setting),
+    .kernel_bytes = sizeof(struct physics_kernel),
+    .call_bytes = sizeof(struct physics_call),
+};
+
 extern const struct physics_kernel physics_kernels_host_float64[];
 extern const struct physics_kernel physics_kernels_host_float32[];
 

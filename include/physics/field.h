@@ -5,6 +5,7 @@
 #ifndef PHYSICS_FIELD_H
 #define PHYSICS_FIELD_H
 
+#include <physics/api.h>
 #include <physics/grid.h>
 #include <stdbool.h>
 
@@ -90,20 +91,21 @@ struct physics_field {
 };
 
 /* Indexed by enum physics_field_id. */
-extern const struct physics_field physics_fields[PHYSICS_FIELDS];
+PHYSICS_API extern const struct physics_field physics_fields[PHYSICS_FIELDS];
 
-int physics_field_rank(const struct physics_field *field);
+PHYSICS_API int physics_field_rank(const struct physics_field *field);
 
 /* The number of elements, or SIZE_MAX where that does not fit. */
-size_t physics_field_elements(const struct physics_field *field, const struct physics_grid *grid);
+PHYSICS_API size_t physics_field_elements(const struct physics_field *field,
+                                          const struct physics_grid *grid);
 
 /* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
-double physics_sample(size_t element);
+PHYSICS_API double physics_sample(size_t element);
 
 /* Bytes of one element. */
-size_t physics_element_bytes(enum physics_type type, enum physics_precision precision);
+PHYSICS_API size_t physics_element_bytes(enum physics_type type, enum physics_precision precision);
 
-const char *physics_precision_name(enum physics_precision precision);
+PHYSICS_API const char *physics_precision_name(enum physics_precision precision);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef PHYSICS_GRID_H
 #define PHYSICS_GRID_H
 
+#include <physics/api.h>
 #include <stddef.h>
 
 #define PHYSICS_HALO 2
@@ -33,12 +34,12 @@ enum physics_axis {
 };
 
 /* The axis's name in files and messages: "x", "ip", ... */
-const char *physics_axis_name(enum physics_axis axis);
+PHYSICS_API const char *physics_axis_name(enum physics_axis axis);
 
 /* Cells along an axis. */
-size_t physics_axis_length(enum physics_axis axis, const struct physics_grid *grid);
+PHYSICS_API size_t physics_axis_length(enum physics_axis axis, const struct physics_grid *grid);
 
 /* nx * ny * nz, or SIZE_MAX where that does not fit. */
-size_t physics_grid_points(const struct physics_grid *grid);
+PHYSICS_API size_t physics_grid_points(const struct physics_grid *grid);
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef PHYSICS_KERNEL_H
 #define PHYSICS_KERNEL_H
 
+#include <physics/api.h>
 #include <physics/field.h>
 #include <physics/grid.h>
 #include <physics/setting.h>
@@ -47,23 +48,32 @@ struct physics_kernel {
 
 /* The kernels for host threads in a precision, in the order of the table; a row without a
  * name ends it. Every table has the same rows but for `run`. */
-const struct physics_kernel *physics_host_kernels(enum physics_precision precision);
+PHYSICS_API const struct physics_kernel *physics_host_kernels(enum physics_precision precision);
 
 /* The kernel of that name, or NULL. */
-const struct physics_kernel *physics_find_kernel(const struct physics_kernel *table,
-                                                 const char *name);
+PHYSICS_API const struct physics_kernel *physics_find_kernel(const struct physics_kernel *table,
+                                                             const char *name);
 
 /* Bytes that one call must move: each input read once, each output written once. */
-double physics_kernel_bytes(const struct physics_kernel *kernel, const struct physics_grid *grid,
-                            enum physics_precision precision);
+PHYSICS_API double physics_kernel_bytes(const struct physics_kernel *kernel,
+                                        const struct physics_grid *grid,
+                                        enum physics_precision precision);
 
-void physics_default_settings(struct physics_call *call);
+PHYSICS_API void physics_default_settings(struct physics_call *call);
 
 /*
  * Runs the kernel. PHYSICS_USAGE, and nothing is written, where the kernel is NULL, the grid
  * is smaller than its ghosts or too large to index, or an array that the kernel needs is NULL.
  */
-enum physics_status physics_run(const struct physics_kernel *kernel,
-                                const struct physics_call *call);
+PHYSICS_API enum physics_status physics_run(const struct physics_kernel *kernel,
+                                            const struct physics_call *call);
+
+/* What the declarations of a caller in another language must agree with. */
+struct physics_layout {
+    size_t fields, settings, kernel_fields; /* lengths of the arrays in the structures */
+    size_t field_bytes, setting_bytes, kernel_bytes, call_bytes;
+};
+
+PHYSICS_API extern const struct physics_layout physics_layout;
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef PHYSICS_SETTING_H
 #define PHYSICS_SETTING_H
 
+#include <physics/api.h>
 #include <stdbool.h>
 
 enum physics_setting_id {
@@ -31,6 +32,6 @@ struct physics_setting {
 };
 
 /* Indexed by enum physics_setting_id. */
-extern const struct physics_setting physics_settings[PHYSICS_SETTINGS];
+PHYSICS_API extern const struct physics_setting physics_settings[PHYSICS_SETTINGS];
 
 #endif

@@ -1,0 +1,1 @@
+"""What run/compare, run/plot and run/pyhpc_backend.py are made of."""

@@ -1,0 +1,138 @@
+"""How each framework is started on so many cores of a device, waited for, and read.
+
+A setup imports its framework and returns the version. What it cannot do it says by `Skip`.
+"""
+
+import importlib
+import os
+import sys
+
+import numpy as np
+
+NAMES = ("numpy", "numba", "jax", "pytorch", "cupy", "taichi", "tensorflow")
+HOST_ONLY = ("numpy", "numba")  # pyhpc-benchmarks' kernels of these two know no GPU
+MODULES = {"pytorch": "torch"}  # where the name of the Python module differs
+
+
+class Skip(Exception):
+    """A framework cannot run something here; the text says why."""
+
+
+def environment(cores, numba_cache):
+    """Variables of a framework's process. Its threads may spin a moment after a call: told to sleep
+    at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
+    threads = {name: str(cores) for name in (
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
+        "TF_NUM_INTRAOP_THREADS")}
+    return {
+        **os.environ, **threads,
+        "TF_NUM_INTEROP_THREADS": "1",
+        # The C library keeps what is freed. By itself it gives arrays from 32 MB on back at once:
+        # PyTorch's eos of 4 M points took 2.6 times as long, in page faults.
+        "MALLOC_MMAP_THRESHOLD_": str(1 << 34),
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
+        "NUMBA_CACHE_DIR": str(numba_cache),  # not in the checkout of pyhpc-benchmarks
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # several frameworks share the GPU
+        "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+
+
+def setup_numpy(cores, device):
+    return np.__version__
+
+
+def setup_numba(cores, device):
+    import numba
+    numba.set_num_threads(cores)
+    return numba.__version__
+
+
+def setup_jax(cores, device):  # its threads are as many as the cores that the process may use
+    os.environ["JAX_PLATFORMS"] = "cuda" if device == "gpu" else "cpu"
+    import jax
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_default_matmul_precision", "highest")
+    try:
+        jax.devices()
+    except RuntimeError as error:
+        raise Skip("it finds no GPU here") from error
+    return jax.__version__
+
+
+def setup_pytorch(cores, device):
+    import torch
+    if device == "gpu" and not torch.cuda.is_available():
+        raise Skip("it finds no GPU here")
+    torch.set_num_threads(cores)
+    torch.set_default_dtype(torch.float64)  # else tke's surface correction is of float32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    return torch.__version__
+
+
+def setup_cupy(cores, device):
+    if device == "cpu":
+        raise Skip("it runs on GPUs only")
+    import cupy
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise Skip("it finds no GPU here") from error
+    return cupy.__version__
+
+
+def setup_taichi(cores, device):
+    import taichi
+    taichi.init(arch=taichi.gpu if device == "gpu" else taichi.cpu, default_fp=taichi.f64,
+                cpu_max_num_threads=cores, log_level=taichi.ERROR)
+    if device == "gpu" and taichi.cfg.arch not in (taichi.cuda, taichi.amdgpu):
+        raise Skip("it finds no GPU here")
+    return ".".join(map(str, taichi.__version__))
+
+
+def setup_tensorflow(cores, device):
+    import tensorflow
+    tensorflow.config.threading.set_intra_op_parallelism_threads(cores)
+    tensorflow.config.threading.set_inter_op_parallelism_threads(1)
+    tensorflow.config.experimental.enable_tensor_float_32_execution(False)
+    if device == "gpu" and not tensorflow.config.list_physical_devices("GPU"):
+        raise Skip("it finds no GPU here")
+    return tensorflow.__version__
+
+
+def setup(name, cores, device):
+    """Starts a framework; its version."""
+    try:
+        importlib.import_module(MODULES.get(name, name))
+    except ImportError as error:
+        raise Skip(f"not installed ({error})") from error
+    return globals()[f"setup_{name}"](cores, device)
+
+
+def synchronise(name, device):
+    """A function that waits until the device has done what it was told."""
+    if device == "gpu" and name == "tensorflow":
+        import tensorflow
+        return tensorflow.test.experimental.sync_devices
+    return lambda: None  # the kernels of pyhpc-benchmarks, and ours, wait themselves
+
+
+def to_numpy(value):
+    """A framework's array, or several, as NumPy's."""
+    if isinstance(value, (list, tuple)):
+        return [to_numpy(part) for part in value]
+    for method in ("to_numpy", "get", "cpu"):  # Taichi, CuPy, PyTorch
+        if hasattr(value, method):
+            value = getattr(value, method)()
+    return np.asarray(value)
+
+
+def clear(name, cores, device):
+    """Lets go of the memory that a framework keeps from one kernel to the next."""
+    if name == "taichi":  # pyhpc-benchmarks' modules cache their fields, Taichi never frees one
+        import taichi
+        for module in [module for name, module in sys.modules.items() if name.endswith("_taichi")]:
+            module.get_fields.cache_clear()
+        taichi.reset()
+        setup_taichi(cores, device)

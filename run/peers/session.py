@@ -1,0 +1,256 @@
+"""One session of run/compare: who takes part, whose turn it is, and the rows that come of it."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from . import cases, frameworks, ours, worker
+
+TURN_S = 0.05  # about so long is a turn,
+MOST_CALLS = 1000  # with no more calls than this,
+FEWEST_CALLS = 3  # and no fewer, unless a call takes a second
+PAUSE_S = 0.02  # after a turn: by then a framework's threads have stopped spinning
+ROW_S = 2.0  # slow rows have fewer turns,
+FEWEST_TURNS = 2
+TRIAD_POINTS, FMA_POINTS = 1 << 24, 1 << 20
+
+
+def calls_in_turn(call_s):
+    fewest = 1 if call_s > 1 else FEWEST_CALLS
+    return max(fewest, min(MOST_CALLS, int(TURN_S / call_s)))
+
+
+def turns(call_s, rounds):
+    fitting = int(ROW_S / (calls_in_turn(call_s) * call_s))
+    return min(rounds, max(FEWEST_TURNS, fitting))
+
+
+class Peer:
+    """A framework in a process of its own, on so many cores."""
+
+    def __init__(self, framework, cores, device, checkout):
+        self.framework, self.cores = framework, cores
+        self.device = "cpu" if framework in frameworks.HOST_ONLY else device
+        command = [sys.executable, "-m", f"{__package__}.worker", framework, str(cores),
+                   self.device, str(checkout)]
+        environment = frameworks.environment(cores, cases.ROOT / "build/numba-cache")
+        paths = [str(cases.ROOT / "run"), os.environ.get("PYTHONPATH")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        self.log = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, text=True, env=environment,
+                                        start_new_session=True)  # Ctrl-C is for us alone
+        greeting = self.answer()
+        self.skip, self.version = greeting.get("skip"), greeting.get("version")
+
+    def ask(self, what, **request):
+        try:
+            print(json.dumps({"do": what, **request}), file=self.process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # the answer says so
+        return self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if line:
+            return json.loads(line)
+        self.log.seek(0)
+        last = (self.log.read().strip().splitlines() or ["without a word"])[-1]
+        self.skip = f"its process ended with {self.process.wait()}: {last[:200]}"
+        return {"skip": self.skip}
+
+    def load(self, case, arguments, output):
+        return self.ask("load", kernel=case.kernel, arguments=str(arguments),
+                        ours=None if case.not_compared else str(output))
+
+    def turn(self, calls):
+        """Seconds of the fastest call, or why there are none."""
+        answer = self.ask("time", calls=calls)
+        return min(answer["seconds"]) if "seconds" in answer else answer
+
+    def stop(self):
+        try:
+            self.process.stdin.close()
+            self.process.wait(2)
+        except (BrokenPipeError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+
+class Miniapp:
+    """miniapp in the place of a peer: its turn is a run of the program."""
+
+    framework = "miniapp"
+
+    def __init__(self, cores, device, program):
+        self.cores, self.device, self.program = cores, device, program
+        self.command = None  # of the case that is loaded
+        self.version = self.provenance = self.row = None
+
+    def run(self, *arguments):
+        whole = ours.run(self.program, ["--device", self.device, *arguments], self.cores)
+        self.provenance = whole["provenance"]
+        self.version = f"{self.provenance['version']} {self.provenance['git_commit']}"
+        return whole["results"][0]
+
+    def load(self, case, path, output):
+        self.command = ["--kernel", case.kernel, "--precision", case.precision,
+                        "--allow-invalid", path]
+        self.row = self.run("--repetitions", 3, "--burnin", 3, "--output", output, *self.command)
+        return {"first_s": None, "call_s": self.row["min_s"], "difference": None}
+
+    def turn(self, calls):
+        return self.run("--repetitions", calls, *self.command)["min_s"]
+
+    def ceiling(self, kernel, precision, points):
+        """The row of a calibration kernel, by its fastest call."""
+        return self.run("--kernel", kernel, "--precision", precision, "--size", points,
+                        "--repetitions", 10, cases.ROOT / "inputs/grid.h5")
+
+
+class Session:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, Path(folder)
+        self.rows, self.skipped, self.peers = [], [], []
+        self.miniapps = [Miniapp(cores, options.device, options.miniapp)
+                         for cores in options.threads]
+        self.ceilings, self.measured = {}, set()
+
+    def start(self):
+        """Starts a process for each framework and number of cores."""
+        for framework in self.options.framework:
+            for cores in self.options.threads:
+                peer = Peer(framework, cores, self.options.device, self.options.pyhpc)
+                self.peers.append(peer)
+                if peer.skip:
+                    self.note(f"{framework}: skipped: {peer.skip}")
+                    break
+
+    def stop(self):
+        for peer in self.peers:
+            peer.stop()
+
+    def note(self, text):
+        """A line that is said once, and kept with the results."""
+        if text not in self.skipped:
+            self.skipped.append(text)
+            print(f"run/compare: {text}", file=sys.stderr, flush=True)
+
+    def provenance(self):
+        return {"command_line": " ".join(sys.argv), "options": {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in vars(self.options).items()},
+            "miniapp": self.miniapps[0].provenance}
+
+    def run(self, case):
+        """Yields the rows of a case, those of one number of cores after the other."""
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            folder = Path(folder)
+            arguments, path, output = folder / "arguments", folder / "input.h5", folder / "out.h5"
+            given, fields = cases.make(case, self.options.pyhpc)
+            ours.write_input(path, fields)
+            worker.write_arguments(given, arguments)
+            del given, fields
+            for miniapp in self.miniapps:
+                loaded = {miniapp: miniapp.load(case, path, output)}
+                loaded |= self.load_peers(case, miniapp.cores, arguments, output)
+                output.unlink()
+                yield self.rows_of(case, loaded, self.take_turns(case, loaded))
+
+    def load_peers(self, case, cores, arguments, output):
+        """What each peer that can run the case said of its first calls."""
+        loaded = {}
+        for peer in self.peers:
+            if peer.cores != cores or peer.skip:
+                continue
+            answer = peer.load(case, arguments, output)
+            if "skip" in answer:
+                self.note(f"{peer.framework}, {case.kernel}: skipped: {answer['skip']}")
+            else:
+                loaded[peer] = answer
+        return loaded
+
+    def take_turns(self, case, loaded):
+        """Seconds of the fastest call of each turn, for each of those who take part."""
+        times = {one: [] for one in loaded}
+        for round_ in range(self.options.rounds):
+            for one, answer in loaded.items():
+                if round_ >= turns(answer["call_s"], self.options.rounds):
+                    continue
+                seconds = one.turn(calls_in_turn(answer["call_s"]))
+                if isinstance(seconds, dict):
+                    self.note(f"{one.framework}, {case.kernel}: stopped: {seconds['skip']}")
+                else:
+                    times[one].append(seconds)
+                time.sleep(PAUSE_S)
+        for one in loaded:
+            if isinstance(one, Peer) and not one.skip:
+                one.ask("drop")
+        return times
+
+    def ceiling(self, miniapp, case):
+        """Bytes and operations a second that memory and arithmetic can do on these cores: the most
+        so far. Measured anew for each kernel, as a noisy machine may hide what it can do."""
+        key = case.precision, miniapp.cores
+        if (key, case.kernel) not in self.measured:
+            self.measured.add((key, case.kernel))
+            triad = miniapp.ceiling("triad", case.precision, TRIAD_POINTS)
+            fma = miniapp.ceiling("fma", case.precision, FMA_POINTS)
+            bandwidth, arithmetic = self.ceilings.get(key, (0, 0))
+            self.ceilings[key] = (max(bandwidth, triad["bytes"] / triad["min_s"]),
+                                  max(arithmetic, fma["flops"] / fma["min_s"]))
+        return self.ceilings[key]
+
+    def rows_of(self, case, loaded, times):
+        seconds = {one: statistics.median(list_) for one, list_ in times.items() if list_}
+        miniapp = next(iter(loaded))
+        numpy = next((s for one, s in seconds.items() if one.framework == "numpy"), None)
+        rows = []
+        for one, time_s in seconds.items():
+            rows.append({
+                **self.what(case, one), "framework": one.framework, "version": one.version,
+                "seconds": time_s, "ns_per_point": 1e9 * time_s / miniapp.row["points"],
+                "speedup_over_numpy": numpy and numpy / time_s,
+                "miniapp_is_faster_by": time_s / seconds[miniapp],
+                "first_call_s": loaded[one]["first_s"],
+                "calls": calls_in_turn(loaded[one]["call_s"]) * len(times[one]),
+                "turns": len(times[one]), **self.costs(miniapp, case, time_s),
+                **verdict(case, one, loaded[one]["difference"]), **self.place(miniapp)})
+        self.rows += rows
+        return rows
+
+    def what(self, case, one):
+        row = self.miniapps[0].row
+        return {"kernel": case.kernel, "inputs": case.inputs, "precision": case.precision,
+                "device": one.device, "nx": row["nx"], "ny": row["ny"], "nz": row["nz"],
+                "points": row["points"], "cores": one.cores}
+
+    def costs(self, miniapp, case, time_s):
+        """What the kernel must move and compute, as miniapp counts it: the same for all."""
+        bandwidth, arithmetic = self.ceiling(miniapp, case)
+        rate = miniapp.row["bytes"] / time_s
+        return {"bytes": miniapp.row["bytes"], "flops": miniapp.row["flops"],
+                "gb_per_s": 1e-9 * rate, "share_of_triad": rate / bandwidth,
+                "triad_gb_per_s": 1e-9 * bandwidth, "fma_gflop_per_s": 1e-9 * arithmetic}
+
+    @staticmethod
+    def place(miniapp):
+        known = miniapp.provenance
+        return {"machine": f"{known['host']}, {known['cpu']}", "date": known["time"][:10]}
+
+
+def verdict(case, one, difference):
+    if isinstance(one, Miniapp):
+        return {"largest_difference": None, "tolerance": None, "consistent": "reference"}
+    if difference is None:
+        return {"largest_difference": None, "tolerance": None, "consistent": "not compared"}
+    good = difference <= case.tolerance  # not so for NaN
+    return {"largest_difference": difference if difference == difference else None,
+            "tolerance": case.tolerance, "consistent": "yes" if good else "NO"}

@@ -1,0 +1,136 @@
+"""A process with one framework on some cores, which waits on a pipe while others have their turn.
+
+It reads one request a line from standard input and answers it by a line of JSON on what was its
+standard output. Whatever else a framework prints goes to standard error.
+"""
+
+import functools
+import gc
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from . import calibration, cases, frameworks, pyhpc
+
+
+class Worker:
+    def __init__(self, framework, cores, device, checkout):
+        self.framework, self.cores, self.device = framework, cores, device
+        self.checkout = checkout
+        os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:cores]))
+        self.version = frameworks.setup(framework, cores, device)
+        self.call = None
+
+    def load(self, kernel, arguments, ours):
+        """Puts the arguments where the framework wants them; times of the first calls and the
+        largest difference of the first call's result from ours."""
+        self.drop()
+        call = self.make_call(kernel, arguments)
+        first, result = timed(call)
+        difference = None
+        if ours:
+            theirs = self.outputs(kernel, result)
+            with h5py.File(ours) as file:
+                difference = cases.largest_difference(kernel, theirs, file)
+            del theirs
+        del result
+        self.call = call
+        second = timed(call)[0]  # PyTorch settles only after this one; one of a second may count
+        call_s = second if second > 1 else timed(call)[0]
+        return {"first_s": first, "call_s": call_s, "difference": difference}
+
+    def drop(self):
+        self.call = None
+        gc.collect()
+        frameworks.clear(self.framework, self.cores, self.device)
+        return {}
+
+    def make_call(self, kernel, folder):
+        if kernel in cases.CALIBRATION:
+            arrays = {path.stem: np.load(path) for path in sorted(Path(folder).iterdir())}
+            call = calibration.MAKERS[self.framework](kernel, arrays, self.device)
+        else:
+            module = pyhpc.implementation(self.checkout, kernel, self.framework)
+            if module is None:
+                raise frameworks.Skip(f"pyhpc-benchmarks has no {kernel} for it")
+            arrays = read_arguments(kernel, Path(folder))
+            if hasattr(module, "prepare_inputs"):
+                arrays = module.prepare_inputs(*arrays, device=self.device)
+            call = functools.partial(module.run, *arrays, device=self.device)
+        synchronise = frameworks.synchronise(self.framework, self.device)
+
+        def synchronised():
+            result = call()
+            synchronise()
+            return result
+
+        return synchronised
+
+    def outputs(self, kernel, result):
+        result = frameworks.to_numpy(result)
+        if kernel in cases.CALIBRATION:
+            return {kernel: result}
+        return pyhpc.our_outputs(kernel, result)
+
+    def time(self, calls):
+        return {"seconds": [timed(self.call)[0] for _ in range(calls)]}
+
+
+def read_arguments(kernel, folder):
+    """In their function's order. Slopes are outputs that start as zeros, and are not stored."""
+    names = pyhpc.ARGUMENTS[kernel]
+    arrays = {name: np.load(folder / f"{name}.npy") for name in names if name[:2] != "Ai"}
+    return [arrays[name] if name in arrays else np.zeros(arrays["K_11"].shape + (2, 2))
+            for name in names]
+
+
+def write_arguments(arguments, folder):
+    folder.mkdir()
+    for name, value in arguments.items():
+        if name[:2] != "Ai":
+            np.save(folder / f"{name}.npy", value)
+
+
+def timed(call):
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def answer(request, worker):
+    """What a request comes to; a failure of the framework is an answer too."""
+    try:
+        return getattr(worker, request.pop("do"))(**request)
+    except frameworks.Skip as reason:
+        return {"skip": str(reason)}
+    except Exception as error:  # whatever a framework may raise
+        text = (str(error).strip() or "no text").splitlines()[0]
+        return {"skip": f"it failed: {type(error).__name__}: {text[:200]}"}
+
+
+def main(framework, cores, device, checkout):
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def reply(value):
+        print(json.dumps(value), file=answers, flush=True)
+
+    try:
+        worker = Worker(framework, int(cores), device, checkout)
+    except frameworks.Skip as reason:
+        return reply({"skip": str(reason)})
+    except Exception as error:
+        return reply({"skip": f"it does not start: {type(error).__name__}: "
+                              f"{(str(error).splitlines() or [''])[0][:200]}"})
+    reply({"version": worker.version})
+    for line in requests:
+        reply(answer(json.loads(line), worker))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

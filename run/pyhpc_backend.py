@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Runs pyhpc-benchmarks' own run.py with miniapp's physics library as one more backend.
+
+    run/pyhpc_backend.py DIR/run.py DIR/benchmarks/equation_of_state -b numpy -b miniapp -s 65536
+
+Everything from DIR/run.py on is theirs, but `-b miniapp` is known too: their table shows it and
+their check of consistency judges it. Their checkout is only read. Needs what their run.py needs
+(numpy, click, and scipy for their tke), and a built lib/libphysics.so.
+
+Timed is the kernel alone, on arrays of ours: their inputs are converted from (x, y, z) to (z, y, x)
+in their untimed `prepare_inputs`, where the outputs are allocated too, as in their Taichi backend.
+Results are converted back after the time is taken, as those of GPU backends are; there the ghost
+cells, of which our kernels write none, get what theirs have. Their check calls tke inconsistent:
+with their random inputs it depends on the sign that a negative spacing gives to the Courant number.
+
+Exit codes: those of their run.py; 2 wrong usage, 3 the library or the checkout cannot be used.
+"""
+
+import argparse
+import os
+import runpy
+import sys
+import types
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+
+def fail(code, text):
+    print(f"run/pyhpc_backend.py: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="run/pyhpc_backend.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", type=Path, default=ROOT / "build/host/lib/libphysics.so",
+                        help="[build/host/lib/libphysics.so]")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="of miniapp; their CPU backends have one [1]")
+    parser.add_argument("run", type=Path, help="their run.py")
+    parser.add_argument("theirs", nargs=argparse.REMAINDER, help="its arguments")
+    options = parser.parse_args()
+    if options.threads < 1:
+        parser.error("--threads takes 1 or more")
+    return options
+
+
+class Result:
+    """What a call came to, in our order; as theirs only when their check asks for it."""
+
+    def __init__(self, kernel, arguments, outputs):
+        self.kernel, self.arguments, self.outputs = kernel, arguments, outputs
+
+    def as_theirs(self):
+        return CONVERT[self.kernel](self.arguments, self.outputs)
+
+
+def put_interior(target, value):
+    target[2:-2, 2:-2] = value[2:-2, 2:-2]
+    return target
+
+
+def eos_as_theirs(arguments, outputs):
+    return outputs["dHdT"].T
+
+
+# Where each output of theirs is defined in x and y: one cell beyond the interior along its face.
+FACES = {"K_11": (slice(1, -2), slice(2, -2)), "K_22": (slice(2, -2), slice(1, -2)),
+         "Ai_ez": (slice(1, -2), slice(2, -2)), "Ai_nz": (slice(2, -2), slice(1, -2))}
+INTERIOR = (slice(2, -2), slice(2, -2))
+
+
+def isoneutral_as_theirs(arguments, outputs):
+    from peers import pyhpc
+    results = []
+    for name in pyhpc.OUTPUTS["isoneutral"]:
+        ours = outputs[name]
+        ours = ours.transpose(4, 3, 2, 0, 1) if ours.ndim == 5 else ours.T
+        theirs, where = arguments[name].copy(), FACES.get(name, INTERIOR)
+        theirs[where] = ours[where]
+        results.append(theirs)
+    return results
+
+
+def tke_as_theirs(arguments, outputs):
+    """Theirs step the ghost cells of tke by the tendencies that they hold."""
+    from peers.pyhpc import TAU, TAUM1, TAUP1
+    tke, dtke = arguments["tke"].copy(), arguments["dtke"].copy()
+    tke[..., TAUP1] += 1.6 * dtke[..., TAU] - 0.6 * dtke[..., TAUM1]
+    tke[INTERIOR + (slice(None), TAUP1)] = outputs["tke_taup1"].T[INTERIOR]
+    dtke[INTERIOR + (slice(None), TAU)] = outputs["dtke"].T[INTERIOR]
+    return [tke, dtke, outputs["tke_surf_corr"].T]
+
+
+CONVERT = {"eos": eos_as_theirs, "isoneutral": isoneutral_as_theirs, "tke": tke_as_theirs}
+
+
+def make_module(name, kernel, library):
+    """A module as theirs are: prepare_inputs, untimed, and run, timed."""
+    from peers import pyhpc
+    import numpy as np
+
+    def prepare_inputs(*values, device):
+        given = dict(zip(pyhpc.ARGUMENTS[kernel], values))
+        fields = pyhpc.our_fields(kernel, given)
+        nz, ny, nx = next(value.shape for value in fields.values() if value.ndim == 3)
+        shapes = {"tke_surf_corr": (ny, nx)}
+        outputs = {}
+        for output in pyhpc.OUTPUTS[kernel]:
+            slopes = (2, 2) if output[:2] == "Ai" else ()
+            # full, unlike zeros, touches the memory: a page fault would be part of the time
+            outputs[output] = np.full(shapes.get(output, slopes + (nz, ny, nx)), 0.0)
+        return given, outputs, library.prepare(kernel, fields, outputs)
+
+    def run(given, outputs, call, device):
+        call()
+        return Result(kernel, given, outputs)
+
+    module = types.ModuleType(name)
+    module.prepare_inputs, module.run = prepare_inputs, run
+    return module
+
+
+def register(folder, library, version):
+    """Makes `miniapp` a backend of the checkout, in this process only."""
+    from peers import pyhpc
+    import backends
+    convert = backends.convert_to_numpy
+
+    def convert_to_numpy(value, backend, device="cpu"):
+        value = value.as_theirs() if isinstance(value, Result) else value
+        return convert(value, backend, device)
+
+    @backends.SetupContext
+    def setup_miniapp(device="cpu"):
+        if device != "cpu":
+            raise RuntimeError("the library runs on the host; miniapp --device gpu does not")
+        yield types.SimpleNamespace(__version__=version)
+
+    backends.convert_to_numpy = convert_to_numpy
+    backends.__backends__["miniapp"] = setup_miniapp
+    for kernel in pyhpc.PACKAGES:
+        package = pyhpc.package(folder, kernel)
+        name = f"{package.__name__}.{kernel}_miniapp"
+        sys.modules[name] = make_module(name, kernel, library)
+        package.__implementations__ += ("miniapp",)
+
+
+def main():
+    options = arguments()
+    folder = options.run.resolve().parent
+    if not options.run.is_file() or not (folder / "backends.py").is_file():
+        fail(3, f"{options.run}: is not the run.py of a checkout of pyhpc-benchmarks")
+    os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build/numba-cache")  # else it is in the checkout
+    try:
+        from peers.library import Library, Mismatch
+    except ImportError as error:
+        fail(3, f"{error.name} is missing: install it for {sys.executable}")
+    try:
+        library = Library(options.library.resolve())
+    except (OSError, Mismatch) as error:
+        fail(3, f"{options.library}: {error}; build it by: cmake --build --preset host")
+    library.set_threads(options.threads)
+    sys.path.insert(0, str(folder))
+    try:
+        register(folder, library, f"{options.library.resolve().name}, "
+                 f"threads: {options.threads}")
+    except ImportError as error:
+        fail(3, f"{folder}: {error}")
+    sys.argv = [str(options.run), *options.theirs]
+    runpy.run_path(str(options.run), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""run/compare: what it compares, skips and refuses, with NumPy and frameworks that are made up."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from conftest import HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+
+RUN = HERE.parent / "run"
+sys.path.insert(0, str(RUN))
+from peers import cases, pyhpc, session  # noqa: E402  pylint: disable=wrong-import-position
+
+QUICKLY = ("--no-venv", "--rounds", "1", "--size", "512")
+
+# A checkout of pyhpc-benchmarks that is made up: its eos is FACTOR times 1 everywhere.
+PACKAGE = """
+import numpy as np
+__implementations__ = ("numpy", "jax")
+def generate_inputs(size):
+    shape = (16, 16, 2)
+    return np.full(shape, 35.0), np.full(shape, 10.0), np.full((1, 1, 2), 100.0)
+"""
+FUNCTION = """
+import numpy as np
+def run(sa, ct, p, device="cpu"):
+    return np.full_like(sa, {value})
+"""
+
+
+@pytest.fixture(autouse=True)
+def not_sanitized(miniapp):
+    if miniapp.is_sanitized:
+        pytest.skip("its calibration kernels take minutes under sanitizers")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A function that makes such a checkout with its NumPy kernel."""
+    def make(function):
+        package = tmp_path / "pyhpc/benchmarks/equation_of_state"
+        package.mkdir(parents=True)
+        (package.parent / "__init__.py").write_text("")
+        (package / "__init__.py").write_text(PACKAGE)
+        (package / "eos_numpy.py").write_text(function)
+        return tmp_path / "pyhpc"
+    return make
+
+
+def compare(miniapp, *arguments, path=None):
+    environment = dict(os.environ, PYTHONPATH=str(path)) if path else None
+    return subprocess.run(
+        [sys.executable, RUN / "compare", "--miniapp", miniapp.path, *map(str, arguments)],
+        capture_output=True, text=True, check=False, timeout=300, env=environment)
+
+
+def refuses(miniapp, code, pattern, *arguments):
+    done = compare(miniapp, *arguments)
+    assert done.returncode == code and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: ") and pattern in done.stderr, done.stderr
+
+
+# ---- whole runs ----
+
+def test_numpy_beside_ours(miniapp, tmp_path):
+    pytest.importorskip("matplotlib", reason="it draws figures at the end")
+    prefix = tmp_path / "out"
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
+    assert done.returncode == 0 and done.stderr == "", done
+    with open(f"{prefix}.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    saved = json.loads((tmp_path / "out.json").read_text())
+    assert [(row["framework"], row["precision"]) for row in rows] == [
+        (framework, precision) for precision in ("float64", "float32")
+        for framework in ("miniapp", "numpy")]
+    for row in rows:
+        assert row["consistent"] == ("yes" if row["framework"] == "numpy" else "reference")
+        assert float(row["seconds"]) > 0
+        assert float(row["triad_gb_per_s"]) > 0 and int(row["turns"]) == 1
+    assert saved["skipped"] == [] and len(saved["rows"]) == len(rows)
+    assert (tmp_path / "out-time-expsum.svg").exists()
+
+
+def test_ours_on_a_device(miniapp):
+    """There the host's NumPy is what ours is compared with."""
+    if "gpu" not in miniapp.devices:
+        pytest.skip("the build has no device that works here")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
+                   "gpu")
+    assert done.returncode == 0 and done.stderr == "", done
+    assert "numpy" in done.stdout and "miniapp" in done.stdout
+
+
+def test_a_matrix_product(miniapp, tmp_path, monkeypatch):
+    """The arrays of a case are the same numbers for both: ours transposed in the file."""
+    monkeypatch.setattr(cases, "SQUARES", (6,))
+    small = cases.Case("matmul", "uniform", "float64", (7, 5, 6), 0)
+    given, fields = cases.make(small, None)
+    assert given["a"].shape == (5, 6) and given["b"].shape == (6, 7)
+    assert np.array_equal(fields["factor_a"], given["a"].T)
+    from peers import ours
+    ours.write_input(tmp_path / "in.h5", fields)
+    ours.run(miniapp.path, ["--kernel", "matmul", "--repetitions", 1, "--output",
+                            tmp_path / "out.h5", tmp_path / "in.h5"], 1)
+    import h5py
+    with h5py.File(tmp_path / "out.h5") as file:
+        difference = cases.largest_difference("matmul", {"matmul": given["a"] @ given["b"]}, file)
+    assert difference < 1e-14
+
+
+def test_a_wrong_framework_is_marked(miniapp, checkout):
+    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value="7.0")))
+    assert done.returncode == MISMATCH, done
+    assert_one_line(done.stderr)
+    assert "numpy, eos pyhpc float64, 512 points, 1 cores: NOT CONSISTENT" in done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("numpy"))
+    assert line.endswith("NO"), line
+
+
+def test_not_a_number_is_not_consistent(miniapp, checkout):
+    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value="np.nan")))
+    assert done.returncode == MISMATCH and "NOT CONSISTENT" in done.stderr, done
+
+
+def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
+    """Frameworks that are not there, do not start, end at once, and have no such kernel."""
+    (tmp_path / "jax.py").write_text("raise ImportError('made up')")
+    (tmp_path / "taichi.py").write_text("raise RuntimeError('broken')")
+    (tmp_path / "numba.py").write_text("import os, sys\nprint('gone', file=sys.stderr)\n"
+                                       "sys.stderr.flush()\nos._exit(9)")
+    (tmp_path / "torch.py").write_text(
+        "__version__ = '0'\nfloat64 = None\nclass cuda: pass\n"
+        "def set_num_threads(n): pass\ndef set_default_dtype(d): pass\n"
+        "class backends:\n  class cuda:\n    class matmul: pass\n")
+    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--inputs", "pyhpc", "--size", "600",
+                   *(word for name in ("jax", "taichi", "numba", "pytorch", "cupy")
+                     for word in ("--framework", name)),
+                   "--pyhpc", checkout(""), path=tmp_path)
+    assert done.returncode == 0, done
+    lines = done.stderr.splitlines()
+    assert [line for line in lines if "cupy" in line] != []
+    assert "run/compare: jax: skipped: not installed (made up)" in lines
+    assert "run/compare: taichi: skipped: it does not start: RuntimeError: broken" in lines
+    assert "run/compare: numba: skipped: its process ended with 9: gone" in lines
+    assert "run/compare: pytorch, eos: skipped: pyhpc-benchmarks has no eos for it" in lines
+    assert len(lines) == 5, lines
+
+
+def test_a_kernel_that_fails_is_skipped(miniapp, checkout):
+    function = "def run(*a, device):\n    raise ValueError('out of\\nluck')"
+    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+                   "pyhpc", "--pyhpc", checkout(function))
+    assert done.returncode == 0, done
+    assert done.stderr == ("run/compare: numpy, eos: skipped: it failed: ValueError: out of\n")
+
+
+def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):
+    """The rows so far are written, and no process is left."""
+    pytest.importorskip("matplotlib", reason="it draws figures at the end")
+    command = [sys.executable, RUN / "compare", "--miniapp", miniapp.path, "--no-venv", "--kernel",
+               "expsum", "--framework", "numpy", "--size", "512", "--size", "4096", "--rounds",
+               "100", "-o", tmp_path / "out"]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
+        while not process.stdout.readline().startswith("numpy"):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert errors == "run/compare: stopped by the user; the rows so far follow\n"
+    assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) >= 2
+
+
+# ---- what is refused ----
+
+def test_refusals(miniapp, tmp_path):
+    refuses(miniapp, USAGE, "need --pyhpc DIR", *QUICKLY, "--kernel", "eos")
+    refuses(miniapp, INPUT, "is no checkout", *QUICKLY, "--pyhpc", tmp_path)
+    refuses(miniapp, USAGE, "this process may use", *QUICKLY, "--threads", "9999")
+    refuses(miniapp, USAGE, "--size takes", "--no-venv", "--size", "1")
+    refuses(miniapp, OUTPUT, "folder does not exist", *QUICKLY, "-o", tmp_path / "none" / "x")
+    refuses(miniapp, INPUT, "is no program", *QUICKLY, "--miniapp", tmp_path)
+
+
+def test_a_program_that_fails(miniapp, tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho 'miniapp: no luck' >&2\nexit 4\n")
+    program.chmod(0o755)
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--miniapp",
+                   program)
+    assert done.returncode == INPUT, done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: ") and "miniapp: no luck" in done.stderr
+
+
+# ---- parts ----
+
+def test_turns_fit_their_time():
+    for call_s in (1e-7, 1e-5, 1e-3, 0.1, 0.9, 2.0, 30.0):
+        calls, turns = session.calls_in_turn(call_s), session.turns(call_s, 5)
+        assert 1 <= calls <= session.MOST_CALLS and session.FEWEST_TURNS <= turns <= 5
+        assert calls * call_s <= max(session.TURN_S, session.FEWEST_CALLS * call_s)
+    assert session.turns(1e-3, 1) == 1
+
+
+def test_both_sides_get_the_same_ocean():
+    """What a peer's function gets, converted to our fields, is what our file holds."""
+    for kernel in cases.OCEAN:
+        case = cases.Case(kernel, "plausible", "float64", (9, 8, 5), 360)
+        given, fields = cases.make(case, None)
+        assert list(given) == pyhpc.ARGUMENTS[kernel]
+        again = pyhpc.our_fields(kernel, pyhpc.their_arguments(kernel, fields)
+                                 if "salt" in fields else given)
+        assert set(again) == set(fields)
+        for name, value in fields.items():
+            assert np.array_equal(again[name], value), name
