@@ -1,14 +1,10 @@
 /*
  * libFuzzer's entry to the reader, with HDF5 in the process: any bytes, as an input of each kernel
  * and as a reference of each output, give a status and leave nothing open. A crash inside HDF5 ends
- * the process here, where the program turns it into a message (miniapp/guard.h).
+ * the process here, where the program turns it into a message (miniapp/guard.h). run/fuzz runs it.
  *
- *     build/fuzz/bin/fuzz_input -fork=1 -ignore_crashes=1 -ignore_timeouts=1 \
- *         -artifact_prefix=build/fuzz/found/ -dict=validation/fuzz.dict CORPUS build/fuzz/seeds
- *     MENDED=crash.h5 build/fuzz/bin/fuzz_input build/fuzz/found/crash-...
- *
- * HDF5's checksums would turn every change down. Here they count as right; MENDED names a copy of
- * the file in which they are, so that it does to the program what it did here.
+ * HDF5's checksums would turn every change down. Here they count as right; where $MENDED is set, it
+ * names a copy of the file in which they are, so that it does to the program what it did here.
  */
 #include "guard.h"
 #include "input.h"
