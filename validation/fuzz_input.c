@@ -146,11 +146,13 @@ static void read_as_reference(const char *path, const struct physics_kernel *ker
 }
 
 /* The file of this run, in memory: a new one each time, since HDF5 knows an open file again by its
- * inode. Runs of one group take turns. */
+ * inode. Runs of one group take turns; what a crash leaves, $TMPDIR's owner removes. */
 static const char *file_path(void)
 {
-    static char path[64];
-    snprintf(path, sizeof(path), "/dev/shm/fuzz_input.%d.h5", (int)getpgrp());
+    static char path[4096];
+    const char *const folder = getenv("TMPDIR");
+    snprintf(path, sizeof(path), "%s/fuzz_input.%d.h5", folder ? folder : "/dev/shm",
+             (int)getpgrp());
     return path;
 }
 
