@@ -1,4 +1,5 @@
 #include "input.h"
+#include "guard.h"
 #include "hdf5_error.h"
 #include "memory.h"
 #include "options.h"
@@ -177,6 +178,7 @@ static enum physics_status open_dataset(hid_t file, const char *path, const char
  * as they are and converted in place. */
 static herr_t read_values(hid_t dataset, size_t elements, double *values)
 {
+    guard_data(elements * sizeof(*values));
     const hid_t type = H5Dget_type(dataset);
     herr_t error;
     if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
@@ -483,11 +485,13 @@ enum physics_status read_input(const char *path, const bool wanted[PHYSICS_FIELD
 {
     hid_t file;
     *input = (struct input){0};
+    guard_start(path);
     enum physics_status status = open_file(path, &file);
-    if (status)
-        return status;
-    status = read_everything(file, path, wanted, checks, input);
-    H5Fclose(file);
+    if (!status) {
+        status = read_everything(file, path, wanted, checks, input);
+        H5Fclose(file);
+    }
+    guard_end();
     if (status)
         fields_release(&input->fields);
     return status;
@@ -552,25 +556,37 @@ static enum physics_status read_reference_dataset(hid_t dataset, const char *pat
     return status;
 }
 
+static enum physics_status find_reference(hid_t file, const char *path, enum physics_field_id id,
+                                          const struct physics_grid *grid,
+                                          enum physics_precision precision,
+                                          struct reference *reference)
+{
+    const char *const name = physics_fields[id].name;
+    hid_t dataset;
+    if (!is_there(file, name))
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
+                    name);
+    enum physics_status status = open_dataset(file, path, name, &dataset);
+    if (status)
+        return status;
+    status = read_reference_dataset(dataset, path, id, grid, precision, reference);
+    H5Dclose(dataset);
+    return status;
+}
+
 enum physics_status read_reference(const char *path, enum physics_field_id id,
                                    const struct physics_grid *grid,
                                    enum physics_precision precision, struct reference *reference)
 {
-    hid_t file, dataset;
+    hid_t file;
     *reference = (struct reference){0};
+    guard_start(path);
     enum physics_status status = open_file(path, &file);
-    if (status)
-        return status;
-    if (!is_there(file, physics_fields[id].name))
-        status = fail(PHYSICS_INPUT, "%s: dataset '%s' is missing, so it cannot be validated",
-                      path, physics_fields[id].name);
-    else
-        status = open_dataset(file, path, physics_fields[id].name, &dataset);
     if (!status) {
-        status = read_reference_dataset(dataset, path, id, grid, precision, reference);
-        H5Dclose(dataset);
+        status = find_reference(file, path, id, grid, precision, reference);
+        H5Fclose(file);
     }
-    H5Fclose(file);
+    guard_end();
     if (status) {
         free(reference->values);
         reference->values = NULL;

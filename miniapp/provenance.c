@@ -2,6 +2,7 @@
 #include "build.h"
 #include "digest.h"
 #include "host.h"
+#include "status.h"
 
 #include <ctype.h>
 #include <hdf5.h>
@@ -56,6 +57,8 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     provenance_add(provenance, "threads", text);
     provenance_add(provenance, "input", input);
     digest_file(input, text);
+    if (!text[0])
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
     provenance_add(provenance, "input_sha256", text);
     provenance_add(provenance, "command_line", command_line);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));

@@ -28,7 +28,9 @@ find_python()
 
 # ---- host ----
 
-set(host_flags -O3 -fno-math-errno -fno-trapping-math)
+set(MINIAPP_HOST_FLAGS "-O3 -fno-math-errno -fno-trapping-math" CACHE STRING
+  "Optimisation of the host kernels; run/compilers compares several")
+separate_arguments(host_flags NATIVE_COMMAND "${MINIAPP_HOST_FLAGS}")
 if(MINIAPP_ARCH)
   string(MAKE_C_IDENTIFIER "HAVE_MARCH_${MINIAPP_ARCH}" have_march)
   check_c_compiler_flag(-march=${MINIAPP_ARCH} ${have_march})

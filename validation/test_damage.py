@@ -3,6 +3,7 @@
 import concurrent.futures
 import random
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from conftest import DONE, GRID, INPUT, LONG, MISMATCH, QUICK, TROUBLE
 
+HANG_S = 5
 START = 4096  # the bytes at a file's start that all get flipped, some in a short run
 
 
@@ -32,14 +34,26 @@ def hdf5_may_leak(tmp_path_factory):
 def outcome(miniapp, original, position, mask, reference, path, role, env):
     damaged = bytearray(original)
     damaged[position] ^= mask
-    path.write_bytes(damaged)
     files = [path, "--validate", reference] if role == "input" else [reference, "--validate", path]
-    done = miniapp.run(*QUICK, "--threads", 1, *files, env=env)
-    path.unlink()
-    good = done.returncode in (DONE, INPUT) and not TROUBLE.search(done.stderr)
-    lines = done.stderr.count("\n")
-    good = good and lines == (done.returncode == INPUT)
-    return None if good else f"byte {position} ^ {mask:#x}: {done.returncode} {done.stderr!r}"
+    bad = verdict(miniapp, path, damaged, files, (DONE, INPUT), env)
+    return f"byte {position} ^ {mask:#x}: {bad}" if bad else None
+
+
+def verdict(miniapp, path, content, files, codes, env):
+    """What is wrong with a run on a file of this content; None where nothing is. In a format with
+    checksums HDF5 refuses damage before it can crash on it."""
+    path.write_bytes(content)
+    try:
+        done = miniapp.run(*QUICK, "--threads", 1, *files, env=env,
+                           timeout=HANG_S * (10 if miniapp.is_sanitized else 1))
+    except subprocess.TimeoutExpired:
+        return "it hangs"
+    finally:
+        path.unlink()
+    good = done.returncode in codes and not TROUBLE.search(done.stderr)
+    good = good and done.stderr.count("\n") == (done.returncode == INPUT)
+    good = good and "the HDF5 library" not in done.stderr
+    return None if good else f"{done.returncode} {done.stderr!r}"
 
 
 def sweep(miniapp, target, other, role, tmp_path, places, env):
@@ -79,6 +93,35 @@ def test_flipped_byte_in_the_stored_grid(miniapp, tmp_path, hdf5_may_leak):
     places = positions(GRID.stat().st_size, 3)
     sweep(miniapp, copy, reference, "input", tmp_path, places if LONG else places[::8],
           hdf5_may_leak)
+
+
+@pytest.mark.parametrize("damage, count", [("flips", 10000), ("truncations", 1000)])
+def test_random_damage_of_the_stored_grid(miniapp, tmp_path, hdf5_may_leak, damage, count):
+    """Anywhere, any bits of a byte; a share of the count but in a long run. Done is only what gives
+    the whole file's results bit for bit, and a file that was cut is never done."""
+    reference = tmp_path / "reference.h5"
+    miniapp.passes(GRID, "--output", reference)
+    strict(miniapp, reference)
+    whole = GRID.read_bytes()
+    generator = random.Random(count)
+
+    def one(number, place, mask):
+        content = bytearray(whole)
+        if damage == "flips":
+            content[place] ^= mask
+        else:
+            del content[place:]
+        path = tmp_path / f"{number}.h5"
+        codes = (DONE, INPUT) if damage == "flips" else (INPUT,)
+        bad = verdict(miniapp, path, content, [path, "--validate", reference], codes,
+                      hdf5_may_leak)
+        return bad and f"{damage} at {place}, {mask:#x}: {bad}"
+
+    jobs = [(number, generator.randrange(len(whole)), generator.randrange(1, 256))
+            for number in range(count if LONG else count // 50)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        bad = [found for found in pool.map(lambda job: one(*job), jobs) if found]
+    assert not bad, "\n".join(bad[:20])
 
 
 def strict(miniapp, path):

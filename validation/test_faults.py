@@ -1,0 +1,194 @@
+"""Faults of the machine around a run: an error that says so, never a crash, a hang or silence.
+
+Full disks and standard streams are in test_output.py, damaged files in test_damage.py."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import DEVICE, DONE, HERE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line
+from test_output import start, unfinished, wait_until
+
+HANG_S = 5
+
+
+# ---- files on which HDF5 1.10 crashes: what fuzzing found ----
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("crashes/*.h5")), ids=lambda path: path.stem)
+def test_files_that_crash_hdf5(miniapp, path):
+    """Named after the function that falls. Another release of HDF5 may refuse them by itself."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer reports HDF5's own errors before they are a crash")
+    for kernel in miniapp.ocean:
+        done = miniapp.run(*QUICK, "-t", 1, "-k", kernel.name, path, "--validate", path,
+                           timeout=3 * HANG_S)
+        assert done.returncode == INPUT, done
+        lines = done.stderr.splitlines()
+        # the C library says a line of its own before it gives up on a ruined heap or stack
+        assert lines[-1].startswith(f"miniapp: {path}: ") and len(lines) <= 2, done.stderr
+        assert "Sanitizer" not in done.stderr and "HDF5-DIAG" not in done.stderr
+
+
+def test_there_are_files_that_crash_hdf5():
+    assert len(list(HERE.glob("crashes/*.h5"))) >= 8
+
+
+# ---- files that vanish ----
+
+def started(miniapp, small, output, *arguments):
+    """A long run that has read its input and its reference, and started its output."""
+    process = start(miniapp, "-r", 10**5, "-k", "eos", small, *arguments, "-o", output)
+    wait_until(lambda: unfinished(output), process)
+    time.sleep(0.2)
+    return process
+
+
+def test_reference_vanishes(miniapp, small, reference, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    process = started(miniapp, small, folder / "output.h5", "--validate", reference)
+    reference.unlink()
+    _, message = process.communicate(timeout=120)
+    assert process.returncode == INPUT, message
+    assert_one_line(message)
+    assert "reference.h5: No such file" in message and not os.listdir(folder)
+
+
+def test_folder_of_the_output_vanishes(miniapp, small, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    process = started(miniapp, small, folder / "output.h5")
+    shutil.rmtree(folder)
+    _, message = process.communicate(timeout=120)
+    assert process.returncode == OUTPUT, message
+    assert_one_line(message)
+    assert "output.h5: cannot be written" in message and not folder.exists()
+
+
+def test_input_vanishes_at_any_moment(miniapp, small):
+    """Done with the file's true checksum, or an error that names it; never without a word."""
+    content = small.read_bytes()
+    digest = json.loads(miniapp.passes("--format", "json", small))["provenance"]["input_sha256"]
+    generator = random.Random(5)
+    for _ in range(20):
+        small.write_bytes(content)
+        process = subprocess.Popen(miniapp.command(*QUICK, "--format", "json", small), text=True,
+                                   env=miniapp.environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        time.sleep(generator.uniform(0, 0.05))
+        small.unlink()
+        output, message = process.communicate(timeout=60)
+        assert process.returncode in (DONE, INPUT), message
+        if process.returncode == INPUT or message:
+            assert_one_line(message)
+            assert "small.h5" in message
+        else:
+            assert json.loads(output)["provenance"]["input_sha256"] == digest
+
+
+# ---- a read-only file system ----
+
+# In a mount namespace of its own: $1 a folder, $2 a file to copy there, then the command.
+ON_A_READ_ONLY_DISK = """
+folder=$1; file=$2; shift 2
+mount -t tmpfs tmpfs "$folder" && cp "$file" "$folder/input.h5" &&
+  mount -o remount,ro "$folder" || exit 77
+exec "$@"
+"""
+
+
+def on_a_read_only_disk(miniapp, small, folder, *arguments):
+    if not shutil.which("unshare"):
+        pytest.skip("this needs unshare")
+    folder.mkdir()
+    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    done = subprocess.run(
+        [*namespace, "sh", "-c", ON_A_READ_ONLY_DISK, "sh", folder, small,
+         *miniapp.command(*QUICK, folder / "input.h5", *arguments)],
+        capture_output=True, text=True, env=miniapp.environment(), check=False)
+    if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
+        pytest.skip(f"a tmpfs cannot be mounted here: {done.stderr}")
+    return done
+
+
+def test_input_on_a_read_only_disk(miniapp, small, tmp_path):
+    done = on_a_read_only_disk(miniapp, small, tmp_path / "disk")
+    assert done.returncode == DONE and done.stderr == "", done
+
+
+def test_output_on_a_read_only_disk(miniapp, small, tmp_path):
+    disk = tmp_path / "disk"
+    done = on_a_read_only_disk(miniapp, small, disk, "-o", disk / "output.h5")
+    assert done.returncode == OUTPUT, done
+    assert_one_line(done.stderr)
+    assert "output.h5: cannot be written: Read-only file system" in done.stderr
+
+
+# ---- too little of what a process may use ----
+
+def limited(what, amount):
+    return lambda: resource.setrlimit(what, (amount, amount))
+
+
+def address_space_limits(miniapp):
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer needs an address space without limits")
+
+
+def test_address_space_too_small_for_the_grid(miniapp, small):
+    """It says so, with what is needed, before any work."""
+    address_space_limits(miniapp)
+    began = time.monotonic()
+    message = miniapp.fails(DEVICE, r"needs [\d.e+]+ GB", small, "--size", "1e8", "-t", 1,
+                            preexec_fn=limited(resource.RLIMIT_AS, 2**30))
+    assert time.monotonic() - began < HANG_S
+    assert float(re.search(r"needs ([\d.e+]+) GB", message)[1]) > 1
+
+
+def test_any_limit_of_address_space(miniapp, small):
+    """Down to where the process cannot even start, which the loader says."""
+    address_space_limits(miniapp)
+    codes = []
+    for megabytes in range(20, 700, 20):
+        done = miniapp.run(*QUICK, small, "-k", "eos", "--size", "1e6", "-t", 1,
+                           preexec_fn=limited(resource.RLIMIT_AS, megabytes * 2**20))
+        if "error while loading shared libraries" in done.stderr:
+            continue
+        codes.append(done.returncode)
+        assert done.returncode in (DONE, INPUT, DEVICE), (megabytes, done)
+        if done.returncode != DONE:
+            assert_one_line(done.stderr)
+    assert codes[-1] == DONE and codes == sorted(codes, reverse=True), codes
+
+
+def test_few_files_may_be_open(miniapp, small, tmp_path):
+    codes = set()
+    for count in range(3, 16):
+        output = tmp_path / f"{count}.h5"
+        done = miniapp.run(*QUICK, small, "-t", 1, "-o", output,
+                           preexec_fn=limited(resource.RLIMIT_NOFILE, count))
+        if "error while loading shared libraries" in done.stderr:
+            continue
+        codes.add(done.returncode)
+        assert done.returncode in (DONE, INPUT, OUTPUT) and not TROUBLE.search(done.stderr), done
+        assert output.exists() == (done.returncode == DONE)
+    assert DONE in codes
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])
+def test_a_crash_elsewhere_is_not_the_files(miniapp, small, tmp_path, number):
+    """The guard ends with the reading: later such a signal kills as it always does."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer has handlers of its own")
+    process = started(miniapp, small, tmp_path / "output.h5")
+    process.send_signal(number)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == -number and "damaged" not in message
