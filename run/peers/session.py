@@ -17,6 +17,7 @@ FEWEST_CALLS = 3  # and no fewer, unless a call takes a second
 PAUSE_S = 0.02  # after a turn: by then a framework's threads have stopped spinning
 ROW_S = 2.0  # slow rows have fewer turns,
 FEWEST_TURNS = 2
+MOST_TOGETHER = 2_000_000  # points; isoneutral takes 4 GB a framework at one million
 TRIAD_POINTS, FMA_POINTS = 1 << 24, 1 << 20
 
 
@@ -159,17 +160,26 @@ class Session:
             worker.write_arguments(given, arguments)
             del given, fields
             for miniapp in self.miniapps:
-                loaded = {miniapp: miniapp.load(case, path, output)}
-                loaded |= self.load_peers(case, miniapp.cores, arguments, output)
+                loaded, times = {miniapp: miniapp.load(case, path, output)}, {miniapp: []}
+                for group in self.groups(miniapp):
+                    taking_part = {miniapp: loaded[miniapp]}
+                    taking_part |= self.load_peers(case, group, arguments, output)
+                    loaded |= taking_part
+                    for one, seconds in self.take_turns(case, taking_part).items():
+                        times[one] = times.get(one, []) + seconds
                 output.unlink()
-                yield self.rows_of(case, loaded, self.take_turns(case, loaded))
+                yield self.rows_of(case, loaded, times)
 
-    def load_peers(self, case, cores, arguments, output):
+    def groups(self, miniapp):
+        """Peers that take turns with miniapp together: all, or each by itself where the memory
+        would not hold them all."""
+        peers = [peer for peer in self.peers if peer.cores == miniapp.cores and not peer.skip]
+        return [peers] if miniapp.row["points"] <= MOST_TOGETHER else [[peer] for peer in peers]
+
+    def load_peers(self, case, peers, arguments, output):
         """What each peer that can run the case said of its first calls."""
         loaded = {}
-        for peer in self.peers:
-            if peer.cores != cores or peer.skip:
-                continue
+        for peer in peers:
             answer = peer.load(case, arguments, output)
             if "skip" in answer:
                 self.note(f"{peer.framework}, {case.kernel}: skipped: {answer['skip']}")
