@@ -1,7 +1,7 @@
 """The job scripts: what each asks of its scheduler, and what it runs with what is granted.
 
-Only Slurm is real (test_slurm.py). Here the scripts of all four run under a shell with the variables
-that the scheduler's manual promises, and parsers of directives read what they can.
+Only Slurm is real (test_slurm.py). Here the scripts of all four run under a shell with the
+variables that the scheduler's manual promises, and parsers of directives read what they can.
 """
 
 import os
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from conftest import GRID, GRID_REFERENCE
-from local_slurm import LocalSlurm, missing
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = ROOT / "run"
@@ -91,24 +90,13 @@ def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
 
 # ---- directives ----
 
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    if missing():
-        pytest.skip(f"no {', '.join(missing())}: install slurmctld, slurmd and slurm-client")
-    local = LocalSlurm(tmp_path_factory.mktemp("slurm"))
-    if reason := local.start():
-        pytest.skip(reason)
-    yield local
-    local.stop()
-
-
 def accepted(slurm, text, tmp_path):
     path = tmp_path / "job"
     path.write_text(text)
     return slurm.run("sbatch", "--test-only", path, cwd=ROOT)
 
 
-# What sbatch does not know of LSF's: resource strings, GPUs, requeueing, the signal before the limit.
+# What sbatch does not know of LSF's: resources, GPUs, requeueing, the signal before the limit.
 UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -wt")
 
 
