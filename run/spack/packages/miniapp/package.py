@@ -7,8 +7,8 @@ from spack.package import *
 
 
 class Miniapp(CMakePackage):
-    """Kernels of the Veros ocean model as a benchmark: directive-annotated C loops that run on host
-    threads or, by OpenMP target offload, on a GPU; timed, and validated against references."""
+    """Kernels of the Veros ocean model as a benchmark: directive-annotated C loops that run on
+    host threads or, by OpenMP target offload, on a GPU; timed, and validated."""
 
     git = "file://" + os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 4))
     homepage = git
@@ -43,7 +43,7 @@ class Miniapp(CMakePackage):
     depends_on("cuda", when="offload=nvptx %clang@21:")
 
     for offload in ("emulated", "nvptx"):
-        requires("%clang@19:", when=f"offload={offload}", msg="offload is built by Clang 19 or newer")
+        requires("%clang@19:", when=f"offload={offload}", msg="offload needs Clang 19 or newer")
 
     def cmake_args(self):
         offload = self.spec.variants["offload"].value
