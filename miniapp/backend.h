@@ -34,6 +34,13 @@ struct backend {
     void (*release)(void *memory);
     bool (*to_device)(void *device, const void *host, size_t bytes);
     bool (*from_device)(void *host, const void *device, size_t bytes);
+
+    /* Memory of the host that the system does not page, so that the device can read it by itself;
+     * NULL where there is none. Both are NULL where the device is the host. */
+    void *(*allocate_pinned)(size_t bytes);
+    void (*release_pinned)(void *memory);
+
+    bool takes_host_memory; /* allocate() counts against the memory of the host */
 };
 
 /* The symbol that an offload module exports. */

@@ -122,8 +122,18 @@ void list_devices(FILE *stream)
                         : reason);
 }
 
-static void *allocate(struct arrays *arrays, const struct physics_field *field)
+/* ---- arrays ---- */
+
+static size_t bytes_of(const struct arrays *arrays, enum physics_field_id id)
 {
+    const struct physics_field *field = &physics_fields[id];
+    return physics_field_elements(field, &arrays->call.grid) *
+           physics_element_bytes(field->type, arrays->precision);
+}
+
+static void *allocate(struct arrays *arrays, enum physics_field_id id)
+{
+    const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, &arrays->call.grid);
     const size_t bytes = physics_element_bytes(field->type, arrays->precision);
     void *memory = NULL;
@@ -132,6 +142,7 @@ static void *allocate(struct arrays *arrays, const struct physics_field *field)
     if (!memory)
         fail(PHYSICS_DEVICE, "device '%s' is out of memory: '%s' takes %.3g GB",
              arrays->device->label, field->name, (double)elements * (double)bytes / 1e9);
+    arrays->bytes += (double)elements * (double)bytes;
     return memory;
 }
 
@@ -169,53 +180,75 @@ static enum physics_status check_settings(const struct arrays *arrays)
     return PHYSICS_DONE;
 }
 
+/* A copy on the host that calls transfer. */
+static enum physics_status keep(const struct arrays *arrays, enum physics_field_id id,
+                                const void *data, void **copy)
+{
+    const size_t bytes = bytes_of(arrays, id);
+    *copy = malloc(bytes);
+    if (!*copy)
+        return fail(PHYSICS_DEVICE, "out of memory for a copy of '%s'", physics_fields[id].name);
+    if (data)
+        memcpy(*copy, data, bytes);
+    else
+        memset(*copy, 0, bytes); /* so that it is there when calls are timed */
+    return PHYSICS_DONE;
+}
+
 static enum physics_status send(struct arrays *arrays, enum physics_field_id id, const void *data)
 {
     const struct physics_field *field = &physics_fields[id];
-    const size_t elements = physics_field_elements(field, &arrays->call.grid);
-    const size_t bytes = elements * physics_element_bytes(field->type, arrays->precision);
-    const bool narrow = field->type == PHYSICS_REAL && arrays->precision == PHYSICS_FLOAT32;
-    void *const memory = allocate(arrays, field);
-    arrays->call.input[id] = memory;
-    if (!memory)
-        return PHYSICS_DEVICE;
-    float *copy = NULL;
-    const enum physics_status status =
-        narrow ? narrowed(field, data, elements, &copy) : PHYSICS_DONE;
-    if (status)
-        return status;
+    const size_t bytes = bytes_of(arrays, id);
     const double start = seconds_now();
-    const bool sent = arrays->device->backend->to_device(memory, narrow ? copy : data, bytes);
-    arrays->to_device_seconds += seconds_now() - start;
-    arrays->to_device_bytes += (double)bytes;
-    free(copy);
+    const bool sent = arrays->device->backend->to_device((void *)arrays->call.input[id], data,
+                                                         bytes);
+    arrays->to_device.seconds += seconds_now() - start;
+    arrays->to_device.bytes += (double)bytes;
     if (!sent)
         return fail(PHYSICS_DEVICE, "device '%s' did not take '%s'", arrays->device->label,
                     field->name);
-    return PHYSICS_DONE;
+    return arrays->each_call ? keep(arrays, id, data, &arrays->host_input[id]) : PHYSICS_DONE;
+}
+
+static enum physics_status open_input(struct arrays *arrays, enum physics_field_id id,
+                                      const void *data)
+{
+    const struct physics_field *field = &physics_fields[id];
+    const size_t elements = physics_field_elements(field, &arrays->call.grid);
+    const bool narrow = field->type == PHYSICS_REAL && arrays->precision == PHYSICS_FLOAT32;
+    float *copy = NULL;
+    arrays->call.input[id] = allocate(arrays, id);
+    if (!arrays->call.input[id])
+        return PHYSICS_DEVICE;
+    enum physics_status status = narrow ? narrowed(field, data, elements, &copy) : PHYSICS_DONE;
+    if (!status)
+        status = send(arrays, id, narrow ? copy : data);
+    free(copy);
+    return status;
 }
 
 static enum physics_status fill(struct arrays *arrays, const struct fields *fields)
 {
-    for (const enum physics_field_id *id = arrays->kernel->inputs; *id; id++) {
-        const enum physics_status status = send(arrays, *id, fields->data[*id]);
-        if (status)
-            return status;
-    }
-    for (const enum physics_field_id *id = arrays->kernel->outputs; *id; id++) {
-        arrays->call.output[*id] = allocate(arrays, &physics_fields[*id]);
+    enum physics_status status = PHYSICS_DONE;
+    for (const enum physics_field_id *id = arrays->kernel->inputs; *id && !status; id++)
+        status = open_input(arrays, *id, fields->data[*id]);
+    for (const enum physics_field_id *id = arrays->kernel->outputs; *id && !status; id++) {
+        arrays->call.output[*id] = allocate(arrays, *id);
         if (!arrays->call.output[*id])
-            return PHYSICS_DEVICE;
+            status = PHYSICS_DEVICE;
+        else if (arrays->each_call)
+            status = keep(arrays, *id, NULL, &arrays->host_output[*id]);
     }
-    return PHYSICS_DONE;
+    return status;
 }
 
 enum physics_status arrays_open(const struct device *device, const struct physics_kernel *kernel,
                                 enum physics_precision precision, const struct fields *fields,
-                                const double setting[PHYSICS_SETTINGS], struct arrays *arrays)
+                                const double setting[PHYSICS_SETTINGS], bool each_call,
+                                struct arrays *arrays)
 {
-    *arrays = (struct arrays){.device = device, .precision = precision};
-    device->backend->select(device->number);
+    *arrays = (struct arrays){.device = device, .precision = precision, .each_call = each_call};
+    arrays_select(arrays);
     arrays->kernel = physics_find_kernel(device->backend->kernels(precision), kernel->name);
     arrays->call.grid = fields->grid;
     memcpy(arrays->call.setting, setting, sizeof(arrays->call.setting));
@@ -225,6 +258,91 @@ enum physics_status arrays_open(const struct device *device, const struct physic
     if (status)
         arrays_close(arrays);
     return status;
+}
+
+void arrays_select(const struct arrays *arrays)
+{
+    arrays->device->backend->select(arrays->device->number);
+}
+
+bool arrays_send_again(struct arrays *arrays)
+{
+    bool sent = true;
+    for (const enum physics_field_id *id = arrays->kernel->inputs; *id && sent; id++)
+        sent = arrays->device->backend->to_device((void *)arrays->call.input[*id],
+                                                  arrays->host_input[*id], bytes_of(arrays, *id));
+    return sent;
+}
+
+bool arrays_return(struct arrays *arrays)
+{
+    bool returned = true;
+    for (const enum physics_field_id *id = arrays->kernel->outputs; *id && returned; id++)
+        returned = arrays->device->backend->from_device(
+            arrays->host_output[*id], arrays->call.output[*id], bytes_of(arrays, *id));
+    return returned;
+}
+
+/* Copies one array back and forth, by way of `host`. */
+static bool time_array(const struct arrays *arrays, enum physics_field_id id, bool is_input,
+                       void *host, double *seconds)
+{
+    const struct backend *backend = arrays->device->backend;
+    const size_t bytes = bytes_of(arrays, id);
+    void *memory = is_input ? (void *)arrays->call.input[id] : arrays->call.output[id];
+    double least = INFINITY;
+    bool done = backend->from_device(host, memory, bytes); /* its pages are there then */
+    for (int i = 0; i < 3 && done; i++) {
+        const double start = seconds_now();
+        done = is_input ? backend->to_device(memory, host, bytes)
+                        : backend->from_device(host, memory, bytes);
+        least = fmin(least, seconds_now() - start);
+    }
+    *seconds += least;
+    return done;
+}
+
+static bool time_list(const struct arrays *arrays, const enum physics_field_id *ids, bool is_input,
+                      void *host, double *seconds)
+{
+    bool done = host != NULL;
+    *seconds = 0;
+    for (; *ids && done; ids++)
+        done = time_array(arrays, *ids, is_input, host, seconds);
+    return done;
+}
+
+static size_t largest_of(const struct arrays *arrays, const enum physics_field_id *ids, size_t most)
+{
+    for (; *ids; ids++)
+        most = bytes_of(arrays, *ids) > most ? bytes_of(arrays, *ids) : most;
+    return most;
+}
+
+enum physics_status arrays_time_transfers(struct arrays *arrays)
+{
+    const struct backend *backend = arrays->device->backend;
+    const enum physics_field_id *inputs = arrays->kernel->inputs;
+    const enum physics_field_id *outputs = arrays->kernel->outputs;
+    if (!backend->allocate_pinned)
+        return PHYSICS_DONE;
+    const size_t largest = largest_of(arrays, outputs, largest_of(arrays, inputs, 0));
+    arrays_select(arrays);
+    void *pageable = malloc(largest);
+    void *pinned = backend->allocate_pinned(largest);
+    bool done = time_list(arrays, inputs, true, pageable, &arrays->to_device.seconds) &&
+                time_list(arrays, outputs, false, pageable, &arrays->from_device.seconds);
+    if (done && pinned)
+        done = time_list(arrays, inputs, true, pinned, &arrays->to_device.pinned_seconds) &&
+               time_list(arrays, outputs, false, pinned, &arrays->from_device.pinned_seconds);
+    arrays->from_device.bytes = arrays->bytes - arrays->to_device.bytes;
+    free(pageable);
+    if (pinned)
+        backend->release_pinned(pinned);
+    if (!done)
+        return fail(PHYSICS_DEVICE, "the transfers of '%s' to device '%s' and back failed",
+                    arrays->kernel->name, arrays->device->label);
+    return PHYSICS_DONE;
 }
 
 /* From float to double in place: the last first, so that none is overwritten unread. */
@@ -241,15 +359,18 @@ enum physics_status arrays_fetch(struct arrays *arrays, enum physics_field_id id
 {
     const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, &arrays->call.grid);
-    const size_t bytes = elements * physics_element_bytes(field->type, arrays->precision);
+    const size_t bytes = bytes_of(arrays, id);
     *values = malloc(elements * sizeof(**values));
     if (!*values)
         return fail(PHYSICS_DEVICE, "out of memory for a copy of '%s'", field->name);
+    arrays_select(arrays);
     const double start = seconds_now();
     const bool got =
         arrays->device->backend->from_device(*values, arrays->call.output[id], bytes);
-    arrays->from_device_seconds += seconds_now() - start;
-    arrays->from_device_bytes += (double)bytes;
+    if (!arrays->device->backend->allocate_pinned) { /* elsewhere transfers are measured apart */
+        arrays->from_device.seconds += seconds_now() - start;
+        arrays->from_device.bytes += (double)bytes;
+    }
     if (!got) {
         free(*values);
         *values = NULL;
@@ -263,10 +384,14 @@ enum physics_status arrays_fetch(struct arrays *arrays, enum physics_field_id id
 
 void arrays_close(struct arrays *arrays)
 {
+    if (!arrays->device)
+        return;
+    arrays_select(arrays);
     for (int id = 0; id < PHYSICS_FIELDS; id++) {
         arrays->device->backend->release((void *)arrays->call.input[id]);
         arrays->device->backend->release(arrays->call.output[id]);
-        arrays->call.input[id] = NULL;
-        arrays->call.output[id] = NULL;
+        free(arrays->host_input[id]);
+        free(arrays->host_output[id]);
     }
+    *arrays = (struct arrays){0};
 }

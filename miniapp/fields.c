@@ -63,6 +63,12 @@ struct physics_grid interior_of(const struct physics_grid *grid)
                                  grid->nz};
 }
 
+struct physics_grid with_ghosts(const struct physics_grid *interior)
+{
+    return (struct physics_grid){interior->nx + 2 * PHYSICS_HALO,
+                                 interior->ny + 2 * PHYSICS_HALO, interior->nz};
+}
+
 /* Where a cell of an axis of `to` cells lies on an axis of `from` cells. */
 struct place {
     size_t lower, upper, nearest;
@@ -212,8 +218,7 @@ static void pad(const char *from, const struct view *old, char *to, const struct
 
 enum physics_status fields_add_ghosts(const struct fields *from, bool cyclic_x, struct fields *to)
 {
-    *to = (struct fields){.grid = {from->grid.nx + 2 * PHYSICS_HALO,
-                                   from->grid.ny + 2 * PHYSICS_HALO, from->grid.nz}};
+    *to = (struct fields){.grid = with_ghosts(&from->grid)};
     for (int id = 1; id < PHYSICS_FIELDS; id++) {
         const struct physics_field *field = &physics_fields[id];
         if (!from->data[id])

@@ -40,7 +40,8 @@ enum physics_status fields_add_ghosts(const struct fields *from, bool cyclic_x,
 void *strip_ghosts(const void *data, const struct physics_field *field,
                    const struct physics_grid *grid, size_t bytes);
 
-/* A grid without its ghosts. */
+/* A grid without its ghosts, or with them. */
 struct physics_grid interior_of(const struct physics_grid *grid);
+struct physics_grid with_ghosts(const struct physics_grid *interior);
 
 #endif

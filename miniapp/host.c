@@ -131,4 +131,5 @@ const struct backend host_backend = {
     .release = host_release,
     .to_device = host_copy,
     .from_device = host_copy,
+    .takes_host_memory = true,
 };

@@ -1,5 +1,6 @@
 #include "input.h"
 #include "hdf5_error.h"
+#include "memory.h"
 #include "options.h"
 #include "range.h"
 #include "status.h"
@@ -324,7 +325,9 @@ static enum physics_status stand_in(const char *path, enum physics_field_id id,
     const double *source = fields->data[field->stand_in];
     const size_t elements = physics_field_elements(field, &fields->grid);
     for (size_t i = 0; i < elements; i++)
-        values[i] = source ? field->stand_in_factor * source[i] : 0;
+        values[i] = field->sampled ? physics_sample(i)
+                    : source       ? field->stand_in_factor * source[i]
+                                   : 0;
     return check_range(path, field, fields, values, elements, checks);
 }
 
@@ -384,6 +387,41 @@ static enum physics_status read_grid(hid_t file, const char *path,
     return PHYSICS_DONE;
 }
 
+/* All of it is held in memory, and one dataset as double on its way. */
+static enum physics_status check_memory(const char *path, const bool needed[PHYSICS_FIELDS],
+                                        const struct physics_grid *grid)
+{
+    const char *limit;
+    const double available = memory_available(&limit);
+    double sum = 0, passing = 0;
+    for (int id = 1; id < PHYSICS_FIELDS; id++) {
+        const struct physics_field *field = &physics_fields[id];
+        const size_t elements = needed[id] ? physics_field_elements(field, grid) : 0;
+        const double held =
+            (double)elements * (double)physics_element_bytes(field->type, PHYSICS_FLOAT64);
+        if (8.0 * (double)elements > available)
+            return fail(PHYSICS_INPUT, "%s: dataset '%s' is too large for memory: it needs %.3g GB, "
+                                       "but %s %.3g GB", path, field->name,
+                        8e-9 * (double)elements, limit, available / 1e9);
+        sum += held;
+        passing = fmax(passing, 8.0 * (double)elements);
+    }
+    if (sum + passing > available)
+        return fail(PHYSICS_INPUT, "%s: is too large for memory: it needs %.3g GB, but %s %.3g GB",
+                    path, (sum + passing) / 1e9, limit, available / 1e9);
+    return PHYSICS_DONE;
+}
+
+/* What only gave its grid, or stood in for others, is not kept. */
+static void release_unwanted(struct fields *fields, const bool wanted[PHYSICS_FIELDS])
+{
+    for (int id = 1; id < PHYSICS_FIELDS; id++)
+        if (!wanted[id]) {
+            free(fields->data[id]);
+            fields->data[id] = NULL;
+        }
+}
+
 /* Masks and indices come first, so that ranges that count on water only can be checked. */
 static enum physics_status read_fields(hid_t file, const char *path,
                                        const bool needed[PHYSICS_FIELDS], struct checks checks,
@@ -433,7 +471,10 @@ static enum physics_status read_everything(hid_t file, const char *path,
     list_datasets(file, wanted, needed);
     status = read_grid(file, path, needed, input->has_ghosts, &input->fields.grid);
     if (!status)
+        status = check_memory(path, needed, &input->fields.grid);
+    if (!status)
         status = read_fields(file, path, needed, checks, &input->fields);
+    release_unwanted(&input->fields, wanted);
     return status;
 }
 

@@ -1,17 +1,19 @@
 /*
  * miniapp: file -> fields -> device -> kernel -> compare / report / write.
  */
+#include "bench.h"
 #include "clock.h"
 #include "device.h"
 #include "fields.h"
 #include "host.h"
 #include "input.h"
-#include "measure.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"
 #include "results.h"
+#include "resume.h"
 #include "status.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,6 +52,8 @@ static enum physics_status read_file(struct run *run)
         for (const enum physics_field_id *id = kernel->inputs; *id; id++)
             wanted[*id] = true;
     }
+    if (options->roofline) /* what triad and fma read */
+        wanted[PHYSICS_SALT] = wanted[PHYSICS_TEMP] = wanted[PHYSICS_SAMPLE] = true;
     const double start = seconds_now();
     const enum physics_status status =
         read_input(options->input, wanted, options->checks, &run->input);
@@ -104,49 +108,6 @@ static enum physics_status check_reference(const struct run *run)
     return PHYSICS_DONE;
 }
 
-static enum physics_status check_size(size_t points, struct physics_grid *grid)
-{
-    *grid = grid_of_size(points);
-    if (grid->nx < PHYSICS_MIN_CELLS)
-        return fail(PHYSICS_USAGE, "--size %zu makes %zu x %zu x %zu points, too few for %d ghost "
-                                   "cells on each side", points, grid->nx, grid->ny, grid->nz,
-                    PHYSICS_HALO);
-    return PHYSICS_DONE;
-}
-
-/* The input's fields with ghosts, on about `points` points. */
-static enum physics_status resized(const struct input *input, size_t points, struct fields *fields)
-{
-    struct physics_grid grid;
-    struct fields interior = {0}, small = {0};
-    enum physics_status status = check_size(points, &grid);
-    if (!status && input->has_ghosts)
-        status = fields_interior(&input->fields, &interior);
-    const struct physics_grid inner = interior_of(&grid);
-    if (!status)
-        status = fields_resample(input->has_ghosts ? &interior : &input->fields, &inner, &small);
-    fields_release(&interior);
-    if (!status)
-        status = fields_add_ghosts(&small, input->cyclic_x, fields);
-    fields_release(&small);
-    return status;
-}
-
-/* The fields of one size, all with ghosts. `owned` says that they are to be released. */
-static enum physics_status prepare_fields(const struct input *input, size_t points,
-                                          struct fields *fields, bool *owned)
-{
-    *owned = points || !input->has_ghosts;
-    if (!*owned) {
-        *fields = input->fields;
-        return PHYSICS_DONE;
-    }
-    *fields = (struct fields){0};
-    if (points)
-        return resized(input, points, fields);
-    return fields_add_ghosts(&input->fields, input->cyclic_x, fields);
-}
-
 static enum physics_status check_output(struct run *run, const struct arrays *arrays,
                                         enum physics_field_id id, const double *values)
 {
@@ -168,7 +129,23 @@ static enum physics_status check_output(struct run *run, const struct arrays *ar
     return check ? PHYSICS_DONE : PHYSICS_DEVICE;
 }
 
-/* Brings one output to the host and to the form of the file, to be compared and written. */
+static enum physics_status add_checksum(struct run *run, const struct arrays *arrays,
+                                        enum physics_field_id id, const struct physics_grid *grid,
+                                        const double *values)
+{
+    struct checksum *checksum = results_add_checksum(&run->results);
+    if (!checksum)
+        return PHYSICS_DEVICE;
+    checksum->kernel = arrays->kernel;
+    checksum->device = arrays->device->label;
+    checksum->precision = arrays->precision;
+    checksum->grid = arrays->call.grid;
+    checksum->field = &physics_fields[id];
+    digest_values(values, physics_field_elements(checksum->field, grid), checksum->text);
+    return PHYSICS_DONE;
+}
+
+/* Brings one output to the host and to the form of the file, to be compared, hashed and written. */
 static enum physics_status use_output(struct run *run, struct arrays *arrays,
                                       enum physics_field_id id)
 {
@@ -186,90 +163,161 @@ static enum physics_status use_output(struct run *run, struct arrays *arrays,
     }
     if (!status && run->options.reference)
         status = check_output(run, arrays, id, values);
+    if (!status && run->options.checksums)
+        status = add_checksum(run, arrays, id, &grid, values);
     if (!status && run->options.output)
         status = output_write(&run->output, id, &grid, arrays->precision, values);
     free(values);
     return status;
 }
 
-/* Over the first device with the same kernel, precision and size. */
-static double speedup_of(const struct results *results, const struct result *result)
+static enum physics_status use_outputs(struct run *run, struct row *row)
 {
-    const struct result *first = results->results;
-    while (first->kernel != result->kernel || first->precision != result->precision ||
-           memcmp(&first->grid, &result->grid, sizeof(first->grid)) != 0)
-        first++;
-    return first->timing.median / result->timing.median;
-}
-
-/* One row: a kernel on a device in a precision, on fields with ghosts. */
-static enum physics_status run_kernel(struct run *run, const struct physics_kernel *kernel,
-                                      const struct device *device,
-                                      enum physics_precision precision,
-                                      const struct fields *fields)
-{
-    struct arrays arrays;
-    struct timing timing;
-    enum physics_status status =
-        arrays_open(device, kernel, precision, fields, run->setting, &arrays);
-    if (status)
-        return status;
-    status = measure(&arrays, run->options.burnin, run->options.repetitions, &timing);
-    const bool used = run->options.reference || run->options.output;
-    for (const enum physics_field_id *id = kernel->outputs; *id && used && !status; id++)
-        status = use_output(run, &arrays, *id);
-    struct result *result = status ? NULL : results_add(&run->results);
-    if (result) {
-        *result = (struct result){
-            .kernel = kernel,
-            .device = device->label,
-            .precision = precision,
-            .grid = fields->grid,
-            .timing = timing,
-            .bytes = physics_kernel_bytes(kernel, &fields->grid, precision),
-            .to_device_bytes = arrays.to_device_bytes,
-            .to_device_seconds = arrays.to_device_seconds,
-            .from_device_bytes = arrays.from_device_bytes,
-            .from_device_seconds = arrays.from_device_seconds,
-        };
-        result->speedup = speedup_of(&run->results, result);
-    } else if (!status) {
-        status = PHYSICS_DEVICE;
-    }
-    arrays_close(&arrays);
+    const struct options *options = &run->options;
+    enum physics_status status = PHYSICS_DONE;
+    if (!options->reference && !options->output && !options->checksums)
+        return PHYSICS_DONE;
+    for (const enum physics_field_id *id = row->kernel->outputs; *id && !status; id++)
+        status = use_output(run, &row->arrays, *id);
     return status;
 }
 
-static enum physics_status run_size(struct run *run, const struct fields *fields)
+/* ---- rows ---- */
+
+/* What `--size` asks for, or the file's own grid with ghosts. */
+static struct physics_grid grid_of(const struct run *run, size_t shape)
+{
+    const struct physics_grid *asked = &run->options.shapes[shape];
+    const struct input *input = &run->input;
+    if (asked->nx)
+        return *asked;
+    return input->has_ghosts ? input->fields.grid : with_ghosts(&input->fields.grid);
+}
+
+/* The rows of one size. A resumed run skips those that it has. */
+static enum physics_status add_rows(struct run *run, size_t shape, struct bench *bench)
 {
     const struct options *options = &run->options;
+    const struct physics_grid grid = grid_of(run, shape);
+    const bool each_call = options->transfer == TRANSFER_EACH_CALL;
     for (size_t k = 0; k < options->kernel_count; k++)
         for (size_t p = 0; p < options->precision_count; p++)
             for (size_t d = 0; d < options->device_count; d++) {
-                const enum physics_status status =
-                    run_kernel(run, options->kernels[k], &run->devices[d],
-                               options->precisions[p], fields);
-                if (status)
-                    return status;
+                const struct physics_kernel *kernel = options->kernels[k];
+                const enum physics_precision precision = options->precisions[p];
+                const struct device *device = &run->devices[d];
+                if (run->results.earlier && resume_has(&run->results, kernel, device->label,
+                                                       precision, &grid, each_call))
+                    continue;
+                if (bench_add(bench, kernel, device, precision, &grid, options->roofline) ==
+                    NO_ROW)
+                    return PHYSICS_DEVICE;
             }
     return PHYSICS_DONE;
 }
 
-static enum physics_status run_sizes(struct run *run)
+/* What the row that measures a ceiling reached, in bytes or flops a second. */
+static double rate_of(const struct bench *bench, int place, bool of_bytes)
 {
-    for (size_t i = 0; i < run->options.size_count; i++) {
-        struct fields fields;
-        bool owned;
-        enum physics_status status =
-            prepare_fields(&run->input, run->options.sizes[i], &fields, &owned);
-        if (!status)
-            status = run_size(run, &fields);
-        if (owned)
-            fields_release(&fields);
-        if (status)
-            return status;
-    }
+    const struct row *row = place == NO_ROW ? NULL : &bench->rows[place];
+    if (!row || row->samples.count == 0)
+        return 0;
+    struct timing timing;
+    summarise(&((struct row *)row)->samples, &timing);
+    return (of_bytes ? physics_kernel_bytes(row->kernel, &row->grid, row->precision)
+                     : row->kernel->flops * (double)physics_grid_points(&row->grid)) /
+           timing.median;
+}
+
+static enum physics_status collect_row(struct run *run, struct bench *bench, struct row *row)
+{
+    enum physics_status status = PHYSICS_DONE;
+    const bool complete = row->samples.count == row->samples.wanted;
+    if (complete)
+        status = arrays_time_transfers(&row->arrays);
+    if (!status && !stop_signal())
+        status = use_outputs(run, row);
+    struct result *result = status ? NULL : results_add(&run->results);
+    if (!result)
+        return status ? status : PHYSICS_DEVICE;
+    *result = (struct result){
+        .kernel = row->kernel,
+        .device = row->device->label,
+        .precision = row->precision,
+        .grid = row->grid,
+        .each_call = row->arrays.each_call,
+        .bytes = physics_kernel_bytes(row->kernel, &row->grid, row->precision),
+        .flops = row->kernel->flops * (double)physics_grid_points(&row->grid),
+        .device_bytes = row->arrays.bytes,
+        .to_device = row->arrays.to_device,
+        .from_device = row->arrays.from_device,
+        .bandwidth = rate_of(bench, row->triad, true),
+        .flop_rate = rate_of(bench, row->fma, false),
+        .complete = complete,
+    };
+    summarise(&row->samples, &result->timing);
+    result->timing.first = row->first;
     return PHYSICS_DONE;
+}
+
+/* The rows that were asked for come first, then those that measure their ceilings. */
+static enum physics_status collect(struct run *run, struct bench *bench)
+{
+    enum physics_status status = PHYSICS_DONE;
+    for (int ceilings = 0; ceilings < 2; ceilings++)
+        for (int i = 0; i < bench->count && !status; i++) {
+            struct row *row = &bench->rows[i];
+            if (row->samples.count > 0 && row->is_ceiling == (ceilings == 1))
+                status = collect_row(run, bench, row);
+        }
+    return status;
+}
+
+static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
+{
+    const struct options *options = &run->options;
+    const struct method method = {
+        .burnin = options->burnin,
+        .repetitions = options->repetitions,
+        .seconds = options->seconds,
+        .seed = options->seed,
+        .each_call = options->transfer == TRANSFER_EACH_CALL,
+        .own_grid = options->shapes[0].nx == 0,
+    };
+    struct bench bench = {0};
+    enum physics_status status = PHYSICS_DONE;
+    for (size_t shape = first; shape < end && !status; shape++)
+        status = add_rows(run, shape, &bench);
+    if (!status)
+        status = bench_check_memory(&bench, &method);
+    if (!status)
+        status = bench_open(&bench, &run->input, run->setting, &method);
+    stop_in_order();
+    if (!status)
+        status = bench_measure(&bench, &method);
+    stop_at_once();
+    if (!status)
+        status = collect(run, &bench);
+    bench_close(&bench);
+    return status;
+}
+
+/* All sizes take turns with each other; but where results are kept, one follows the other, so that
+ * a run that is cut off loses no more than one. */
+static enum physics_status run_bench(struct run *run)
+{
+    const struct options *options = &run->options;
+    const size_t step = options->resume ? 1 : options->shape_count;
+    enum physics_status status = PHYSICS_DONE;
+    for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
+        status = run_shapes(run, i, i + step);
+        results_compare_devices(&run->results);
+        if (!status && options->resume)
+            status = resume_save(options->resume, &run->results);
+    }
+    if (stop_signal())
+        run->results.interrupted = stop_signal_name();
+    return status;
 }
 
 static void describe_run(struct run *run)
@@ -282,9 +330,34 @@ static void describe_run(struct run *run)
                                  i ? "; " : "", run->devices[i].label, run->devices[i].name);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
+    run->results.seed = run->options.seed;
+    run->results.clock = clock_measure();
+    if (run->options.verbose)
+        fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
+                1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
     provenance_add(provenance, "device", devices);
+}
+
+/* What comes of a run that is done, or that a signal ended. */
+static enum physics_status conclude(struct run *run)
+{
+    const struct options *options = &run->options;
+    const bool ended = run->results.interrupted != NULL;
+    enum physics_status status = PHYSICS_DONE;
+    if (options->output && !ended)
+        status = output_finish(&run->output, &run->results.provenance);
+    if (!status)
+        status = report(&run->results, options->format);
+    if (!status && ended)
+        warn("ended by %s: %s", run->results.interrupted,
+             options->output || options->reference ? "nothing is written or compared"
+                                                   : "rows may lack calls, or be missing");
+    if (!status && !results_passed(&run->results))
+        status = fail(PHYSICS_MISMATCH, "%s: the outputs differ from this reference",
+                      options->reference);
+    return status;
 }
 
 static enum physics_status run_all(struct run *run)
@@ -302,15 +375,12 @@ static enum physics_status run_all(struct run *run)
     if (status)
         return status;
     describe_run(run);
-    status = run_sizes(run);
-    if (!status && options->output)
-        status = output_finish(&run->output, &run->results.provenance);
-    if (!status)
-        status = report(&run->results, options->format);
-    if (!status && !results_passed(&run->results))
-        status = fail(PHYSICS_MISMATCH, "%s: the outputs differ from this reference",
-                      options->reference);
-    return status;
+    if (options->resume)
+        status = resume_load(options->resume, &run->results);
+    if (status)
+        return status;
+    status = run_bench(run);
+    return status ? status : conclude(run);
 }
 
 static void set_threads(const struct options *options)
@@ -366,9 +436,10 @@ int main(int argc, char **argv)
     if (run.options.action != ACTION_RUN)
         return list(run.options.action);
     status = run_all(&run);
+    const bool ended = !status && run.results.interrupted;
     if (run.output.path)
         output_discard(&run.output);
     fields_release(&run.input.fields);
     results_release(&run.results);
-    return status;
+    return ended ? stop_exit_code() : (int)status;
 }

@@ -1,8 +1,14 @@
-/* Timing a kernel. */
+/* Timing calls of a kernel. */
 #ifndef MINIAPP_MEASURE_H
 #define MINIAPP_MEASURE_H
 
 #include "device.h"
+
+/* The times of calls. */
+struct samples {
+    double *seconds;
+    size_t count, wanted;
+};
 
 struct timing {
     size_t calls;
@@ -10,9 +16,13 @@ struct timing {
     double mean, stdev, min, p25, median, p75, max;
 };
 
-/* Makes a first call and `burnin` more, then `repetitions` timed ones; 0 repetitions: as many as
- * take about a second. */
-enum physics_status measure(const struct arrays *arrays, size_t burnin, size_t repetitions,
-                            struct timing *timing);
+/* One call. The transfers of its data count where arrays->each_call says so. */
+enum physics_status time_call(struct arrays *arrays, double *seconds);
+
+/* As many calls as take about so many seconds, between 5 and 10000, when one takes `call`. */
+size_t calls_within(double seconds, double call);
+
+/* Sorts the samples. */
+void summarise(struct samples *samples, struct timing *timing);
 
 #endif

@@ -116,6 +116,20 @@ static bool from_device(void *host, const void *device, size_t bytes)
     return omp_target_memcpy(host, device, bytes, 0, 0, omp_get_initial_device(), current) == 0;
 }
 
+/* Of LLVM's runtime; other compilers' have none. */
+extern void *llvm_omp_target_alloc_host(size_t bytes, int device) __attribute__((weak));
+extern void llvm_omp_target_free_host(void *memory, int device) __attribute__((weak));
+
+static void *allocate_pinned(size_t bytes)
+{
+    return llvm_omp_target_alloc_host ? llvm_omp_target_alloc_host(bytes, current) : NULL;
+}
+
+static void release_pinned(void *memory)
+{
+    llvm_omp_target_free_host(memory, current);
+}
+
 __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .build = BUILD_VERSION " " BUILD_OFFLOAD,
     .call_bytes = sizeof(struct physics_call),
@@ -127,4 +141,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .release = release,
     .to_device = to_device,
     .from_device = from_device,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .takes_host_memory = MINIAPP_OFFLOAD_EMULATED,
 };

@@ -9,23 +9,41 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { KEY_VALIDATE = 256, KEY_BURNIN, KEY_PRECISION, KEY_SET, KEY_FORMAT, KEY_ALLOW_NONFINITE,
-       KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_HELP = '?', KEY_VERSION = 'V' };
+enum {
+    KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
+    KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_HELP = '?', KEY_VERSION = 'V',
+};
 
 static const struct argp_option option_table[] = {
-    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; repeatable [all]", 0},
+    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; triad, fma, expsum, matmul, or calibration; repeatable [all]", 0},
     {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
     {"output", 'o', "FILE", 0, "write the outputs", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
     {"size", 's', "N", 0,
      "run on about N points in pyhpc-benchmarks' shape; repeatable [the file's own grid]", 0},
-    {"repetitions", 'r', "N", 0, "timed calls [chosen by itself, about a second each]", 0},
+    {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
+    {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
+     "run on a grid of that shape, ghosts included; repeatable", 0},
+    {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
+    {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
+    {"seed", KEY_SEED, "N", 0, "of the random order in which rows take turns [by the clock]", 0},
+    {"roofline", KEY_ROOFLINE, 0, 0,
+     "measure the ceilings, triad and fma, beside each row, and say its share of them", 0},
+    {"transfer", KEY_TRANSFER, "NAME", 0,
+     "once or each-call: time the kernel, or inputs to the device and outputs back too [once]", 0},
     {"threads", 't', "N", 0, "host threads [all that the process may use]", 0},
     {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
     {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
     {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
+    {"checksums", KEY_CHECKSUMS, 0, 0, "report a SHA-256 of each output", 0},
+    {"resume", KEY_RESUME, "FILE", 0,
+     "keep the results in this JSON file, size by size, and skip the rows that it has", 0},
+    {"verbose", 'v', 0, 0, "say what the clock costs and what is done", 0},
     {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
@@ -38,7 +56,8 @@ static const struct argp_option option_table[] = {
 
 static const char *const format_names[] = {"table", "json", "csv"};
 static const char *const precision_names[] = {"float64", "float32"};
-enum { FORMATS = 3, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
+static const char *const transfer_names[] = {"once", "each-call"};
+enum { FORMATS = 3, TRANSFERS = 2, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
 enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
@@ -91,15 +110,17 @@ static error_t add_kernel(struct options *options, const char *name)
 {
     const struct physics_kernel *table = physics_host_kernels(PHYSICS_FLOAT64);
     const bool all = strcmp(name, "all") == 0;
-    if (!all && !physics_find_kernel(table, name)) {
-        const char *names[MAX_NAMES] = {"all"};
-        size_t count = 1;
+    const bool calibration = strcmp(name, "calibration") == 0;
+    if (!all && !calibration && !physics_find_kernel(table, name)) {
+        const char *names[MAX_NAMES] = {"all", "calibration"};
+        size_t count = 2;
         for (; table->name && count < MAX_NAMES; table++)
             names[count++] = table->name;
         return unknown("kernel", name, names, count);
     }
     for (; table->name; table++) {
-        const bool wanted = all || strcmp(name, table->name) == 0;
+        const bool wanted = (table->calibration ? calibration : all) ||
+                            strcmp(name, table->name) == 0;
         if (!wanted || is_chosen(options, table))
             continue;
         if (options->kernel_count == MAX_REPEATS)
@@ -143,11 +164,94 @@ static error_t add_precision(struct options *options, const char *name)
     return 0;
 }
 
+static error_t add_shape(struct options *options, const char *option, const char *text,
+                         const struct physics_grid *grid)
+{
+    if (options->shape_count == MAX_REPEATS)
+        return repeated(option);
+    if (grid->nx < PHYSICS_MIN_CELLS || grid->ny < PHYSICS_MIN_CELLS) {
+        fail(PHYSICS_USAGE, "--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
+                            "each side", option, text, grid->nx, grid->ny, grid->nz,
+             PHYSICS_HALO);
+        return REPORTED;
+    }
+    for (size_t i = 0; i < options->shape_count; i++)
+        if (memcmp(grid, &options->shapes[i], sizeof(*grid)) == 0)
+            return 0;
+    options->shapes[options->shape_count++] = *grid;
+    return 0;
+}
+
 static error_t add_size(struct options *options, const char *text)
 {
-    if (options->size_count == MAX_REPEATS)
-        return repeated("size");
-    return parse_count("size", text, 1, 1e15, &options->sizes[options->size_count++]);
+    size_t points;
+    const error_t error = parse_count("size", text, 1, 1e15, &points);
+    if (error)
+        return error;
+    const struct physics_grid grid = grid_of_size(points);
+    return add_shape(options, "size", text, &grid);
+}
+
+static error_t add_sweep(struct options *options)
+{
+    error_t error = 0;
+    for (size_t points = 1 << 12; points <= 1 << 22 && !error; points *= 4) {
+        const struct physics_grid grid = grid_of_size(points);
+        error = add_shape(options, "size", "by --sweep", &grid);
+    }
+    return error;
+}
+
+/* Three whole numbers with an x between */
+static error_t parse_shape(struct options *options, const char *text)
+{
+    size_t lengths[3] = {0};
+    const char *rest = text;
+    for (int i = 0; i < 3 && rest; i++) {
+        char number[32] = "";
+        const size_t digits = strspn(rest, "0123456789");
+        memcpy(number, rest, digits < sizeof(number) ? digits : sizeof(number) - 1);
+        const bool ends = rest[digits] == (i < 2 ? 'x' : '\0');
+        if (digits == 0 || digits > 12 || !ends)
+            rest = NULL;
+        else
+            rest += digits + (i < 2);
+        lengths[i] = rest ? (size_t)strtoull(number, NULL, 10) : 0;
+    }
+    if (!rest || lengths[2] == 0) {
+        fail(PHYSICS_USAGE, "--shape takes three whole numbers such as 94x44x20, not '%s'", text);
+        return REPORTED;
+    }
+    const struct physics_grid grid = {lengths[0], lengths[1], lengths[2]};
+    return add_shape(options, "shape", text, &grid);
+}
+
+static error_t set_seconds(struct options *options, const char *text)
+{
+    char *end;
+    options->seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(options->seconds > 0 && options->seconds <= 1e6)) {
+        fail(PHYSICS_USAGE, "--seconds takes a number above 0, at most 1e6, not '%s'", text);
+        return REPORTED;
+    }
+    return 0;
+}
+
+static error_t set_seed(struct options *options, const char *text)
+{
+    size_t seed;
+    const error_t error = parse_count("seed", text, 0, 1e15, &seed);
+    options->seed = seed;
+    return error;
+}
+
+static error_t set_transfer(struct options *options, const char *name)
+{
+    const int transfer = place_of(name, transfer_names, TRANSFERS);
+    if (transfer < 0)
+        return unknown("transfer", name, transfer_names, TRANSFERS);
+    options->transfer = (enum transfer)transfer;
+    return 0;
 }
 
 enum physics_status check_setting(enum physics_setting_id id, double value, const char *where,
@@ -238,6 +342,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_VALIDATE: options->reference = argument; return 0;
     case 's': return add_size(options, argument);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
+    case KEY_SWEEP: return add_sweep(options);
+    case KEY_SHAPE: return parse_shape(options, argument);
+    case KEY_SECONDS: return set_seconds(options, argument);
+    case KEY_SEED: return set_seed(options, argument);
+    case KEY_ROOFLINE: options->roofline = true; return 0;
+    case KEY_TRANSFER: return set_transfer(options, argument);
+    case KEY_CHECKSUMS: options->checksums = true; return 0;
+    case KEY_RESUME: options->resume = argument; return 0;
+    case 'v': options->verbose = true; return 0;
     case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
     case 't': return parse_count("threads", argument, 1, MAX_THREADS, &options->threads);
     case KEY_PRECISION: return add_precision(options, argument);
@@ -289,8 +402,8 @@ static void set_defaults(struct options *options)
         add_kernel(options, "all");
     if (options->device_count == 0)
         options->devices[options->device_count++] = "cpu";
-    if (options->size_count == 0)
-        options->size_count = 1; /* 0, the file's own grid */
+    if (options->shape_count == 0)
+        options->shape_count = 1; /* nx = 0, the file's own grid */
     if (options->precision_count == 0)
         options->precision_count = 1; /* float64 */
 }
@@ -298,14 +411,16 @@ static void set_defaults(struct options *options)
 /* What single options cannot know. */
 static enum physics_status check_together(const struct options *options)
 {
-    const bool resized = options->size_count > 1 || options->sizes[0] != 0;
+    const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
     if (!options->input)
         return fail(PHYSICS_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
     if (options->reference && resized)
-        return fail(PHYSICS_USAGE, "--validate compares on the file's own grid: leave out --size");
+        return fail(PHYSICS_USAGE, "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
     if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
-                            options->size_count > 1))
+                            options->shape_count > 1))
         return fail(PHYSICS_USAGE, "--output holds one run: give one device, precision and size");
+    if (options->resume && (options->output || options->reference))
+        return fail(PHYSICS_USAGE, "--resume keeps times: leave out --output and --validate");
     return PHYSICS_DONE;
 }
 
@@ -319,7 +434,7 @@ enum physics_status parse_options(int argc, char **argv, struct options *options
         "4 the device cannot be used; 5 an output cannot be written.",
         NULL, NULL, NULL};
     struct parsing parsing = {options, argv[0]};
-    *options = (struct options){.burnin = 1};
+    *options = (struct options){.burnin = 1, .seconds = 1, .seed = (uint64_t)time(NULL)};
     /* argp would print two lines on an error, where we print one; told not to, it does not print
      * its own help either */
     const error_t error =

@@ -7,8 +7,12 @@
 #include <physics/kernel.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { MAX_REPEATS = 64 }; /* of one repeatable option */
+
+/* Where the data of an offload device are while calls are timed. */
+enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
@@ -23,12 +27,19 @@ struct options {
     size_t kernel_count;
     const char *devices[MAX_REPEATS];
     size_t device_count;
-    size_t sizes[MAX_REPEATS]; /* 0 is the file's own grid */
-    size_t size_count;
+    struct physics_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
+    size_t shape_count;
     enum physics_precision precisions[PHYSICS_PRECISIONS];
     size_t precision_count;
-    size_t repetitions; /* 0: chosen by the time that a call takes */
+    size_t repetitions; /* 0: as many calls as take `seconds` */
+    double seconds;     /* for each row */
     size_t burnin;
+    uint64_t seed; /* of the order in which rows take turns */
+    bool roofline;
+    bool checksums;
+    bool verbose;
+    enum transfer transfer;
+    const char *resume; /* a path or NULL */
     size_t threads; /* 0: all that the process may use */
     bool is_set[PHYSICS_SETTINGS];
     double setting[PHYSICS_SETTINGS];

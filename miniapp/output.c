@@ -128,7 +128,8 @@ static herr_t attach_scale(hid_t file, hid_t dataset, unsigned place, enum physi
     return error;
 }
 
-/* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. */
+/* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. A single
+ * number has no chunks. */
 static hid_t checked_chunks(const hsize_t *lengths, int rank)
 {
     hsize_t chunk[PHYSICS_MAX_RANK];
@@ -138,6 +139,8 @@ static hid_t checked_chunks(const hsize_t *lengths, int rank)
     }
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(creation, 0);
+    if (rank == 0)
+        return creation;
     H5Pset_chunk(creation, rank, chunk);
     H5Pset_fletcher32(creation);
     return creation;
@@ -153,7 +156,8 @@ enum physics_status output_write(struct output *output, enum physics_field_id id
     hsize_t lengths[PHYSICS_MAX_RANK];
     for (int i = 0; i < rank; i++)
         lengths[i] = physics_axis_length(field->axes[i], grid);
-    const hid_t space = H5Screate_simple(rank, lengths, NULL);
+    const hid_t space =
+        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
     const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset = H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT,
                                      creation, H5P_DEFAULT);

@@ -1,10 +1,10 @@
 #include "provenance.h"
 #include "build.h"
+#include "digest.h"
 #include "host.h"
 
 #include <ctype.h>
 #include <hdf5.h>
-#include <nettle/sha2.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,24 +37,6 @@ void provenance_of_build(struct provenance *provenance)
     provenance_add(provenance, "hdf5_version", hdf5);
 }
 
-static void hash_file(const char *path, char text[2 * SHA256_DIGEST_SIZE + 1])
-{
-    struct sha256_ctx context;
-    uint8_t block[1 << 16], digest[SHA256_DIGEST_SIZE];
-    size_t count;
-    FILE *file = fopen(path, "rb");
-    sha256_init(&context);
-    while (file && (count = fread(block, 1, sizeof(block), file)) > 0)
-        sha256_update(&context, count, block);
-    sha256_digest(&context, sizeof(digest), digest);
-    for (size_t i = 0; i < sizeof(digest); i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
-    if (!file || ferror(file))
-        text[0] = '\0';
-    if (file)
-        fclose(file);
-}
-
 void join_words(int count, char **words, char text[PROVENANCE_TEXT])
 {
     size_t used = 0;
@@ -73,11 +55,19 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     snprintf(text, sizeof(text), "%d", host_threads());
     provenance_add(provenance, "threads", text);
     provenance_add(provenance, "input", input);
-    hash_file(input, text);
+    digest_file(input, text);
     provenance_add(provenance, "input_sha256", text);
     provenance_add(provenance, "command_line", command_line);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     provenance_add(provenance, "time", text);
+}
+
+const char *provenance_text(const struct provenance *provenance, const char *name)
+{
+    for (size_t i = 0; i < provenance->count; i++)
+        if (strcmp(provenance->names[i], name) == 0)
+            return provenance->texts[i];
+    return "";
 }
 
 void print_build(FILE *stream)

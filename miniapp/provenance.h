@@ -26,6 +26,9 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
 
 void provenance_add(struct provenance *provenance, const char *name, const char *text);
 
+/* The text of a name; "" where there is none. */
+const char *provenance_text(const struct provenance *provenance, const char *name);
+
 /* What --version prints. */
 void print_build(FILE *stream);
 

@@ -1,52 +1,11 @@
 #include "report.h"
+#include "columns.h"
+#include "report_data.h"
 #include "status.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
-
-/* The columns of a result that are numbers, for JSON and CSV alike. */
-struct column {
-    const char *name;
-    double (*value)(const struct result *);
-    bool whole;
-};
-
-static double nx(const struct result *r) { return (double)r->grid.nx; }
-static double ny(const struct result *r) { return (double)r->grid.ny; }
-static double nz(const struct result *r) { return (double)r->grid.nz; }
-static double points(const struct result *r) { return (double)physics_grid_points(&r->grid); }
-static double calls(const struct result *r) { return (double)r->timing.calls; }
-static double mean(const struct result *r) { return r->timing.mean; }
-static double stdev(const struct result *r) { return r->timing.stdev; }
-static double least(const struct result *r) { return r->timing.min; }
-static double p25(const struct result *r) { return r->timing.p25; }
-static double median(const struct result *r) { return r->timing.median; }
-static double p75(const struct result *r) { return r->timing.p75; }
-static double most(const struct result *r) { return r->timing.max; }
-static double speedup(const struct result *r) { return r->speedup; }
-static double ns_per_point(const struct result *r) { return 1e9 * r->timing.median / points(r); }
-static double gb_per_s(const struct result *r) { return 1e-9 * r->bytes / r->timing.median; }
-
-static const struct column columns[] = {
-    {"nx", nx, true},
-    {"ny", ny, true},
-    {"nz", nz, true},
-    {"points", points, true},
-    {"calls", calls, true},
-    {"mean_s", mean, false},
-    {"stdev_s", stdev, false},
-    {"min_s", least, false},
-    {"p25_s", p25, false},
-    {"median_s", median, false},
-    {"p75_s", p75, false},
-    {"max_s", most, false},
-    {"ns_per_point", ns_per_point, false},
-    {"gb_per_s", gb_per_s, false},
-    {"speedup", speedup, false},
-};
-enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 /* ---- the table that people read ---- */
 
@@ -80,41 +39,103 @@ static void print_rows(const struct results *results)
            "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point", "GB/s", "speedup");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
+        const char *marks = result_marks(r, &results->clock);
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", r->grid.nx, r->grid.ny, r->grid.nz);
         printf("%-10s %-6s %-9s %-15s %9.0f %6zu", r->kernel->name, r->device,
-               physics_precision_name(r->precision), shape, points(r), r->timing.calls);
+               physics_precision_name(r->precision), shape, result_points(r), r->timing.calls);
         print_times(&r->timing);
-        printf(" %8.2f %7.2f %8.2f\n", ns_per_point(r), gb_per_s(r), speedup(r));
+        printf(" %8.2f %7.2f %8.2f%s%s\n", result_ns_per_point(r), result_gb_per_s(r), r->speedup,
+               marks[0] ? "  " : "", marks);
     }
+}
+
+/* What the marks mean, for those that occur. */
+static void print_marks(const struct results *results)
+{
+    bool is_short = false, is_noisy = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const char *marks = result_marks(&results->results[i], &results->clock);
+        is_short = is_short || strstr(marks, "short");
+        is_noisy = is_noisy || strstr(marks, "noisy");
+    }
+    if (is_short)
+        printf("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
+    if (is_noisy)
+        printf("noisy: the times spread (stdev / mean) by over 20 %%\n");
+}
+
+static void print_roofline(const struct results *results)
+{
+    printf("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
+    printf("%-10s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", "kernel", "device", "precision",
+           "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound", "share");
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        if (!result_bound(r))
+            continue;
+        printf("%-10s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s %5.0f%%\n",
+               r->kernel->name, r->device, physics_precision_name(r->precision), result_points(r),
+               result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
+               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r),
+               100 * result_share(r));
+    }
+}
+
+/* Bytes and time, and the rate; pinned memory too where it was measured. */
+static void print_transfer(const char *what, const struct transfer_times *times)
+{
+    char seconds[16];
+    if (!(times->bytes > 0))
+        return;
+    printf(", %s %.1f MB in %s", what, times->bytes / 1e6, human_time(times->seconds, seconds));
+    if (times->pinned_seconds > 0)
+        printf(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
+               times->bytes / times->pinned_seconds / 1e9);
 }
 
 static void print_transfers(const struct results *results)
 {
-    char read[16], first[16], to[16], from[16];
+    char read[16], first[16];
     printf("\nnot in the times above: reading the file %s; then\n",
            human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("%-10s %-6s %-9s %9.0f points: inputs to the device %.1f MB in %s, first call %s",
-               r->kernel->name, r->device, physics_precision_name(r->precision), points(r),
-               r->to_device_bytes / 1e6, human_time(r->to_device_seconds, to),
-               human_time(r->timing.first, first));
-        if (r->from_device_bytes > 0)
-            printf(", outputs back %.1f MB in %s", r->from_device_bytes / 1e6,
-                   human_time(r->from_device_seconds, from));
+        printf("%-10s %-6s %-9s %9.0f points: %.1f MB held, first call %s", r->kernel->name,
+               r->device, physics_precision_name(r->precision), result_points(r),
+               r->device_bytes / 1e6, human_time(r->timing.first, first));
+        print_transfer("inputs to the device", &r->to_device);
+        print_transfer("outputs back", &r->from_device);
         putchar('\n');
     }
 }
 
-static const char *index_text(const struct verdict *verdict, char text[128])
+/* From what size and how many calls on a device wins over the first one. */
+static void print_wins(const struct results *results)
 {
-    int used = 0;
-    for (int i = 0; i < verdict->rank; i++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "[",
-                         verdict->worst_index[i]);
-    snprintf(text + used, 128 - (size_t)used, "]");
-    return text;
+    bool titled = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        const struct result *base = results_base(results, r);
+        if (base == r || r->each_call)
+            continue;
+        if (!titled)
+            printf("\nwhere a device wins over the first one\n");
+        titled = true;
+        const double points = results_points_to_win(results, r);
+        const double calls = result_calls_to_win(r, base);
+        printf("%-10s %-6s %-9s %9.0f points: ", r->kernel->name, r->device,
+               physics_precision_name(r->precision), result_points(r));
+        if (isinf(calls))
+            printf("never at this size");
+        else
+            printf("with one transfer in and out, from %.0f call%s on", calls,
+                   calls == 1 ? "" : "s");
+        if (isinf(points))
+            printf("; with data resident, at no size measured\n");
+        else
+            printf("; with data resident, from %.0f points on\n", points);
+    }
 }
 
 static void print_checks(const struct results *results)
@@ -138,152 +159,44 @@ static void print_checks(const struct results *results)
            results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }
 
+static void print_checksums(const struct results *results)
+{
+    if (results->checksum_count)
+        printf("\nSHA-256 of the outputs, as float64\n");
+    for (size_t i = 0; i < results->checksum_count; i++) {
+        const struct checksum *c = &results->checksums[i];
+        char shape[64];
+        snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
+        printf("%-10s %-6s %-9s %-15s %-13s %s\n", c->kernel->name, c->device,
+               physics_precision_name(c->precision), shape, c->field->name, c->text);
+    }
+}
+
 static void report_table(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
+    bool has_ceilings = false;
     for (size_t i = 0; i < provenance->count; i++)
         printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
+    printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
+    if (results->earlier)
+        printf("# %-14s %zu rows were there already\n", "resumed",
+               json_array_size(json_object_get(results->earlier, "results")));
+    if (results->interrupted)
+        printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
+               results->interrupted);
     putchar('\n');
     print_rows(results);
+    print_marks(results);
+    for (size_t i = 0; i < results->result_count; i++)
+        has_ceilings = has_ceilings || result_bound(&results->results[i]);
+    if (has_ceilings)
+        print_roofline(results);
     print_transfers(results);
+    print_wins(results);
+    print_checksums(results);
     if (results->reference)
         print_checks(results);
-}
-
-/* ---- for programs ---- */
-
-/* JSON knows no Inf or NaN: they become null. */
-static json_t *number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that are
- * not ASCII become question marks. */
-static json_t *text_value(const char *text)
-{
-    char ascii[PROVENANCE_TEXT];
-    size_t length = 0;
-    json_t *value = json_string(text);
-    if (value)
-        return value;
-    for (; text[length] && length + 1 < sizeof(ascii); length++)
-        ascii[length] = (text[length] & 0x80) ? '?' : text[length];
-    return json_stringn(ascii, length);
-}
-
-static json_t *provenance_object(const struct provenance *provenance)
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < provenance->count; i++)
-        json_object_set_new(object, provenance->names[i], text_value(provenance->texts[i]));
-    return object;
-}
-
-static json_t *result_object(const struct result *r)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "kernel", json_string(r->kernel->name));
-    json_object_set_new(object, "device", json_string(r->device));
-    json_object_set_new(object, "precision", json_string(physics_precision_name(r->precision)));
-    for (size_t i = 0; i < COLUMNS; i++) {
-        const double value = columns[i].value(r);
-        json_object_set_new(object, columns[i].name,
-                            columns[i].whole ? json_integer((json_int_t)value) : number(value));
-    }
-    return object;
-}
-
-static json_t *transfer_object(const struct result *r)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "kernel", json_string(r->kernel->name));
-    json_object_set_new(object, "device", json_string(r->device));
-    json_object_set_new(object, "precision", json_string(physics_precision_name(r->precision)));
-    json_object_set_new(object, "points", json_integer((json_int_t)points(r)));
-    json_object_set_new(object, "to_device_bytes", number(r->to_device_bytes));
-    json_object_set_new(object, "to_device_s", number(r->to_device_seconds));
-    json_object_set_new(object, "from_device_bytes", number(r->from_device_bytes));
-    json_object_set_new(object, "from_device_s", number(r->from_device_seconds));
-    json_object_set_new(object, "first_call_s", number(r->timing.first));
-    return object;
-}
-
-static json_t *check_object(const struct check *c)
-{
-    const struct verdict *v = &c->verdict;
-    json_t *object = json_object();
-    json_t *index = json_array();
-    for (int i = 0; i < v->rank; i++)
-        json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
-    json_object_set_new(object, "kernel", json_string(c->kernel->name));
-    json_object_set_new(object, "device", json_string(c->device));
-    json_object_set_new(object, "precision", json_string(physics_precision_name(c->precision)));
-    json_object_set_new(object, "variable", json_string(c->field->name));
-    json_object_set_new(object, "max_abs", number(v->max_abs));
-    json_object_set_new(object, "max_rel", number(v->max_rel));
-    json_object_set_new(object, "rtol", number(v->rtol));
-    json_object_set_new(object, "atol", number(v->atol));
-    json_object_set_new(object, "worst_index", index);
-    json_object_set_new(object, "passed", json_boolean(v->passed));
-    return object;
-}
-
-static void report_json(const struct results *results)
-{
-    json_t *root = json_object();
-    json_t *rows = json_array(), *transfers = json_array(), *validation = json_array();
-    for (size_t i = 0; i < results->result_count; i++) {
-        json_array_append_new(rows, result_object(&results->results[i]));
-        json_array_append_new(transfers, transfer_object(&results->results[i]));
-    }
-    for (size_t i = 0; i < results->check_count; i++)
-        json_array_append_new(validation, check_object(&results->checks[i]));
-    json_object_set_new(root, "provenance", provenance_object(&results->provenance));
-    json_object_set_new(root, "read_s", number(results->read_seconds));
-    json_object_set_new(root, "results", rows);
-    json_object_set_new(root, "transfers", transfers);
-    json_object_set_new(root, "validation", validation);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(root);
-}
-
-/* The rows, after the provenance in comments. */
-static void report_csv(const struct results *results)
-{
-    const struct provenance *provenance = &results->provenance;
-    for (size_t i = 0; i < provenance->count; i++)
-        printf("# %s: %s\n", provenance->names[i], provenance->texts[i]);
-    printf("# read_s: %.9g\n", results->read_seconds);
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
-        printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", r->kernel->name,
-               r->device, physics_precision_name(r->precision), points(r), r->to_device_bytes,
-               r->to_device_seconds, r->from_device_bytes, r->from_device_seconds,
-               r->timing.first);
-    }
-    for (size_t i = 0; i < results->check_count; i++) {
-        const struct check *c = &results->checks[i];
-        const struct verdict *v = &c->verdict;
-        char index[128];
-        printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-               "worst_index=%s %s\n", c->kernel->name, c->device,
-               physics_precision_name(c->precision), c->field->name, v->max_abs, v->max_rel,
-               v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
-    }
-    printf("kernel,device,precision");
-    for (size_t i = 0; i < COLUMNS; i++)
-        printf(",%s", columns[i].name);
-    putchar('\n');
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
-        printf("%s,%s,%s", r->kernel->name, r->device, physics_precision_name(r->precision));
-        for (size_t j = 0; j < COLUMNS; j++)
-            printf(",%.*g", columns[j].whole ? 17 : 9, columns[j].value(r));
-        putchar('\n');
-    }
 }
 
 enum physics_status report(const struct results *results, enum output_format format)
@@ -304,6 +217,8 @@ static void list_fields(FILE *stream, const char *what, const enum physics_field
     for (; *ids; ids++) {
         const struct physics_field *field = &physics_fields[*ids];
         char axes[32] = "";
+        if (!physics_field_rank(field))
+            strcpy(axes, "-");
         for (const enum physics_axis *axis = field->axes; *axis; axis++) {
             strcat(axes, axis == field->axes ? "" : " ");
             strcat(axes, physics_axis_name(*axis));
@@ -320,6 +235,8 @@ void list_kernels(FILE *stream)
          kernel++) {
         fprintf(stream, "%s: %s\n  defined by %s\n", kernel->name, kernel->summary,
                 kernel->source);
+        if (kernel->calibration)
+            fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
         list_fields(stream, "reads", kernel->inputs);
         list_fields(stream, "writes", kernel->outputs);
         for (const enum physics_setting_id *id = kernel->settings; *id; id++)

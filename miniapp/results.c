@@ -1,6 +1,7 @@
 #include "results.h"
 #include "status.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void *grow(void *array, size_t count, size_t bytes)
@@ -31,10 +32,22 @@ struct check *results_add_check(struct results *results)
     return &grown[results->check_count++];
 }
 
+struct checksum *results_add_checksum(struct results *results)
+{
+    struct checksum *grown = grow(results->checksums, results->checksum_count, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    results->checksums = grown;
+    grown[results->checksum_count] = (struct checksum){0};
+    return &grown[results->checksum_count++];
+}
+
 void results_release(struct results *results)
 {
     free(results->results);
     free(results->checks);
+    free(results->checksums);
+    json_decref(results->earlier);
 }
 
 bool results_passed(const struct results *results)
@@ -43,4 +56,85 @@ bool results_passed(const struct results *results)
         if (!results->checks[i].verdict.passed)
             return false;
     return true;
+}
+
+static bool same_work(const struct result *a, const struct result *b)
+{
+    return a->kernel == b->kernel && a->precision == b->precision && a->grid.nx == b->grid.nx &&
+           a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+}
+
+const struct result *results_base(const struct results *results, const struct result *result)
+{
+    const struct result *base = results->results;
+    while (!same_work(base, result))
+        base++;
+    return base;
+}
+
+void results_compare_devices(struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        struct result *result = &results->results[i];
+        result->speedup = results_base(results, result)->timing.median / result->timing.median;
+    }
+}
+
+static double memory_seconds(const struct result *result)
+{
+    return result->bytes / result->bandwidth;
+}
+
+static double arithmetic_seconds(const struct result *result)
+{
+    return result->flops / result->flop_rate;
+}
+
+const char *result_bound(const struct result *result)
+{
+    if (!(result->bandwidth > 0 && result->flop_rate > 0))
+        return NULL;
+    return memory_seconds(result) >= arithmetic_seconds(result) ? "memory" : "arithmetic";
+}
+
+double result_share(const struct result *result)
+{
+    if (!result_bound(result))
+        return NAN;
+    return fmax(memory_seconds(result), arithmetic_seconds(result)) / result->timing.median;
+}
+
+const char *result_marks(const struct result *result, const struct clock_quality *clock)
+{
+    const double tick = fmax(clock->cost, clock->resolution);
+    const bool is_short = result->timing.median < CLOCK_TICKS * tick;
+    const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
+    return is_short && is_noisy ? "short noisy" : is_short ? "short" : is_noisy ? "noisy" : "";
+}
+
+double result_calls_to_win(const struct result *result, const struct result *base)
+{
+    const double gain = base->timing.median - result->timing.median;
+    const double once = result->to_device.seconds + result->from_device.seconds;
+    return gain > 0 ? floor(once / gain) + 1 : INFINITY;
+}
+
+double results_points_to_win(const struct results *results, const struct result *result)
+{
+    double wins_from = INFINITY, loses_at = 0;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *other = &results->results[i];
+        const double points = (double)physics_grid_points(&other->grid);
+        if (other->kernel == result->kernel && other->precision == result->precision &&
+            other->device == result->device && other->speedup <= 1)
+            loses_at = fmax(loses_at, points);
+    }
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *other = &results->results[i];
+        const double points = (double)physics_grid_points(&other->grid);
+        if (other->kernel == result->kernel && other->precision == result->precision &&
+            other->device == result->device && points > loses_at)
+            wins_from = fmin(wins_from, points);
+    }
+    return wins_from;
 }

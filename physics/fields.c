@@ -19,6 +19,9 @@
     {field, Z_Y_X, PHYSICS_REAL, "m s-1", text, NULL, ANYTHING}
 #define DIFFUSIVITY(field, text)                                                                   \
     {field, Z_Y_X, PHYSICS_REAL, "m2 s-1", text, NULL, ANYTHING}
+#define NUMBERS(field, text, ...)                                                                  \
+    {field, {__VA_ARGS__}, PHYSICS_REAL, "1", text, NULL, -4, 4, .optional = true,                 \
+     .stand_in = PHYSICS_TEMP, .sampled = true}
 #define SLOPES(field, side, text)                                                                  \
     {field, {side, PHYSICS_KR, PHYSICS_Z, PHYSICS_Y, PHYSICS_X}, PHYSICS_REAL, "1", text, NULL,    \
      ANYTHING}
@@ -72,6 +75,9 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
     [PHYSICS_DTKE_TAUM1] = {"dtke_taum1", Z_Y_X, PHYSICS_REAL, "m2 s-3",
                             "advective tendency of turbulent kinetic energy at taum1", NULL,
                             ANYTHING},
+    [PHYSICS_SAMPLE] = NUMBERS("sample", "numbers between 0 and 1", PHYSICS_Z, PHYSICS_Y, PHYSICS_X),
+    [PHYSICS_FACTOR_A] = NUMBERS("factor_a", "left factor, transposed", PHYSICS_Z, PHYSICS_Y),
+    [PHYSICS_FACTOR_B] = NUMBERS("factor_b", "right factor", PHYSICS_Z, PHYSICS_X),
     [PHYSICS_DHDT] = {"dHdT", Z_Y_X, PHYSICS_REAL, "J kg-1 K-1",
                       "derivative of dynamic enthalpy by Conservative Temperature", NULL,
                       ANYTHING},
@@ -88,6 +94,15 @@ const struct physics_field physics_fields[PHYSICS_FIELDS] = {
                                "flux that keeps turbulent kinetic energy at the surface from "
                                "being drained below zero",
                                NULL, ANYTHING},
+    [PHYSICS_TRIAD] = {"triad", Z_Y_X, PHYSICS_REAL, "1", "salt + 3 temp, as numbers", NULL,
+                       ANYTHING},
+    [PHYSICS_FMA] = {"fma", Z_Y_X, PHYSICS_REAL, "1", "sum of eight polynomials of sample", NULL,
+                     ANYTHING},
+    [PHYSICS_EXPSUM] = {"expsum", {PHYSICS_NO_AXIS}, PHYSICS_REAL, "1",
+                        "sum of exp(x^2 + 2 x) for x in sample, ghost cells included", NULL,
+                        ANYTHING},
+    [PHYSICS_MATMUL] = {"matmul", Y_X, PHYSICS_REAL, "1",
+                        "sum over z of factor_a[z, y] factor_b[z, x]", NULL, ANYTHING},
 };
 
 const char *physics_axis_name(enum physics_axis axis)
@@ -131,6 +146,12 @@ size_t physics_field_elements(const struct physics_field *field, const struct ph
     for (const enum physics_axis *axis = field->axes; *axis != PHYSICS_NO_AXIS; axis++)
         elements = multiply(elements, physics_axis_length(*axis, grid));
     return elements;
+}
+
+double physics_sample(size_t element)
+{
+    const double multiple = (double)(element + 1) * 0.6180339887498949;
+    return multiple - (double)(size_t)multiple;
 }
 
 size_t physics_element_bytes(enum physics_type type, enum physics_precision precision)

@@ -61,6 +61,8 @@ enum physics_status physics_run(const struct physics_kernel *kernel,
     if (!kernel || call->grid.nx < PHYSICS_MIN_CELLS || call->grid.ny < PHYSICS_MIN_CELLS ||
         call->grid.nz < 1)
         return PHYSICS_USAGE;
+    if (physics_grid_points(&call->grid) > PTRDIFF_MAX / sizeof(double))
+        return PHYSICS_USAGE;
     if (!indexable(kernel->inputs, &call->grid) || !indexable(kernel->outputs, &call->grid))
         return PHYSICS_USAGE;
     for (const enum physics_field_id *id = kernel->inputs; *id != PHYSICS_NO_FIELD; id++)

@@ -26,5 +26,9 @@ extern const struct physics_kernel VARIANT(physics_kernels)[];
 physics_function VARIANT(eos);
 physics_function VARIANT(isoneutral);
 physics_function VARIANT(tke);
+physics_function VARIANT(triad);
+physics_function VARIANT(fma);
+physics_function VARIANT(expsum);
+physics_function VARIANT(matmul);
 
 #endif

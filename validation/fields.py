@@ -44,6 +44,8 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= water(rng, fields, dx, unstable, constant, steep)
     fields |= velocity(rng, fields, cfl, dt_tracer)
     fields |= turbulence(rng, fields, settings, negative_tke, drain)
+    fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
+               "factor_b": rng.uniform(-1, 1, (nz, nx))}
     return fields, settings
 
 

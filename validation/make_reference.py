@@ -17,9 +17,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from reference import eos, files, isoneutral, tke
+from reference import eos, expsum, files, fma, isoneutral, matmul, tke, triad
 
-KERNELS = (eos, isoneutral, tke)
+KERNELS = (eos, isoneutral, tke, triad, fma, expsum, matmul)
 TOLERANCES = Path(__file__).with_name("tolerances.json")
 
 DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program
@@ -95,9 +95,10 @@ def sha256(path):
 
 def write_field(output, source, name, field, tolerances):
     shape = field.values.shape
-    dataset = output.create_dataset(
-        name, data=field.values, chunks=(1,) * (len(shape) - 2) + shape[-2:],
-        shuffle=True, compression="gzip", compression_opts=9, fletcher32=True, track_times=False)
+    layout = dict(chunks=(1,) * (len(shape) - 2) + shape[-2:], shuffle=True, compression="gzip",
+                  compression_opts=9, fletcher32=True)
+    dataset = output.create_dataset(name, data=field.values, track_times=False,
+                                    **(layout if shape else {}))
     describe(dataset, units=field.units, long_name=field.long_name)
     largest = np.abs(field.values).max()
     for precision, suffix in (("float64", ""), ("float32", "_float32")):

@@ -155,11 +155,13 @@ def test_settings_of_kernels_are_known_with_their_defaults(miniapp):
 @pytest.mark.parametrize("option", ["kernel", "device", "size"])
 def test_many_repeats(miniapp, small, option):
     value = {"kernel": "eos", "device": "cpu", "size": "1000"}[option]
-    words = [f"--{option}={value}"] * 65
-    if option == "size":
-        miniapp.fails(USAGE, "more than 64 times", small, *words)
-    else:  # named again, it is still one
-        assert len(miniapp.json(small, "-k", "eos", *words)["results"]) == 1
+    words = [f"--{option}={value}"] * 65  # named again, it is still one
+    assert len(miniapp.json(small, "-k", "eos", *words)["results"]) == 1
+
+
+def test_many_sizes(miniapp, small):
+    words = [f"--size={edge**3}" for edge in range(8, 73)]
+    miniapp.fails(USAGE, "more than 64 times", small, *words)
 
 
 def test_options_that_exclude_each_other(miniapp, small, reference, tmp_path):

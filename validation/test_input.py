@@ -95,6 +95,8 @@ def test_axes_that_disagree(miniapp, small, kernel):
     for dataset in kernel.inputs:
         values = read(small, dataset.name)
         for place, axis in enumerate(dataset.axes):
+            if not any(axis in other.axes for other in kernel.inputs if other != dataset):
+                continue  # nothing to disagree with
             longer = np.concatenate([values, values.take([0], place)], place)
             replace(small, dataset.name, longer)
             miniapp.fails(INPUT, rf"dataset '\w+' has \d+ cells along {axis}, but '\w+' has \d+",
@@ -452,7 +454,7 @@ def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic)
     for output in kernel.outputs:
         inside = tuple(slice(HALO, -HALO) if axis in "xy" else slice(None) for axis in output.axes)
         found, whole = read(outputs[0], output.name), read(outputs[1], output.name)
-        assert whole.shape[-2:] == ocean[0]["salt"].shape[-2:]
+        assert not output.axes or whole.shape[-2:] == ocean[0]["salt"].shape[-2:]
         np.testing.assert_array_equal(found, whole[inside])
 
 
@@ -463,7 +465,7 @@ def test_closed_is_the_default(miniapp, tmp_path, ocean):
         path = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
         outputs.append(tmp_path / f"{cyclic}.out.h5")
         miniapp.passes(path, "--output", outputs[-1])
-    for kernel in miniapp.kernels:
+    for kernel in miniapp.ocean:
         for output in kernel.outputs:
             np.testing.assert_array_equal(*(read(path, output.name) for path in outputs))
 

@@ -39,6 +39,9 @@ enum physics_field_id {
     PHYSICS_TKE,
     PHYSICS_TKE_TAUP1, /* also written */
     PHYSICS_DTKE_TAUM1,
+    PHYSICS_SAMPLE,
+    PHYSICS_FACTOR_A,
+    PHYSICS_FACTOR_B,
     /* written */
     PHYSICS_DHDT,
     PHYSICS_K_11,
@@ -50,6 +53,10 @@ enum physics_field_id {
     PHYSICS_AI_BY,
     PHYSICS_DTKE,
     PHYSICS_TKE_SURF_CORR,
+    PHYSICS_TRIAD,
+    PHYSICS_FMA,
+    PHYSICS_EXPSUM,
+    PHYSICS_MATMUL,
     PHYSICS_FIELDS
 };
 
@@ -77,6 +84,7 @@ struct physics_field {
     bool optional;                  /* where absent: stand_in times stand_in_factor, */
     enum physics_field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
+    bool sampled; /* where absent: physics_sample() of its elements, on the stand-in's grid */
     bool spacing; /* a cell's extent along its axis: their sum is the domain's */
     enum physics_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
 };
@@ -88,6 +96,10 @@ int physics_field_rank(const struct physics_field *field);
 
 /* The number of elements, or SIZE_MAX where that does not fit. */
 size_t physics_field_elements(const struct physics_field *field, const struct physics_grid *grid);
+
+/* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
+ * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
+double physics_sample(size_t element);
 
 /* Bytes of one element. */
 size_t physics_element_bytes(enum physics_type type, enum physics_precision precision);

@@ -41,6 +41,7 @@ struct physics_kernel {
     enum physics_field_id outputs[PHYSICS_MAX_FIELDS];
     enum physics_setting_id settings[PHYSICS_SETTINGS];
     double flops; /* per grid point; a fused multiply-add counts two */
+    bool calibration; /* measures the machine: not one of the ocean's kernels */
     physics_function *run;
 };
 

@@ -3,10 +3,11 @@
 import numpy as np
 
 from . import Field
+from .samples import missing
 
 HALO = 2
-ALONG_X = ("dxt", "dxu")  # the vectors; everything else ends in (y, x)
-ALONG_Y = ("dyt", "dyu", "cost", "cosu")
+ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
+ALONG_Y = ("dyt", "dyu", "cost", "cosu", "factor_a")
 ALONG_Z = ("p", "zt", "dzt", "dzw")
 
 
@@ -20,10 +21,12 @@ def compute(kernel, file, **settings):
     has_ghosts = file.attrs.get("halo", HALO) == HALO
     cyclic = file.attrs.get("cyclic_x", 0) == 1
     fields = {name: file[name][...] for name in (*kernel.INPUTS, *kernel.OPTIONAL) if name in file}
+    fields |= missing(fields, getattr(kernel, "SAMPLED", {}))
     if not has_ghosts:
         fields = {name: add_ghosts(name, values, cyclic) for name, values in fields.items()}
     computed = kernel.reference(fields, {**file.attrs, **settings})
-    return {name: field(kernel, name, values if has_ghosts else strip_ghosts(values), axes, *texts)
+    return {name: field(kernel, name, values if has_ghosts or not axes else strip_ghosts(values),
+                        axes, *texts)
             for (name, axes, *texts), values in
             ((output, computed[output[0]]) for output in kernel.OUTPUTS)}
 
@@ -40,9 +43,9 @@ def add_ghosts(name, values, cyclic):
     if name in ALONG_Z:
         return values
     if name in ALONG_X:
-        return pad(values, 0, cyclic)
+        return pad(values, values.ndim - 1, cyclic)
     if name in ALONG_Y:
-        return pad(values, 0, False)
+        return pad(values, values.ndim - 1, False)
     return pad(pad(values, values.ndim - 2, False), values.ndim - 1, cyclic)
 
 

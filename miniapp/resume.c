@@ -1,0 +1,106 @@
+#include "resume.h"
+#include "report_data.h"
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* Times of another program or input do not belong in the same file; those of another machine may,
+ * but whoever compares them should know. */
+static enum physics_status check_provenance(const char *path, const json_t *root,
+                                            const struct provenance *now)
+{
+    static const char *const same[] = {"version", "git_commit", "build_type", "compiler", "flags",
+                                       "offload_target", "input_sha256"};
+    static const char *const better_same[] = {"cpu", "threads", "device"};
+    const json_t *then = json_object_get(root, "provenance");
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        if (strcmp(text_of(then, same[i]), provenance_text(now, same[i])) != 0)
+            return fail(PHYSICS_INPUT, "%s: cannot be resumed: its %s is '%s', but this run's is "
+                                       "'%s'", path, same[i], text_of(then, same[i]),
+                        provenance_text(now, same[i]));
+    for (size_t i = 0; i < sizeof(better_same) / sizeof(*better_same); i++)
+        if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
+            warn("%s: the %s was '%s', but is '%s' now", path, better_same[i],
+                 text_of(then, better_same[i]), provenance_text(now, better_same[i]));
+    return PHYSICS_DONE;
+}
+
+enum physics_status resume_load(const char *path, struct results *results)
+{
+    json_error_t error;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return PHYSICS_DONE;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return fail(PHYSICS_INPUT, "%s: cannot be resumed: %s (line %d)", path, error.text,
+                    error.line);
+    if (!json_is_array(json_object_get(root, "results")) ||
+        !json_is_object(json_object_get(root, "provenance"))) {
+        json_decref(root);
+        return fail(PHYSICS_INPUT, "%s: cannot be resumed: it holds no results of miniapp", path);
+    }
+    results->earlier = root;
+    return check_provenance(path, root, &results->provenance);
+}
+
+static bool is_number(const json_t *row, const char *name, size_t value)
+{
+    return json_integer_value(json_object_get(row, name)) == (json_int_t)value;
+}
+
+bool resume_has(const struct results *results, const struct physics_kernel *kernel,
+                const char *device, enum physics_precision precision,
+                const struct physics_grid *grid, bool each_call)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(results->earlier, "results"), i, row)
+        if (strcmp(text_of(row, "kernel"), kernel->name) == 0 &&
+            strcmp(text_of(row, "device"), device) == 0 &&
+            strcmp(text_of(row, "precision"), physics_precision_name(precision)) == 0 &&
+            strcmp(text_of(row, "transfer"), each_call ? "each-call" : "once") == 0 &&
+            is_number(row, "nx", grid->nx) && is_number(row, "ny", grid->ny) &&
+            is_number(row, "nz", grid->nz))
+            return true;
+    return false;
+}
+
+/* Onto the disk before it takes the old file's name. */
+static bool write_file(const json_t *root, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    bool written = file && json_dumpf(root, file, JSON_INDENT(2)) == 0 &&
+                   fputc('\n', file) != EOF && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    const int reason = errno;
+    if (file && fclose(file) != 0)
+        written = false;
+    errno = reason;
+    return written;
+}
+
+enum physics_status resume_save(const char *path, const struct results *results)
+{
+    char beside[PATH_MAX];
+    json_t *root = results_object(results, false);
+    enum physics_status status = PHYSICS_DONE;
+    if (snprintf(beside, sizeof(beside), "%s.%ld.tmp", path, (long)getpid()) >=
+        (int)sizeof(beside))
+        status = fail(PHYSICS_OUTPUT, "%s: cannot be written: the path is too long", path);
+    else if (!write_file(root, beside) || rename(beside, path) != 0) {
+        status = fail(PHYSICS_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+        unlink(beside);
+    }
+    json_decref(root);
+    return status;
+}

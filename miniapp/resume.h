@@ -1,0 +1,21 @@
+/* Results in a file that outlives the run: a sweep that is cut off goes on where it stopped. */
+#ifndef MINIAPP_RESUME_H
+#define MINIAPP_RESUME_H
+
+#include "results.h"
+
+/*
+ * Loads what an earlier run left in the file into results->earlier; nothing where there is no file.
+ * PHYSICS_INPUT where it cannot be used: it is no such file, or is of another build or input.
+ */
+enum physics_status resume_load(const char *path, struct results *results);
+
+/* Whether the earlier run has the result of that kernel, device, precision and grid. */
+bool resume_has(const struct results *results, const struct physics_kernel *kernel,
+                const char *device, enum physics_precision precision,
+                const struct physics_grid *grid, bool each_call);
+
+/* Writes earlier and new results that are complete; the file is old or new at any moment. */
+enum physics_status resume_save(const char *path, const struct results *results);
+
+#endif

@@ -1,0 +1,52 @@
+#include "stop.h"
+#include "output.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
+
+static volatile sig_atomic_t noted;
+static struct sigaction before[SIGNALS];
+
+int stop_signal(void)
+{
+    return noted;
+}
+
+const char *stop_signal_name(void)
+{
+    return noted == SIGINT ? "SIGINT" : noted == SIGTERM ? "SIGTERM" : "SIGUSR1";
+}
+
+int stop_exit_code(void)
+{
+    return 128 + (noted == SIGINT ? SIGINT : SIGTERM);
+}
+
+static void note(int signal_number)
+{
+    if (noted) {
+        output_abandon();
+        _exit(stop_exit_code());
+    }
+    noted = signal_number;
+}
+
+void stop_in_order(void)
+{
+    const struct sigaction noting = {.sa_handler = note, .sa_flags = SA_RESTART};
+    for (size_t i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &noting, NULL);
+    }
+}
+
+void stop_at_once(void)
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+}

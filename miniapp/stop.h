@@ -1,0 +1,24 @@
+/* Ending in order when a user or a scheduler asks for it. */
+#ifndef MINIAPP_STOP_H
+#define MINIAPP_STOP_H
+
+/*
+ * From here on SIGINT, SIGTERM and SIGUSR1 are noted: the call that is being timed completes, and
+ * what was measured is reported. A second signal ends the program at once. Signals that whoever
+ * started the program told it to ignore stay ignored.
+ */
+void stop_in_order(void);
+
+/* From here on signals do what they did before. */
+void stop_at_once(void);
+
+/* The signal that asked for an end, or 0. */
+int stop_signal(void);
+
+/* Its name. */
+const char *stop_signal_name(void);
+
+/* 128 + SIGINT after SIGINT, else 128 + SIGTERM: what schedulers take for an ordered end. */
+int stop_exit_code(void);
+
+#endif

@@ -1,0 +1,301 @@
+"""Sweeps, ceilings, transfers, and runs that are ended before their time."""
+
+import json
+import math
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import (DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
+
+CEILINGS = ("triad", "fma")
+
+
+def rows_of(result):
+    return [(row["kernel"], row["device"], row["precision"], row["points"])
+            for row in result["results"]]
+
+
+# ---- sizes ----
+
+def test_sweep_has_the_sizes_of_pyhpc(miniapp, small):
+    """4^6 to 4^11, in pyhpc's shape, which rounds up."""
+    result = miniapp.json(small, "-k", "eos", "--sweep")
+    points = [row["points"] for row in result["results"]]
+    assert points[0] == 32 * 32 * 4 == 4096 and points[2] == 81 * 81 * 11
+    assert len(points) == 6 and all(4**i <= n < 1.4 * 4**i for i, n in enumerate(points, 6))
+
+
+def test_a_size_given_twice_is_run_once(miniapp, small):
+    assert len(miniapp.json(small, "-k", "eos", "-s", 4096, "--sweep", "-s", 4096)["results"]) == 6
+
+
+def test_shape(miniapp, small):
+    row, = miniapp.json(small, "-k", "matmul", "--shape", "23x17x40")["results"]
+    assert (row["nx"], row["ny"], row["nz"]) == (23, 17, 40)
+    assert row["flops"] == 2 * 23 * 17 * 40
+
+
+@pytest.mark.parametrize("text", ["", "5", "5x5", "5x5x5x5", "5x5x0", "5x-5x5", "5x5x5 ", "axbxc",
+                                  "5x5x1234567890123", "x5x5", "5xx5"])
+def test_shapes_that_are_none(miniapp, small, text):
+    miniapp.fails(USAGE, "--shape takes three whole numbers such as", small, f"--shape={text}")
+
+
+@pytest.mark.parametrize("option", ["--shape=4x9x9", "--shape=9x4x9", "--size=1"])
+def test_too_small_for_ghosts(miniapp, small, option):
+    miniapp.fails(USAGE, "too few for 2 ghost cells on each side", small, option)
+
+
+# ---- turns ----
+
+def test_seed_is_printed_and_can_be_set(miniapp, small):
+    assert miniapp.json(small, "--seed", 17)["seed"] == 17
+    assert re.search(r"^# seed +17$", miniapp.passes(small, "--seed", 17), re.MULTILINE)
+    assert miniapp.json(small)["seed"] > 0
+
+
+@pytest.mark.parametrize("text", ["", "-1", "x", "1.5"])
+def test_seeds_that_are_none(miniapp, small, text):
+    miniapp.fails(USAGE, "--seed takes a whole number", small, f"--seed={text}")
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "x", "nan", "inf", "1e7"])
+def test_seconds_that_are_none(miniapp, small, text):
+    miniapp.fails(USAGE, "--seconds takes a number above 0", small, f"--seconds={text}")
+
+
+def test_seconds_bound_the_calls(miniapp, small):
+    few, many = (miniapp.json(small, "-k", "tke", "-s", 65536, "--seconds", seconds, quick=False)
+                 ["results"][0]["calls"] for seconds in (1e-6, 0.3))
+    assert few == 5 < many
+
+
+@pytest.mark.parametrize("calls", [1, 7, 10, 23])
+def test_all_calls_are_made(miniapp, small, calls):
+    result = miniapp.json("-r", calls, "-s", 1000, "-s", 2000, small, quick=False)
+    assert {row["calls"] for row in result["results"]} == {calls}
+    assert result["interrupted"] is None
+
+
+# ---- clocks ----
+
+def test_clock(miniapp, small):
+    clock = miniapp.json(small)["clock"]
+    assert 0 < clock["cost_s"] < 1e-3 and 0 < clock["resolution_s"] < 1e-3
+    done = miniapp.run(*QUICK, small, "--verbose")
+    assert done.returncode == DONE
+    assert re.fullmatch(r"miniapp: a reading of the clock costs \S+ ns, it resolves \S+ ns\n",
+                        done.stderr)
+
+
+def test_marks(miniapp, small):
+    """They follow from the row and the clock."""
+    result = miniapp.json(small, "-r", 50, "-k", "all", "-k", "calibration", "-s", 500, "-s", 9000)
+    tick = max(result["clock"].values())
+    for row in result["results"]:
+        assert ("short" in row["marks"]) == (row["median_s"] < 100 * tick)
+        assert ("noisy" in row["marks"]) == (row["stdev_s"] > 0.2 * row["mean_s"])
+
+
+# ---- ceilings ----
+
+def test_roofline(miniapp, small, device):
+    result = miniapp.json(small, "-d", device, "--roofline", "-r", 5)
+    rows = [row for row in result["results"] if row["kernel"] not in CEILINGS]
+    ceilings = [row for row in result["results"] if row["kernel"] in CEILINGS]
+    assert [row["kernel"] for row in rows] == [kernel.name for kernel in miniapp.ocean]
+    assert result["results"][:len(rows)] == rows
+    fma, = [row for row in ceilings if row["kernel"] == "fma"]
+    for row in rows:
+        # the triad with as many bytes, but for what is rounded up in a shape
+        triad = min((c for c in ceilings if c["kernel"] == "triad" and c["bytes"] >= row["bytes"]),
+                    key=lambda c: c["bytes"])
+        assert triad["bytes"] < 2 * row["bytes"]
+        memory = row["bytes"] / (triad["bytes"] / triad["median_s"])
+        arithmetic = row["flops"] / (fma["flops"] / fma["median_s"])
+        assert row["bound"] == ("memory" if memory >= arithmetic else "arithmetic")
+        assert math.isclose(row["share"], max(memory, arithmetic) / row["median_s"], rel_tol=1e-6)
+        assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
+
+
+def test_roofline_in_the_table(miniapp, small):
+    text = miniapp.passes(small, "--roofline", "-k", "eos")
+    assert re.search(r"^eos +cpu +float64 .* (memory|arithmetic) +\d+%$", text, re.MULTILINE)
+
+
+def test_without_ceilings_no_share_is_known(miniapp, small):
+    for row in miniapp.json(small)["results"]:
+        assert row["bound"] is None and row["share"] is None
+
+
+# ---- transfers ----
+
+def test_transfers_to_a_device(miniapp, small):
+    if "gpu" not in miniapp.devices:
+        pytest.skip("there is no gpu in this build, or here")
+    result = miniapp.json(small, "-d", "cpu", "-d", "gpu", "-r", 3)
+    for row, moved in zip(result["results"], result["transfers"]):
+        if row["device"] == "cpu":
+            assert moved["to_device_pinned_s"] is None and "wins_from_calls" not in moved
+            continue
+        assert moved["to_device_bytes"] + moved["from_device_bytes"] == row["device_bytes"]
+        for way in ("to_device", "from_device"):
+            assert moved[f"{way}_s"] > 0 and moved[f"{way}_pinned_s"] > 0
+        wins = row["speedup"] > 1
+        assert (moved["wins_from_calls"] is None) == (not wins)
+        assert moved["wins_from_points"] == (row["points"] if wins else None)
+    text = miniapp.passes(small, "-d", "cpu", "-d", "gpu", "-k", "eos")
+    assert "where a device wins over the first one" in text
+
+
+def test_transfer_at_each_call(miniapp, small, device, tmp_path):
+    """Slower, and the same results."""
+    outputs = tmp_path / "once.h5", tmp_path / "each.h5"
+    times = []
+    for transfer, output in zip(("once", "each-call"), outputs):
+        row = miniapp.json(small, "-d", device, "-k", "eos", "-r", 30, "--transfer", transfer,
+                           "--checksums", "-s", 100000)
+        assert row["results"][0]["transfer"] == transfer
+        times.append(row["results"][0]["median_s"])
+        outputs[len(times) - 1].write_text(row["checksums"][0]["sha256"])
+    assert outputs[0].read_text() == outputs[1].read_text()
+    assert all(seconds > 0 for seconds in times)
+
+
+def test_transfers_that_are_none(miniapp, small):
+    miniapp.fails(USAGE, "unknown transfer 'never'; the closest is", small, "--transfer", "never")
+
+
+# ---- checksums ----
+
+def test_checksums(miniapp, small, ocean, tmp_path):
+    """One for each output; they tell results apart."""
+    runs = [miniapp.json(small, "--checksums")["checksums"] for _ in range(2)]
+    assert runs[0] == runs[1]
+    assert {c["variable"] for c in runs[0]} == {o.name for k in miniapp.ocean for o in k.outputs}
+    assert all(re.fullmatch("[0-9a-f]{64}", c["sha256"]) for c in runs[0])
+    other = miniapp.json(small, "--checksums", "--set", "AB_eps=0.11")["checksums"]
+    changed = {a["variable"] for a, b in zip(runs[0], other) if a != b}
+    assert changed == {"tke_taup1"}
+    assert miniapp.json(small)["checksums"] == []
+
+
+# ---- ended before their time ----
+
+def start(miniapp, *arguments):
+    return subprocess.Popen(miniapp.command(*arguments), env=miniapp.environment(), text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("number, name, code", [
+    (signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 143),
+    (signal.SIGUSR1, "SIGUSR1", 143)])
+def test_what_is_done_is_printed(miniapp, small, number, name, code):
+    process = start(miniapp, small, "-r", 10**8, "--format", "json")
+    time.sleep(2)
+    process.send_signal(number)
+    text, message = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert_one_line(message)
+    assert f"warning: ended by {name}" in message
+    result = json.loads(text)
+    assert result["interrupted"] == name
+    assert 1 <= len(result["results"]) <= len(miniapp.ocean)
+    assert all(1 <= row["calls"] < 10**8 for row in result["results"])
+
+
+def test_progress_on_a_terminal(miniapp, small):
+    """A bar on stderr that is gone in the end; nothing of it where stderr is no terminal."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(miniapp.command(small, "--seconds", "0.3"), stderr=follower,
+                               env=miniapp.environment(), stdout=subprocess.DEVNULL)
+    os.close(follower)
+    seen = b""
+    try:
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    except OSError:  # the other end is closed
+        pass
+    assert process.wait(timeout=60) == DONE
+    assert re.search(rb"\[#* *\] +\d+%", seen) and seen.rstrip(b" ").endswith(b"\r")
+    assert not TROUBLE.search(seen.decode())
+
+
+# ---- resumed ----
+
+def test_resume(miniapp, small, tmp_path):
+    """A second run adds what the first one lacks, and nothing twice."""
+    path = tmp_path / "results.json"
+    first = miniapp.json(small, "--resume", path, "-s", 1000)
+    assert json.loads(path.read_text())["results"] == first["results"]
+    both = miniapp.json(small, "--resume", path, "-s", 1000, "-s", 2000)
+    assert both["results"][:len(first["results"])] == first["results"]
+    assert rows_of(both) == sorted(set(rows_of(both)), key=rows_of(both).index)
+    assert len(both["results"]) == 2 * len(miniapp.ocean)
+    assert json.loads(path.read_text())["results"] == both["results"]
+    again = miniapp.json(small, "--resume", path, "-s", 1000, "-s", 2000)
+    assert again["results"] == both["results"]
+
+
+def test_resume_with_ceilings(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    for sizes in ((1000,), (1000, 2000), (1000, 2000)):
+        words = [word for size in sizes for word in ("-s", size)]
+        result = miniapp.json(small, "--resume", path, "--roofline", *words)
+    assert len(rows_of(result)) == len(set(rows_of(result)))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_resume_after_a_signal_at_any_moment(miniapp, small, tmp_path, number):
+    path = tmp_path / "results.json"
+    words = [small, "--resume", path, "--format", "json", "-r", 20]
+    words += [word for size in (1000, 30000, 60000, 90000, 120000) for word in ("-s", size)]
+    for attempt in range(100):
+        process = start(miniapp, *words)
+        time.sleep(0.05 + 0.05 * attempt)
+        process.send_signal(number)
+        text, _ = process.communicate(timeout=60)
+        assert process.returncode in (DONE, -number, 143)
+        if path.exists():
+            rows = rows_of(json.loads(path.read_text()))
+            assert len(rows) == len(set(rows))
+        if process.returncode == DONE:
+            break
+    assert len(rows_of(json.loads(text))) == 5 * len(miniapp.ocean)
+    assert {row["calls"] for row in json.loads(text)["results"]} == {20}
+
+
+@pytest.mark.parametrize("text, message", [
+    ("", r"results.json: cannot be resumed: .*line"), ("[1, 2]", "it holds no results of miniapp"),
+    ("{}", "it holds no results of miniapp"), ('{"results": [], "provenance": {}}', "its version")])
+def test_resume_from_what_is_no_result(miniapp, small, tmp_path, text, message):
+    path = tmp_path / "results.json"
+    path.write_text(text)
+    miniapp.fails(INPUT, message, small, "--resume", path)
+    assert path.read_text() == text
+
+
+def test_resume_with_another_input(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    miniapp.passes(small, "--resume", path, "-s", 1000)
+    before = path.read_bytes()
+    miniapp.fails(INPUT, "its input_sha256 is", GRID, "--resume", path, "-s", 1000)
+    assert path.read_bytes() == before
+
+
+def test_resume_where_nothing_can_be_written(miniapp, small, tmp_path):
+    miniapp.fails(OUTPUT, "cannot be written: No such file or directory", small, "--resume",
+                  tmp_path / "absent" / "results.json")
+    assert os.listdir(tmp_path) == [small.name]
+
+
+def test_resume_keeps_times_only(miniapp, small, reference, tmp_path):
+    path = tmp_path / "results.json"
+    miniapp.fails(USAGE, "--resume keeps times", small, "--resume", path, "--validate", reference)
+    miniapp.fails(USAGE, "--resume keeps times", small, "--resume", path, "-o", tmp_path / "o.h5")
