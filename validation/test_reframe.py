@@ -34,7 +34,7 @@ def installed():
 def test_checks_pass_on_this_machine():
     done = reframe("--run", "-p", "host$")
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count("   OK ") == 3 and "P: gb_per_s: " in done.stdout, done.stdout
+    assert done.stdout.count("   OK ") == 3 and "P: share: " in done.stdout, done.stdout
 
 
 def test_check_fails_where_an_output_differs(tmp_path):
@@ -44,6 +44,16 @@ def test_check_fails_where_an_output_differs(tmp_path):
     done = reframe("--run", "-p", "host$", "-t", "eos", "-S", f"reference_file={wrong}")
     assert done.returncode != 0, done.stdout
     assert "differ from the reference: ['dHdT']" in done.stdout, done.stdout
+
+
+def test_check_fails_where_a_kernel_is_too_slow(tmp_path):
+    """Faster than the ceiling it cannot be."""
+    settings = (CHECK.parent / "settings.py").read_text()
+    expected = '"features": ["cpu"], "extras": {"share": {"eos": 2.0}},'
+    (tmp_path / "site.py").write_text(settings.replace('"features": ["cpu"],', expected, 1))
+    done = reframe("--run", "--config-file", tmp_path / "site.py", "--system=laptop", "-p", "host$",
+                   "-t", "eos")
+    assert done.returncode != 0 and "failed to meet reference: share=" in done.stdout, done.stdout
 
 
 def test_checks_pass_on_a_partition_of_slurm(slurm):

@@ -5,13 +5,14 @@ jobs are submitted first and looked at last.
 """
 
 import json
+import re
 import shutil
 import time
 
 import h5py
 import pytest
 
-from conftest import GRID_REFERENCE, MISMATCH
+from conftest import DEVICE, GRID_REFERENCE, MISMATCH
 from local_slurm import SCRIPTS
 
 SIGNALLED = 143
@@ -71,15 +72,15 @@ def test_gpu_job_without_offload_fails(jobs):
         pytest.skip("there is a device here")
     job = jobs.submit("gpu")
     state = jobs.slurm.ended(job)
-    assert state["JobState"] == "FAILED" and state["ExitCode"] == "4:0"
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{DEVICE}:0"
     assert jobs.printed(job).startswith("miniapp: ")
 
 
 def test_job_that_gets_too_little_memory_says_so(jobs):
-    job = jobs.submit("cpu", TWO_CPUS, "--mem=100M", arguments=("--kernel", "eos"))
-    state = jobs.slurm.ended(job)
-    assert state["JobState"] == "FAILED", jobs.printed(job)
-    assert "memory" in jobs.printed(job)
+    job = jobs.submit("sweep", TWO_CPUS, "--array=1", "--mem=200M", arguments=("--size", "1e7"))
+    state = jobs.slurm.ended(f"{job}_1")
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{DEVICE}:0"
+    assert re.match("miniapp: .*memory", jobs.printed(state["JobId"]))
 
 
 def test_failed_validation_fails_in_slurm(jobs, tmp_path):
@@ -108,13 +109,17 @@ def test_array_sweeps(jobs):
         assert len({(row["precision"], row["points"]) for row in rows}) == len(rows) == 4
 
 
-def test_scancel_ends_a_job_in_order(jobs):
+@pytest.mark.parametrize("command, state", [
+    (("scancel",), "CANCELLED"),
+    (("scancel", "--batch", "--signal=USR1"), "FAILED"),  # as with sbatch --signal=B:USR1
+])
+def test_signalled_job_ends_in_order(command, state, jobs):
     job = jobs.submit("cpu", TWO_CPUS, arguments=("--kernel", "eos", *ENDLESS))
     jobs.slurm.wait(job, lambda state: state["JobState"] == "RUNNING")
     time.sleep(1.5)  # it reads the file, and calls the kernel
-    jobs.slurm.check("scancel", job)
-    state = jobs.slurm.ended(job)
-    assert state["JobState"] == "CANCELLED" and state["ExitCode"] == f"{SIGNALLED}:0"
+    jobs.slurm.check(*command, job)
+    ended = jobs.slurm.ended(job)
+    assert ended["JobState"] == state and ended["ExitCode"] == f"{SIGNALLED}:0"
     assert "\neos  " in jobs.printed(job)
 
 

@@ -25,7 +25,9 @@ site_configuration = {
                     "access": ["--partition=cpu", "--mem=8G"],  # site: account, --exclusive
                     "environs": ["host", "host-gcc"],
                     "features": ["cpu"],
-                    "extras": {"cpus": 8},  # site: the cores of a node
+                    # site: the cores of a node, and, measured there, each kernel's share of its
+                    # ceiling, such as "share": {"eos": 0.6}, under which (less 20 %) checks fail
+                    "extras": {"cpus": 8},
                 },
                 {
                     **SLURM,
