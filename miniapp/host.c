@@ -1,5 +1,7 @@
 #include "host.h"
+#include "cgroup.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -20,9 +22,12 @@ static int one_host(void)
     return 1;
 }
 
+/* By the affinity mask and the quota of the control group. */
 int host_cpus(void)
 {
-    return omp_get_num_procs();
+    const int procs = omp_get_num_procs();
+    const double quota = ceil(cgroup_cpus());
+    return quota < procs ? (int)fmax(quota, 1) : procs;
 }
 
 /* Counted, since a limit of the runtime may leave fewer than are asked for. */
@@ -42,6 +47,8 @@ void host_set_threads(int threads)
     omp_set_dynamic(0);
     if (threads > 0)
         omp_set_num_threads(threads);
+    else if (!getenv("OMP_NUM_THREADS"))
+        omp_set_num_threads(host_cpus());
 }
 
 const char *host_processor(void)

@@ -386,8 +386,8 @@ static enum physics_status run_all(struct run *run)
 static void set_threads(const struct options *options)
 {
     if ((int)options->threads > host_cpus())
-        warn("%zu threads share the %d CPUs that this process may use", options->threads,
-             host_cpus());
+        warn("%zu threads share the %d CPU%s that this process may use", options->threads,
+             host_cpus(), host_cpus() == 1 ? "" : "s");
     host_set_threads((int)options->threads);
     if (options->threads && host_threads() != (int)options->threads)
         warn("%zu threads are asked for, but the OpenMP runtime gives %d", options->threads,

@@ -1,4 +1,5 @@
 #include "memory.h"
+#include "cgroup.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,37 +21,6 @@ static double number_in(const char *path, const char *key)
     return value;
 }
 
-/* The group of this process has limits of its own and of the groups that it is in. A container
- * sees its own as the root. */
-static double group_leaves(void)
-{
-    char line[4096], path[4200], folder[4096] = "";
-    double least = INFINITY;
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    while (file && fgets(line, sizeof(line), file))
-        if (strncmp(line, "0::", 3) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(folder, sizeof(folder), "%s", line + 3);
-        }
-    if (file)
-        fclose(file);
-    for (;;) {
-        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", folder);
-        const double most = number_in(path, "");
-        snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.current", folder);
-        const double used = number_in(path, "");
-        if (isfinite(most) && isfinite(used))
-            least = fmin(least, most - used);
-        char *slash = strrchr(folder, '/');
-        if (!slash)
-            break;
-        *slash = '\0';
-    }
-    const double most = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", "");
-    const double used = number_in("/sys/fs/cgroup/memory/memory.usage_in_bytes", "");
-    return isfinite(most) && isfinite(used) ? fmin(least, most - used) : least;
-}
-
 static double address_space_leaves(void)
 {
     struct rlimit limit;
@@ -63,7 +33,7 @@ static double address_space_leaves(void)
 double memory_available(const char **limit)
 {
     const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable:");
-    const double group = group_leaves();
+    const double group = cgroup_memory();
     const double space = address_space_leaves();
     const double least = fmin(fmin(machine, group), space);
     *limit = least == space   ? "the limit on address space (ulimit -v) leaves"

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* The widest vector: a tile and a row of factor_b fit in its registers. */
+/* A tile and a row of factor_b fill the registers of the widest vectors. */
 #if defined(PHYSICS_OFFLOAD)
 enum { VECTOR = sizeof(real), VECTORS = 1, ROWS = 8, BLOCK_ROWS = 8 };
 #elif defined(__AVX512F__)
@@ -22,73 +22,136 @@ enum { VECTOR = 32, VECTORS = 3, ROWS = 4, BLOCK_ROWS = 128 };
 #endif
 enum { LANES = VECTOR / sizeof(real), COLUMNS = VECTORS * LANES };
 
-/* Columns that one turn of the nest's third loop has in reach, and the stretch of z. */
+/*
+ * A panel has so many columns, of which the nest's third loop takes a part in a turn. The host
+ * copies the stretches of both factors that the tiles of a part share: where rows are a power of
+ * two apart they would push each other out of the caches.
+ */
 #if defined(PHYSICS_OFFLOAD)
-enum { PANEL = 32 };
+enum { PANEL = 32, PART = COLUMNS, COPIED_A = 1, COPIED_B = 1 };
 #define STRETCH(nz) (nz)
 #else
-enum { PANEL = COLUMNS };
-#define STRETCH(nz) 256
+enum { PANEL = 8 * COLUMNS, PART = PANEL, DEPTH = 128 };
+enum { COPIED_A = DEPTH * BLOCK_ROWS, COPIED_B = DEPTH * COLUMNS };
+#define STRETCH(nz) DEPTH
 #endif
 
 typedef real vector __attribute__((vector_size(VECTOR)));
 
-struct matrices {
+/* Where a tile is in the factors and the product, and how far apart their rows are. */
+struct place {
     const real *a, *b;
     real *c;
-    ptrdiff_t nx, ny;
+    ptrdiff_t a_row, b_row, c_row;
 };
-
-INLINED vector load(const real *from)
-{
-    vector v;
-    memcpy(&v, from, sizeof(v));
-    return v;
-}
-
-/* A whole tile, over [z0, z1); added to what is there unless z0 is 0. */
-INLINED void tile(struct matrices m, ptrdiff_t y, ptrdiff_t x, ptrdiff_t z0, ptrdiff_t z1)
-{
-    vector sum[ROWS][VECTORS];
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        UNROLL
-        for (int v = 0; v < VECTORS; v++)
-            sum[r][v] = z0 == 0 ? (vector){0} : load(m.c + (y + r) * m.nx + x + v * LANES);
-    }
-    for (ptrdiff_t z = z0; z < z1; z++) {
-        UNROLL
-        for (int r = 0; r < ROWS; r++) {
-            const real a = m.a[z * m.ny + y + r];
-            UNROLL
-            for (int v = 0; v < VECTORS; v++)
-                sum[r][v] += a * load(m.b + z * m.nx + x + v * LANES);
-        }
-    }
-    UNROLL
-    for (int r = 0; r < ROWS; r++) {
-        UNROLL
-        for (int v = 0; v < VECTORS; v++)
-            memcpy(m.c + (y + r) * m.nx + x + v * LANES, &sum[r][v], VECTOR);
-    }
-}
-
-/* What is less than a tile, at the edges of the product. */
-INLINED void edge(struct matrices m, ptrdiff_t y0, ptrdiff_t y1, ptrdiff_t x0, ptrdiff_t x1,
-                  ptrdiff_t z0, ptrdiff_t z1)
-{
-    for (ptrdiff_t y = y0; y < y1; y++)
-        for (ptrdiff_t x = x0; x < x1; x++) {
-            real sum = z0 == 0 ? 0 : m.c[y * m.nx + x];
-            for (ptrdiff_t z = z0; z < z1; z++)
-                sum += m.a[z * m.ny + y] * m.b[z * m.nx + x];
-            m.c[y * m.nx + x] = sum;
-        }
-}
 
 INLINED ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
 {
     return a < b ? a : b;
+}
+
+/* The first `lanes` lanes of a vector; for a literal LANES a plain load or store. */
+INLINED vector load(const real *from, ptrdiff_t lanes)
+{
+    vector v = {0};
+    if (lanes >= LANES)
+        memcpy(&v, from, sizeof(v));
+    else
+        for (int lane = 0; lane < LANES; lane++)
+            v[lane] = lane < lanes ? from[lane] : 0;
+    return v;
+}
+
+INLINED void store(real *to, vector v, ptrdiff_t lanes)
+{
+    if (lanes >= LANES)
+        memcpy(to, &v, sizeof(v));
+    else
+        for (int lane = 0; lane < LANES; lane++)
+            if (lane < lanes)
+                to[lane] = v[lane];
+}
+
+/*
+ * A tile over `depth` levels, added to what is there unless it is the first. At the edges of the
+ * product it has fewer rows and columns; elsewhere both are literals. Rows beyond the edge repeat
+ * the last one, and are not stored.
+ */
+INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, ptrdiff_t columns)
+{
+    vector sum[ROWS][VECTORS];
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const real *const c = p.c + least(r, rows - 1) * p.c_row;
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            sum[r][v] = first ? (vector){0} : load(c + v * LANES, columns - v * LANES);
+    }
+    for (ptrdiff_t z = 0; z < depth; z++) {
+        vector b[VECTORS];
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            b[v] = load(p.b + z * p.b_row + v * LANES, columns - v * LANES);
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const real a = p.a[z * p.a_row + least(r, rows - 1)];
+            UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                sum[r][v] += a * b[v];
+        }
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            if (r < rows)
+                store(p.c + r * p.c_row + v * LANES, sum[r][v], columns - v * LANES);
+    }
+}
+
+/* The tiles below each other in a block. */
+INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_rows,
+                   ptrdiff_t columns)
+{
+    for (ptrdiff_t y = 0; y < block_rows; y += ROWS, p.a += ROWS, p.c += ROWS * p.c_row) {
+        const ptrdiff_t rows = least(ROWS, block_rows - y);
+        if (rows == ROWS && columns == COLUMNS)
+            tile(p, depth, first, ROWS, COLUMNS);
+        else
+            tile(p, depth, first, rows, columns);
+    }
+}
+
+/* Copies the rows of a stretch, makes the copy the factor, and returns how far apart its rows are;
+ * elsewhere than on the host the factor stays what it is. */
+INLINED ptrdiff_t copy_rows(const real **factor, ptrdiff_t row, ptrdiff_t depth, ptrdiff_t width,
+                            real *copy, ptrdiff_t copied)
+{
+    if (copied == 1)
+        return row;
+    for (ptrdiff_t z = 0; z < depth; z++)
+        memcpy(copy + z * width, *factor + z * row, (size_t)width * sizeof(real));
+    *factor = copy;
+    return width;
+}
+
+/* A part of a block of rows. */
+INLINED void part_of(struct place p, ptrdiff_t nz, ptrdiff_t rows, ptrdiff_t columns)
+{
+    real copy_a[COPIED_A], copy_b[COPIED_B];
+    for (ptrdiff_t z = 0; z < nz; z += STRETCH(nz)) {
+        const ptrdiff_t depth = least(STRETCH(nz), nz - z);
+        struct place q = p;
+        q.a = p.a + z * p.a_row;
+        q.a_row = copy_rows(&q.a, p.a_row, depth, rows, copy_a, COPIED_A);
+        for (ptrdiff_t x = 0; x < columns; x += COLUMNS) {
+            const ptrdiff_t width = least(COLUMNS, columns - x);
+            q.b = p.b + z * p.b_row + x;
+            q.c = p.c + x;
+            q.b_row = copy_rows(&q.b, p.b_row, depth, width, copy_b, COPIED_B);
+            tiles(q, depth, z == 0, rows, width);
+        }
+    }
 }
 
 void VARIANT(matmul)(const struct physics_call *call)
@@ -101,20 +164,11 @@ void VARIANT(matmul)(const struct physics_call *call)
     real *const c = call->output[PHYSICS_MATMUL];
 
     PARALLEL_ROWS
-    for (ptrdiff_t block = 0; block < ny; block += BLOCK_ROWS)
+    for (ptrdiff_t y = 0; y < ny; y += BLOCK_ROWS)
         for (ptrdiff_t panel = 0; panel < nx; panel += PANEL)
-            for (ptrdiff_t part = 0; part < PANEL; part += COLUMNS) {
-                const struct matrices m = {a, b, c, nx, ny};
+            for (ptrdiff_t part = 0; part < PANEL; part += PART) {
                 const ptrdiff_t x = panel + part;
-                const ptrdiff_t end_x = least(x + COLUMNS, nx);
-                const ptrdiff_t end_y = least(block + BLOCK_ROWS, ny);
-                for (ptrdiff_t z = 0; z < nz; z += STRETCH(nz))
-                    for (ptrdiff_t y = block; y < end_y; y += ROWS) {
-                        const ptrdiff_t end_z = least(z + STRETCH(nz), nz);
-                        if (y + ROWS <= end_y && x + COLUMNS <= end_x)
-                            tile(m, y, x, z, end_z);
-                        else
-                            edge(m, y, least(y + ROWS, end_y), x, end_x, z, end_z);
-                    }
+                const struct place p = {a + y, b + x, c + y * nx + x, ny, nx, nx};
+                part_of(p, nz, least(BLOCK_ROWS, ny - y), least(PART, nx - x));
             }
 }

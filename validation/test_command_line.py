@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -360,6 +361,50 @@ def test_threads(miniapp, small):
     environment = {"OMP_NUM_THREADS": None}
     assert threads_of(miniapp.json(small, "--threads", "1")) == 1
     assert threads_of(miniapp.json(small, env=environment)) == cpus
+
+
+def test_affinity(miniapp, small):
+    """taskset, Slurm and others grant CPUs by a mask."""
+    result = miniapp.json(small, env={"OMP_NUM_THREADS": None},
+                          preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    assert threads_of(result) == 1
+
+
+@pytest.fixture
+def one_cpu_group():
+    """A control group that grants one CPU's worth of time, of version 2 or 1; where root may."""
+    for root, files in (("/sys/fs/cgroup", {"cpu.max": "100000 100000"}),
+                        ("/sys/fs/cgroup/cpu", {"cpu.cfs_period_us": "100000",
+                                                "cpu.cfs_quota_us": "100000"})):
+        group = Path(root) / f"miniapp-test-{os.getpid()}"
+        if not (Path(root) / "cgroup.procs").exists():
+            continue  # no such hierarchy is mounted there
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            for name, text in files.items():
+                (group / name).write_text(text)
+            yield group
+            return
+        except OSError:
+            continue
+        finally:
+            group.rmdir()
+    pytest.skip("no control group with a quota of CPU time can be made here")
+
+
+def test_quota_of_cpu_time(miniapp, small, one_cpu_group):
+    if len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("there is one CPU only")
+
+    def enter():
+        (one_cpu_group / "cgroup.procs").write_text(str(os.getpid()))
+
+    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": None}, preexec_fn=enter)) == 1
+    done = miniapp.run(*QUICK, small, "-t", "2", preexec_fn=enter)
+    assert re.search("warning: 2 threads share the 1 CPU", done.stderr)
 
 
 @pytest.mark.parametrize("value, code", [("", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE)])
