@@ -1,8 +1,8 @@
 """Does each kernel still agree with its reference, and is it as fast as it was?
 
-Speed is the share of the ceilings that the same run measures, triad and fma: a busier machine changes
-it less than times. A partition's `extras` may name the share to be expected of each kernel; a check
-fails under 80 % of it. Without one, times are kept and nothing fails by them.
+Speed is the share of the ceilings, triad and fma, that the same run measures beside the kernel. A
+partition's `extras` may name the share to be expected of each kernel; a check fails under 80 % of
+it. Without one, times are kept and nothing fails by them.
 """
 
 import json
