@@ -1,8 +1,16 @@
-# Writes build.h, and only when something in it changed.
-execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
-  OUTPUT_VARIABLE BUILD_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
-  RESULT_VARIABLE unknown)
+# Writes build.h, and only when something in it changed. The commit is git's or, in a pack of the
+# source, what `git archive` put in commit.txt. A pack may lie in a repository of something else.
+set(unknown TRUE)
+if(EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
+    OUTPUT_VARIABLE BUILD_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
+    RESULT_VARIABLE unknown)
+endif()
 if(unknown)
-  set(BUILD_COMMIT "unknown")
+  file(STRINGS ${SOURCE}/miniapp/commit.txt BUILD_COMMIT REGEX "^[0-9a-f]+$")
+  string(SUBSTRING "${BUILD_COMMIT}" 0 12 BUILD_COMMIT)
+  if(NOT BUILD_COMMIT)
+    set(BUILD_COMMIT "unknown")
+  endif()
 endif()
 configure_file(${SOURCE}/miniapp/build.h.in ${BINARY}/generated/build.h @ONLY)

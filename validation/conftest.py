@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import fields
+import local_slurm
 
 HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
@@ -252,3 +253,15 @@ def reference(miniapp, small, tmp_path):
             for output in kernel.outputs:
                 file[output.name].attrs.update(rtol=0.0, atol=0.0)
     return path
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    """A Slurm of our own on this machine."""
+    if missing := local_slurm.missing():
+        pytest.skip(f"no {', '.join(missing)}: install slurmctld, slurmd and slurm-client")
+    slurm = local_slurm.LocalSlurm(tmp_path_factory.mktemp("slurm"))
+    if reason := slurm.start():
+        pytest.skip(reason)
+    yield slurm
+    slurm.stop()

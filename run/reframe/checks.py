@@ -1,0 +1,86 @@
+"""Does each kernel still agree with its reference, and is it as fast as it was?
+
+Speed is the share of the ceilings, triad and fma, that the same run measures beside the kernel. A
+partition's `extras` may name the share to be expected of each kernel; a check fails under 80 % of
+it. Without one, times are kept and nothing fails by them.
+"""
+
+import json
+from pathlib import Path
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+from reframe.core.builtins import (parameter, performance_function, run_after, run_before,
+                                   sanity_function, variable)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@rfm.simple_test
+class KernelCheck(rfm.RunOnlyRegressionTest):
+    """One kernel on the stored grid: compared with the stored reference, and timed."""
+
+    device = parameter(["cpu", "gpu"])
+    kernel = parameter(["eos", "isoneutral", "tke"])
+    reference_file = variable(str, value=str(ROOT / "validation" / "grid.reference.h5"))
+    valid_prog_environs = ["*"]
+
+    @run_after("init")
+    def choose_systems(self):
+        self.descr = f"{self.kernel} on a {self.device}"
+        self.valid_systems = [f"+{self.device}"]
+        self.tags = {self.device, self.kernel}
+
+    @run_after("setup")
+    def choose_program(self):
+        """The build of the environment's preset."""
+        preset = self.current_environ.name
+        self.executable = str(ROOT / "build" / preset / "bin" / "miniapp")
+        self.skip_if(not Path(self.executable).exists(),
+                     f"no {self.executable}: cmake --workflow --preset {preset}")
+        self.executable_opts = [
+            "--kernel", self.kernel, "--device", self.device, "--roofline",
+            "--format", "json", "--validate", self.reference_file, str(ROOT / "inputs" / "grid.h5")]
+
+    @run_after("setup")
+    def ask_for_resources(self):
+        cpus = self.current_partition.extras.get("cpus")
+        if cpus:
+            self.num_cpus_per_task = cpus
+            self.env_vars["OMP_NUM_THREADS"] = cpus
+        if self.device == "gpu":
+            self.extra_resources = {"gpu": {"count": 1}}
+
+    def printed(self):
+        return (Path(self.stagedir) / str(self.stdout)).read_text()
+
+    @run_before("performance")
+    def read_row(self):
+        rows = json.loads(self.printed())["results"]
+        self.row = next(row for row in rows if row["kernel"] == self.kernel)
+
+    @run_before("performance")
+    def expect_share(self):
+        share = self.current_partition.extras.get("share", {}).get(self.kernel)
+        if share:
+            self.reference = {"*": {"share": (share, -0.2, None, "")}}
+
+    @sanity_function
+    def every_output_agrees(self):
+        text = self.printed()
+        checks = json.loads(text)["validation"] if text else []
+        failed = [check["variable"] for check in checks if not check["passed"]]
+        return sn.all([sn.assert_true(checks, "nothing was compared"),
+                       sn.assert_false(failed, f"differ from the reference: {failed}")])
+
+    @performance_function("ns")
+    def ns_per_point(self):
+        return self.row["ns_per_point"]
+
+    @performance_function("GB/s")
+    def gb_per_s(self):
+        return self.row["gb_per_s"]
+
+    @performance_function("")
+    def share(self):
+        return self.row["share"]

@@ -1,0 +1,110 @@
+"""A real Slurm on this machine (run/slurm/local), and jobs on it."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "run" / "slurm"
+COMMANDS = ("slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "sinfo")
+SEARCH = f"{os.environ['PATH']}:/usr/sbin"
+
+
+def missing():
+    """What it would need and is not here."""
+    return [name for name in COMMANDS if not shutil.which(name, path=SEARCH)]
+
+
+def free_ports(count):
+    """The first of so many ports in a row that nobody listens on."""
+    for first in range(20000 + os.getpid() % 10000, 60000, count):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return first
+    raise OSError("no free ports")
+
+
+class LocalSlurm:
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"), "PATH": SEARCH,
+                            "SLURM_LOCAL_PORT": str(free_ports(3))}
+
+    def run(self, *command, env=None, **options):
+        return subprocess.run(list(map(str, command)), env={**self.environment, **(env or {})},
+                              capture_output=True, text=True, timeout=60, check=False, **options)
+
+    def check(self, *command, **options):
+        """What a command printed that has to work."""
+        done = self.run(*command, **options)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def start(self):
+        """An empty string, or why it does not start."""
+        done = self.run(SCRIPTS / "local", "start", self.folder)
+        return done.stderr if done.returncode else ""
+
+    def stop(self):
+        self.check(SCRIPTS / "local", "stop", self.folder)
+
+    # ---- jobs ----
+
+    def submit(self, *arguments, env=None, cwd=ROOT):
+        """Options of sbatch, the script, its arguments; the number of the job."""
+        return self.check("sbatch", "--parsable", *arguments, env=env, cwd=cwd).strip()
+
+    def job(self, job):
+        """What Slurm knows of a job, or of one task of an array, such as 12_3."""
+        line = self.check("scontrol", "-o", "show", "job", job)
+        return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+    def wait(self, job, is_reached, within=60):
+        """The job once a condition on it holds."""
+        end = time.monotonic() + within
+        while not is_reached(state := self.job(job)):
+            assert time.monotonic() < end, f"not reached within {within} s: {state}"
+            time.sleep(0.2)
+        return state
+
+    def ended(self, job, within=60):
+        return self.wait(job, lambda state: state["EndTime"] != "Unknown" and state["JobState"]
+                         not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"), within)
+
+    def processes(self, job):
+        """The processes of a job, by the environment that Slurm gives them, and their parents."""
+        marks = {f"SLURM_JOB_ID={self.job(job)['JobId']}",
+                 f"SLURM_CONF={self.environment['SLURM_CONF']}"}
+        found = set()
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (entry / "environ").read_bytes().decode(errors="replace")
+                if marks <= set(environment.split("\0")):
+                    found |= {int(entry.name), parent(entry)}
+            except OSError:
+                continue  # it has ended, or is not ours
+        return found
+
+    def crash(self, job):
+        """The node of a job dies: its daemon, the job's own daemon and what the job runs."""
+        node = self.job(job)["NodeList"]
+        daemon = int((self.folder / f"slurmd-{node}.pid").read_text())
+        for pid in {daemon, *self.processes(job)}:
+            os.kill(pid, signal.SIGKILL)
+        return node
+
+    def restart(self, node):
+        self.check(SCRIPTS / "local", "node", self.folder, node)
+
+
+def parent(entry):
+    """The parent of a process; its name in `stat`, in parentheses, may hold anything."""
+    return int((entry / "stat").read_text().rpartition(")")[2].split()[1])

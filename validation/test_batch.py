@@ -1,0 +1,152 @@
+"""The job scripts: what each asks of its scheduler, and what it runs with what is granted.
+
+Only Slurm is real (test_slurm.py). Here the scripts of all four run under a shell with the
+variables that the scheduler's manual promises, and parsers of directives read what they can.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import GRID, GRID_REFERENCE
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = ROOT / "run"
+
+# What each scheduler sets for a job that is granted 3 CPUs and, of an array, its second task.
+GRANTED = {
+    "slurm": {"SLURM_CPUS_PER_TASK": "3", "SLURM_MEM_PER_NODE": "8192",
+              "SLURM_ARRAY_JOB_ID": "1234", "SLURM_ARRAY_TASK_ID": "2"},
+    "pbs": {"PBS_O_WORKDIR": str(ROOT), "NCPUS": "3", "PBS_ARRAY_ID": "1234[].server",
+            "PBS_ARRAY_INDEX": "2"},
+    "lsf": {"LSB_DJOB_NUMPROC": "3", "LSB_JOBID": "1234", "LSB_JOBINDEX": "2"},
+    "sge": {"NSLOTS": "3", "JOB_ID": "1234", "SGE_TASK_ID": "2"},
+}
+SCRIPTS = [f"{scheduler}/{job}" for scheduler in GRANTED for job in ("cpu", "gpu", "sweep")]
+
+
+@pytest.fixture
+def show(tmp_path):
+    """In the program's place: it prints its process, threads, limit of memory and command line."""
+    path = tmp_path / "show"
+    path.write_text('#!/bin/sh\necho "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def start(script, env, cwd=ROOT):
+    granted = GRANTED[script.split("/")[0]]
+    with subprocess.Popen(["/bin/sh", RUN / script], cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
+        output, _ = job.communicate(timeout=120)
+    return job, output
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_program_takes_the_place_of_the_shell(script, show, tmp_path):
+    """It has the job's process and so gets its signals; it has as many threads as CPUs granted."""
+    job, output = start(script, {"MINIAPP": str(show), "RESULTS": str(tmp_path / "sweep")})
+    assert job.returncode == 0, output
+    pid, threads, _ = output.splitlines()[0].split()
+    assert int(pid) == job.pid and threads == "3"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_memory_granted_by_slurm_is_the_limit(script, show, tmp_path):
+    """The other schedulers set it by their directives; CUDA needs more addresses than memory."""
+    _, output = start(script, {"MINIAPP": str(show), "RESULTS": str(tmp_path / "sweep")})
+    limit = str(8 << 20) if script in ("slurm/cpu", "slurm/sweep") else "unlimited"
+    assert output.splitlines()[0].split()[2] == limit
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, show, tmp_path):
+    changes = {"MINIAPP": str(show), "MINIAPP_INPUT": str(GRID), "PBS_O_WORKDIR": str(tmp_path)}
+    _, output = start(f"{scheduler}/sweep", changes, cwd=tmp_path)
+    words = output.splitlines()[1:]
+    assert words[words.index("--kernel") + 1] == "isoneutral"
+    assert words[words.index("--resume") + 1] == "sweep-1234/isoneutral.json"
+    assert "--sweep" in words and words[-1] == str(GRID)
+    assert (tmp_path / "sweep-1234").is_dir()
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_cpu_job_validates(scheduler, miniapp):
+    job, output = start(f"{scheduler}/cpu", {"MINIAPP": str(miniapp.path)})
+    assert job.returncode == 0 and "validation PASSED" in output, output
+    assert str(GRID_REFERENCE.relative_to(ROOT)) in output
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
+    if len(miniapp.devices) > 1:
+        pytest.skip("there is a device here")
+    job, output = start(f"{scheduler}/gpu", {"MINIAPP": str(miniapp.path)})
+    assert job.returncode == 4 and output.startswith("miniapp: "), output
+
+
+# ---- directives ----
+
+def accepted(slurm, text, tmp_path):
+    path = tmp_path / "job"
+    path.write_text(text)
+    return slurm.run("sbatch", "--test-only", path, cwd=ROOT)
+
+
+# What sbatch does not know of LSF's: resources, GPUs, requeueing, the signal before the limit.
+UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -wt")
+
+
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("sge")])
+def test_slurm_accepts_the_directives(script, slurm, tmp_path):
+    lines = (RUN / script).read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
+    done = accepted(slurm, text, tmp_path)
+    cpus = "4" if script.endswith("gpu") else "8"
+    assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done
+
+
+@pytest.mark.parametrize("script, right, wrong", [
+    ("slurm/cpu", "--time=00:10:00", "--time=soon"),
+    ("slurm/gpu", "--gpus=1", "--gpus=9"),
+    ("pbs/cpu", "walltime=00:10:00", "walltime=soon"),
+    ("lsf/cpu", "-W 0:10", "-W soon"),
+])
+def test_slurm_refuses_wrong_directives(script, right, wrong, slurm, tmp_path):
+    """That it accepts ours means something."""
+    text = (RUN / script).read_text()
+    assert right in text
+    text = "".join(line for line in text.replace(right, wrong).splitlines(keepends=True)
+                   if not line.startswith(UNKNOWN_TO_SLURM))
+    assert accepted(slurm, text, tmp_path).returncode != 0
+
+
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name.startswith("sge")])
+def test_sge_accepts_the_directives(script):
+    if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True,
+                                                   check=False).returncode:
+        pytest.skip("no qmaster of Grid Engine here")
+    done = subprocess.run(["qsub", "-verify", RUN / script], capture_output=True, text=True,
+                          check=False, cwd=ROOT)
+    assert done.returncode == 0, done
+
+
+# ---- all scripts ----
+
+def shell_scripts():
+    for path in sorted(RUN.rglob("*")):
+        if path.is_file() and path.read_bytes().startswith(b"#!/bin/sh"):
+            yield str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("script", shell_scripts())
+def test_shell_script_is_executable_and_clean(script):
+    assert os.access(ROOT / script, os.X_OK)
+    if not shutil.which("shellcheck"):
+        pytest.skip("no shellcheck here")
+    done = subprocess.run(["shellcheck", "--severity=warning", ROOT / script], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,149 @@
+"""The job scripts of Slurm as shipped, on a real one that run/slurm/local starts on this machine.
+
+Slurm looks at time limits about every 30 s and needs as long to believe that a node is dead; such
+jobs are submitted first and looked at last.
+"""
+
+import json
+import re
+import shutil
+import time
+
+import h5py
+import pytest
+
+from conftest import DEVICE, GRID_REFERENCE, MISMATCH
+from local_slurm import SCRIPTS
+
+SIGNALLED = 143
+KERNELS = ("eos", "isoneutral", "tke")  # as the sweep's tasks count them
+TWO_CPUS = "--cpus-per-task=2"
+ENDLESS = ("--repetitions", "1000000")
+
+
+class Jobs:
+    """Submits the scripts with the program under test, and finds what they printed."""
+
+    def __init__(self, slurm, miniapp, folder):
+        self.slurm, self.miniapp, self.folder = slurm, miniapp, folder
+
+    def submit(self, script, *options, arguments=(), **env):
+        env = {"MINIAPP": str(self.miniapp.path), "RESULTS": str(self.folder), **env}
+        return self.slurm.submit(f"--output={self.folder}/%j.out", *options, SCRIPTS / script,
+                                 *arguments, env=env)
+
+    def printed(self, job):
+        return (self.folder / f"{job}.out").read_text()
+
+    def rows(self, kernel):
+        """The rows that a sweep has by now."""
+        path = self.folder / f"{kernel}.json"
+        return json.loads(path.read_text())["results"] if path.exists() else []
+
+
+@pytest.fixture(scope="module")
+def limited(slurm, miniapp, tmp_path_factory):
+    """A job that reaches its time limit; submitted before all others."""
+    jobs = Jobs(slurm, miniapp, tmp_path_factory.mktemp("limited"))
+    return jobs, jobs.submit("cpu", TWO_CPUS, "--time=1", arguments=ENDLESS)
+
+
+@pytest.fixture
+def jobs(slurm, limited, miniapp, tmp_path):
+    return Jobs(slurm, miniapp, tmp_path)
+
+
+def test_cpu_job_validates(jobs):
+    job = jobs.submit("cpu")
+    state = jobs.slurm.ended(job)
+    assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0", jobs.printed(job)
+    assert "validation PASSED" in jobs.printed(job)
+    assert "# threads        8\n" in jobs.printed(job)  # as the script asks for CPUs
+
+
+def test_more_cpus_for_a_job_are_more_threads(jobs):
+    job = jobs.submit("cpu", "--cpus-per-task=3", arguments=("--kernel", "eos"))
+    jobs.slurm.ended(job)
+    assert "# threads        3\n" in jobs.printed(job)
+
+
+def test_gpu_job_without_offload_fails(jobs):
+    if len(jobs.miniapp.devices) > 1:
+        pytest.skip("there is a device here")
+    job = jobs.submit("gpu")
+    state = jobs.slurm.ended(job)
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{DEVICE}:0"
+    assert jobs.printed(job).startswith("miniapp: ")
+
+
+def test_job_that_gets_too_little_memory_says_so(jobs):
+    job = jobs.submit("sweep", TWO_CPUS, "--array=1", "--mem=200M", arguments=("--size", "1e7"))
+    state = jobs.slurm.ended(f"{job}_1")
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{DEVICE}:0"
+    assert re.match("miniapp: .*memory", jobs.printed(state["JobId"]))
+
+
+def test_failed_validation_fails_in_slurm(jobs, tmp_path):
+    """And a job that is to run after its success never does."""
+    wrong = shutil.copy(GRID_REFERENCE, tmp_path / "wrong.h5")
+    with h5py.File(wrong, "a") as file:
+        file["dHdT"][5, 20, 40] += 1.0
+    job = jobs.submit("cpu", TWO_CPUS, "--hold", MINIAPP_REFERENCE=wrong)
+    next_job = jobs.submit("cpu", TWO_CPUS, f"--dependency=afterok:{job}")
+    jobs.slurm.check("scontrol", "release", job)
+    state = jobs.slurm.ended(job)
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{MISMATCH}:0"
+    held = jobs.slurm.wait(next_job, lambda state: state["Reason"] == "DependencyNeverSatisfied")
+    assert held["JobState"] == "PENDING"
+
+
+def test_array_sweeps(jobs):
+    """A task for each kernel, each in both precisions, with its rows in a file of its own."""
+    job = jobs.submit("sweep", TWO_CPUS, arguments=("--size", "4096", "--size", "16384",
+                                                    "--repetitions", "2"))
+    for task, kernel in enumerate(KERNELS, 1):
+        state = jobs.slurm.ended(f"{job}_{task}")
+        assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0"
+        rows = jobs.rows(kernel)
+        assert {row["kernel"] for row in rows} == {kernel}
+        assert len({(row["precision"], row["points"]) for row in rows}) == len(rows) == 4
+
+
+@pytest.mark.parametrize("command, state", [
+    (("scancel",), "CANCELLED"),
+    (("scancel", "--batch", "--signal=USR1"), "FAILED"),  # as with sbatch --signal=B:USR1
+])
+def test_signalled_job_ends_in_order(command, state, jobs):
+    job = jobs.submit("cpu", TWO_CPUS, arguments=("--kernel", "eos", *ENDLESS))
+    jobs.slurm.wait(job, lambda state: state["JobState"] == "RUNNING")
+    time.sleep(1.5)  # it reads the file, and calls the kernel
+    jobs.slurm.check(*command, job)
+    ended = jobs.slurm.ended(job)
+    assert ended["JobState"] == state and ended["ExitCode"] == f"{SIGNALLED}:0"
+    assert "\neos  " in jobs.printed(job)
+
+
+def test_sweep_goes_on_after_its_node_died(jobs):
+    """No row is lost, none is there twice, and none is measured again."""
+    sizes = [word for size in (4096, 8192, 16384, 32768) for word in ("--size", size)]
+    array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=(*sizes, "--seconds", "1"))
+    job = f"{array}_1"
+    jobs.slurm.wait(job, lambda _: jobs.rows("eos"))
+    before = jobs.rows("eos")
+    node = jobs.slurm.crash(job)
+    state = jobs.slurm.ended(job, within=120)
+    jobs.slurm.restart(node)
+    assert before and len(before) < 8, "the sweep was too fast to be killed"
+    assert state["JobState"] == "COMPLETED" and state["Restarts"] == "1"
+    assert state["NodeList"] != node
+    after = jobs.rows("eos")
+    assert len({(row["precision"], row["points"]) for row in after}) == len(after) == 8
+    assert all(row in after for row in before)
+
+
+def test_time_limit_ends_a_job_in_order(limited):
+    """By SIGTERM, a minute before the limit or, here, as soon as Slurm looks."""
+    jobs, job = limited
+    state = jobs.slurm.ended(job, within=120)
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
+    assert "\neos  " in jobs.printed(job)
