@@ -195,7 +195,7 @@ static void report_table(const struct results *results)
     print_transfers(results);
     print_wins(results);
     print_checksums(results);
-    if (results->reference)
+    if (results->check_count > 0) /* none where a signal ended the run */
         print_checks(results);
 }
 

@@ -43,9 +43,11 @@ class Jobs:
 
 @pytest.fixture(scope="module")
 def limited(slurm, miniapp, tmp_path_factory):
-    """A job that reaches its time limit; submitted before all others."""
+    """A job that reaches its time limit; submitted before all others, alone on a node that no test
+    lets die."""
     jobs = Jobs(slurm, miniapp, tmp_path_factory.mktemp("limited"))
-    return jobs, jobs.submit("cpu", TWO_CPUS, "--time=1", arguments=ENDLESS)
+    return jobs, jobs.submit("cpu", TWO_CPUS, "--time=1", "--nodelist=n2", "--exclusive",
+                             arguments=ENDLESS)
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ def test_signalled_job_ends_in_order(command, state, jobs):
     jobs.slurm.check(*command, job)
     ended = jobs.slurm.ended(job)
     assert ended["JobState"] == state and ended["ExitCode"] == f"{SIGNALLED}:0"
-    assert "\neos  " in jobs.printed(job)
+    assert "\neos  " in jobs.printed(job) and "PASSED" not in jobs.printed(job)
 
 
 def test_sweep_goes_on_after_its_node_died(jobs):
@@ -146,4 +148,5 @@ def test_time_limit_ends_a_job_in_order(limited):
     jobs, job = limited
     state = jobs.slurm.ended(job, within=120)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
+    assert state["Restarts"] == "0"
     assert "\neos  " in jobs.printed(job)
