@@ -200,6 +200,18 @@ enum physics_status bench_open(struct bench *bench, const struct input *input,
 
 /* ---- calls ---- */
 
+/* A row's calls are made in ten turns, or in more where one would take too long: a run that is ended
+ * early should have something of each row. */
+static size_t turn_length(size_t calls, double call)
+{
+    enum { TURNS = 10 };
+    const double longest = 0.5; /* seconds */
+    const size_t length = (calls + TURNS - 1) / TURNS;
+    if ((double)length * call <= longest)
+        return length;
+    return call >= longest ? 1 : (size_t)(longest / call);
+}
+
 static enum physics_status warm_up(struct row *row, const struct method *method)
 {
     arrays_select(&row->arrays);
@@ -213,17 +225,11 @@ static enum physics_status warm_up(struct row *row, const struct method *method)
     struct samples *samples = &row->samples;
     samples->wanted =
         method->repetitions ? method->repetitions : calls_within(method->seconds, row->last);
+    row->turn = turn_length(samples->wanted, row->last);
     samples->seconds = malloc(samples->wanted * sizeof(*samples->seconds));
     if (!status && !samples->seconds)
         status = fail(PHYSICS_DEVICE, "out of memory for the times of %zu calls", samples->wanted);
     return status;
-}
-
-/* A row's calls are made in turns of so many. */
-static size_t turn_length(const struct row *row)
-{
-    enum { TURNS = 10 };
-    return (row->samples.wanted + TURNS - 1) / TURNS;
 }
 
 /* Some calls of a row. What other rows left in the caches is replaced by a call that does not
@@ -231,10 +237,10 @@ static size_t turn_length(const struct row *row)
 static enum physics_status take_turn(struct row *row, bool others_ran)
 {
     struct samples *samples = &row->samples;
-    const size_t end = samples->count + turn_length(row);
+    const size_t end = samples->count + row->turn;
     enum physics_status status = PHYSICS_DONE;
     arrays_select(&row->arrays);
-    if (others_ran && turn_length(row) > 1)
+    if (others_ran && row->turn > 1)
         status = time_call(&row->arrays, &row->last);
     while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
         status = time_call(&row->arrays, &samples->seconds[samples->count++]);
@@ -243,8 +249,7 @@ static enum physics_status take_turn(struct row *row, bool others_ran)
 
 static size_t turns_of(const struct row *row)
 {
-    const size_t length = turn_length(row);
-    return (row->samples.wanted + length - 1) / length;
+    return (row->samples.wanted + row->turn - 1) / row->turn;
 }
 
 /* Fisher and Yates */

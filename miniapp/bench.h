@@ -25,6 +25,7 @@ struct row {
     struct arrays arrays;
     double first, last; /* the times of the first and of the last untimed call */
     struct samples samples;
+    size_t turn; /* calls in a turn */
 };
 
 struct bench {
