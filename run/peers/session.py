@@ -19,6 +19,15 @@ ROW_S = 2.0  # slow rows have fewer turns,
 FEWEST_TURNS = 2
 MOST_TOGETHER = 2_000_000  # points; isoneutral takes 4 GB a framework at one million
 TRIAD_POINTS, FMA_POINTS = 1 << 24, 1 << 20
+OF_ONE_RUN = ("input", "input_sha256", "command_line")  # of miniapp, on a file that is gone
+
+
+def shown(value):
+    """A path below the repository, else its last name; other values as they are."""
+    if not isinstance(value, (str, Path)) or os.sep not in str(value):
+        return value
+    path = Path(value).absolute()
+    return str(path.relative_to(cases.ROOT)) if path.is_relative_to(cases.ROOT) else path.name
 
 
 def calls_in_turn(call_s):
@@ -145,10 +154,11 @@ class Session:
             print(f"run/compare: {text}", file=sys.stderr, flush=True)
 
     def provenance(self):
-        return {"command_line": " ".join(sys.argv), "options": {
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in vars(self.options).items()},
-            "miniapp": self.miniapps[0].provenance}
+        """What was run, with nothing in it that only this machine knows: results are published."""
+        miniapp = {name: text for name, text in (self.miniapps[0].provenance or {}).items()
+                   if name not in OF_ONE_RUN}
+        return {"options": {name: shown(value) for name, value in vars(self.options).items()},
+                "miniapp": miniapp}
 
     def run(self, case):
         """Yields the rows of a case, those of one number of cores after the other."""
