@@ -114,6 +114,19 @@ static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
  * of its part in an array. */
 
+/* What a tile of the nest's own making depends on: where it runs, and the bytes of the host's
+ * widest vectors. */
+#if defined(PHYSICS_OFFLOAD)
+#define HOST_OR_OFFLOAD(host, offload) (offload)
+#else
+#define HOST_OR_OFFLOAD(host, offload) (host)
+#endif
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#else
+#define VECTOR_BYTES 32
+#endif
+
 /* A function of a nest: inlined always, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))
 

@@ -13,28 +13,28 @@
 #include <string.h>
 
 /* A tile and a row of factor_b fill the registers of the widest vectors. */
-#if defined(PHYSICS_OFFLOAD)
-enum { VECTOR = sizeof(real), VECTORS = 1, ROWS = 8, BLOCK_ROWS = 8 };
-#elif defined(__AVX512F__)
-enum { VECTOR = 64, VECTORS = 3, ROWS = 8, BLOCK_ROWS = 128 };
-#else
-enum { VECTOR = 32, VECTORS = 3, ROWS = 4, BLOCK_ROWS = 128 };
-#endif
-enum { LANES = VECTOR / sizeof(real), COLUMNS = VECTORS * LANES };
+enum {
+    VECTOR = HOST_OR_OFFLOAD(VECTOR_BYTES, sizeof(real)),
+    VECTORS = HOST_OR_OFFLOAD(3, 1),
+    ROWS = HOST_OR_OFFLOAD(VECTOR_BYTES / 8, 8),
+    BLOCK_ROWS = HOST_OR_OFFLOAD(128, 8),
+    LANES = VECTOR / sizeof(real),
+    COLUMNS = VECTORS * LANES
+};
 
 /*
  * A panel has so many columns, of which the nest's third loop takes a part in a turn. The host
  * copies the stretches of both factors that the tiles of a part share: where rows are a power of
  * two apart they would push each other out of the caches.
  */
-#if defined(PHYSICS_OFFLOAD)
-enum { PANEL = 32, PART = COLUMNS, COPIED_A = 1, COPIED_B = 1 };
-#define STRETCH(nz) (nz)
-#else
-enum { PANEL = 8 * COLUMNS, PART = PANEL, DEPTH = 128 };
-enum { COPIED_A = DEPTH * BLOCK_ROWS, COPIED_B = DEPTH * COLUMNS };
-#define STRETCH(nz) DEPTH
-#endif
+enum {
+    PANEL = HOST_OR_OFFLOAD(8 * COLUMNS, 32),
+    PART = HOST_OR_OFFLOAD(PANEL, COLUMNS),
+    DEPTH = 128,
+    COPIED_A = HOST_OR_OFFLOAD(DEPTH * BLOCK_ROWS, 1),
+    COPIED_B = HOST_OR_OFFLOAD(DEPTH * COLUMNS, 1)
+};
+#define STRETCH(nz) HOST_OR_OFFLOAD(DEPTH, nz)
 
 typedef real vector __attribute__((vector_size(VECTOR)));
 
