@@ -6,19 +6,12 @@
 #define PHYSICS_OFFLOAD
 #include "../physics/directives.h"
 
-#include <physics/kernel.h>
+#include "large.h"
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 extern const struct physics_kernel physics_kernels_offload_float64[];
 extern const struct physics_kernel physics_kernels_offload_float32[];
@@ -153,60 +146,14 @@ static void slabs_reach_everything_once(void **state)
     check_slabs(INT32_MAX, 5, 3);
 }
 
-enum { ROW = 1 << 14, BLOCK_ROWS = 1 << 10, BLOCKS = 130 };
-static const size_t block_bytes = (size_t)ROW * BLOCK_ROWS * sizeof(float);
-
-/* Address space for all points, and memory for one block of rows, there again and again. */
-static float *map_repeatedly(void)
-{
-    const int file = memfd_create("block", 0);
-    assert_int_equal(ftruncate(file, (off_t)block_bytes), 0);
-    char *base = mmap(NULL, block_bytes * BLOCKS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(base, MAP_FAILED);
-    for (size_t i = 0; i < BLOCKS; i++)
-        assert_ptr_not_equal(mmap(base + i * block_bytes, block_bytes, PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | MAP_FIXED, file, 0),
-                             MAP_FAILED);
-    close(file);
-    return (float *)(void *)base;
-}
-
-/* Every block has the same inputs, and so the same outputs wherever it stands. A count of turns
- * that does not fit in 32 bits would leave all blocks, or most of them, out. */
-static void run_large(size_t ny, size_t nz)
-{
-    float *salt = map_repeatedly(), *temp = map_repeatedly(), *dHdT = map_repeatedly();
-    float p[BLOCKS];
-    for (size_t i = 0; i < (size_t)ROW * BLOCK_ROWS; i++) {
-        salt[i] = 35;
-        temp[i] = (float)(i % 30);
-        dHdT[i] = -1;
-    }
-    for (size_t z = 0; z < nz; z++)
-        p[z] = 500;
-    struct physics_call call = {.grid = {ROW, ny, nz}};
-    assert_true(physics_grid_points(&call.grid) > (size_t)INT32_MAX);
-    physics_default_settings(&call);
-    call.input[PHYSICS_SALT] = salt;
-    call.input[PHYSICS_TEMP] = temp;
-    call.input[PHYSICS_P] = p;
-    call.output[PHYSICS_DHDT] = dHdT;
-    const struct physics_kernel *eos = physics_find_kernel(physics_kernels_offload_float32, "eos");
-    assert_int_equal(physics_run(eos, &call), PHYSICS_DONE);
-    for (size_t i = 0; i < (size_t)ROW * BLOCK_ROWS; i++)
-        assert_true(dHdT[i] == dHdT[i % 30] && dHdT[i] != -1);
-    munmap(salt, block_bytes * BLOCKS);
-    munmap(temp, block_bytes * BLOCKS);
-    munmap(dHdT, block_bytes * BLOCKS);
-}
-
 static void kernel_past_two_to_the_31(void **state)
 {
     (void)state;
     if (!getenv("MINIAPP_TEST_LONG"))
         skip(); /* minutes: this build is not for the host */
-    run_large(BLOCK_ROWS, BLOCKS);
-    run_large((size_t)BLOCK_ROWS * BLOCKS, 1);
+    eos_past_two_to_the_31(physics_kernels_offload_float32, LARGE_BLOCK_ROWS, LARGE_BLOCKS);
+    eos_past_two_to_the_31(physics_kernels_offload_float32,
+                           (size_t)LARGE_BLOCK_ROWS * LARGE_BLOCKS, 1);
 }
 
 int main(void)
