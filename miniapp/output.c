@@ -15,7 +15,8 @@
 /* The unfinished file; empty where there is none. A signal handler reads it. */
 static char unfinished[PATH_MAX];
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
+                                     SIGUSR1, SIGUSR2, SIGXCPU};
 
 void output_abandon(void)
 {

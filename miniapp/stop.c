@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
-static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+/* A user's Ctrl-C; Slurm and PBS; Slurm's and Grid Engine's warning; LSF's. */
+static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+static const char *const names[] = {"SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"};
 enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
 
 static volatile sig_atomic_t noted;
@@ -18,7 +20,10 @@ int stop_signal(void)
 
 const char *stop_signal_name(void)
 {
-    return noted == SIGINT ? "SIGINT" : noted == SIGTERM ? "SIGTERM" : "SIGUSR1";
+    size_t i = 0;
+    while (signals[i] != noted)
+        i++;
+    return names[i];
 }
 
 int stop_exit_code(void)

@@ -3,7 +3,7 @@
 #define MINIAPP_STOP_H
 
 /*
- * From here on SIGINT, SIGTERM and SIGUSR1 are noted: the call that is being timed completes, and
+ * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed completes, and
  * what was measured is reported. A second signal ends the program at once. Signals that whoever
  * started the program told it to ignore stay ignored.
  */
@@ -15,7 +15,7 @@ void stop_at_once(void);
 /* The signal that asked for an end, or 0. */
 int stop_signal(void);
 
-/* Its name. */
+/* Its name; there has to be one. */
 const char *stop_signal_name(void);
 
 /* 128 + SIGINT after SIGINT, else 128 + SIGTERM: what schedulers take for an ordered end. */

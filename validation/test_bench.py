@@ -204,7 +204,7 @@ def start(miniapp, *arguments):
 
 @pytest.mark.parametrize("number, name, code", [
     (signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 143),
-    (signal.SIGUSR1, "SIGUSR1", 143)])
+    (signal.SIGUSR1, "SIGUSR1", 143), (signal.SIGUSR2, "SIGUSR2", 143)])
 def test_what_is_done_is_printed(miniapp, small, number, name, code):
     process = start(miniapp, small, "-r", 10**8, "--format", "json")
     time.sleep(2)

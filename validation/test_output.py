@@ -372,7 +372,7 @@ def test_signal_before_the_write(miniapp, small, old, number, code):
     assert_only_the_old(old)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGKILL])
 def test_signal_in_the_middle_of_the_write(miniapp, small, old, number):
     """As soon as data arrive on the disk. A run that is done before it hears of the signal does not
     count; then the next one has more to write."""
