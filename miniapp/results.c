@@ -3,43 +3,44 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void *grow(void *array, size_t count, size_t bytes)
+/* The array with a new, zeroed element at its end, or NULL. */
+static void *grow(void *array, size_t *count, size_t bytes)
 {
-    void *grown = realloc(array, (count + 1) * bytes);
-    if (!grown)
+    char *grown = realloc(array, (*count + 1) * bytes);
+    if (grown)
+        memset(grown + (*count)++ * bytes, 0, bytes);
+    else
         fail(PHYSICS_DEVICE, "out of memory for results");
     return grown;
 }
 
 struct result *results_add(struct results *results)
 {
-    struct result *grown = grow(results->results, results->result_count, sizeof(*grown));
+    struct result *grown = grow(results->results, &results->result_count, sizeof(*grown));
     if (!grown)
         return NULL;
     results->results = grown;
-    grown[results->result_count] = (struct result){0};
-    return &grown[results->result_count++];
+    return &grown[results->result_count - 1];
 }
 
 struct check *results_add_check(struct results *results)
 {
-    struct check *grown = grow(results->checks, results->check_count, sizeof(*grown));
+    struct check *grown = grow(results->checks, &results->check_count, sizeof(*grown));
     if (!grown)
         return NULL;
     results->checks = grown;
-    grown[results->check_count] = (struct check){0};
-    return &grown[results->check_count++];
+    return &grown[results->check_count - 1];
 }
 
 struct checksum *results_add_checksum(struct results *results)
 {
-    struct checksum *grown = grow(results->checksums, results->checksum_count, sizeof(*grown));
+    struct checksum *grown = grow(results->checksums, &results->checksum_count, sizeof(*grown));
     if (!grown)
         return NULL;
     results->checksums = grown;
-    grown[results->checksum_count] = (struct checksum){0};
-    return &grown[results->checksum_count++];
+    return &grown[results->checksum_count - 1];
 }
 
 void results_release(struct results *results)
