@@ -43,13 +43,23 @@ static int add_row(struct bench *bench, struct row row)
     return bench->count++;
 }
 
+const struct physics_kernel *ceiling_of_bytes(void)
+{
+    return physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), "triad");
+}
+
+const struct physics_kernel *ceiling_of_flops(void)
+{
+    return physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), "fma");
+}
+
 /* A triad that moves as many bytes as the row does, so that it lives in the same caches. */
 static struct row triad_of(const struct row *row)
 {
     enum { LEAST_POINTS = 64 };
     struct row triad = *row;
     triad.is_ceiling = true;
-    triad.kernel = physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), "triad");
+    triad.kernel = ceiling_of_bytes();
     const double bytes = physics_kernel_bytes(row->kernel, &row->grid, row->precision);
     const struct physics_grid point = {1, 1, 1};
     const double points = bytes / physics_kernel_bytes(triad.kernel, &point, row->precision);
@@ -64,7 +74,7 @@ static struct row fma_of(const struct row *row)
     enum { ENOUGH_POINTS = 1 << 22 };
     struct row fma = *row;
     fma.is_ceiling = true;
-    fma.kernel = physics_find_kernel(physics_host_kernels(PHYSICS_FLOAT64), "fma");
+    fma.kernel = ceiling_of_flops();
     if (physics_grid_points(&row->grid) > ENOUGH_POINTS)
         fma.grid = grid_of_size(ENOUGH_POINTS);
     return fma;
@@ -215,8 +225,8 @@ static size_t turn_length(size_t calls, double call)
 static enum physics_status warm_up(struct row *row, const struct method *method)
 {
     arrays_select(&row->arrays);
-    enum physics_status status = time_call(&row->arrays, &row->first);
-    row->last = row->first;
+    enum physics_status status = time_call(&row->arrays, &row->timing.first);
+    row->last = row->timing.first;
     for (size_t i = 0; i < method->burnin && !status; i++)
         status = time_call(&row->arrays, &row->last);
     /* the very first call says little about the next ones */
@@ -300,6 +310,9 @@ enum physics_status bench_measure(struct bench *bench, const struct method *meth
         shuffle(order, turns, method->seed);
         status = take_turns(bench, order, turns);
     }
+    for (int i = 0; i < bench->count; i++)
+        if (bench->rows[i].samples.count > 0)
+            summarise(&bench->rows[i].samples, &bench->rows[i].timing);
     progress_clear();
     free(order);
     return status;

@@ -23,8 +23,9 @@ struct row {
     int triad, fma;  /* the rows that measure its ceilings, or NO_ROW */
     bool is_ceiling; /* is here to measure the ceiling of others only */
     struct arrays arrays;
-    double first, last; /* the times of the first and of the last untimed call */
+    double last; /* the time of the last untimed call */
     struct samples samples;
+    struct timing timing; /* of the samples, where there are any */
     size_t turn; /* calls in a turn */
 };
 
@@ -43,6 +44,10 @@ struct method {
     bool own_grid;  /* fields of the file's own grid are taken as they are */
 };
 
+/* The kernels that measure the ceilings of others. */
+const struct physics_kernel *ceiling_of_bytes(void);
+const struct physics_kernel *ceiling_of_flops(void);
+
 /* Adds a row, unless there is one like it, with the rows of its ceilings where `roofline` is true;
  * its place, or NO_ROW, with a line printed, without memory. Earlier rows move. */
 int bench_add(struct bench *bench, const struct physics_kernel *kernel,
@@ -57,7 +62,8 @@ enum physics_status bench_open(struct bench *bench, const struct input *input,
                                const double setting[PHYSICS_SETTINGS],
                                const struct method *method);
 
-/* Makes the calls: as many as `method` says, or fewer where a signal asks for an end. */
+/* Makes the calls, as many as `method` says, or fewer where a signal asks for an end, and
+ * summarises them. */
 enum physics_status bench_measure(struct bench *bench, const struct method *method);
 
 void bench_close(struct bench *bench);

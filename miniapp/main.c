@@ -43,17 +43,22 @@ static enum physics_status open_devices(struct run *run)
     return PHYSICS_DONE;
 }
 
+static void add_inputs(const struct physics_kernel *kernel, bool wanted[PHYSICS_FIELDS])
+{
+    for (const enum physics_field_id *id = kernel->inputs; *id; id++)
+        wanted[*id] = true;
+}
+
 static enum physics_status read_file(struct run *run)
 {
     const struct options *options = &run->options;
     bool wanted[PHYSICS_FIELDS] = {false};
-    for (size_t i = 0; i < options->kernel_count; i++) {
-        const struct physics_kernel *kernel = options->kernels[i];
-        for (const enum physics_field_id *id = kernel->inputs; *id; id++)
-            wanted[*id] = true;
+    for (size_t i = 0; i < options->kernel_count; i++)
+        add_inputs(options->kernels[i], wanted);
+    if (options->roofline) {
+        add_inputs(ceiling_of_bytes(), wanted);
+        add_inputs(ceiling_of_flops(), wanted);
     }
-    if (options->roofline) /* what triad and fma read */
-        wanted[PHYSICS_SALT] = wanted[PHYSICS_TEMP] = wanted[PHYSICS_SAMPLE] = true;
     const double start = seconds_now();
     const enum physics_status status =
         read_input(options->input, wanted, options->checks, &run->input);
@@ -222,11 +227,9 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes)
     const struct row *row = place == NO_ROW ? NULL : &bench->rows[place];
     if (!row || row->samples.count == 0)
         return 0;
-    struct timing timing;
-    summarise(&((struct row *)row)->samples, &timing);
     return (of_bytes ? physics_kernel_bytes(row->kernel, &row->grid, row->precision)
                      : row->kernel->flops * (double)physics_grid_points(&row->grid)) /
-           timing.median;
+           row->timing.median;
 }
 
 static enum physics_status collect_row(struct run *run, struct bench *bench, struct row *row)
@@ -245,6 +248,7 @@ static enum physics_status collect_row(struct run *run, struct bench *bench, str
         .device = row->device->label,
         .precision = row->precision,
         .grid = row->grid,
+        .timing = row->timing,
         .each_call = row->arrays.each_call,
         .bytes = physics_kernel_bytes(row->kernel, &row->grid, row->precision),
         .flops = row->kernel->flops * (double)physics_grid_points(&row->grid),
@@ -255,8 +259,6 @@ static enum physics_status collect_row(struct run *run, struct bench *bench, str
         .flop_rate = rate_of(bench, row->fma, false),
         .complete = complete,
     };
-    summarise(&row->samples, &result->timing);
-    result->timing.first = row->first;
     return PHYSICS_DONE;
 }
 

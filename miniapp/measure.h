@@ -22,7 +22,7 @@ enum physics_status time_call(struct arrays *arrays, double *seconds);
 /* As many calls as take about so many seconds, between 5 and 10000, when one takes `call`. */
 size_t calls_within(double seconds, double call);
 
-/* Sorts the samples. */
+/* All of `timing` but the first call. Sorts the samples, of which there has to be one. */
 void summarise(struct samples *samples, struct timing *timing);
 
 #endif
