@@ -1,0 +1,233 @@
+"""run/regress: its verdicts and exit codes, with a miniapp that is made up, and once with ours."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from conftest import DEVICE, DONE, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+
+REGRESS = HERE.parent / "run/regress"
+
+# Prints what its state.json says. Costs grow by up to `spread` from process to process.
+MADE_UP = """#!{python}
+import json, pathlib, sys
+here = pathlib.Path(__file__).parent
+state = json.loads((here / "state.json").read_text())
+runs = here / "runs"
+turn = len(runs.read_text()) if runs.exists() else 0
+runs.write_text("x" * (turn + 1))
+(here / "words.json").write_text(json.dumps(sys.argv))
+noise = 1 + state["spread"] * (turn % 5)
+row = {{"device": "cpu", "precision": "float64", "bytes": 2.0, "flops": 2.0}}
+print(json.dumps({{
+    "provenance": {{"cpu": "c", "threads": "1", "device": "cpu", "input_sha256": state["input"]}},
+    "results": [{{**row, "kernel": "triad", "min_s": state["speed"]}},
+                {{**row, "kernel": "fma", "min_s": state["speed"] / 2}}] + [
+               {{**row, "kernel": kernel, "min_s": noise * state["speed"] * cost}}
+               for kernel, cost in state["costs"].items()],
+    "checksums": [{{**row, "kernel": kernel, "variable": "K", "sha256": state["bits"]}}
+                  for kernel in state["costs"]],
+    "validation": [{{**row, "kernel": kernel, "variable": "K", "passed": state["passed"],
+                    "max_rel": 0.0}} for kernel in state["costs"] if state["passed"] is not None]}}))
+print("miniapp: out of memory, say", file=sys.stderr) if state["code"] else None
+sys.exit(state["code"])
+"""
+STATE = {"spread": 0.01, "speed": 1.0, "costs": {"eos": 3.0, "tke": 5.0}, "bits": "a",
+         "passed": True, "code": 0, "input": "i"}
+EOS, TKE = "eos/cpu/float64", "tke/cpu/float64"
+
+
+def run(*words):
+    return subprocess.run([sys.executable, REGRESS, *map(str, words)], capture_output=True,
+                          text=True, check=False, timeout=300)
+
+
+class MadeUp:
+    def __init__(self, folder):
+        self.folder, self.baseline = folder, folder / "baseline.json"
+        self.program = folder / "miniapp"
+        self.program.write_text(MADE_UP.format(python=sys.executable))
+        self.program.chmod(0o755)
+
+    def regress(self, *words, **changes):
+        (self.folder / "state.json").write_text(json.dumps({**STATE, **changes}))
+        return run(*words, "--miniapp", self.program)
+
+    def save(self, path=None, **changes):
+        path = path or self.baseline
+        done = self.regress("save", path, **changes)
+        assert done.returncode == DONE and done.stderr == "", done
+        return path
+
+    def check(self, **changes):
+        """Exit code and {row: entry}."""
+        done = self.regress("check", self.baseline, "--format", "json", **changes)
+        assert done.stderr == "", done
+        return done.returncode, {entry["row"]: entry for entry in json.loads(done.stdout)}
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    return MadeUp(tmp_path)
+
+
+# ---- speed ----
+
+def test_the_same(made_up):
+    made_up.save()
+    code, rows = made_up.check()
+    assert code == DONE and list(rows) == [EOS, TKE]
+    for row in rows.values():
+        assert (row["numbers"], row["speed"], row["outputs"]) == ("same", "", [])
+        assert row["ratio"] == pytest.approx(1, abs=0.05) and row["margin"] == 0.15
+
+
+def test_a_slow_machine_is_not_slow_code(made_up):
+    made_up.save()
+    code, rows = made_up.check(speed=3.0)
+    assert code == DONE and not any(row["speed"] for row in rows.values())
+
+
+@pytest.mark.parametrize("factor, code, verdict", [
+    (1.1, DONE, ""), (1.25, MISMATCH, "slower"), (0.9, DONE, ""), (0.75, DONE, "faster")])
+def test_one_row_moves(made_up, factor, code, verdict):
+    made_up.save()
+    found, rows = made_up.check(costs={"eos": 3.0, "tke": 5.0 * factor})
+    assert found == code and rows[EOS]["speed"] == "" and rows[TKE]["speed"] == verdict
+    assert rows[TKE]["ratio"] == pytest.approx(factor, rel=0.05)
+
+
+def test_noise_widens_the_margin(made_up):
+    made_up.save(spread=0.2)
+    code, rows = made_up.check(spread=0.2, costs={"eos": 3.0, "tke": 6.0})
+    assert code == DONE and rows[TKE]["margin"] > 0.3
+
+
+# ---- numbers ----
+
+@pytest.mark.parametrize("changes, code, verdict, outputs", [
+    ({"bits": "b"}, DONE, "changed within tolerance", ["K"]),
+    ({"bits": "b", "passed": False, "code": 1}, MISMATCH, "changed", ["K"]),
+    ({"bits": "b", "passed": None}, MISMATCH, "changed", ["K"]),  # there is no reference
+    ({"passed": None}, DONE, "same", [])])
+def test_numbers(made_up, changes, code, verdict, outputs):
+    made_up.save()
+    found, rows = made_up.check(**changes)
+    assert found == code
+    assert (rows[EOS]["numbers"], rows[EOS]["outputs"]) == (verdict, outputs)
+
+
+def test_rows_that_go_and_come(made_up):
+    made_up.save()
+    code, rows = made_up.check(costs={"eos": 3.0, "isoneutral": 4.0})
+    assert code == MISMATCH
+    assert {row: entry["numbers"] for row, entry in rows.items()} == {
+        EOS: "same", TKE: "missing", "isoneutral/cpu/float64": "new"}
+
+
+def test_another_input_is_told(made_up):
+    made_up.save()
+    done = made_up.regress("check", made_up.baseline, input="j")
+    assert_one_line(done.stderr)
+    assert "warning: input_sha256 was 'i', but is 'j' now" in done.stderr
+
+
+def test_the_table(made_up):
+    made_up.save()
+    done = made_up.regress("check", made_up.baseline, costs={"eos": 3.0, "tke": 9.0}, bits="b")
+    lines = done.stdout.splitlines()
+    assert done.returncode == MISMATCH and len(lines) == 3
+    assert lines[1].startswith(EOS) and lines[1].endswith("changed within tolerance (K)")
+    assert lines[2].startswith(TKE) and lines[2].endswith("changed within tolerance, slower (K)")
+
+
+# ---- how often it errs ----
+
+def test_rate(made_up):
+    saved = [made_up.save(made_up.folder / f"{i}.json", costs={"eos": 3.0, "tke": cost})
+             for i, cost in enumerate((5.0, 5.0, 5.0, 7.0))]
+    done = run("rate", *saved, "--format", "json")
+    rows = {row["row"]: row for row in json.loads(done.stdout)}
+    assert done.returncode == DONE and list(rows) == [EOS, TKE, "any"]
+    assert rows[EOS]["slower"] == 0 and rows[EOS]["faster"] == 0
+    assert rows[EOS]["finds"] == {"1.2": 1, "1.3": 1, "1.5": 1}
+    # three of the twelve pairs go from 5 to 7, and three back
+    assert rows[TKE]["slower"] == 0.25 and rows[TKE]["faster"] == 0.25
+    assert rows["any"]["slower"] == 0.25
+    assert "checks that exit 1: 25.00 %" in run("rate", *saved).stdout
+
+
+def test_rate_wants_the_same_rows(made_up):
+    other = made_up.save(made_up.folder / "other.json", costs={"eos": 3.0})
+    done = run("rate", made_up.save(), other)
+    assert done.returncode == INPUT and done.stdout == ""
+    assert_one_line(done.stderr)
+
+
+# ---- what goes wrong ----
+
+@pytest.mark.parametrize("text", [
+    None, "", "{", "[]", "{}", '{"rows": {}, "provenance": {"cpu": "c"}}',
+    '{"rows": {"r": {"costs": [1, 0, 1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}',
+    '{"rows": {"r": {"costs": [1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}'])
+def test_no_baseline(made_up, text):
+    if text is not None:
+        made_up.baseline.write_text(text)
+    done = made_up.regress("check", made_up.baseline)
+    assert done.returncode == INPUT and done.stdout == ""
+    assert_one_line(done.stderr)
+    assert str(made_up.baseline) in done.stderr
+    assert not (made_up.folder / "runs").exists(), "it measured before it looked"
+
+
+def test_miniapp_fails(made_up):
+    done = made_up.regress("save", made_up.baseline, code=4)
+    assert done.returncode == DEVICE and done.stdout == "" and not made_up.baseline.exists()
+    assert_one_line(done.stderr)
+    assert "out of memory, say" in done.stderr
+
+
+def test_no_miniapp(tmp_path):
+    done = run("save", tmp_path / "b.json", "--miniapp", tmp_path / "none")
+    assert done.returncode == DEVICE
+    assert_one_line(done.stderr)
+
+
+@pytest.mark.parametrize("name", ["none/baseline.json", "."])
+def test_unwritable(made_up, name):
+    done = made_up.regress("save", made_up.folder / name)
+    assert done.returncode == OUTPUT and not (made_up.folder / "runs").exists()
+    assert_one_line(done.stderr)
+
+
+@pytest.mark.parametrize("words", [
+    ("save",), ("save", "a", "b"), ("rate", "a"), ("look", "a"), ("save", "a", "--processes", "2")])
+def test_usage(words):
+    done = run(*words)
+    assert done.returncode == USAGE and done.stdout == ""
+
+
+def test_words_go_to_miniapp(made_up):
+    made_up.save()
+    made_up.regress("check", made_up.baseline, "--device", "cpu", "--device", "gpu:1",
+                    "--precision", "float32", "--threads", "3", "--input", made_up.program)
+    words = " ".join(json.loads((made_up.folder / "words.json").read_text()))
+    assert "--device cpu --device gpu:1" in words and "--precision float32" in words
+    assert "--threads 3" in words and "--validate" not in words  # of another input
+
+
+# ---- with ours ----
+
+def test_ours(miniapp, tmp_path):
+    """Its numbers do not move; nothing is said of its speed, which other tests disturb."""
+    words = ("--miniapp", miniapp.path, "--processes", "3", "--seconds", "0.01")
+    baseline = tmp_path / "baseline.json"
+    assert run("save", baseline, *words).returncode == DONE
+    done = run("check", baseline, *words, "--format", "json")
+    assert done.returncode in (DONE, MISMATCH) and done.stderr == "", done
+    entries = json.loads(done.stdout)
+    assert [entry["row"] for entry in entries] == [
+        f"{kernel}/cpu/float64" for kernel in miniapp.ocean]
+    assert {entry["numbers"] for entry in entries} == {"same"}
