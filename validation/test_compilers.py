@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import HERE, LONG
+from conftest import HERE, INPUT, LONG, assert_one_line
 
 SCRIPT = HERE.parent / "run" / "compilers"
 
@@ -92,6 +92,14 @@ def test_wrong_arguments():
     for wrong in (["no-such-build"], ["--input", "absent.h5"], ["--format", "xml"]):
         done = run(*wrong)
         assert done.returncode == 2 and "error: " in done.stderr and done.stdout == ""
+
+
+def test_a_python_without_packages():
+    done = subprocess.run([sys.executable, "-S", SCRIPT, "--list"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == INPUT and done.stdout == ""
+    assert_one_line(done.stderr)
+    assert "h5py" in done.stderr
 
 
 def test_list(compilers):
