@@ -36,7 +36,7 @@ sys.exit(state["code"])
 """
 STATE = {"spread": 0.01, "speed": 1.0, "costs": {"eos": 3.0, "tke": 5.0}, "bits": "a",
          "passed": True, "code": 0, "input": "i"}
-EOS, TKE = "eos/cpu/float64", "tke/cpu/float64"
+EOS, TKE, TRIAD, FMA = (f"{kernel}/cpu/float64" for kernel in ("eos", "tke", "triad", "fma"))
 
 
 def run(*words):
@@ -78,20 +78,31 @@ def made_up(tmp_path):
 def test_the_same(made_up):
     made_up.save()
     code, rows = made_up.check()
-    assert code == DONE and list(rows) == [EOS, TKE]
-    for row in rows.values():
+    assert code == DONE and list(rows) == [EOS, TKE, TRIAD, FMA]
+    for row in (rows[EOS], rows[TKE]):
         assert (row["numbers"], row["speed"], row["outputs"]) == ("same", "", [])
-        assert row["ratio"] == pytest.approx(1, abs=0.05) and row["margin"] == 0.15
+        assert row["ratio"] == pytest.approx(1, abs=0.05) and row["margin"] == 0.1
+    for row in (rows[TRIAD], rows[FMA]):
+        assert (row["numbers"], row["speed"], row["outputs"]) == ("-", "", [])
+        assert row["ratio"] == 1 and row["margin"] == 0.5
 
 
 def test_a_slow_machine_is_not_slow_code(made_up):
     made_up.save()
-    code, rows = made_up.check(speed=3.0)
+    code, rows = made_up.check(speed=1.4)
     assert code == DONE and not any(row["speed"] for row in rows.values())
 
 
+def test_slow_ceilings_are_told(made_up):
+    """A machine in trouble, or a compiler that slows all alike."""
+    made_up.save()
+    code, rows = made_up.check(speed=1.6)
+    assert code == MISMATCH
+    assert [row["speed"] for row in rows.values()] == ["", "", "slower", "slower"]
+
+
 @pytest.mark.parametrize("factor, code, verdict", [
-    (1.1, DONE, ""), (1.25, MISMATCH, "slower"), (0.9, DONE, ""), (0.75, DONE, "faster")])
+    (1.05, DONE, ""), (1.15, MISMATCH, "slower"), (0.95, DONE, ""), (0.85, DONE, "faster")])
 def test_one_row_moves(made_up, factor, code, verdict):
     made_up.save()
     found, rows = made_up.check(costs={"eos": 3.0, "tke": 5.0 * factor})
@@ -124,7 +135,7 @@ def test_rows_that_go_and_come(made_up):
     code, rows = made_up.check(costs={"eos": 3.0, "isoneutral": 4.0})
     assert code == MISMATCH
     assert {row: entry["numbers"] for row, entry in rows.items()} == {
-        EOS: "same", TKE: "missing", "isoneutral/cpu/float64": "new"}
+        EOS: "same", TKE: "missing", "isoneutral/cpu/float64": "new", TRIAD: "-", FMA: "-"}
 
 
 def test_another_input_is_told(made_up):
@@ -138,9 +149,10 @@ def test_the_table(made_up):
     made_up.save()
     done = made_up.regress("check", made_up.baseline, costs={"eos": 3.0, "tke": 9.0}, bits="b")
     lines = done.stdout.splitlines()
-    assert done.returncode == MISMATCH and len(lines) == 3
+    assert done.returncode == MISMATCH and len(lines) == 5
     assert lines[1].startswith(EOS) and lines[1].endswith("changed within tolerance (K)")
     assert lines[2].startswith(TKE) and lines[2].endswith("changed within tolerance, slower (K)")
+    assert lines[3].split() == [TRIAD, "-", "1.000", "50", "%"]
 
 
 # ---- how often it errs ----
@@ -150,9 +162,9 @@ def test_rate(made_up):
              for i, cost in enumerate((5.0, 5.0, 5.0, 7.0))]
     done = run("rate", *saved, "--format", "json")
     rows = {row["row"]: row for row in json.loads(done.stdout)}
-    assert done.returncode == DONE and list(rows) == [EOS, TKE, "any"]
+    assert done.returncode == DONE and list(rows) == [EOS, TKE, TRIAD, FMA, "any"]
     assert rows[EOS]["slower"] == 0 and rows[EOS]["faster"] == 0
-    assert rows[EOS]["finds"] == {"1.2": 1, "1.3": 1, "1.5": 1}
+    assert rows[EOS]["finds"] == {"1.15": 1, "1.2": 1, "1.3": 1}
     # three of the twelve pairs go from 5 to 7, and three back
     assert rows[TKE]["slower"] == 0.25 and rows[TKE]["faster"] == 0.25
     assert rows["any"]["slower"] == 0.25
@@ -229,5 +241,5 @@ def test_ours(miniapp, tmp_path):
     assert done.returncode in (DONE, MISMATCH) and done.stderr == "", done
     entries = json.loads(done.stdout)
     assert [entry["row"] for entry in entries] == [
-        f"{kernel}/cpu/float64" for kernel in miniapp.ocean]
-    assert {entry["numbers"] for entry in entries} == {"same"}
+        f"{kernel}/cpu/float64" for kernel in miniapp.ocean] + [TRIAD, FMA]
+    assert [entry["numbers"] for entry in entries] == ["same"] * len(miniapp.ocean) + ["-", "-"]
