@@ -19,7 +19,8 @@ enum {
 };
 
 static const struct argp_option option_table[] = {
-    {"kernel", 'k', "NAME", 0, "eos, isoneutral, tke, or all; triad, fma, expsum, matmul, or calibration; repeatable [all]", 0},
+    {"kernel", 'k', "NAME", 0,
+     "of --list-kernels, or all (the ocean's), or calibration; repeatable [all]", 0},
     {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
     {"output", 'o', "FILE", 0, "write the outputs", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
@@ -301,6 +302,16 @@ static error_t set_format(struct options *options, const char *name)
     return 0;
 }
 
+static error_t set_path(const char **path, const char *option, const char *text)
+{
+    if (*path) {
+        fail(PHYSICS_USAGE, "--%s is given twice: '%s' and '%s'", option, *path, text);
+        return REPORTED;
+    }
+    *path = text;
+    return 0;
+}
+
 static error_t set_input(struct options *options, const char *path)
 {
     if (options->input) {
@@ -338,8 +349,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'k': return add_kernel(options, argument);
     case 'd': return add_device(options, argument);
-    case 'o': options->output = argument; return 0;
-    case KEY_VALIDATE: options->reference = argument; return 0;
+    case 'o': return set_path(&options->output, "output", argument);
+    case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
     case 's': return add_size(options, argument);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_SWEEP: return add_sweep(options);
@@ -349,7 +360,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ROOFLINE: options->roofline = true; return 0;
     case KEY_TRANSFER: return set_transfer(options, argument);
     case KEY_CHECKSUMS: options->checksums = true; return 0;
-    case KEY_RESUME: options->resume = argument; return 0;
+    case KEY_RESUME: return set_path(&options->resume, "resume", argument);
     case 'v': options->verbose = true; return 0;
     case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
     case 't': return parse_count("threads", argument, 1, MAX_THREADS, &options->threads);
@@ -419,6 +430,8 @@ static enum physics_status check_together(const struct options *options)
     if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
                             options->shape_count > 1))
         return fail(PHYSICS_USAGE, "--output holds one run: give one device, precision and size");
+    if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
+        return fail(PHYSICS_USAGE, "--roofline is of kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(PHYSICS_USAGE, "--resume keeps times: leave out --output and --validate");
     return PHYSICS_DONE;
