@@ -200,7 +200,7 @@ enum physics_status bench_open(struct bench *bench, const struct input *input,
                                const double setting[PHYSICS_SETTINGS], const struct method *method)
 {
     enum physics_status status = PHYSICS_DONE;
-    for (int i = 0; i < bench->count && !status; i++) {
+    for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
         progress_show((double)i / bench->count, "reading and transferring fields");
         if (!bench->rows[i].arrays.device)
             status = open_grid(bench, &bench->rows[i].grid, input, setting, method);
@@ -227,7 +227,7 @@ static enum physics_status warm_up(struct row *row, const struct method *method)
     arrays_select(&row->arrays);
     enum physics_status status = time_call(&row->arrays, &row->timing.first);
     row->last = row->timing.first;
-    for (size_t i = 0; i < method->burnin && !status; i++)
+    for (size_t i = 0; i < method->burnin && !status && !stop_signal(); i++)
         status = time_call(&row->arrays, &row->last);
     /* the very first call says little about the next ones */
     if (!status && method->repetitions == 0 && method->burnin == 0)

@@ -182,7 +182,8 @@ static enum physics_status use_outputs(struct run *run, struct row *row)
     enum physics_status status = PHYSICS_DONE;
     if (!options->reference && !options->output && !options->checksums)
         return PHYSICS_DONE;
-    for (const enum physics_field_id *id = row->kernel->outputs; *id && !status; id++)
+    for (const enum physics_field_id *id = row->kernel->outputs;
+         *id && !status && !stop_signal(); id++)
         status = use_output(run, &row->arrays, *id);
     return status;
 }
@@ -199,25 +200,49 @@ static struct physics_grid grid_of(const struct run *run, size_t shape)
     return input->has_ghosts ? input->fields.grid : with_ghosts(&input->fields.grid);
 }
 
+/* Whether a resumed run has the rows of all devices, which are compared with each other in one
+ * run; it fails where it has some of them. */
+static enum physics_status has_devices(const struct run *run, const struct physics_kernel *kernel,
+                                       enum physics_precision precision,
+                                       const struct physics_grid *grid, bool *has)
+{
+    const struct options *options = &run->options;
+    const bool each_call = options->transfer == TRANSFER_EACH_CALL;
+    const char *lacking = NULL;
+    size_t count = 0;
+    for (size_t d = 0; d < options->device_count; d++) {
+        const char *label = run->devices[d].label;
+        if (resume_has(&run->results, kernel, label, precision, grid, each_call))
+            count++;
+        else
+            lacking = label;
+    }
+    *has = count == options->device_count;
+    if (count == 0 || *has)
+        return PHYSICS_DONE;
+    return fail(PHYSICS_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
+                               "another device, but not on '%s'; give another file",
+                options->resume, kernel->name, grid->nx, grid->ny, grid->nz, lacking);
+}
+
 /* The rows of one size. A resumed run skips those that it has. */
-static enum physics_status add_rows(struct run *run, size_t shape, struct bench *bench)
+static enum physics_status add_rows(const struct run *run, size_t shape, struct bench *bench)
 {
     const struct options *options = &run->options;
     const struct physics_grid grid = grid_of(run, shape);
-    const bool each_call = options->transfer == TRANSFER_EACH_CALL;
     for (size_t k = 0; k < options->kernel_count; k++)
-        for (size_t p = 0; p < options->precision_count; p++)
-            for (size_t d = 0; d < options->device_count; d++) {
-                const struct physics_kernel *kernel = options->kernels[k];
-                const enum physics_precision precision = options->precisions[p];
-                const struct device *device = &run->devices[d];
-                if (run->results.earlier && resume_has(&run->results, kernel, device->label,
-                                                       precision, &grid, each_call))
-                    continue;
-                if (bench_add(bench, kernel, device, precision, &grid, options->roofline) ==
-                    NO_ROW)
+        for (size_t p = 0; p < options->precision_count; p++) {
+            const struct physics_kernel *kernel = options->kernels[k];
+            const enum physics_precision precision = options->precisions[p];
+            bool has;
+            const enum physics_status status = has_devices(run, kernel, precision, &grid, &has);
+            if (status)
+                return status;
+            for (size_t d = 0; d < options->device_count && !has; d++)
+                if (bench_add(bench, kernel, &run->devices[d], precision, &grid,
+                              options->roofline) == NO_ROW)
                     return PHYSICS_DEVICE;
-            }
+        }
     return PHYSICS_DONE;
 }
 
@@ -235,8 +260,7 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes)
 static enum physics_status collect_row(struct run *run, struct bench *bench, struct row *row)
 {
     enum physics_status status = PHYSICS_DONE;
-    const bool complete = row->samples.count == row->samples.wanted;
-    if (complete)
+    if (row->samples.count == row->samples.wanted)
         status = arrays_time_transfers(&row->arrays);
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
         status = use_outputs(run, row);
@@ -257,9 +281,18 @@ static enum physics_status collect_row(struct run *run, struct bench *bench, str
         .from_device = row->arrays.from_device,
         .bandwidth = rate_of(bench, row->triad, true),
         .flop_rate = rate_of(bench, row->fma, false),
-        .complete = complete,
     };
     return PHYSICS_DONE;
+}
+
+/* Sizes that are run one after the other may share a ceiling. */
+static bool is_known_ceiling(const struct run *run, const struct row *row)
+{
+    return row->is_ceiling &&
+           (results_have(&run->results, row->kernel, row->device->label, row->precision,
+                         &row->grid) ||
+            resume_has(&run->results, row->kernel, row->device->label, row->precision, &row->grid,
+                       false));
 }
 
 /* The rows that were asked for come first, then those that measure their ceilings. */
@@ -269,16 +302,16 @@ static enum physics_status collect(struct run *run, struct bench *bench)
     for (int ceilings = 0; ceilings < 2; ceilings++)
         for (int i = 0; i < bench->count && !status; i++) {
             struct row *row = &bench->rows[i];
-            if (row->samples.count > 0 && row->is_ceiling == (ceilings == 1))
+            if (row->samples.count > 0 && row->is_ceiling == (ceilings == 1) &&
+                !is_known_ceiling(run, row))
                 status = collect_row(run, bench, row);
         }
     return status;
 }
 
-static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
+static struct method method_of(const struct options *options)
 {
-    const struct options *options = &run->options;
-    const struct method method = {
+    return (struct method){
         .burnin = options->burnin,
         .repetitions = options->repetitions,
         .seconds = options->seconds,
@@ -286,18 +319,29 @@ static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
         .each_call = options->transfer == TRANSFER_EACH_CALL,
         .own_grid = options->shapes[0].nx == 0,
     };
-    struct bench bench = {0};
+}
+
+/* The rows of some sizes, for which there is enough memory. */
+static enum physics_status plan(const struct run *run, size_t first, size_t end,
+                                struct bench *bench)
+{
+    const struct method method = method_of(&run->options);
     enum physics_status status = PHYSICS_DONE;
+    *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
-        status = add_rows(run, shape, &bench);
-    if (!status)
-        status = bench_check_memory(&bench, &method);
+        status = add_rows(run, shape, bench);
+    return status ? status : bench_check_memory(bench, &method);
+}
+
+static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
+{
+    const struct method method = method_of(&run->options);
+    struct bench bench;
+    enum physics_status status = plan(run, first, end, &bench);
     if (!status)
         status = bench_open(&bench, &run->input, run->setting, &method);
-    stop_in_order();
     if (!status)
         status = bench_measure(&bench, &method);
-    stop_at_once();
     if (!status)
         status = collect(run, &bench);
     bench_close(&bench);
@@ -306,26 +350,59 @@ static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
 
 /* All sizes take turns with each other; but where results are kept, one follows the other, so that
  * a run that is cut off loses no more than one. */
+static size_t shapes_together(const struct options *options)
+{
+    return options->resume ? 1 : options->shape_count;
+}
+
+/* What can be known before anything is measured. */
+static enum physics_status check_plans(const struct run *run)
+{
+    const size_t step = shapes_together(&run->options);
+    enum physics_status status = PHYSICS_DONE;
+    for (size_t i = 0; i < run->options.shape_count && !status; i += step) {
+        struct bench bench;
+        status = plan(run, i, i + step, &bench);
+        bench_close(&bench);
+    }
+    return status;
+}
+
 static enum physics_status run_bench(struct run *run)
 {
     const struct options *options = &run->options;
-    const size_t step = options->resume ? 1 : options->shape_count;
-    enum physics_status status = PHYSICS_DONE;
+    const size_t step = shapes_together(options);
+    enum physics_status status = check_plans(run);
+    if (!status && options->resume)
+        resume_compare(options->resume, &run->results);
+    stop_in_order();
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
-        if (!status && options->resume)
+        if (!status && options->resume && !stop_signal())
             status = resume_save(options->resume, &run->results);
     }
+    stop_at_once();
     if (stop_signal())
         run->results.interrupted = stop_signal_name();
     return status;
 }
 
+/* NAME=VALUE, as --set takes them. */
+static const char *settings_text(const double setting[PHYSICS_SETTINGS],
+                                 char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (int id = 1; id < PHYSICS_SETTINGS; id++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%.15g",
+                                 id > 1 ? " " : "", physics_settings[id].name, setting[id]);
+    return text;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
-    char devices[PROVENANCE_TEXT] = "";
+    char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
@@ -340,6 +417,7 @@ static void describe_run(struct run *run)
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
     provenance_add(provenance, "device", devices);
+    provenance_add(provenance, "settings", settings_text(run->setting, settings));
 }
 
 /* What comes of a run that is done, or that a signal ended. */
@@ -434,6 +512,7 @@ int main(int argc, char **argv)
         status = parse_options(argc, argv, &run.options);
     if (status)
         return status;
+    stop_prepare();
     set_threads(&run.options);
     if (run.options.action != ACTION_RUN)
         return list(run.options.action);

@@ -15,8 +15,7 @@
 /* The unfinished file; empty where there is none. A signal handler reads it. */
 static char unfinished[PATH_MAX];
 
-static const int ending_signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
-                                     SIGUSR1, SIGUSR2, SIGXCPU};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
 
 void output_abandon(void)
 {

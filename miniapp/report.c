@@ -181,7 +181,7 @@ static void report_table(const struct results *results)
     printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
     if (results->earlier)
         printf("# %-14s %zu rows were there already\n", "resumed",
-               json_array_size(json_object_get(results->earlier, "results")));
+               results_earlier(results));
     if (results->interrupted)
         printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
                results->interrupted);

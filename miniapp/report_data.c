@@ -139,15 +139,13 @@ static json_t *array_of(const struct results *results, const char *name)
     return earlier ? json_copy(earlier) : json_array();
 }
 
-json_t *results_object(const struct results *results, bool partial)
+json_t *results_object(const struct results *results)
 {
     json_t *root = json_object();
     json_t *rows = array_of(results, "results"), *transfers = array_of(results, "transfers");
     json_t *validation = json_array(), *checksums = array_of(results, "checksums");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *result = &results->results[i];
-        if (!partial && !result->complete)
-            continue;
         json_array_append_new(rows, result_object(result, results));
         json_array_append_new(transfers, transfer_object(result, results));
     }
@@ -169,7 +167,7 @@ json_t *results_object(const struct results *results, bool partial)
 
 void report_json(const struct results *results)
 {
-    json_t *root = results_object(results, true);
+    json_t *root = results_object(results);
     json_dumpf(root, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(root);
@@ -185,6 +183,8 @@ static void csv_comments(const struct results *results)
     printf("# seed: %llu\n", (unsigned long long)results->seed);
     printf("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
            results->clock.resolution);
+    if (results->earlier)
+        printf("# resumed: %zu rows were there already\n", results_earlier(results));
     if (results->interrupted)
         printf("# interrupted: %s\n", results->interrupted);
     printf("# read_s: %.9g\n", results->read_seconds);

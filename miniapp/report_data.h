@@ -4,9 +4,8 @@
 
 #include "results.h"
 
-/* The object of --format json, which the caller releases. Results of an earlier run come first.
- * Without `partial`, results that lack calls are left out. */
-json_t *results_object(const struct results *results, bool partial);
+/* The object of --format json, which the caller releases. Results of an earlier run come first. */
+json_t *results_object(const struct results *results);
 
 void report_json(const struct results *results);
 void report_csv(const struct results *results);

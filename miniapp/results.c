@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool same_work(const struct result *a, const struct result *b)
+{
+    return a->kernel == b->kernel && a->precision == b->precision && a->grid.nx == b->grid.nx &&
+           a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+}
+
 /* The array with a new, zeroed element at its end, or NULL. */
 static void *grow(void *array, size_t *count, size_t bytes)
 {
@@ -43,6 +49,18 @@ struct checksum *results_add_checksum(struct results *results)
     return &grown[results->checksum_count - 1];
 }
 
+bool results_have(const struct results *results, const struct physics_kernel *kernel,
+                  const char *device, enum physics_precision precision,
+                  const struct physics_grid *grid)
+{
+    const struct result wanted = {.kernel = kernel, .precision = precision, .grid = *grid};
+    for (size_t i = 0; i < results->result_count; i++)
+        if (same_work(&results->results[i], &wanted) &&
+            strcmp(results->results[i].device, device) == 0)
+            return true;
+    return false;
+}
+
 void results_release(struct results *results)
 {
     free(results->results);
@@ -51,18 +69,17 @@ void results_release(struct results *results)
     json_decref(results->earlier);
 }
 
+size_t results_earlier(const struct results *results)
+{
+    return json_array_size(json_object_get(results->earlier, "results"));
+}
+
 bool results_passed(const struct results *results)
 {
     for (size_t i = 0; i < results->check_count; i++)
         if (!results->checks[i].verdict.passed)
             return false;
     return true;
-}
-
-static bool same_work(const struct result *a, const struct result *b)
-{
-    return a->kernel == b->kernel && a->precision == b->precision && a->grid.nx == b->grid.nx &&
-           a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
 }
 
 const struct result *results_base(const struct results *results, const struct result *result)

@@ -25,7 +25,6 @@ struct result {
     double device_bytes; /* of memory held */
     struct transfer_times to_device, from_device;
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
-    bool complete;       /* has all calls that it was to have */
 };
 
 /* One output variable of one result. */
@@ -69,7 +68,15 @@ struct result *results_add(struct results *results);
 struct check *results_add_check(struct results *results);
 struct checksum *results_add_checksum(struct results *results);
 
+/* Whether there is one. */
+bool results_have(const struct results *results, const struct physics_kernel *kernel,
+                  const char *device, enum physics_precision precision,
+                  const struct physics_grid *grid);
+
 void results_release(struct results *results);
+
+/* How many rows an earlier run left. */
+size_t results_earlier(const struct results *results);
 
 /* Whether every variable that was compared passed. */
 bool results_passed(const struct results *results);

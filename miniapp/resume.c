@@ -15,32 +15,66 @@ static const char *text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* Times of another program or input do not belong in the same file; those of another machine may,
- * but whoever compares them should know. */
+/* Times of another program or input do not belong in the same file. */
 static enum physics_status check_provenance(const char *path, const json_t *root,
                                             const struct provenance *now)
 {
     static const char *const same[] = {"version", "git_commit", "build_type", "compiler", "flags",
-                                       "offload_target", "input_sha256"};
-    static const char *const better_same[] = {"cpu", "threads", "device"};
+                                       "offload_target", "input_sha256", "settings"};
     const json_t *then = json_object_get(root, "provenance");
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
         if (strcmp(text_of(then, same[i]), provenance_text(now, same[i])) != 0)
             return fail(PHYSICS_INPUT, "%s: cannot be resumed: its %s is '%s', but this run's is "
                                        "'%s'", path, same[i], text_of(then, same[i]),
                         provenance_text(now, same[i]));
-    for (size_t i = 0; i < sizeof(better_same) / sizeof(*better_same); i++)
+    return PHYSICS_DONE;
+}
+
+void resume_compare(const char *path, const struct results *results)
+{
+    static const char *const better_same[] = {"cpu", "threads", "device"};
+    const json_t *then = json_object_get(results->earlier, "provenance");
+    const struct provenance *now = &results->provenance;
+    for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
         if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
             warn("%s: the %s was '%s', but is '%s' now", path, better_same[i],
                  text_of(then, better_same[i]), provenance_text(now, better_same[i]));
+}
+
+static enum physics_status unwritable(const char *path, const char *reason)
+{
+    return fail(PHYSICS_OUTPUT, "%s: cannot be written: %s", path, reason);
+}
+
+/* The name of the file that will take the old one's place. */
+static enum physics_status name_beside(const char *path, char beside[PATH_MAX])
+{
+    if (snprintf(beside, PATH_MAX, "%s.%ld.tmp", path, (long)getpid()) >= PATH_MAX)
+        return unwritable(path, "the path is too long");
     return PHYSICS_DONE;
+}
+
+/* Before anything is measured. */
+static enum physics_status check_writable(const char *path)
+{
+    char beside[PATH_MAX];
+    const enum physics_status status = name_beside(path, beside);
+    FILE *file = status ? NULL : fopen(beside, "w");
+    if (!status && !file)
+        return unwritable(path, strerror(errno));
+    if (file) {
+        fclose(file);
+        unlink(beside);
+    }
+    return status;
 }
 
 enum physics_status resume_load(const char *path, struct results *results)
 {
     json_error_t error;
-    if (access(path, F_OK) != 0 && errno == ENOENT)
-        return PHYSICS_DONE;
+    const enum physics_status status = check_writable(path);
+    if (status || (access(path, F_OK) != 0 && errno == ENOENT))
+        return status;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return fail(PHYSICS_INPUT, "%s: cannot be resumed: %s (line %d)", path, error.text,
@@ -92,13 +126,10 @@ static bool write_file(const json_t *root, const char *path)
 enum physics_status resume_save(const char *path, const struct results *results)
 {
     char beside[PATH_MAX];
-    json_t *root = results_object(results, false);
-    enum physics_status status = PHYSICS_DONE;
-    if (snprintf(beside, sizeof(beside), "%s.%ld.tmp", path, (long)getpid()) >=
-        (int)sizeof(beside))
-        status = fail(PHYSICS_OUTPUT, "%s: cannot be written: the path is too long", path);
-    else if (!write_file(root, beside) || rename(beside, path) != 0) {
-        status = fail(PHYSICS_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    json_t *root = results_object(results);
+    enum physics_status status = name_beside(path, beside);
+    if (!status && (!write_file(root, beside) || rename(beside, path) != 0)) {
+        status = unwritable(path, strerror(errno));
         unlink(beside);
     }
     json_decref(root);

@@ -6,16 +6,21 @@
 
 /*
  * Loads what an earlier run left in the file into results->earlier; nothing where there is no file.
- * PHYSICS_INPUT where it cannot be used: it is no such file, or is of another build or input.
+ * PHYSICS_INPUT where it cannot be used: it is no such file, or is of another build, input or
+ * settings; PHYSICS_OUTPUT where the file could not be written.
  */
 enum physics_status resume_load(const char *path, struct results *results);
+
+/* Warns where the earlier run was on another machine: its times may stand in the same file, but
+ * whoever compares them should know. */
+void resume_compare(const char *path, const struct results *results);
 
 /* Whether the earlier run has the result of that kernel, device, precision and grid. */
 bool resume_has(const struct results *results, const struct physics_kernel *kernel,
                 const char *device, enum physics_precision precision,
                 const struct physics_grid *grid, bool each_call);
 
-/* Writes earlier and new results that are complete; the file is old or new at any moment. */
+/* Writes earlier and new results; the file is old or new at any moment. */
 enum physics_status resume_save(const char *path, const struct results *results);
 
 #endif

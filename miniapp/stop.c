@@ -40,13 +40,34 @@ static void note(int signal_number)
     noted = signal_number;
 }
 
+static void end(int signal_number)
+{
+    (void)signal_number;
+    raise(SIGTERM);
+}
+
+/* Signals that whoever started the program told it to ignore stay ignored. */
+static void handle(int signal_number, void (*handler)(int))
+{
+    struct sigaction action;
+    sigaction(signal_number, NULL, &action);
+    if (action.sa_handler == SIG_IGN)
+        return;
+    action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(signal_number, &action, NULL);
+}
+
+void stop_prepare(void)
+{
+    handle(SIGUSR1, end);
+    handle(SIGUSR2, end);
+}
+
 void stop_in_order(void)
 {
-    const struct sigaction noting = {.sa_handler = note, .sa_flags = SA_RESTART};
     for (size_t i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(signals[i], &noting, NULL);
+        handle(signals[i], note);
     }
 }
 

@@ -2,6 +2,9 @@
 #ifndef MINIAPP_STOP_H
 #define MINIAPP_STOP_H
 
+/* From the start on SIGUSR1 and SIGUSR2, too, end the program, as SIGTERM does. */
+void stop_prepare(void);
+
 /*
  * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed completes, and
  * what was measured is reported. A second signal ends the program at once. Signals that whoever
