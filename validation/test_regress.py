@@ -1,8 +1,11 @@
 """run/regress: its verdicts and exit codes, with a miniapp that is made up, and once with ours."""
 
 import json
+import resource
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -27,7 +30,8 @@ print(json.dumps({{
                 {{**row, "kernel": "fma", "min_s": state["speed"] / 2}}] + [
                {{**row, "kernel": kernel, "min_s": noise * state["speed"] * cost}}
                for kernel, cost in state["costs"].items()],
-    "checksums": [{{**row, "kernel": kernel, "variable": "K", "sha256": state["bits"]}}
+    "checksums": [{{**row, "kernel": kernel, "variable": "K", "sha256":
+                   state["bits"] + str(turn) * (turn % 7 == state["flickers"])}}
                   for kernel in state["costs"]],
     "validation": [{{**row, "kernel": kernel, "variable": "K", "passed": state["passed"],
                     "max_rel": 0.0}} for kernel in state["costs"] if state["passed"] is not None]}}))
@@ -35,7 +39,7 @@ print("miniapp: out of memory, say", file=sys.stderr) if state["code"] else None
 sys.exit(state["code"])
 """
 STATE = {"spread": 0.01, "speed": 1.0, "costs": {"eos": 3.0, "tke": 5.0}, "bits": "a",
-         "passed": True, "code": 0, "input": "i"}
+         "passed": True, "code": 0, "input": "i", "flickers": -1}
 EOS, TKE, TRIAD, FMA = (f"{kernel}/cpu/float64" for kernel in ("eos", "tke", "triad", "fma"))
 
 
@@ -128,6 +132,51 @@ def test_numbers(made_up, changes, code, verdict, outputs):
     found, rows = made_up.check(**changes)
     assert found == code
     assert (rows[EOS]["numbers"], rows[EOS]["outputs"]) == (verdict, outputs)
+
+
+@pytest.mark.parametrize("turn", [0, 3, 6])
+def test_bits_that_flicker(made_up, turn):
+    """In one of seven processes, be it the first or the last."""
+    made_up.save()
+    code, rows = made_up.check(flickers=turn)
+    assert code == DONE and rows[EOS]["numbers"] == "changed within tolerance"
+    done = made_up.regress("save", made_up.baseline, flickers=turn)
+    assert done.returncode == DONE and "K differs from process to process" in done.stderr
+    code, rows = made_up.check(flickers=turn)  # as the baseline does, which makes it no better
+    assert code == DONE and rows[EOS]["numbers"] == "changed within tolerance"
+
+
+def test_what_fails_is_no_baseline(made_up):
+    done = made_up.regress("save", made_up.baseline, passed=False, code=1)
+    assert done.returncode == MISMATCH and not made_up.baseline.exists()
+    assert_one_line(done.stderr)
+    assert "eos/cpu/float64: K fails validation" in done.stderr
+
+
+def test_interrupted(made_up):
+    made_up.program.write_text("#!/bin/sh\nsleep 60\n")
+    process = subprocess.Popen([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
+                                made_up.program], stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=30)
+    assert process.returncode == 130 and not made_up.baseline.exists()
+    assert_one_line(message)
+
+
+def test_a_full_disk(made_up):
+    """Or, as here, a file that may not grow as long as the baseline is."""
+    made_up.save()
+    old = made_up.baseline.read_bytes()
+    files = set(made_up.folder.iterdir())
+    limit = len(old) // 2
+    done = subprocess.run([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
+                           made_up.program], capture_output=True, text=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                (limit, limit)))
+    assert done.returncode == OUTPUT and "File too large" in done.stderr
+    assert_one_line(done.stderr)
+    assert made_up.baseline.read_bytes() == old and set(made_up.folder.iterdir()) == files
 
 
 def test_rows_that_go_and_come(made_up):
