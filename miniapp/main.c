@@ -291,7 +291,7 @@ static enum physics_status run_shapes(struct run *run, size_t first, size_t end)
     for (size_t shape = first; shape < end && !status; shape++)
         status = add_rows(run, shape, &bench);
     if (!status)
-        status = bench_check_memory(&bench, &method);
+        status = bench_check_memory(&bench, &run->input, &method);
     if (!status)
         status = bench_open(&bench, &run->input, run->setting, &method);
     stop_in_order();
