@@ -239,7 +239,7 @@ static error_t set_seconds(struct options *options, const char *text)
 
 static error_t set_seed(struct options *options, const char *text)
 {
-    size_t seed;
+    size_t seed = 0;
     const error_t error = parse_count("seed", text, 0, 1e15, &seed);
     options->seed = seed;
     return error;
