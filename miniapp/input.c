@@ -118,9 +118,11 @@ static enum physics_status check_shape(hid_t space, const char *path,
                     field->name, rank, physics_field_rank(field), wanted);
     for (int i = 0; i < rank; i++) {
         const enum physics_axis axis = field->axes[i];
-        if (lengths[i] == 0 || lengths[i] > PTRDIFF_MAX)
-            return fail(PHYSICS_INPUT, "%s: dataset '%s' has %llu cells along %s", path,
-                        field->name, (unsigned long long)lengths[i], physics_axis_name(axis));
+        if (lengths[i] == 0 || lengths[i] > PHYSICS_MAX_CELLS)
+            return fail(PHYSICS_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d", path,
+                        field->name, (unsigned long long)lengths[i], physics_axis_name(axis),
+                        PHYSICS_MAX_CELLS);
         if (!axes->said_by[axis]) {
             axes->length[axis] = (size_t)lengths[i];
             axes->said_by[axis] = field->name;

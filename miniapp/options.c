@@ -175,6 +175,12 @@ static error_t add_shape(struct options *options, const char *option, const char
              PHYSICS_HALO);
         return REPORTED;
     }
+    if (grid->nx > PHYSICS_MAX_CELLS || grid->ny > PHYSICS_MAX_CELLS ||
+        grid->nz > PHYSICS_MAX_CELLS) {
+        fail(PHYSICS_USAGE, "--%s %s: an axis has at most %d cells", option, text,
+             PHYSICS_MAX_CELLS);
+        return REPORTED;
+    }
     for (size_t i = 0; i < options->shape_count; i++)
         if (memcmp(grid, &options->shapes[i], sizeof(*grid)) == 0)
             return 0;
