@@ -10,11 +10,6 @@
 
 /* ---- rows ---- */
 
-static bool same_grid(const struct physics_grid *a, const struct physics_grid *b)
-{
-    return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz;
-}
-
 static int find_row(const struct bench *bench, const struct row *wanted)
 {
     for (int i = 0; i < bench->count; i++) {

@@ -546,9 +546,11 @@ static enum physics_status read_reference_dataset(hid_t dataset, const char *pat
 {
     const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, grid);
-    const char *const grid_name = "the input";
-    struct axes axes = {{0, grid->nx, grid->ny, grid->nz, 2, 2, 2},
-                        {NULL, grid_name, grid_name, grid_name, grid_name, grid_name, grid_name}};
+    struct axes axes = {0};
+    for (int axis = PHYSICS_X; axis < PHYSICS_AXES; axis++) {
+        axes.length[axis] = physics_axis_length((enum physics_axis)axis, grid);
+        axes.said_by[axis] = "the input";
+    }
     const hid_t space = H5Dget_space(dataset);
     enum physics_status status = check_shape(space, path, field, &axes);
     H5Sclose(space);

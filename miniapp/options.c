@@ -55,7 +55,6 @@ static const struct argp_option option_table[] = {
 };
 
 static const char *const format_names[] = {"table", "json", "csv"};
-static const char *const precision_names[] = {"float64", "float32"};
 static const char *const transfer_names[] = {"once", "each-call"};
 enum { FORMATS = 3, TRANSFERS = 2, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
 enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
@@ -154,9 +153,12 @@ static error_t add_device(struct options *options, const char *name)
 
 static error_t add_precision(struct options *options, const char *name)
 {
-    const int precision = place_of(name, precision_names, PHYSICS_PRECISIONS);
+    const char *names[PHYSICS_PRECISIONS];
+    for (int i = 0; i < PHYSICS_PRECISIONS; i++)
+        names[i] = physics_precision_name((enum physics_precision)i);
+    const int precision = place_of(name, names, PHYSICS_PRECISIONS);
     if (precision < 0)
-        return unknown("precision", name, precision_names, PHYSICS_PRECISIONS);
+        return unknown("precision", name, names, PHYSICS_PRECISIONS);
     for (size_t i = 0; i < options->precision_count; i++)
         if (options->precisions[i] == (enum physics_precision)precision)
             return 0;
@@ -182,7 +184,7 @@ static error_t add_shape(struct options *options, const char *option, const char
         return REPORTED;
     }
     for (size_t i = 0; i < options->shape_count; i++)
-        if (memcmp(grid, &options->shapes[i], sizeof(*grid)) == 0)
+        if (same_grid(grid, &options->shapes[i]))
             return 0;
     options->shapes[options->shape_count++] = *grid;
     return 0;

@@ -61,8 +61,8 @@ bool results_passed(const struct results *results)
 
 static bool same_work(const struct result *a, const struct result *b)
 {
-    return a->kernel == b->kernel && a->precision == b->precision && a->grid.nx == b->grid.nx &&
-           a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+    return a->kernel == b->kernel && a->precision == b->precision &&
+           same_grid(&a->grid, &b->grid);
 }
 
 const struct result *results_base(const struct results *results, const struct result *result)
