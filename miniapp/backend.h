@@ -17,9 +17,6 @@ struct backend {
     const char *build;
     size_t call_bytes;
 
-    /* The devices that there are. */
-    int (*count)(void);
-
     /* What is known of a device, whether or not it can be used: "NVIDIA T4, sm_75, ...". False where
      * none has that number. */
     bool (*describe)(int number, char text[DEVICE_TEXT]);

@@ -185,7 +185,6 @@ static void release_pinned(void *memory)
 __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .build = BUILD_VERSION " " BUILD_OFFLOAD,
     .call_bytes = sizeof(struct physics_call),
-    .count = count,
     .describe = describe,
     .empty_call = empty_call,
     .open = open_device,
