@@ -17,15 +17,11 @@ struct backend {
     const char *build;
     size_t call_bytes;
 
-    /* The devices that there are. */
-    int (*count)(void);
-
     /* What is known of a device, whether or not it can be used: "NVIDIA T4, sm_75, ...". False where
      * none has that number. */
     bool (*describe)(int number, char text[DEVICE_TEXT]);
 
-    /* The seconds that the call of an empty kernel takes on the current device, the median of
-     * many: no kernel is faster. */
+    /* The seconds that a call of an empty kernel took on the current device. */
     double (*empty_call)(void);
 
     /* Runs a probe on a device. False, with the reason, where the probe did not run there.

@@ -10,11 +10,6 @@
 
 /* ---- rows ---- */
 
-static bool same_grid(const struct physics_grid *a, const struct physics_grid *b)
-{
-    return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz;
-}
-
 static int find_row(const struct bench *bench, const struct row *wanted)
 {
     for (int i = 0; i < bench->count; i++) {
@@ -98,7 +93,23 @@ int bench_add(struct bench *bench, const struct physics_kernel *kernel,
 
 /* ---- memory ---- */
 
-static double host_bytes(const struct bench *bench, const struct method *method)
+static bool is_own(const struct input *input, const struct physics_grid *grid, bool own_grid)
+{
+    const struct physics_grid own = input->has_ghosts ? input->fields.grid
+                                                      : with_ghosts(&input->fields.grid);
+    return own_grid && same_grid(grid, &own);
+}
+
+/* Whether the rows on a grid get the input's fields as they are: not resampled, nor with ghosts that
+ * have to be added. */
+static bool takes_as_they_are(const struct input *input, const struct physics_grid *grid,
+                              bool own_grid)
+{
+    return input->has_ghosts && is_own(input, grid, own_grid);
+}
+
+static double host_bytes(const struct bench *bench, const struct input *input,
+                         const struct method *method)
 {
     double all = 0, most = 0;
     for (int i = 0; i < bench->count; i++) {
@@ -106,19 +117,21 @@ static double host_bytes(const struct bench *bench, const struct method *method)
         const double held = physics_kernel_bytes(row->kernel, &row->grid, row->precision);
         /* fields on their way, in double: resampled, and with ghosts */
         const double passing = 2 * physics_kernel_bytes(row->kernel, &row->grid, PHYSICS_FLOAT64);
-        most = passing > most ? passing : most;
+        if (!takes_as_they_are(input, &row->grid, method->own_grid))
+            most = fmax(most, passing);
         if (row->device->backend->takes_host_memory)
             all += held;
         if (method->each_call)
             all += held;
     }
-    return all + (method->own_grid ? 0 : most);
+    return all + most;
 }
 
-enum physics_status bench_check_memory(const struct bench *bench, const struct method *method)
+enum physics_status bench_check_memory(const struct bench *bench, const struct input *input,
+                                       const struct method *method)
 {
     const char *limit;
-    const double needed = host_bytes(bench, method);
+    const double needed = host_bytes(bench, input, method);
     const double available = memory_available(&limit);
     if (needed <= available)
         return PHYSICS_DONE;
@@ -161,13 +174,6 @@ static enum physics_status resized(const struct fields *from, const struct input
     return status;
 }
 
-static bool is_own(const struct input *input, const struct physics_grid *grid, bool own_grid)
-{
-    const struct physics_grid own = input->has_ghosts ? input->fields.grid
-                                                      : with_ghosts(&input->fields.grid);
-    return own_grid && same_grid(grid, &own);
-}
-
 /* Opens the rows on a grid. */
 static enum physics_status open_grid(struct bench *bench, const struct physics_grid *grid,
                                      const struct input *input,
@@ -176,7 +182,7 @@ static enum physics_status open_grid(struct bench *bench, const struct physics_g
 {
     const struct fields wanted = fields_of(bench, grid, input);
     const bool own = is_own(input, grid, method->own_grid);
-    const bool as_they_are = own && input->has_ghosts;
+    const bool as_they_are = takes_as_they_are(input, grid, method->own_grid);
     struct fields fields = {0};
     enum physics_status status = PHYSICS_DONE;
     if (as_they_are)

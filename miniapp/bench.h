@@ -55,7 +55,8 @@ int bench_add(struct bench *bench, const struct physics_kernel *kernel,
               const struct physics_grid *grid, bool roofline);
 
 /* Whether there is enough memory for all rows; PHYSICS_DEVICE, and how much is needed, if not. */
-enum physics_status bench_check_memory(const struct bench *bench, const struct method *method);
+enum physics_status bench_check_memory(const struct bench *bench, const struct input *input,
+                                       const struct method *method);
 
 /* Puts the fields of all rows where they are computed; of fewer where a signal asks for an end. */
 enum physics_status bench_open(struct bench *bench, const struct input *input,

@@ -1,4 +1,5 @@
 #include "cgroup.h"
+#include "number.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,44 +10,37 @@ enum { PATH = 4096 };
 
 #define ROOT "/sys/fs/cgroup"
 
-/* Up to two numbers on the first line of a file; their count. "max" is none. */
-static int numbers_in(const char *folder, const char *name, double numbers[2])
+static double number_of(const char *folder, const char *name, const char *format)
 {
     char path[PATH + 64];
-    int count = 0;
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    FILE *file = fopen(path, "r");
-    if (file) {
-        count = fscanf(file, "%lf %lf", &numbers[0], &numbers[1]);
-        fclose(file);
-    }
-    return count;
+    return number_in(path, format);
 }
 
-/* most - used, of two files */
-static double left_of(const char *folder, const char *most_name, const char *used_name)
+/* most - used, of two files; NAN without a limit. What the group has read and written of files stays
+ * in memory and counts as used, but makes room for anything else: it is left, too. */
+static double left_of(const char *folder, const char *most_name, const char *used_name,
+                      const char *inactive, const char *active)
 {
-    double most[2], used[2];
-    if (numbers_in(folder, most_name, most) < 1 || numbers_in(folder, used_name, used) < 1)
-        return INFINITY;
-    return most[0] - used[0];
+    const double used = number_of(folder, used_name, "%lf");
+    const double cached = number_of(folder, "memory.stat", inactive) +
+                          number_of(folder, "memory.stat", active);
+    return number_of(folder, most_name, "%lf") - (isnan(cached) ? used : fmax(used - cached, 0));
 }
 
 static double memory_of(const char *folder)
 {
-    return fmin(left_of(folder, "memory.max", "memory.current"),
-                left_of(folder, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+    return fmin(left_of(folder, "memory.max", "memory.current", "inactive_file %lf",
+                        "active_file %lf"),
+                left_of(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                        "total_inactive_file %lf", "total_active_file %lf"));
 }
 
 static double cpus_of(const char *folder)
 {
-    double time[2], period[2];
-    if (numbers_in(folder, "cpu.max", time) == 2)
-        return time[0] / time[1];
-    if (numbers_in(folder, "cpu.cfs_quota_us", time) == 1 && time[0] > 0 &&
-        numbers_in(folder, "cpu.cfs_period_us", period) == 1)
-        return time[0] / period[0];
-    return INFINITY;
+    const double quota = number_of(folder, "cpu.cfs_quota_us", "%lf");
+    return fmin(number_of(folder, "cpu.max", "%lf") / number_of(folder, "cpu.max", "%*f %lf"),
+                quota > 0 ? quota / number_of(folder, "cpu.cfs_period_us", "%lf") : NAN);
 }
 
 /* Whether a comma-separated list has the word. */
@@ -79,7 +73,7 @@ static void find_group(const char *controller, char group[PATH])
         fclose(file);
 }
 
-/* A group has the limits of all groups that it is in. */
+/* A group has the limits of all groups that it is in. A limit that is NAN is none. */
 static double least_of_groups(const char *controller, double (*limit)(const char *folder))
 {
     char group[PATH], folder[PATH + 64];

@@ -2,6 +2,7 @@
 #include "build.h"
 #include "clock.h"
 #include "host.h"
+#include "measure.h"
 #include "output.h"
 #include "status.h"
 
@@ -112,6 +113,20 @@ enum physics_status device_open(const char *asked, struct device *device)
     return PHYSICS_DONE;
 }
 
+/* The median of many calls: no kernel is faster. */
+static double empty_call(const struct backend *offload)
+{
+    enum { CALLS = 201 };
+    double seconds[CALLS];
+    struct samples samples = {seconds, CALLS, CALLS};
+    struct timing timing;
+    offload->empty_call(); /* the first is not counted */
+    for (int i = 0; i < CALLS; i++)
+        seconds[i] = offload->empty_call();
+    summarise(&samples, &timing);
+    return timing.median;
+}
+
 /* A line for a device; false where none has that number. */
 static bool list_offload(FILE *stream, const struct backend *offload, int number)
 {
@@ -121,7 +136,7 @@ static bool list_offload(FILE *stream, const struct backend *offload, int number
         return false;
     if (open_offload(number, &device, reason))
         fprintf(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
-                1e6 * offload->empty_call());
+                1e6 * empty_call(offload));
     else
         fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, reason);
     return true;

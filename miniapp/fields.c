@@ -47,6 +47,11 @@ void fields_release(struct fields *fields)
     memset(fields->data, 0, sizeof(fields->data));
 }
 
+bool same_grid(const struct physics_grid *a, const struct physics_grid *b)
+{
+    return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz;
+}
+
 struct physics_grid grid_of_size(size_t points)
 {
     const double root = cbrt((double)points);

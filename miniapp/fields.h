@@ -18,6 +18,8 @@ enum physics_status fields_allocate(struct fields *fields, enum physics_field_id
 
 void fields_release(struct fields *fields);
 
+bool same_grid(const struct physics_grid *a, const struct physics_grid *b);
+
 /* pyhpc-benchmarks' shape for about `points` points. */
 struct physics_grid grid_of_size(size_t points);
 

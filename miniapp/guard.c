@@ -5,9 +5,10 @@
 
 #include <ctype.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How damage ends HDF5: a wild pointer, a division by zero, a failed check of the heap; and, by a
@@ -24,6 +25,8 @@ enum {
 
 static struct sigaction before[GUARDED];
 static stack_t stack_before;
+static timer_t timer;
+static bool has_timer;
 static char crashed[LONGEST], endless[LONGEST];
 
 /* With the heap and HDF5 in ruins, hardly anything may be called. */
@@ -45,10 +48,26 @@ static void write_line(char line[LONGEST], const char *path, const char *what)
             *c = '?';
 }
 
+/* It counts what this thread computes, the one that reads. The OpenMP runtime's threads may compute
+ * too: they spin after a parallel region, for ever with OMP_WAIT_POLICY=active. */
+static void make_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
+}
+
 static void set_timer(time_t seconds)
 {
-    const struct itimerval timer = {.it_value = {.tv_sec = seconds}};
-    setitimer(ITIMER_PROF, &timer, NULL);
+    const struct itimerspec time = {.it_value = {.tv_sec = seconds}};
+    if (has_timer)
+        timer_settime(timer, 0, &time, NULL);
+}
+
+static void delete_timer(void)
+{
+    if (has_timer)
+        timer_delete(timer);
+    has_timer = false;
 }
 
 void guard_start(const char *path)
@@ -61,6 +80,7 @@ void guard_start(const char *path)
     sigaltstack(&stack, &stack_before);
     for (int i = 0; i < GUARDED; i++)
         sigaction(guarded[i], &action, &before[i]);
+    make_timer();
     set_timer(PATIENCE);
 }
 
@@ -71,7 +91,7 @@ void guard_data(size_t bytes)
 
 void guard_end(void)
 {
-    set_timer(0);
+    delete_timer();
     for (int i = 0; i < GUARDED; i++)
         sigaction(guarded[i], &before[i], NULL);
     sigaltstack(&stack_before, NULL);

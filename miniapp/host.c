@@ -17,11 +17,6 @@ enum { LARGE_PAGE = 2 << 20 };
  * some lines further on than the one before it. */
 enum { STAGGER = 17 * 64, STAGGERS = 16 };
 
-static int one_host(void)
-{
-    return 1;
-}
-
 /* By the affinity mask and the quota of the control group. */
 int host_cpus(void)
 {
@@ -130,7 +125,6 @@ static void select_host(int number)
 const struct backend host_backend = {
     .build = "",
     .call_bytes = sizeof(struct physics_call),
-    .count = one_host,
     .open = host_open,
     .select = select_host,
     .kernels = physics_host_kernels,

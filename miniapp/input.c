@@ -118,9 +118,11 @@ static enum physics_status check_shape(hid_t space, const char *path,
                     field->name, rank, physics_field_rank(field), wanted);
     for (int i = 0; i < rank; i++) {
         const enum physics_axis axis = field->axes[i];
-        if (lengths[i] == 0 || lengths[i] > PTRDIFF_MAX)
-            return fail(PHYSICS_INPUT, "%s: dataset '%s' has %llu cells along %s", path,
-                        field->name, (unsigned long long)lengths[i], physics_axis_name(axis));
+        if (lengths[i] == 0 || lengths[i] > PHYSICS_MAX_CELLS)
+            return fail(PHYSICS_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d", path,
+                        field->name, (unsigned long long)lengths[i], physics_axis_name(axis),
+                        PHYSICS_MAX_CELLS);
         if (!axes->said_by[axis]) {
             axes->length[axis] = (size_t)lengths[i];
             axes->said_by[axis] = field->name;
@@ -283,23 +285,35 @@ static enum physics_status check_range(const char *path, const struct physics_fi
     return PHYSICS_DONE;
 }
 
+/* The whole of an open dataset as double, which the caller frees. */
+static enum physics_status read_whole(hid_t dataset, const char *path,
+                                      const struct physics_field *field, size_t elements,
+                                      double **values)
+{
+    *values = NULL;
+    if (!was_written(dataset))
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' was never written", path, field->name);
+    if (elements <= PTRDIFF_MAX / sizeof(**values))
+        *values = malloc(elements * sizeof(**values));
+    if (!*values)
+        return fail(PHYSICS_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
+                                   "%.3g GB", path, field->name, (double)elements * 8e-9);
+    if (read_values(dataset, elements, *values) >= 0)
+        return PHYSICS_DONE;
+    free(*values);
+    *values = NULL;
+    return fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
+                hdf5_reason());
+}
+
 /* Reads an open dataset into fields->data[id]. */
 static enum physics_status read_dataset(hid_t dataset, const char *path, enum physics_field_id id,
                                         struct checks checks, struct fields *fields)
 {
     const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, &fields->grid);
-    double *values = elements <= PTRDIFF_MAX / sizeof(*values) ? malloc(elements * sizeof(*values))
-                                                               : NULL;
-    if (!values)
-        return fail(PHYSICS_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
-                                   "%.3g GB", path, field->name, (double)elements * 8e-9);
-    enum physics_status status = PHYSICS_DONE;
-    if (!was_written(dataset))
-        status = fail(PHYSICS_INPUT, "%s: dataset '%s' was never written", path, field->name);
-    else if (read_values(dataset, elements, values) < 0)
-        status = fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
-                      hdf5_reason());
+    double *values;
+    enum physics_status status = read_whole(dataset, path, field, elements, &values);
     if (!status)
         status = check_values(path, field, &fields->grid, values, elements, checks);
     if (!status)
@@ -532,20 +546,18 @@ static enum physics_status read_reference_dataset(hid_t dataset, const char *pat
 {
     const struct physics_field *field = &physics_fields[id];
     const size_t elements = physics_field_elements(field, grid);
-    const char *const grid_name = "the input";
-    struct axes axes = {{0, grid->nx, grid->ny, grid->nz, 2, 2, 2},
-                        {NULL, grid_name, grid_name, grid_name, grid_name, grid_name, grid_name}};
+    struct axes axes = {0};
+    for (int axis = PHYSICS_X; axis < PHYSICS_AXES; axis++) {
+        axes.length[axis] = physics_axis_length((enum physics_axis)axis, grid);
+        axes.said_by[axis] = "the input";
+    }
     const hid_t space = H5Dget_space(dataset);
     enum physics_status status = check_shape(space, path, field, &axes);
     H5Sclose(space);
+    if (!status)
+        status = read_whole(dataset, path, field, elements, &reference->values);
     if (status)
         return status;
-    reference->values = malloc(elements * sizeof(double));
-    if (!reference->values)
-        return fail(PHYSICS_INPUT, "%s: out of memory for dataset '%s'", path, field->name);
-    if (read_values(dataset, elements, reference->values) < 0)
-        return fail(PHYSICS_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
-                    hdf5_reason());
     const bool wide = precision == PHYSICS_FLOAT64;
     const double largest = largest_magnitude(reference->values, elements);
     status = read_tolerance(dataset, path, "rtol", precision, wide ? 1e-10 : 1e-4,

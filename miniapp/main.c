@@ -330,7 +330,7 @@ static enum physics_status plan(const struct run *run, size_t first, size_t end,
     *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
         status = add_rows(run, shape, bench);
-    return status ? status : bench_check_memory(bench, &method);
+    return status ? status : bench_check_memory(bench, &run->input, &method);
 }
 
 static enum physics_status run_shapes(struct run *run, size_t first, size_t end)

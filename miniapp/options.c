@@ -56,7 +56,6 @@ static const struct argp_option option_table[] = {
 };
 
 static const char *const format_names[] = {"table", "json", "csv"};
-static const char *const precision_names[] = {"float64", "float32"};
 static const char *const transfer_names[] = {"once", "each-call"};
 enum { FORMATS = 3, TRANSFERS = 2, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
 enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
@@ -155,9 +154,12 @@ static error_t add_device(struct options *options, const char *name)
 
 static error_t add_precision(struct options *options, const char *name)
 {
-    const int precision = place_of(name, precision_names, PHYSICS_PRECISIONS);
+    const char *names[PHYSICS_PRECISIONS];
+    for (int i = 0; i < PHYSICS_PRECISIONS; i++)
+        names[i] = physics_precision_name((enum physics_precision)i);
+    const int precision = place_of(name, names, PHYSICS_PRECISIONS);
     if (precision < 0)
-        return unknown("precision", name, precision_names, PHYSICS_PRECISIONS);
+        return unknown("precision", name, names, PHYSICS_PRECISIONS);
     for (size_t i = 0; i < options->precision_count; i++)
         if (options->precisions[i] == (enum physics_precision)precision)
             return 0;
@@ -176,8 +178,14 @@ static error_t add_shape(struct options *options, const char *option, const char
              PHYSICS_HALO);
         return REPORTED;
     }
+    if (grid->nx > PHYSICS_MAX_CELLS || grid->ny > PHYSICS_MAX_CELLS ||
+        grid->nz > PHYSICS_MAX_CELLS) {
+        fail(PHYSICS_USAGE, "--%s %s: an axis has at most %d cells", option, text,
+             PHYSICS_MAX_CELLS);
+        return REPORTED;
+    }
     for (size_t i = 0; i < options->shape_count; i++)
-        if (memcmp(grid, &options->shapes[i], sizeof(*grid)) == 0)
+        if (same_grid(grid, &options->shapes[i]))
             return 0;
     options->shapes[options->shape_count++] = *grid;
     return 0;
@@ -240,7 +248,7 @@ static error_t set_seconds(struct options *options, const char *text)
 
 static error_t set_seed(struct options *options, const char *text)
 {
-    size_t seed;
+    size_t seed = 0;
     const error_t error = parse_count("seed", text, 0, 1e15, &seed);
     options->seed = seed;
     return error;

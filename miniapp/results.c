@@ -7,8 +7,8 @@
 
 static bool same_work(const struct result *a, const struct result *b)
 {
-    return a->kernel == b->kernel && a->precision == b->precision && a->grid.nx == b->grid.nx &&
-           a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+    return a->kernel == b->kernel && a->precision == b->precision &&
+           same_grid(&a->grid, &b->grid);
 }
 
 /* The array with a new, zeroed element at its end, or NULL. */

@@ -56,6 +56,11 @@ void physics_default_settings(struct physics_call *call)
         call->setting[i] = physics_settings[i].value;
 }
 
+static bool in_range(size_t cells, size_t least)
+{
+    return cells >= least && cells <= PHYSICS_MAX_CELLS;
+}
+
 /* Every element can be indexed by ptrdiff_t and addressed in bytes. */
 static bool indexable(const enum physics_field_id *fields, const struct physics_grid *grid)
 {
@@ -68,8 +73,8 @@ static bool indexable(const enum physics_field_id *fields, const struct physics_
 enum physics_status physics_run(const struct physics_kernel *kernel,
                                 const struct physics_call *call)
 {
-    if (!kernel || call->grid.nx < PHYSICS_MIN_CELLS || call->grid.ny < PHYSICS_MIN_CELLS ||
-        call->grid.nz < 1)
+    if (!kernel || !in_range(call->grid.nx, PHYSICS_MIN_CELLS) ||
+        !in_range(call->grid.ny, PHYSICS_MIN_CELLS) || !in_range(call->grid.nz, 1))
         return PHYSICS_USAGE;
     if (physics_grid_points(&call->grid) > PTRDIFF_MAX / sizeof(double))
         return PHYSICS_USAGE;

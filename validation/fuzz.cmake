@@ -6,7 +6,8 @@ endif()
 set(MINIAPP_FUZZ_SECONDS 60 CACHE STRING "How long the test fuzzes, in seconds")
 
 add_executable(fuzz_input validation/fuzz_input.c miniapp/input.c miniapp/hdf5_error.c
-  miniapp/fields.c miniapp/memory.c miniapp/cgroup.c miniapp/range.c miniapp/status.c)
+  miniapp/fields.c miniapp/memory.c miniapp/cgroup.c miniapp/number.c miniapp/range.c
+  miniapp/status.c)
 target_include_directories(fuzz_input PRIVATE miniapp ${HDF5_INCLUDE_DIRS})
 target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS})
 target_compile_options(fuzz_input PRIVATE -g -O1 -fsanitize=fuzzer,address,undefined

@@ -50,6 +50,12 @@ def test_shapes_that_are_none(miniapp, small, text):
     miniapp.fails(USAGE, "--shape takes three whole numbers such as", small, f"--shape={text}")
 
 
+@pytest.mark.parametrize("shape", ["2147483648x5x1", "5x2147483648x1", "5x5x2147483648"])
+def test_shape_longer_than_can_be_counted(miniapp, small, shape):
+    miniapp.fails(USAGE, f"--shape {shape}: an axis has at most 2147483647 cells", small,
+                  "--shape", shape)
+
+
 @pytest.mark.parametrize("option", ["--shape=4x9x9", "--shape=9x4x9", "--size=1"])
 def test_too_small_for_ghosts(miniapp, small, option):
     miniapp.fails(USAGE, "too few for 2 ghost cells on each side", small, option)

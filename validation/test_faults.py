@@ -14,7 +14,8 @@ import time
 
 import pytest
 
-from conftest import DEVICE, DONE, HERE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line
+import fields
+from conftest import DEVICE, DONE, HERE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line, write
 from test_output import start, unfinished, wait_until
 
 HANG_S = 5
@@ -94,29 +95,33 @@ def test_input_vanishes_at_any_moment(miniapp, small):
             assert json.loads(output)["provenance"]["input_sha256"] == digest
 
 
+# ---- a mount namespace of a run's own ----
+
+def in_a_namespace(miniapp, mounts, words, *arguments):
+    """Runs the shell's line `mounts`, whose $1, $2 ... are the words, then the program."""
+    if not shutil.which("unshare"):
+        pytest.skip("this needs unshare")
+    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    script = f"{mounts} || exit 77; shift {len(words)}; exec \"$@\""
+    done = subprocess.run(
+        [*namespace, "sh", "-c", script, "sh", *words, *miniapp.command(*QUICK, *arguments)],
+        capture_output=True, text=True, env=miniapp.environment(), check=False)
+    if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
+        pytest.skip(f"nothing can be mounted here: {done.stderr}")
+    return done
+
+
 # ---- a read-only file system ----
 
-# In a mount namespace of its own: $1 a folder, $2 a file to copy there, then the command.
-ON_A_READ_ONLY_DISK = """
-folder=$1; file=$2; shift 2
-mount -t tmpfs tmpfs "$folder" && cp "$file" "$folder/input.h5" &&
-  mount -o remount,ro "$folder" || exit 77
-exec "$@"
-"""
+# $1 a folder, $2 a file to copy there
+READ_ONLY_DISK = ('mount -t tmpfs tmpfs "$1" && cp "$2" "$1/input.h5" && '
+                  'mount -o remount,ro "$1"')
 
 
 def on_a_read_only_disk(miniapp, small, folder, *arguments):
-    if not shutil.which("unshare"):
-        pytest.skip("this needs unshare")
     folder.mkdir()
-    namespace = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-    done = subprocess.run(
-        [*namespace, "sh", "-c", ON_A_READ_ONLY_DISK, "sh", folder, small,
-         *miniapp.command(*QUICK, folder / "input.h5", *arguments)],
-        capture_output=True, text=True, env=miniapp.environment(), check=False)
-    if done.returncode in (1, 77) and ("unshare" in done.stderr or "mount" in done.stderr):
-        pytest.skip(f"a tmpfs cannot be mounted here: {done.stderr}")
-    return done
+    return in_a_namespace(miniapp, READ_ONLY_DISK, [folder, small], folder / "input.h5",
+                          *arguments)
 
 
 def test_input_on_a_read_only_disk(miniapp, small, tmp_path):
@@ -167,6 +172,54 @@ def test_any_limit_of_address_space(miniapp, small):
         if done.returncode != DONE:
             assert_one_line(done.stderr)
     assert codes[-1] == DONE and codes == sorted(codes, reverse=True), codes
+
+
+# What a control group says of its memory: version 2, and version 1, where it is in a folder.
+GROUPS = {2: ("memory.max", "memory.current", "memory.stat", ""),
+          1: ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat",
+              "total_")}
+
+
+def in_a_group(miniapp, folder, version, left, *arguments, cached=0):
+    """A run in a control group with so many bytes left, and with files of so many in memory."""
+    most, used, stat, prefix = GROUPS[version]
+    (folder / most).parent.mkdir(parents=True)
+    (folder / most).write_text("1000000000\n")
+    (folder / used).write_text(f"{10**9 - left}\n")
+    (folder / stat).write_text(f"anon {10**9 - left - cached}\n"
+                               f"{prefix}inactive_file {cached // 4}\n"
+                               f"{prefix}active_file {cached - cached // 4}\n")
+    return in_a_namespace(miniapp, 'mount --bind "$1" /sys/fs/cgroup', [folder], *arguments)
+
+
+@pytest.mark.parametrize("version", GROUPS)
+def test_memory_that_a_control_group_leaves(miniapp, small, tmp_path, version):
+    """The files that it keeps in memory make room for a run: they are not in its way."""
+    arguments = ("-k", "eos", "--size", "1e6", small)
+    done = in_a_group(miniapp, tmp_path / "full", version, 10**7, *arguments)
+    assert done.returncode == DEVICE, done
+    assert_one_line(done.stderr)
+    assert re.search(r"needs [\d.]+ GB, but the control group leaves 0\.01 GB", done.stderr)
+    done = in_a_group(miniapp, tmp_path / "cached", version, 10**7, *arguments, cached=8 * 10**8)
+    assert done.returncode == DONE and done.stderr == "", done
+
+
+@pytest.mark.parametrize("halo, options, bytes_a_point", [
+    (2, [], 24),  # the fields as they are
+    (0, [], 24 + 48),  # on their way to ghosts
+    (2, ["--roofline"], 24 + 24 + 16 + 48),  # triad's and fma's, resampled
+])
+def test_memory_of_fields_on_their_way(miniapp, tmp_path, halo, options, bytes_a_point):
+    values, settings = fields.make(43, 37, 15, seed=3)
+    path = write(tmp_path / "input.h5", values, settings, halo=halo)
+    ghosts = 2 * (2 - halo)
+    needed = bytes_a_point * (43 + ghosts) * (37 + ghosts) * 15
+    run = ["-k", "eos", "-t", 1, *options, path]
+    done = in_a_group(miniapp, tmp_path / "little", 2, int(0.95 * needed), *run)
+    assert done.returncode == (DEVICE if bytes_a_point > 24 else INPUT), done
+    assert_one_line(done.stderr)
+    done = in_a_group(miniapp, tmp_path / "enough", 2, int(1.1 * needed), *run)
+    assert done.returncode == DONE and done.stderr == "", done
 
 
 def test_few_files_may_be_open(miniapp, small, tmp_path):

@@ -485,6 +485,23 @@ def test_dataset_larger_than_memory(miniapp, tmp_path, shape):
     miniapp.fails(INPUT, "huge.h5: dataset 'salt' is too large .* GB", path, "-k", "eos")
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_longest_axes(miniapp, tmp_path, place):
+    """More cells than GPU code can count are refused by name; as many are too large for memory."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer ends a program that asks for that much")
+    for cells, reason in ((2**31, f"2147483648 cells along {'zyx'[place]}, but must have 1 to "
+                                  "2147483647"), (2**31 - 1, "too large for memory")):
+        shape = [50, 50, 50]
+        shape[place] = cells
+        path = tmp_path / f"{cells}.h5"
+        with create(path) as file:
+            for name in ("salt", "temp"):
+                file.create_dataset(name, shape, "f8", chunks=(8, 8, 8))
+            file.create_dataset("p", shape[:1], "f8", chunks=(8,))
+        miniapp.fails(INPUT, reason, path, "-k", "eos")
+
+
 # ---- what would silently be read as something else ----
 
 @pytest.mark.parametrize("attribute", ["scale_factor", "add_offset"])

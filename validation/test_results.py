@@ -312,6 +312,19 @@ def test_missing_variable(miniapp, small, reference):
         reference.write_bytes(original)
 
 
+def test_reference_that_was_never_written(miniapp, small, reference):
+    """HDF5 reads zeros there, which are no reference."""
+    for described in each_output(miniapp):
+        original = reference.read_bytes()
+        with h5py.File(reference, "a") as file:
+            shape = file[described.name].shape
+            del file[described.name]
+            file.create_dataset(described.name, shape, float, chunks=shape)
+        miniapp.fails(INPUT, f"reference.h5: dataset '{described.name}' was never written", small,
+                      "--validate", reference)
+        reference.write_bytes(original)
+
+
 def test_reference_of_another_shape(miniapp, small, reference):
     original = reference.read_bytes()
     for described in each_output(miniapp):

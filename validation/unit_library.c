@@ -335,6 +335,9 @@ static void run_refuses_unusable_grids(void **state)
         {0, 9, 9},
         {9, 0, 9},
         {9, 9, 0},
+        {PHYSICS_MAX_CELLS + (size_t)1, 5, 1},
+        {5, PHYSICS_MAX_CELLS + (size_t)1, 1},
+        {5, 5, PHYSICS_MAX_CELLS + (size_t)1},
         {SIZE_MAX, 5, 1},
         {5, SIZE_MAX, 1},
         {(size_t)1 << 32, (size_t)1 << 32, 1}, /* 2^64: the product is 0 */
@@ -349,6 +352,24 @@ static void run_refuses_unusable_grids(void **state)
             assert_int_equal(physics_run(&copy, &call), PHYSICS_USAGE);
             assert_int_equal(runs, 0);
         }
+}
+
+/* Along each axis, of as few points as that leaves. */
+static void run_accepts_the_longest_grids(void **state)
+{
+    (void)state;
+    const struct physics_grid grids[] = {
+        {PHYSICS_MAX_CELLS, PHYSICS_MIN_CELLS, 1},
+        {PHYSICS_MIN_CELLS, PHYSICS_MAX_CELLS, 1},
+        {PHYSICS_MIN_CELLS, PHYSICS_MIN_CELLS, PHYSICS_MAX_CELLS},
+    };
+    for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
+        struct physics_call call;
+        const struct physics_kernel copy = counting(table(), &call);
+        call.grid = grids[i];
+        assert_int_equal(physics_run(&copy, &call), PHYSICS_DONE);
+        assert_int_equal(runs, 1);
+    }
 }
 
 /* The smallest grid: kernels run on it for real, on zeros and ones. */
@@ -409,6 +430,7 @@ int main(void)
         cmocka_unit_test(run_refuses_no_kernel),
         cmocka_unit_test(run_refuses_missing_arrays),
         cmocka_unit_test(run_refuses_unusable_grids),
+        cmocka_unit_test(run_accepts_the_longest_grids),
         cmocka_unit_test(kernels_run_on_the_smallest_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

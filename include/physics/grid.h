@@ -10,11 +10,15 @@
 
 #include <physics/api.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PHYSICS_HALO 2
 
 /* The fewest cells along x or y: the ghosts and one interior cell. */
 #define PHYSICS_MIN_CELLS (2 * PHYSICS_HALO + 1)
+
+/* The most cells along x, y or z: GPU code may count them in 32 bits. The points may be more. */
+#define PHYSICS_MAX_CELLS INT32_MAX
 
 struct physics_grid {
     size_t nx, ny, nz;

@@ -62,8 +62,9 @@ PHYSICS_API double physics_kernel_bytes(const struct physics_kernel *kernel,
 PHYSICS_API void physics_default_settings(struct physics_call *call);
 
 /*
- * Runs the kernel. PHYSICS_USAGE, and nothing is written, where the kernel is NULL, the grid
- * is smaller than its ghosts or too large to index, or an array that the kernel needs is NULL.
+ * Runs the kernel. PHYSICS_USAGE, and nothing is written, where the kernel is NULL, an axis of the
+ * grid has more than PHYSICS_MAX_CELLS cells, nx or ny is below PHYSICS_MIN_CELLS, nz is 0, there
+ * are too many points to index, or an array that the kernel needs is NULL.
  */
 PHYSICS_API enum physics_status physics_run(const struct physics_kernel *kernel,
                                             const struct physics_call *call);

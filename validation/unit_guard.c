@@ -1,0 +1,167 @@
+/*
+ * The guard of a reader: it ends a crash and a loop without an end, and what other threads compute
+ * meanwhile does not count.
+ */
+#include "guard.h"
+
+#include <physics/status.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PATIENCE = 2 }; /* seconds, as in guard.c */
+
+/* Of output.c: there is no output here. */
+void output_abandon(void);
+
+void output_abandon(void)
+{
+}
+
+static double computed(clockid_t clock)
+{
+    struct timespec time;
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void compute(double seconds)
+{
+    const double end = computed(CLOCK_THREAD_CPUTIME_ID) + seconds;
+    while (computed(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+}
+
+static void read_for_ever(void)
+{
+    guard_start("loop.h5");
+    compute(10 * PATIENCE);
+}
+
+static void crash(void)
+{
+    guard_start("crash.h5");
+    raise(SIGSEGV);
+}
+
+static void read_in_time(void)
+{
+    guard_start("good.h5");
+    guard_data(0);
+    guard_end();
+}
+
+static void read_much(void)
+{
+    guard_start("large.h5");
+    guard_data(1000000000);
+    compute(1.2 * PATIENCE);
+    guard_end();
+}
+
+static void compute_after_reading(void)
+{
+    read_in_time();
+    compute(1.2 * PATIENCE);
+}
+
+static void *compute_long(void *nothing)
+{
+    compute(0.75 * PATIENCE); /* two of them take more */
+    return nothing;
+}
+
+/* As the OpenMP runtime's threads do, which spin while the file is read. */
+static void read_while_others_compute(void)
+{
+    pthread_t others[2];
+    guard_start("good.h5");
+    for (int i = 0; i < 2; i++)
+        pthread_create(&others[i], NULL, compute_long, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(others[i], NULL);
+    guard_end();
+}
+
+/* Runs it in a process of its own; the exit code, and what it wrote to stderr. */
+static int outcome(void (*reader)(void), char line[256])
+{
+    int pipes[2], status;
+    assert_int_equal(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        reader();
+        _exit(PHYSICS_DONE);
+    }
+    close(pipes[1]);
+    const ssize_t length = read(pipes[0], line, 255);
+    line[length > 0 ? length : 0] = '\0';
+    close(pipes[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void passes(void (*reader)(void))
+{
+    char line[256];
+    assert_int_equal(outcome(reader, line), PHYSICS_DONE);
+    assert_string_equal(line, "");
+}
+
+static void what_is_read_in_time_passes(void **state)
+{
+    (void)state;
+    passes(read_in_time);
+    passes(read_much);
+}
+
+static void what_follows_the_reading_does_not_count(void **state)
+{
+    (void)state;
+    passes(compute_after_reading);
+}
+
+static void what_other_threads_compute_does_not_count(void **state)
+{
+    (void)state;
+    passes(read_while_others_compute);
+}
+
+static void a_crash_is_one_line(void **state)
+{
+    char line[256];
+    (void)state;
+    assert_int_equal(outcome(crash, line), PHYSICS_INPUT);
+    assert_string_equal(line, "miniapp: crash.h5: a damaged file: the HDF5 library crashed while "
+                              "it read it\n");
+}
+
+static void a_loop_without_end_is_one_line(void **state)
+{
+    char line[256];
+    (void)state;
+    assert_int_equal(outcome(read_for_ever, line), PHYSICS_INPUT);
+    assert_string_equal(line, "miniapp: loop.h5: a damaged file: the HDF5 library came to no end "
+                              "while it read it\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_read_in_time_passes),
+        cmocka_unit_test(what_follows_the_reading_does_not_count),
+        cmocka_unit_test(what_other_threads_compute_does_not_count),
+        cmocka_unit_test(a_crash_is_one_line),
+        cmocka_unit_test(a_loop_without_end_is_one_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
