@@ -163,6 +163,27 @@ def test_a_kernel_that_fails_is_skipped(miniapp, checkout):
     assert done.stderr == ("run/compare: numpy, eos: skipped: it failed: ValueError: out of\n")
 
 
+@pytest.mark.parametrize("package", ["h5py", "numpy"])
+def test_a_python_without_packages(miniapp, tmp_path, package):
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('no', name='{package}')")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", path=tmp_path)
+    assert done.returncode == INPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: ") and f"has no {package}" in done.stderr
+
+
+def test_rows_are_written_where_nothing_can_be_drawn(miniapp, tmp_path):
+    """run/gpu-check runs it by whatever Python there is."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('made up')")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o",
+                   tmp_path / "out", path=tmp_path)
+    assert done.returncode == 0, done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: no figures") and "matplotlib" in done.stderr
+    assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) == 4
+    assert done.stdout.splitlines()[-1] == f"written: {tmp_path}/out.csv {tmp_path}/out.json"
+
+
 def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):
     """The rows so far are written, and no process is left."""
     pytest.importorskip("matplotlib", reason="it draws figures at the end")
