@@ -125,10 +125,15 @@ def test_a_wrong_framework_is_marked(miniapp, checkout):
     assert line.endswith("NO"), line
 
 
-def test_not_a_number_is_not_consistent(miniapp, checkout):
+@pytest.mark.parametrize("value", ["np.nan", "np.inf"])
+def test_what_is_not_finite_is_not_consistent(miniapp, checkout, tmp_path, value):
     done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
-                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value="np.nan")))
-    assert done.returncode == MISMATCH and "NOT CONSISTENT" in done.stderr, done
+                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value=value)), "-o",
+                   tmp_path / "out")
+    assert done.returncode == MISMATCH and "off by no finite number" in done.stderr, done
+    assert "Traceback" not in done.stderr
+    row = json.loads((tmp_path / "out.json").read_text())["rows"][1]
+    assert row["consistent"] == "NO" and row["largest_difference"] is None
 
 
 def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
