@@ -108,7 +108,9 @@ def test_list(compilers):
 
 
 # Made-up builds: one that runs, one that cannot be made, and programs that do not run.
-PROGRAMS = {"good": 'exec {miniapp} "$@"', "unmade": None, "crashes": "kill -SEGV $$",
+PROGRAMS = {"good": 'exec {miniapp} "$@"',
+            "wants all": 'case $* in *"--kernel all"*) exec {miniapp} "$@" ;; esac',
+            "unmade": None, "crashes": "kill -SEGV $$",
             "fails": "echo 'miniapp: no luck' >&2; exit 4",
             "refuses": "echo 'miniapp: no HDF5' >&2; exit 3"}
 
@@ -147,6 +149,13 @@ def test_without_the_first_build_nothing_is_compared(outcome):
     assert code == INPUT and printed == ""
     assert said == ["run/compilers: unmade: left out: error: made up",
                     "run/compilers: nothing can be compared without a first build that runs"]
+
+
+def test_every_kernel_is_compared(outcome, miniapp):
+    """Those that the program has."""
+    _, printed, _ = outcome(["wants all"])
+    outputs = sum(len(kernel.outputs) for kernel in miniapp.ocean)
+    assert f" {outputs} outputs: the same, bit for bit" in printed
 
 
 def test_one_of_all_builds_may_be_missing(outcome):

@@ -21,10 +21,24 @@ exit 77
 """
 
 
-def fuzz(folder, program):
+KERNELS = """eos: made up
+  reads   salt
+
+a_new_one: made up
+
+triad: made up
+  measures the machine: one of 'calibration'"""
+MINIAPP = """#!/bin/sh
+if [ "$1" = --list-kernels ]; then echo "{kernels}"; exit 0; fi
+{text}
+"""
+
+
+def fuzz(folder, program, kernels=KERNELS):
     """A run with that program in miniapp's place."""
-    (folder / "bin").mkdir()
-    for name, text in (("fuzz_input", FUZZER), ("miniapp", f"#!/bin/sh\n{program}\n")):
+    (folder / "bin").mkdir(parents=True)
+    for name, text in (("fuzz_input", FUZZER),
+                       ("miniapp", MINIAPP.format(kernels=kernels, text=program))):
         (folder / "bin" / name).write_text(text)
         (folder / "bin" / name).chmod(0o755)
     return subprocess.run([sys.executable, SCRIPT, "--build", folder, "--seconds", "1"],
@@ -60,3 +74,18 @@ def test_folder_without_a_fuzzer(tmp_path):
     assert done.returncode == INPUT and done.stdout == ""
     assert_one_line(done.stderr)
     assert "holds no fuzzer" in done.stderr
+
+
+def test_every_kernel_runs_on_a_finding(tmp_path):
+    done = fuzz(tmp_path, '[ "$2" = eos ] || exit 4')
+    assert done.returncode == MISMATCH and "FAILED (a_new_one: exit code 4" in done.stdout, done
+    done = fuzz(tmp_path / "build", '[ "$2" != triad ] || exit 4')
+    assert done.returncode == DONE, done
+
+
+def test_program_without_kernels(tmp_path):
+    """Which would pass over every finding."""
+    done = fuzz(tmp_path, "exit 0", kernels="")
+    assert done.returncode == INPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert "lists no kernels" in done.stderr

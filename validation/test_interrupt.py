@@ -16,7 +16,7 @@ STOPPED = 130
 SCRIPTS = {
     "compilers": ("cmake", "gcc"),
     "flops": ("cmake", "ninja", "clang-19", "valgrind", "objdump"),
-    "fuzz": ("bin/fuzz_input",),
+    "fuzz": ("bin/fuzz_input", "bin/miniapp"),
     "paper": ("clang-19", "bin/ptxas"),
 }
 
