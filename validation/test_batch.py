@@ -5,6 +5,7 @@ variables that the scheduler's manual promises, and parsers of directives read w
 """
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -71,6 +72,16 @@ def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, show, tmp_path):
     assert words[words.index("--resume") + 1] == "sweep-1234/isoneutral.json"
     assert "--sweep" in words and words[-1] == str(GRID)
     assert (tmp_path / "sweep-1234").is_dir()
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp):
+    """Both stand in the script: a scheduler reads the one, and the other belongs to it."""
+    text = (RUN / scheduler / "sweep").read_text()
+    names = re.search(r"\(echo (.*) \| cut ", text)[1].split()
+    assert names == [kernel.name for kernel in miniapp.ocean]
+    tasks = re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)
+    assert int(tasks[1]) == len(names)
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)

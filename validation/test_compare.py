@@ -125,10 +125,15 @@ def test_a_wrong_framework_is_marked(miniapp, checkout):
     assert line.endswith("NO"), line
 
 
-def test_not_a_number_is_not_consistent(miniapp, checkout):
+@pytest.mark.parametrize("value", ["np.nan", "np.inf"])
+def test_what_is_not_finite_is_not_consistent(miniapp, checkout, tmp_path, value):
     done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
-                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value="np.nan")))
-    assert done.returncode == MISMATCH and "NOT CONSISTENT" in done.stderr, done
+                   "pyhpc", "--pyhpc", checkout(FUNCTION.format(value=value)), "-o",
+                   tmp_path / "out")
+    assert done.returncode == MISMATCH and "off by no finite number" in done.stderr, done
+    assert "Traceback" not in done.stderr
+    row = json.loads((tmp_path / "out.json").read_text())["rows"][1]
+    assert row["consistent"] == "NO" and row["largest_difference"] is None
 
 
 def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
@@ -161,6 +166,27 @@ def test_a_kernel_that_fails_is_skipped(miniapp, checkout):
                    "pyhpc", "--pyhpc", checkout(function))
     assert done.returncode == 0, done
     assert done.stderr == ("run/compare: numpy, eos: skipped: it failed: ValueError: out of\n")
+
+
+@pytest.mark.parametrize("package", ["h5py", "numpy"])
+def test_a_python_without_packages(miniapp, tmp_path, package):
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('no', name='{package}')")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", path=tmp_path)
+    assert done.returncode == INPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: ") and f"has no {package}" in done.stderr
+
+
+def test_rows_are_written_where_nothing_can_be_drawn(miniapp, tmp_path):
+    """run/gpu-check runs it by whatever Python there is."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('made up')")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o",
+                   tmp_path / "out", path=tmp_path)
+    assert done.returncode == 0, done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/compare: no figures") and "matplotlib" in done.stderr
+    assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) == 4
+    assert done.stdout.splitlines()[-1] == f"written: {tmp_path}/out.csv {tmp_path}/out.json"
 
 
 def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import HERE, INPUT, LONG, assert_one_line
+from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_one_line
 
 SCRIPT = HERE.parent / "run" / "compilers"
 
@@ -105,6 +105,80 @@ def test_a_python_without_packages():
 def test_list(compilers):
     done = run("--list")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == len(compilers.find_builds())
+
+
+# Made-up builds: one that runs, one that cannot be made, and programs that do not run.
+PROGRAMS = {"good": 'exec {miniapp} "$@"',
+            "wants all": 'case $* in *"--kernel all"*) exec {miniapp} "$@" ;; esac',
+            "unmade": None, "crashes": "kill -SEGV $$",
+            "fails": "echo 'miniapp: no luck' >&2; exit 4",
+            "refuses": "echo 'miniapp: no HDF5' >&2; exit 3"}
+
+
+@pytest.fixture
+def outcome(miniapp, compilers, small, tmp_path, monkeypatch, capsys):
+    """What comes of builds: the exit code, stdout, and stderr without a line for each build."""
+    for name, text in PROGRAMS.items():
+        (tmp_path / name).mkdir()
+        if text:
+            (tmp_path / name / "program").write_text(f"#!/bin/sh\n{text}\n".format(
+                miniapp=miniapp.path))
+            (tmp_path / name / "program").chmod(0o755)
+
+    def build(name, _compiler, _flags):
+        path = tmp_path / name / "program"
+        return (path, None) if path.exists() else (None, "error: made up")
+
+    def run_on(builds, named=True):
+        monkeypatch.setattr(compilers, "find_builds", lambda: {name: ("cc", "") for name in builds})
+        monkeypatch.setattr(compilers, "build", build)
+        monkeypatch.setattr(compilers, "BUILDS", tmp_path)
+        monkeypatch.setattr(sys, "argv", ["compilers", "--input", str(small),
+                                          *(builds if named else [])])
+        code = compilers.main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return code, said.out, [line for line in said.err.splitlines()
+                                if not line.endswith(": cc ")]
+    return run_on
+
+
+def test_without_the_first_build_nothing_is_compared(outcome):
+    """Least of all the second one with itself."""
+    code, printed, said = outcome(["unmade", "good"])
+    assert code == INPUT and printed == ""
+    assert said == ["run/compilers: unmade: left out: error: made up",
+                    "run/compilers: nothing can be compared without a first build that runs"]
+
+
+def test_every_kernel_is_compared(outcome, miniapp):
+    """Those that the program has."""
+    _, printed, _ = outcome(["wants all"])
+    outputs = sum(len(kernel.outputs) for kernel in miniapp.ocean)
+    assert f" {outputs} outputs: the same, bit for bit" in printed
+
+
+def test_one_of_all_builds_may_be_missing(outcome):
+    """But not all besides the first."""
+    assert outcome(["unmade", "good"], named=False)[0] == INPUT
+    (code, printed, _) = outcome(["good", "unmade"])
+    assert code == INPUT and "good" in printed
+    assert outcome(["good"])[0] == DONE
+
+
+@pytest.mark.parametrize("bad, said_of_it", [
+    ("crashes", "ended by SIGSEGV"), ("fails", "exit code 4: miniapp: no luck"),
+    ("refuses", "exit code 3: miniapp: no HDF5")])
+def test_a_program_that_does_not_run_is_bad(outcome, bad, said_of_it):
+    for named in (True, False):
+        code, printed, said = outcome(["good", bad], named)
+        assert code == MISMATCH and "good" in printed
+        assert said == [f"run/compilers: {bad}: FAILED: {said_of_it}"]
+
+
+def test_an_input_that_no_program_can_use(outcome):
+    assert outcome(["refuses"])[0] == INPUT
+    assert outcome(["crashes"])[0] == MISMATCH
 
 
 def test_a_pair_of_builds(miniapp, compilers):

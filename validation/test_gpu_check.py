@@ -1,15 +1,40 @@
 """run/gpu-check, on the emulated device: that it measures and judges; not what a GPU does."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE, USAGE
+from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
 
 SCRIPT = Path(__file__).resolve().parent.parent / "run" / "gpu-check"
+
+# In the place of a program for a GPU: all is well, and its sweep lasts until it is asked to end.
+PROGRAM = """#!/bin/sh
+case "$*" in
+*--list-devices*) echo "gpu:0 made up; an empty kernel takes 5 us" ;;
+*--validate*) echo '{"validation": [{"passed": true}]}' ;;
+*--checksums*) echo '{"checksums": {"dHdT": "0"}}' ;;
+*)
+  trap 'echo "{\\"results\\": [$row]}"; exit 143' TERM
+  row='{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s": 1e-5,
+    "ns_per_point": 2.5, "gb_per_s": 9.0}'
+  : >"$0.sweeps"
+  while :; do sleep 0.1; done ;;
+esac
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program"
+    path.write_text(PROGRAM)
+    path.chmod(0o755)
+    return path
 
 
 def gpu_check(miniapp, *words, env=None):
@@ -48,3 +73,32 @@ def test_program_that_is_not_there(miniapp, tmp_path):
     done = subprocess.run([sys.executable, SCRIPT, "--miniapp", tmp_path / "none"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == USAGE and "there is no program" in done.stderr
+
+
+def test_signal_that_ends_it_loses_no_step(program, tmp_path):
+    with subprocess.Popen([sys.executable, SCRIPT, "--miniapp", program, "-o", tmp_path / "out"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not program.with_suffix(".sweeps").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)  # as Ctrl-C, which a job in the background ignores
+        output, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("run/gpu-check: stopped by the user; ")
+    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert result["validation_passed"] is True and result["same_bits"] is True
+    last = result["steps"][-1]
+    assert last["name"] == "sweep, float64" and last["outcome"] == "stopped by the user"
+    assert last["data"]["results"][0]["points"] == 4096
+    assert "a_new_one  float64         4096" in output
+    assert (tmp_path / "out-time.svg").exists()
+
+
+def test_folder_that_is_not_there(program, tmp_path):
+    done = subprocess.run([sys.executable, SCRIPT, "--miniapp", program, "-o",
+                           tmp_path / "none" / "x"], capture_output=True, text=True, check=False,
+                          timeout=60)
+    assert done.returncode == OUTPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/gpu-check: ") and "folder" in done.stderr

@@ -1,6 +1,7 @@
 """The ReFrame checks: on this machine, and by a real Slurm that runs on it."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -29,6 +30,12 @@ def installed():
     if "cannot be installed" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
     assert done.returncode == 0, done
+
+
+def test_every_kernel_is_checked(miniapp):
+    done = reframe("--system=laptop", "--list")
+    checks = re.findall(r"%kernel=(\w+)", done.stdout)
+    assert sorted(checks) == sorted(kernel.name for kernel in miniapp.ocean), done.stdout
 
 
 def test_checks_pass_on_this_machine():

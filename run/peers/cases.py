@@ -95,7 +95,7 @@ def interior(kernel, value):
 
 
 def largest_difference(kernel, theirs, ours):
-    """Over the variables, relative to each one's largest value; NaN where one is not finite."""
+    """Over the variables, relative to each one's largest value; not finite where one is not."""
     worst = 0.0
     for name, value in theirs.items():
         if value.shape != ours[name].shape:

@@ -1,6 +1,7 @@
 """One session of run/compare: who takes part, whose turn it is, and the rows that come of it."""
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -272,5 +273,5 @@ def verdict(case, one, difference):
     if difference is None:
         return {"largest_difference": None, "tolerance": None, "consistent": "not compared"}
     good = difference <= case.tolerance  # not so for NaN
-    return {"largest_difference": difference if difference == difference else None,
+    return {"largest_difference": difference if math.isfinite(difference) else None,  # as in JSON
             "tolerance": case.tolerance, "consistent": "yes" if good else "NO"}
