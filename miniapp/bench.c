@@ -100,8 +100,8 @@ static bool is_own(const struct input *input, const struct physics_grid *grid, b
     return own_grid && same_grid(grid, &own);
 }
 
-/* Whether the rows on a grid get the input's fields as they are: not resampled, nor with ghosts that
- * have to be added. */
+/* Whether the rows on a grid get the input's fields as they are: neither resampled nor with ghosts
+ * added. */
 static bool takes_as_they_are(const struct input *input, const struct physics_grid *grid,
                               bool own_grid)
 {
