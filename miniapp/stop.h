@@ -6,9 +6,9 @@
 void stop_prepare(void);
 
 /*
- * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed completes, and
- * what was measured is reported. A second signal ends the program at once. Signals that whoever
- * started the program told it to ignore stay ignored.
+ * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed
+ * completes, and what was measured is reported. A second signal ends the program at once. Signals
+ * that whoever started the program told it to ignore stay ignored.
  */
 void stop_in_order(void);
 
