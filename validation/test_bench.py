@@ -169,18 +169,23 @@ def test_transfers_to_a_device(miniapp, small):
     assert "where a device wins over the first one" in text
 
 
-def test_transfer_at_each_call(miniapp, small, device, tmp_path):
-    """Slower, and the same results."""
-    outputs = tmp_path / "once.h5", tmp_path / "each.h5"
-    times = []
-    for transfer, output in zip(("once", "each-call"), outputs):
-        row = miniapp.json(small, "-d", device, "-k", "eos", "-r", 30, "--transfer", transfer,
-                           "--checksums", "-s", 100000)
-        assert row["results"][0]["transfer"] == transfer
-        times.append(row["results"][0]["min_s"])
-        outputs[len(times) - 1].write_text(row["checksums"][0]["sha256"])
-    assert outputs[0].read_text() == outputs[1].read_text()
-    assert 0 < times[0] < times[1]
+def timed_transfer(miniapp, small, device, transfer):
+    result = miniapp.json(small, "-d", device, "-k", "triad", "-r", 10, "--transfer", transfer,
+                          "--checksums", "-s", 1000000)
+    row, = result["results"]
+    assert row["transfer"] == transfer
+    return row["min_s"], result["checksums"]
+
+
+def test_transfer_at_each_call(miniapp, small, device):
+    """The same results; and it takes longer, by so much that a noisy machine is not the reason."""
+    ratios = []
+    while not ratios or (ratios[-1] < 1.3 and len(ratios) < 5):
+        (once, checksums), (each_call, others) = (
+            timed_transfer(miniapp, small, device, transfer) for transfer in ("once", "each-call"))
+        assert checksums == others
+        ratios.append(each_call / once)
+    assert ratios[-1] >= 1.3, ratios
 
 
 def test_transfers_that_are_none(miniapp, small):
