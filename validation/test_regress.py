@@ -245,7 +245,7 @@ def test_rate_wants_the_same_rows(made_up):
 
 @pytest.mark.parametrize("text", [
     None, "", "{", "[]", "{}", '{"rows": {}, "provenance": {"cpu": "c"}}',
-    '{"rows": {"r": {"costs": [1, 0, 1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}',
+    '{"rows": {"r": {"costs": [1, 1, 1, 0, 1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}',
     '{"rows": {"r": {"costs": [1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}'])
 def test_no_baseline(made_up, text):
     if text is not None:
@@ -278,7 +278,7 @@ def test_unwritable(made_up, name):
 
 
 @pytest.mark.parametrize("words", [
-    ("save",), ("save", "a", "b"), ("rate", "a"), ("look", "a"), ("save", "a", "--processes", "2")])
+    ("save",), ("save", "a", "b"), ("rate", "a"), ("look", "a"), ("save", "a", "--processes", "4")])
 def test_usage(words):
     done = run(*words)
     assert done.returncode == USAGE and done.stdout == ""
@@ -297,7 +297,7 @@ def test_words_go_to_miniapp(made_up):
 
 def test_ours(miniapp, tmp_path):
     """Its numbers do not move; nothing is said of its speed, which other tests disturb."""
-    words = ("--miniapp", miniapp.path, "--processes", "3", "--seconds", "0.01")
+    words = ("--miniapp", miniapp.path, "--processes", "5", "--seconds", "0.01")
     baseline = tmp_path / "baseline.json"
     assert run("save", baseline, *words).returncode == DONE
     done = run("check", baseline, *words, "--format", "json")
