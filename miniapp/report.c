@@ -180,11 +180,13 @@ static void report_table(const struct results *results)
         printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
     printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
     if (results->earlier)
-        printf("# %-14s %zu rows were there already\n", "resumed",
+        printf("# %-14s %zu rows were there already: the file has them\n", "resumed",
                results_earlier(results));
     if (results->interrupted)
         printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
                results->interrupted);
+    if (results->result_count == 0)
+        return;
     putchar('\n');
     print_rows(results);
     print_marks(results);

@@ -20,7 +20,7 @@ static enum physics_status check_provenance(const char *path, const json_t *root
                                             const struct provenance *now)
 {
     static const char *const same[] = {"version", "git_commit", "build_type", "compiler", "flags",
-                                       "offload_target", "input_sha256", "settings"};
+                                       "offload_target", "threads", "input_sha256", "settings"};
     const json_t *then = json_object_get(root, "provenance");
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
         if (strcmp(text_of(then, same[i]), provenance_text(now, same[i])) != 0)
@@ -32,7 +32,7 @@ static enum physics_status check_provenance(const char *path, const json_t *root
 
 void resume_compare(const char *path, const struct results *results)
 {
-    static const char *const better_same[] = {"cpu", "threads", "device"};
+    static const char *const better_same[] = {"cpu", "device"};
     const json_t *then = json_object_get(results->earlier, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
@@ -93,9 +93,9 @@ static bool is_number(const json_t *row, const char *name, size_t value)
     return json_integer_value(json_object_get(row, name)) == (json_int_t)value;
 }
 
-bool resume_has(const struct results *results, const struct physics_kernel *kernel,
-                const char *device, enum physics_precision precision,
-                const struct physics_grid *grid, bool each_call)
+static const json_t *find_row(const struct results *results, const struct physics_kernel *kernel,
+                              const char *device, enum physics_precision precision,
+                              const struct physics_grid *grid, bool each_call)
 {
     const json_t *row;
     size_t i;
@@ -106,8 +106,23 @@ bool resume_has(const struct results *results, const struct physics_kernel *kern
             strcmp(text_of(row, "transfer"), each_call ? "each-call" : "once") == 0 &&
             is_number(row, "nx", grid->nx) && is_number(row, "ny", grid->ny) &&
             is_number(row, "nz", grid->nz))
-            return true;
-    return false;
+            return row;
+    return NULL;
+}
+
+bool resume_has(const struct results *results, const struct physics_kernel *kernel,
+                const char *device, enum physics_precision precision,
+                const struct physics_grid *grid, bool each_call)
+{
+    return find_row(results, kernel, device, precision, grid, each_call) != NULL;
+}
+
+bool resume_has_ceilings(const struct results *results, const struct physics_kernel *kernel,
+                         const char *device, enum physics_precision precision,
+                         const struct physics_grid *grid)
+{
+    const json_t *row = find_row(results, kernel, device, precision, grid, false);
+    return row && json_is_string(json_object_get(row, "bound"));
 }
 
 /* Onto the disk before it takes the old file's name. */

@@ -20,6 +20,11 @@ bool resume_has(const struct results *results, const struct physics_kernel *kern
                 const char *device, enum physics_precision precision,
                 const struct physics_grid *grid, bool each_call);
 
+/* Whether it has that result together with its ceilings. */
+bool resume_has_ceilings(const struct results *results, const struct physics_kernel *kernel,
+                         const char *device, enum physics_precision precision,
+                         const struct physics_grid *grid);
+
 /* Writes earlier and new results; the file is old or new at any moment. */
 enum physics_status resume_save(const char *path, const struct results *results);
 

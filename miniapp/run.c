@@ -96,10 +96,15 @@ static enum physics_status has_devices(const struct run *run, const struct physi
     size_t count = 0;
     for (size_t d = 0; d < options->device_count; d++) {
         const char *label = run->devices[d].label;
-        if (resume_has(&run->results, kernel, label, precision, grid, each_call))
-            count++;
-        else
+        if (!resume_has(&run->results, kernel, label, precision, grid, each_call))
             lacking = label;
+        else if (options->roofline &&
+                 !resume_has_ceilings(&run->results, kernel, label, precision, grid))
+            return fail(PHYSICS_INPUT, "%s: cannot be resumed with --roofline: it has '%s' on %zu "
+                                       "x %zu x %zu points without; give another file",
+                        options->resume, kernel->name, grid->nx, grid->ny, grid->nz);
+        else
+            count++;
     }
     *has = count == options->device_count;
     if (count == 0 || *has)

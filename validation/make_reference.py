@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Write the reference of an input file: the outputs of every kernel that has a reference module.
 
-The result is an output file as the program writes it (interface.md, section 4), with tolerances as
+The result is an output file as the program writes it, with tolerances as
 attributes. It is the same bit for bit each time: no times, no paths, no host in it.
 """
 

@@ -346,6 +346,23 @@ def test_resume_with_other_settings(miniapp, small, tmp_path):
     assert path.read_bytes() == before
 
 
+def test_resume_with_other_threads(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    done = miniapp.run(*QUICK, small, "--resume", path, "-k", "eos", "--threads", 2)
+    assert done.returncode == DONE  # on one core with a warning
+    miniapp.fails(INPUT, "its threads is '2', but this run's is '1'", small, "--resume", path, "-k",
+                  "tke", "--threads", 1)
+
+
+def test_resume_with_ceilings_that_it_lacks(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    miniapp.passes(small, "--resume", path, "-k", "eos")
+    miniapp.fails(INPUT, "cannot be resumed with --roofline: it has 'eos' on", small, "--resume",
+                  path, "-k", "eos", "--roofline")
+    text = miniapp.passes(small, "--resume", path, "-k", "eos")
+    assert "1 rows were there already: the file has them" in text and "then" not in text
+
+
 def test_resume_with_another_device(miniapp, small, tmp_path):
     """A speedup is of one run."""
     if "gpu" not in miniapp.devices:

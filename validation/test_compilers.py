@@ -95,7 +95,7 @@ def test_wrong_arguments():
 
 
 def test_a_python_without_packages():
-    done = subprocess.run([sys.executable, "-S", SCRIPT, "--list"], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-S", SCRIPT], capture_output=True, text=True,
                           check=False)
     assert done.returncode == INPUT and done.stdout == ""
     assert_one_line(done.stderr)

@@ -270,6 +270,14 @@ def test_no_miniapp(tmp_path):
     assert_one_line(done.stderr)
 
 
+def test_another_file_is_not_replaced(made_up):
+    made_up.baseline.write_text("a letter")
+    done = made_up.regress("save", made_up.baseline)
+    assert done.returncode == INPUT and made_up.baseline.read_text() == "a letter"
+    assert_one_line(done.stderr)
+    assert not (made_up.folder / "runs").exists()
+
+
 @pytest.mark.parametrize("name", ["none/baseline.json", "."])
 def test_unwritable(made_up, name):
     done = made_up.regress("save", made_up.folder / name)

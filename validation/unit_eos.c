@@ -18,7 +18,7 @@
 
 enum { POINTS = sizeof(eos_check_points) / sizeof(*eos_check_points) };
 
-/* The ranges in which the errors of interface.md count: pressures of the sea, and of no sea. */
+/* The ranges in which the errors count: pressures of the sea, and of no sea. */
 static const double deepest = 8000;
 
 static const struct physics_kernel *eos(enum physics_precision precision)
