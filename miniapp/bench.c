@@ -93,10 +93,14 @@ int bench_add(struct bench *bench, const struct physics_kernel *kernel,
 
 /* ---- memory ---- */
 
+struct physics_grid grid_of_input(const struct input *input)
+{
+    return input->has_ghosts ? input->fields.grid : with_ghosts(&input->fields.grid);
+}
+
 static bool is_own(const struct input *input, const struct physics_grid *grid, bool own_grid)
 {
-    const struct physics_grid own = input->has_ghosts ? input->fields.grid
-                                                      : with_ghosts(&input->fields.grid);
+    const struct physics_grid own = grid_of_input(input);
     return own_grid && same_grid(grid, &own);
 }
 

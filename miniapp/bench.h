@@ -48,6 +48,9 @@ struct method {
 const struct physics_kernel *ceiling_of_bytes(void);
 const struct physics_kernel *ceiling_of_flops(void);
 
+/* The input's own grid, with the ghosts that kernels want. */
+struct physics_grid grid_of_input(const struct input *input);
+
 /* Adds a row, unless there is one like it, with the rows of its ceilings where `roofline` is true;
  * its place, or NO_ROW, with a line printed, without memory. Earlier rows move. */
 int bench_add(struct bench *bench, const struct physics_kernel *kernel,

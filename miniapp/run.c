@@ -78,10 +78,7 @@ static enum physics_status choose_settings(struct run *run)
 static struct physics_grid grid_of(const struct run *run, size_t shape)
 {
     const struct physics_grid *asked = &run->options.shapes[shape];
-    const struct input *input = &run->input;
-    if (asked->nx)
-        return *asked;
-    return input->has_ghosts ? input->fields.grid : with_ghosts(&input->fields.grid);
+    return asked->nx ? *asked : grid_of_input(&run->input);
 }
 
 /* Whether a resumed run has the rows of all devices, which are compared with each other in one
