@@ -1,0 +1,47 @@
+/*
+ * The library of miniapp: the mixing physics of the Veros ocean model on host threads and GPUs.
+ *
+ *     miniapp/status.h    what a call can come to, and the message of the last failure
+ *     miniapp/grid.h      the grid, its axes and ghost cells
+ *     miniapp/field.h     the fields: names, axes, units, valid ranges
+ *     miniapp/setting.h   the numeric settings
+ *     miniapp/kernel.h    the kernels: what each reads, writes and costs
+ *     miniapp/sequence.h  kernels one after the other, bound to fields
+ *     miniapp/device.h    where kernels run
+ *     miniapp/state.h     fields in a device's memory, and kernels that run on them
+ *     miniapp/file.h      inputs, references and outputs in HDF5
+ *
+ * Fields, settings, kernels and sequences are found by name, and what they are is asked by
+ * functions: a client that was compiled against an older minor version goes on working.
+ *
+ * A whole client:
+ *
+ *     struct miniapp_grid grid = {nx, ny, nz};
+ *     struct miniapp_device *device;
+ *     struct miniapp_state *state;
+ *     if (miniapp_device_open("gpu", &device) ||
+ *         miniapp_state_create(device, MINIAPP_FLOAT64, &grid, &state) ||
+ *         miniapp_state_set(state, "salt", salt) || miniapp_state_set(state, "temp", temp) ||
+ *         miniapp_state_set(state, "p", p) || miniapp_run(state, "eos") ||
+ *         miniapp_state_get(state, "dHdT", dHdT))
+ *         fprintf(stderr, "%s\n", miniapp_message());
+ *     miniapp_state_free(state);
+ *     miniapp_device_close(device);
+ *
+ * A state, and what is made on it, is used by one thread at a time; different states may be used
+ * by different threads.
+ */
+#ifndef MINIAPP_H
+#define MINIAPP_H
+
+#include <miniapp/device.h>
+#include <miniapp/field.h>
+#include <miniapp/file.h>
+#include <miniapp/grid.h>
+#include <miniapp/kernel.h>
+#include <miniapp/sequence.h>
+#include <miniapp/setting.h>
+#include <miniapp/state.h>
+#include <miniapp/status.h>
+
+#endif

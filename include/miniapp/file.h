@@ -1,0 +1,111 @@
+/*
+ * Inputs, references and outputs in HDF5, which are netCDF-4 files too. docs/input.md describes them.
+ */
+#ifndef MINIAPP_FILE_H
+#define MINIAPP_FILE_H
+
+#include <miniapp/api.h>
+#include <miniapp/field.h>
+#include <miniapp/grid.h>
+#include <miniapp/setting.h>
+#include <miniapp/state.h>
+#include <miniapp/status.h>
+
+MINIAPP_BEGIN
+
+/* ---- inputs ---- */
+
+struct miniapp_input;
+
+/* What the reader lets pass; they may be added. */
+enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
+
+/*
+ * Opens a file, reads its settings, and checks the shapes of the `count` fields that are wanted and
+ * of what stands in for those that it lacks. MINIAPP_INPUT, with what was expected, where it cannot
+ * be used.
+ */
+MINIAPP_API enum miniapp_status miniapp_input_open(const char *path,
+                                                   const struct miniapp_field *const *wanted,
+                                                   size_t count, int allow,
+                                                   struct miniapp_input **input);
+MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
+
+/* The grid of the file, and the same with the ghosts that kernels want. */
+MINIAPP_API struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input);
+MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input);
+MINIAPP_API bool miniapp_input_has_ghosts(const struct miniapp_input *input);
+MINIAPP_API bool miniapp_input_is_cyclic(const struct miniapp_input *input);
+
+/* Whether the file has a setting, and its value. */
+MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,
+                                       const struct miniapp_setting *setting, double *value);
+
+/* A field of a state that is to be filled. Where `resample` is true the field is interpolated from
+ * the file's grid to the state's, else the state has the grid of miniapp_input_grid. */
+struct miniapp_target {
+    struct miniapp_state *state;
+    const char *name;
+    bool resample;
+};
+
+/* Reads one of the wanted fields, checks its values and puts it where it is wanted. */
+MINIAPP_API enum miniapp_status miniapp_input_load(struct miniapp_input *input,
+                                                   const struct miniapp_field *field,
+                                                   const struct miniapp_target *targets,
+                                                   size_t count);
+
+/* The most bytes of the host's memory that miniapp_input_load takes on the way. */
+MINIAPP_API double miniapp_input_passing_bytes(const struct miniapp_input *input);
+
+/* ---- references ---- */
+
+/* One variable of a reference file. */
+struct miniapp_reference {
+    double *values; /* on the grid that was asked for */
+    double rtol, atol;
+};
+
+/* Reads the reference of a field on a grid. Tolerances are the dataset's attributes rtol and atol
+ * (rtol_float32 and atol_float32 in float32), or else defaults. */
+MINIAPP_API enum miniapp_status miniapp_reference_read(const char *path,
+                                                       const struct miniapp_field *field,
+                                                       const struct miniapp_grid *grid,
+                                                       enum miniapp_precision precision,
+                                                       struct miniapp_reference *reference);
+MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
+
+/* ---- outputs ---- */
+
+/*
+ * A file grows under another name beside its final place and takes it only when it is whole, so
+ * whatever was there before stays until then; on a failure, or by miniapp_abandon, nothing is left.
+ * One at a time.
+ */
+struct miniapp_output;
+
+/* Starts a file. MINIAPP_USAGE where `path` is one of the `count` files that are read,
+ * MINIAPP_OUTPUT where it cannot be written. */
+MINIAPP_API enum miniapp_status miniapp_output_open(const char *path,
+                                                    const char *const *read_files, size_t count,
+                                                    struct miniapp_output **output);
+
+/* Writes a field on a grid, with its units, name and dimension scales. `values` are double;
+ * they are stored in the precision. */
+MINIAPP_API enum miniapp_status miniapp_output_write(struct miniapp_output *output,
+                                                     const struct miniapp_field *field,
+                                                     const struct miniapp_grid *grid,
+                                                     enum miniapp_precision precision,
+                                                     const double *values);
+
+/* Writes a text attribute of the whole file. */
+MINIAPP_API enum miniapp_status miniapp_output_attribute(struct miniapp_output *output,
+                                                         const char *name, const char *text);
+
+/* Moves the file to its place and frees the output, or removes what was started. */
+MINIAPP_API enum miniapp_status miniapp_output_finish(struct miniapp_output *output);
+MINIAPP_API void miniapp_output_discard(struct miniapp_output *output);
+
+MINIAPP_END
+
+#endif

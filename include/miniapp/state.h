@@ -1,0 +1,146 @@
+/*
+ * A state: the fields of an ocean, or of a part of one, in the memory of a device, in a precision;
+ * and plans, which run kernels on them.
+ *
+ * A state holds each field once. It knows whether the host's copy of a field and the device's are
+ * current, and how many of its ghost cells are; it copies and exchanges what is needed and not
+ * current, and nothing else. Where the device is the host there is one copy.
+ *
+ * A field takes memory when it is set or bound. Beside the fields of the table a state may have
+ * others of the same shape: more tracers, or other time levels.
+ */
+#ifndef MINIAPP_STATE_H
+#define MINIAPP_STATE_H
+
+#include <miniapp/api.h>
+#include <miniapp/device.h>
+#include <miniapp/field.h>
+#include <miniapp/grid.h>
+#include <miniapp/sequence.h>
+#include <miniapp/status.h>
+
+MINIAPP_BEGIN
+
+struct miniapp_state;
+
+/* The grid has ghosts. MINIAPP_USAGE where it is too small or too large. */
+MINIAPP_API enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
+                                                     enum miniapp_precision precision,
+                                                     const struct miniapp_grid *grid,
+                                                     struct miniapp_state **state);
+MINIAPP_API void miniapp_state_free(struct miniapp_state *state);
+
+/* Where its interior lies in that of a whole ocean, whose grid has ghosts too. At first the state
+ * is the whole. */
+MINIAPP_API enum miniapp_status miniapp_state_place(struct miniapp_state *state,
+                                                    const struct miniapp_grid *whole, size_t x0,
+                                                    size_t y0);
+
+/* Whether the east of the ocean meets its west: ghosts along x are copies then. Elsewhere, and
+ * along y, the ghosts of a side are land, which no exchange changes. Not cyclic at first. */
+MINIAPP_API void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x);
+
+MINIAPP_API enum miniapp_status miniapp_state_set_setting(struct miniapp_state *state,
+                                                          const char *name, double value);
+
+MINIAPP_API const struct miniapp_device *miniapp_state_device(const struct miniapp_state *state);
+MINIAPP_API enum miniapp_precision miniapp_state_precision(const struct miniapp_state *state);
+MINIAPP_API struct miniapp_grid miniapp_state_grid(const struct miniapp_state *state);
+MINIAPP_API const struct miniapp_settings *
+miniapp_state_settings(const struct miniapp_state *state);
+
+/* ---- fields ---- */
+
+/* Another field, with the shape and type of one of the table. */
+MINIAPP_API enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
+                                                  const char *like);
+
+/* Whether there is one that holds something. */
+MINIAPP_API bool miniapp_state_has(const struct miniapp_state *state, const char *name);
+
+/* Copies all elements of a field, ghosts included, from or to an array of double. In float32 they
+ * are narrowed; MINIAPP_INPUT where one is too large for that. */
+MINIAPP_API enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
+                                                  const double *values);
+MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
+                                                  double *values);
+
+/* The same without the ghosts, on the grid of miniapp_grid_interior. */
+MINIAPP_API enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state,
+                                                           const char *name, double *values);
+
+/* Like set and get, for `count` elements from the one numbered `first` on. A field that is set part by part
+ * counts as set from the first part on. */
+MINIAPP_API enum miniapp_status miniapp_state_set_part(struct miniapp_state *state,
+                                                       const char *name, size_t first,
+                                                       size_t count, const double *values);
+MINIAPP_API enum miniapp_status miniapp_state_get_part(struct miniapp_state *state,
+                                                       const char *name, size_t first,
+                                                       size_t count, double *values);
+
+/* The host's copy, in the state's precision and the field's type: current, to be read until the
+ * state changes next; or to be filled before the state is used next. NULL, with a message, where it
+ * cannot be had. */
+MINIAPP_API const void *miniapp_state_read(struct miniapp_state *state, const char *name);
+MINIAPP_API void *miniapp_state_write(struct miniapp_state *state, const char *name);
+
+/* Each field gets what the next one holds, the last what the first held: time levels are rotated
+ * without a copy. They have to have the same shape. */
+MINIAPP_API enum miniapp_status miniapp_state_rotate(struct miniapp_state *state,
+                                                     const char *const *names, size_t count);
+
+/* Makes all ghosts of a field current. */
+MINIAPP_API enum miniapp_status miniapp_state_exchange(struct miniapp_state *state,
+                                                       const char *name);
+
+/* How many ghosts on a side are current. */
+MINIAPP_API int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
+                                     enum miniapp_side side);
+
+/* Bytes that it holds in the device's memory. */
+MINIAPP_API double miniapp_state_bytes(const struct miniapp_state *state);
+
+/* What was copied between host and device since the state was made. */
+struct miniapp_traffic {
+    double to_device_bytes, to_device_seconds;
+    double from_device_bytes, from_device_seconds;
+};
+MINIAPP_API struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state);
+
+/* The seconds that fields take to the device, or back, as they are: the least of some copies, by
+ * way of memory that the system may page or of memory that it may not. 0 where the device is the
+ * host, or there is no such memory. */
+MINIAPP_API enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state,
+                                                          const char *const *names, size_t count,
+                                                          bool to_device, bool pinned,
+                                                          double *seconds);
+
+/* ---- running ---- */
+
+/* A sequence bound to the fields of a state. */
+struct miniapp_plan;
+
+/* `bindings`, which may be NULL, are NAME=OTHER, ...: where the sequence has the field NAME the plan
+ * takes the state's field OTHER. */
+MINIAPP_API enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
+                                                    const struct miniapp_sequence *sequence,
+                                                    const char *bindings,
+                                                    struct miniapp_plan **plan);
+MINIAPP_API void miniapp_plan_free(struct miniapp_plan *plan);
+
+/* Runs its kernels, after what they need to be current. MINIAPP_USAGE where a field that is read
+ * was never set. */
+MINIAPP_API enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan);
+
+/* The seconds that a step took in the last run, with the copies and exchanges before it. */
+MINIAPP_API double miniapp_plan_seconds(const struct miniapp_plan *plan, size_t step);
+
+/* Bytes of the fields that it is bound to, and of its scratch. */
+MINIAPP_API double miniapp_plan_bytes(const struct miniapp_plan *plan);
+
+/* Finds, binds and runs a sequence once. */
+MINIAPP_API enum miniapp_status miniapp_run(struct miniapp_state *state, const char *sequence);
+
+MINIAPP_END
+
+#endif

@@ -1,0 +1,529 @@
+#include "bench.h"
+#include "clock.h"
+#include "progress.h"
+#include "shape.h"
+#include "status.h"
+#include "stop.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+static bool same_state(const struct row *a, const struct row *b)
+{
+    return a->device == b->device && a->precision == b->precision && same_grid(&a->grid, &b->grid);
+}
+
+static int add_row(struct bench *bench, struct row row)
+{
+    for (int i = 0; i < bench->count; i++)
+        if (bench->rows[i].sequence == row.sequence && same_state(&bench->rows[i], &row)) {
+            bench->rows[i].is_ceiling &= row.is_ceiling;
+            return i;
+        }
+    struct row *rows = realloc(bench->rows, (size_t)(bench->count + 1) * sizeof(*rows));
+    if (!rows) {
+        fail(MINIAPP_DEVICE, "out of memory for %d rows", bench->count + 1);
+        return NO_ROW;
+    }
+    bench->rows = rows;
+    rows[bench->count] = row;
+    return bench->count++;
+}
+
+static const struct miniapp_sequence *known(const char *name)
+{
+    const struct miniapp_sequence *sequence;
+    miniapp_sequence_find(name, &sequence);
+    return sequence;
+}
+
+const struct miniapp_sequence *ceiling_of_bytes(void)
+{
+    return known("triad");
+}
+
+const struct miniapp_sequence *ceiling_of_flops(void)
+{
+    return known("fma");
+}
+
+/* A triad that moves as many bytes as the row does, so that it lives in the same caches. */
+static struct row triad_of(const struct row *row, const struct miniapp_settings *settings)
+{
+    enum { LEAST_POINTS = 64 };
+    struct row triad = *row;
+    triad.is_ceiling = true;
+    triad.sequence = ceiling_of_bytes();
+    const struct miniapp_grid point = {1, 1, 1};
+    const double points =
+        miniapp_sequence_bytes(row->sequence, &row->grid, row->precision, settings) /
+        miniapp_sequence_bytes(triad.sequence, &point, row->precision, settings);
+    if (row->sequence != triad.sequence)
+        triad.grid = grid_of_size(points < LEAST_POINTS ? LEAST_POINTS : (size_t)points);
+    return triad;
+}
+
+/* As many multiply-adds as the row has points, up to a number beyond which the rate is the same. */
+static struct row fma_of(const struct row *row)
+{
+    enum { ENOUGH_POINTS = 1 << 22 };
+    struct row fma = *row;
+    fma.is_ceiling = true;
+    fma.sequence = ceiling_of_flops();
+    if (miniapp_grid_points(&row->grid) > ENOUGH_POINTS)
+        fma.grid = grid_of_size(ENOUGH_POINTS);
+    return fma;
+}
+
+int bench_add(struct bench *bench, const struct row *wanted, bool roofline,
+              const struct miniapp_settings *settings)
+{
+    struct row row = *wanted;
+    row.triad = row.fma = NO_ROW;
+    const int place = add_row(bench, row);
+    if (place == NO_ROW || !roofline)
+        return place;
+    const int triad = add_row(bench, triad_of(&row, settings));
+    const int fma = triad == NO_ROW ? NO_ROW : add_row(bench, fma_of(&row));
+    bench->rows[place].triad = triad;
+    bench->rows[place].fma = fma;
+    return fma == NO_ROW ? NO_ROW : place;
+}
+
+double row_flops(const struct row *row)
+{
+    return miniapp_sequence_flops(row->sequence, &row->grid, miniapp_state_settings(row->state));
+}
+
+double row_bytes(const struct row *row)
+{
+    return miniapp_sequence_bytes(row->sequence, &row->grid, row->precision,
+                                  miniapp_state_settings(row->state));
+}
+
+/* ---- which fields a row shares ---- */
+
+static bool reads(const struct row *row, const struct miniapp_field *field)
+{
+    return miniapp_sequence_reads(row->sequence, field);
+}
+
+static bool writes(const struct row *row, const struct miniapp_field *field)
+{
+    return miniapp_sequence_writes(row->sequence, field);
+}
+
+static bool has(const struct row *row, const struct miniapp_field *field)
+{
+    return reads(row, field) || writes(row, field);
+}
+
+/* Whether the row has the field for itself, because it writes it and another row has it, too. */
+static bool is_own(const struct bench *bench, const struct row *row,
+                   const struct miniapp_field *field)
+{
+    if (!writes(row, field))
+        return false;
+    for (const struct row *other = bench->rows; other < bench->rows + bench->count; other++)
+        if (other != row && same_state(other, row) && has(other, field))
+            return true;
+    return false;
+}
+
+/* Whether an earlier row brings the field into the state. */
+static bool is_there(const struct bench *bench, const struct row *row,
+                     const struct miniapp_field *field)
+{
+    for (const struct row *other = bench->rows; other < row; other++)
+        if (same_state(other, row) && has(other, field) && !is_own(bench, other, field))
+            return !is_own(bench, row, field);
+    return false;
+}
+
+/* ---- memory ---- */
+
+static double bytes_of(const struct row *row, const struct miniapp_field *field,
+                       enum miniapp_precision precision)
+{
+    return (double)miniapp_field_elements(field, &row->grid) *
+           (double)miniapp_element_bytes(miniapp_field_type(field), precision);
+}
+
+/* What a row adds to the host's memory. */
+static double host_bytes(const struct bench *bench, const struct row *row, bool each_call)
+{
+    const bool on_host = miniapp_device_in_host_memory(row->device);
+    const bool copies = each_call && strcmp(miniapp_device_kind(row->device), "host") != 0;
+    double bytes = 0;
+    for (size_t i = 0; i < miniapp_field_count(); i++) {
+        const struct miniapp_field *const field = miniapp_field_at(i);
+        if (!has(row, field))
+            continue;
+        if (!is_there(bench, row, field))
+            bytes += (on_host + copies) * bytes_of(row, field, row->precision);
+        if (reads(row, field) && writes(row, field)) /* what it held before is kept */
+            bytes += bytes_of(row, field, MINIAPP_FLOAT64);
+    }
+    return bytes;
+}
+
+enum miniapp_status bench_check_memory(const struct bench *bench,
+                                       const struct miniapp_input *input,
+                                       const struct method *method)
+{
+    const char *limit;
+    const double available = miniapp_host_memory(&limit);
+    double needed = miniapp_input_passing_bytes(input);
+    for (int i = 0; i < bench->count; i++)
+        needed += host_bytes(bench, &bench->rows[i], method->each_call);
+    if (needed <= available)
+        return MINIAPP_DONE;
+    return fail(MINIAPP_DEVICE, "out of memory, give fewer or smaller sizes: the run needs %.3g GB, "
+                                "but %s %.3g GB", needed / 1e9, limit, available / 1e9);
+}
+
+/* ---- states ---- */
+
+static enum miniapp_status add_state(struct bench *bench, struct row *row,
+                                     const struct method *method)
+{
+    struct miniapp_state **states =
+        realloc(bench->states, (bench->state_count + 1) * sizeof(*states));
+    if (!states)
+        return fail(MINIAPP_DEVICE, "out of memory for a state");
+    bench->states = states;
+    enum miniapp_status status =
+        miniapp_state_create(row->device, row->precision, &row->grid, &row->state);
+    if (!status)
+        states[bench->state_count++] = row->state;
+    for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
+        const char *const name = miniapp_setting_name(miniapp_setting_at(i));
+        status = miniapp_state_set_setting(row->state, name,
+                                           miniapp_settings_get(method->settings, name));
+    }
+    return status;
+}
+
+static enum miniapp_status find_state(struct bench *bench, struct row *row,
+                                      const struct method *method)
+{
+    for (const struct row *other = bench->rows; other < row; other++)
+        if (same_state(other, row)) {
+            row->state = other->state;
+            return MINIAPP_DONE;
+        }
+    return add_state(bench, row, method);
+}
+
+/* The row's own fields get names of their own. */
+static enum miniapp_status name_fields(const struct bench *bench, struct row *row)
+{
+    row->fields = calloc(miniapp_field_count(), sizeof(*row->fields));
+    if (!row->fields)
+        return fail(MINIAPP_DEVICE, "out of memory for the fields of a row");
+    for (size_t i = 0; i < miniapp_field_count(); i++) {
+        const struct miniapp_field *const field = miniapp_field_at(i);
+        struct bound_field *const bound = &row->fields[row->field_count];
+        if (!has(row, field))
+            continue;
+        *bound = (struct bound_field){field, "", reads(row, field), writes(row, field), NULL};
+        if (is_own(bench, row, field))
+            snprintf(bound->name, sizeof(bound->name), "%s#%d", miniapp_field_name(field),
+                     (int)(row - bench->rows));
+        else
+            snprintf(bound->name, sizeof(bound->name), "%s", miniapp_field_name(field));
+        row->field_count++;
+    }
+    return MINIAPP_DONE;
+}
+
+/* Binds a row to its state's fields. */
+static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
+{
+    char bindings[4096] = "";
+    size_t used = 0;
+    enum miniapp_status status = name_fields(bench, row);
+    for (size_t i = 0; i < row->field_count && !status; i++) {
+        const char *const field = miniapp_field_name(row->fields[i].field);
+        const char *const name = row->fields[i].name;
+        if (strcmp(field, name) == 0)
+            continue;
+        used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s=%s,", field, name);
+        if (used >= sizeof(bindings))
+            return fail(MINIAPP_DEVICE, "too many fields that a row has for itself");
+        status = miniapp_state_add(row->state, name, field);
+    }
+    return status ? status : miniapp_plan_create(row->state, row->sequence, bindings, &row->plan);
+}
+
+static const struct bound_field *find_field(const struct row *row,
+                                            const struct miniapp_field *field)
+{
+    for (size_t i = 0; i < row->field_count; i++)
+        if (row->fields[i].field == field)
+            return &row->fields[i];
+    return NULL;
+}
+
+/* The places where a field is read, each once. */
+static size_t list_targets(const struct bench *bench, const struct miniapp_field *field,
+                           const struct miniapp_grid *own, struct miniapp_target *targets)
+{
+    size_t count = 0;
+    for (int i = 0; i < bench->count; i++) {
+        const struct row *const row = &bench->rows[i];
+        const struct bound_field *const bound = find_field(row, field);
+        bool is_known = !bound || !bound->reads;
+        for (size_t t = 0; t < count && !is_known; t++)
+            is_known = targets[t].state == row->state && strcmp(targets[t].name, bound->name) == 0;
+        if (!is_known)
+            targets[count++] = (struct miniapp_target){row->state, bound->name,
+                                                       !own || !same_grid(&row->grid, own)};
+    }
+    return count;
+}
+
+static enum miniapp_status load_fields(struct bench *bench, struct miniapp_input *input,
+                                       bool own_grid)
+{
+    const size_t fields = miniapp_field_count();
+    const struct miniapp_grid own = miniapp_input_grid(input);
+    struct miniapp_target *targets = malloc(((size_t)bench->count + 1) * sizeof(*targets));
+    enum miniapp_status status =
+        targets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a list of fields");
+    for (size_t i = 0; i < fields && !status && !stop_signal(); i++) {
+        const struct miniapp_field *const field = miniapp_field_at(i);
+        const size_t count = list_targets(bench, field, own_grid ? &own : NULL, targets);
+        progress_show((double)i / (double)fields, "reading and transferring fields");
+        if (count > 0)
+            status = miniapp_input_load(input, field, targets, count);
+    }
+    free(targets);
+    return status;
+}
+
+/* Of the fields that the row updates. */
+static enum miniapp_status keep_before(struct row *row)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < row->field_count && !status; i++) {
+        struct bound_field *const bound = &row->fields[i];
+        if (!bound->reads || !bound->writes)
+            continue;
+        bound->before = malloc(miniapp_field_elements(bound->field, &row->grid) * sizeof(double));
+        status = bound->before ? miniapp_state_get(row->state, bound->name, bound->before)
+                               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'",
+                                      bound->name);
+    }
+    return status;
+}
+
+enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
+                               const struct method *method)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int i = 0; i < bench->count && !status; i++) {
+        bench->rows[i].each_call = method->each_call;
+        status = find_state(bench, &bench->rows[i], method);
+    }
+    for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
+        status = bind_row(bench, &bench->rows[i]);
+    if (!status && !stop_signal())
+        status = load_fields(bench, input, method->own_grid);
+    for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
+        status = keep_before(&bench->rows[i]);
+    return status;
+}
+
+/* ---- calls ---- */
+
+/* Makes the host's copies of what the row reads the current ones, as if they had just been filled. */
+static bool refill(struct row *row)
+{
+    bool done = true;
+    for (size_t i = 0; i < row->field_count && done; i++)
+        if (row->fields[i].reads)
+            done = miniapp_state_write(row->state, row->fields[i].name) != NULL;
+    return done;
+}
+
+/* Makes current the host's copies of what the row reads, or writes. */
+static bool copy_back(struct row *row, bool what_it_writes)
+{
+    bool done = true;
+    for (size_t i = 0; i < row->field_count && done; i++)
+        if (what_it_writes ? row->fields[i].writes : row->fields[i].reads)
+            done = miniapp_state_read(row->state, row->fields[i].name) != NULL;
+    return done;
+}
+
+/* One call. The transfers of its data count where each_call says so. */
+static enum miniapp_status time_call(struct row *row, double *seconds)
+{
+    const double start = seconds_now();
+    enum miniapp_status status =
+        row->each_call && !refill(row) ? MINIAPP_DEVICE : miniapp_plan_run(row->plan);
+    if (!status && row->each_call && !copy_back(row, true))
+        status = MINIAPP_DEVICE;
+    *seconds = seconds_now() - start;
+    return status;
+}
+
+static enum miniapp_status sample_call(struct row *row)
+{
+    const enum miniapp_status status =
+        time_call(row, &row->samples.seconds[row->samples.count++]);
+    for (size_t s = 0; s < miniapp_sequence_steps(row->sequence); s++)
+        row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
+    return status;
+}
+
+/* A row's calls are made in ten turns, or in more where one would take too long: a run that is ended
+ * early should have something of each row. */
+static size_t turn_length(size_t calls, double call)
+{
+    enum { TURNS = 10 };
+    const double longest = 0.5; /* seconds */
+    const size_t length = (calls + TURNS - 1) / TURNS;
+    if ((double)length * call <= longest)
+        return length;
+    return call >= longest ? 1 : (size_t)(longest / call);
+}
+
+static enum miniapp_status warm_up(struct row *row, const struct method *method)
+{
+    /* the host's copies have to be there before they can be sent */
+    enum miniapp_status status =
+        row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE;
+    if (!status)
+        status = time_call(row, &row->timing.first);
+    row->last = row->timing.first;
+    for (size_t i = 0; i < method->burnin && !status && !stop_signal(); i++)
+        status = time_call(row, &row->last);
+    /* the very first call says little about the next ones */
+    if (!status && method->repetitions == 0 && method->burnin == 0)
+        status = time_call(row, &row->last);
+    struct samples *samples = &row->samples;
+    samples->wanted =
+        method->repetitions ? method->repetitions : calls_within(method->seconds, row->last);
+    row->turn = turn_length(samples->wanted, row->last);
+    samples->seconds = malloc(samples->wanted * sizeof(*samples->seconds));
+    row->step_seconds = calloc(miniapp_sequence_steps(row->sequence), sizeof(double));
+    if (!status && (!samples->seconds || !row->step_seconds))
+        status = fail(MINIAPP_DEVICE, "out of memory for the times of %zu calls", samples->wanted);
+    return status;
+}
+
+/* Some calls of a row. What other rows left in the caches is replaced by a call that does not
+ * count, where the calls are short enough for that to matter. */
+static enum miniapp_status take_turn(struct row *row, bool others_ran)
+{
+    struct samples *samples = &row->samples;
+    const size_t end = samples->count + row->turn;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (others_ran && row->turn > 1)
+        status = time_call(row, &row->last);
+    while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
+        status = sample_call(row);
+    return status;
+}
+
+static size_t turns_of(const struct row *row)
+{
+    return (row->samples.wanted + row->turn - 1) / row->turn;
+}
+
+/* Fisher and Yates */
+static void shuffle(int *order, size_t count, uint64_t seed)
+{
+    unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16),
+                               (unsigned short)(seed >> 32)};
+    for (size_t i = count; i > 1; i--) {
+        const size_t other = (size_t)(erand48(state) * (double)i);
+        const int row = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = row;
+    }
+}
+
+static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    int before = NO_ROW;
+    for (size_t i = 0; i < count && !status && !stop_signal(); i++) {
+        struct row *row = &bench->rows[order[i]];
+        char what[128];
+        snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
+                 miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
+        progress_show((double)i / (double)count, what);
+        status = take_turn(row, order[i] != before);
+        before = order[i];
+    }
+    return status;
+}
+
+enum miniapp_status bench_measure(struct bench *bench, const struct method *method)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    size_t turns = 0, filled = 0;
+    for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
+        progress_show((double)i / bench->count, "first calls");
+        status = warm_up(&bench->rows[i], method);
+        turns += turns_of(&bench->rows[i]);
+    }
+    int *order = status || stop_signal() ? NULL : malloc((turns + 1) * sizeof(*order));
+    if (!status && !stop_signal() && !order)
+        status = fail(MINIAPP_DEVICE, "out of memory for %zu turns", turns);
+    if (order) {
+        for (int i = 0; i < bench->count; i++)
+            for (size_t turn = 0; turn < turns_of(&bench->rows[i]); turn++)
+                order[filled++] = i;
+        shuffle(order, turns, method->seed);
+        status = take_turns(bench, order, turns);
+    }
+    for (int i = 0; i < bench->count; i++)
+        if (bench->rows[i].samples.count > 0)
+            summarise(&bench->rows[i].samples, &bench->rows[i].timing);
+    progress_clear();
+    free(order);
+    return status;
+}
+
+enum miniapp_status row_settle(struct row *row)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    bool updates = false;
+    for (size_t i = 0; i < row->field_count && !status; i++) {
+        const struct bound_field *const bound = &row->fields[i];
+        if (!bound->before)
+            continue;
+        updates = true;
+        status = miniapp_state_set(row->state, bound->name, bound->before);
+    }
+    return status || !updates ? status : miniapp_plan_run(row->plan);
+}
+
+static void close_row(struct row *row)
+{
+    miniapp_plan_free(row->plan);
+    for (size_t i = 0; i < row->field_count; i++)
+        free(row->fields[i].before);
+    free(row->fields);
+    free(row->step_seconds);
+    free(row->samples.seconds);
+}
+
+void bench_close(struct bench *bench)
+{
+    for (int i = 0; i < bench->count; i++)
+        close_row(&bench->rows[i]);
+    for (size_t i = 0; i < bench->state_count; i++)
+        miniapp_state_free(bench->states[i]);
+    free(bench->states);
+    free(bench->rows);
+    *bench = (struct bench){0};
+}

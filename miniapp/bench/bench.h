@@ -1,0 +1,95 @@
+/*
+ * The rows of a run, and their timed calls.
+ *
+ * All rows are open at once and take turns in random order, so that a machine that grows slow or
+ * fast treats them alike. Rows on the same device, in the same precision and size, share a state: it
+ * holds once what several of them read. What a row writes is its own where another row has the same
+ * field, so that the order of turns changes no result.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "measure.h"
+
+#include <miniapp.h>
+#include <stdint.h>
+
+enum { NO_ROW = -1 };
+
+/* A field of a row. */
+struct bound_field {
+    const struct miniapp_field *field;
+    char name[64]; /* in the state */
+    bool reads, writes;
+    double *before; /* of one that is updated: what it held before the first call */
+};
+
+/* A kernel or sequence on a device in a precision and size. */
+struct row {
+    const struct miniapp_sequence *sequence;
+    const struct miniapp_device *device;
+    enum miniapp_precision precision;
+    struct miniapp_grid grid;
+    int triad, fma;  /* the rows that measure its ceilings, or NO_ROW */
+    bool is_ceiling; /* is here to measure the ceiling of others only */
+    struct miniapp_state *state; /* the bench's */
+    struct miniapp_plan *plan;
+    struct bound_field *fields;
+    size_t field_count;
+    bool each_call;  /* its calls transfer their data */
+    double last;     /* the time of the last untimed call */
+    double *step_seconds; /* of all timed calls */
+    struct samples samples;
+    struct timing timing; /* of the samples, where there are any */
+    size_t turn;          /* calls in a turn */
+};
+
+struct bench {
+    struct row *rows;
+    int count;
+    struct miniapp_state **states;
+    size_t state_count;
+};
+
+/* How rows are measured. */
+struct method {
+    size_t burnin;
+    size_t repetitions; /* 0: as many as take `seconds` */
+    double seconds;
+    uint64_t seed;
+    bool each_call; /* transfers data at each call */
+    bool own_grid;  /* fields of the file's own grid are taken as they are */
+    const struct miniapp_settings *settings;
+};
+
+/* The kernels that measure the ceilings of others. */
+const struct miniapp_sequence *ceiling_of_bytes(void);
+const struct miniapp_sequence *ceiling_of_flops(void);
+
+/* Adds a row, unless there is one like it, with the rows of its ceilings where `roofline` is true;
+ * its place, or NO_ROW, with a line printed, without memory. Earlier rows move. */
+int bench_add(struct bench *bench, const struct row *row, bool roofline,
+              const struct miniapp_settings *settings);
+
+/* Whether there is enough memory for all rows; MINIAPP_DEVICE, and how much is needed, if not. */
+enum miniapp_status bench_check_memory(const struct bench *bench,
+                                       const struct miniapp_input *input,
+                                       const struct method *method);
+
+/* Puts the fields of all rows where they are computed; of fewer where a signal asks for an end. */
+enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
+                               const struct method *method);
+
+/* Makes the calls, as many as `method` says, or fewer where a signal asks for an end, and
+ * summarises them. */
+enum miniapp_status bench_measure(struct bench *bench, const struct method *method);
+
+/* Makes the outputs of a row those of one call, whatever other calls were made before. */
+enum miniapp_status row_settle(struct row *row);
+
+double row_flops(const struct row *row);
+double row_bytes(const struct row *row);
+
+void bench_close(struct bench *bench);
+
+#endif

@@ -1,0 +1,24 @@
+/* Times of calls. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include <stddef.h>
+
+struct samples {
+    double *seconds;
+    size_t count, wanted;
+};
+
+struct timing {
+    size_t calls;
+    double first; /* the first call of all, with whatever is set up then */
+    double mean, stdev, min, p25, median, p75, max;
+};
+
+/* As many calls as take about so many seconds, between 5 and 10000, when one takes `call`. */
+size_t calls_within(double seconds, double call);
+
+/* All of `timing` but the first call. Sorts the samples, of which there has to be one. */
+void summarise(struct samples *samples, struct timing *timing);
+
+#endif

@@ -1,0 +1,13 @@
+/* Shapes of grids. */
+#ifndef SHAPE_H
+#define SHAPE_H
+
+#include <miniapp/grid.h>
+#include <stdbool.h>
+
+bool same_grid(const struct miniapp_grid *a, const struct miniapp_grid *b);
+
+/* pyhpc-benchmarks' shape for about `points` points. */
+struct miniapp_grid grid_of_size(size_t points);
+
+#endif

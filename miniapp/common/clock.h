@@ -1,0 +1,25 @@
+/* The clock of all times. */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <time.h>
+
+/* Seconds since some fixed moment; never goes back. */
+static inline double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What a reading costs, and the least difference between two that differ; both as measured. */
+struct clock_quality {
+    double cost, resolution;
+};
+
+struct clock_quality clock_measure(void);
+
+/* The least time that a call has to take: so many times the clock's cost or resolution. */
+enum { CLOCK_TICKS = 100 };
+
+#endif

@@ -1,0 +1,29 @@
+#include "cgroup.h"
+#include "number.h"
+
+#include <miniapp/device.h>
+
+#include <math.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static double address_space_leaves(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return INFINITY;
+    const double pages = number_in("/proc/self/statm", "%lf");
+    return (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+double miniapp_host_memory(const char **limit)
+{
+    const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf");
+    const double group = cgroup_memory();
+    const double space = address_space_leaves();
+    const double least = fmin(fmin(machine, group), space);
+    *limit = least == space   ? "the limit on address space (ulimit -v) leaves"
+             : least == group ? "the control group leaves"
+                              : "the machine has";
+    return isnan(least) ? INFINITY : fmax(least, 0);
+}

@@ -1,0 +1,100 @@
+#include "status.h"
+#include "build.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { LONGEST = 8192 }; /* two paths may be in it */
+
+static _Thread_local char message[LONGEST];
+static _Thread_local enum miniapp_status last;
+static miniapp_listener *listener;
+
+/* One line, whatever a file is called: control characters become question marks. */
+static void write_line(char line[LONGEST], const char *format, va_list arguments)
+{
+    vsnprintf(line, LONGEST, format, arguments);
+    for (char *c = line; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+}
+
+const char *miniapp_message(void)
+{
+    return message;
+}
+
+enum miniapp_status miniapp_last_failure(void)
+{
+    return last;
+}
+
+void miniapp_listen(miniapp_listener *wanted)
+{
+    listener = wanted;
+}
+
+enum miniapp_status miniapp_fail(enum miniapp_status status, const char *format, ...)
+{
+    char line[LONGEST]; /* the last message may be among the arguments */
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(line, format, arguments);
+    va_end(arguments);
+    snprintf(message, sizeof(message), "%s", line);
+    last = status;
+    if (listener)
+        listener(status, message);
+    return status;
+}
+
+void miniapp_warn(const char *format, ...)
+{
+    char line[LONGEST];
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(line, format, arguments);
+    va_end(arguments);
+    if (listener)
+        listener(MINIAPP_DONE, line);
+}
+
+const char *miniapp_version(void)
+{
+    return BUILD_VERSION;
+}
+
+/* ---- the process ---- */
+
+static bool is_own_process;
+
+void miniapp_own_process(bool owned)
+{
+    is_own_process = owned;
+}
+
+bool owns_process(void)
+{
+    return is_own_process;
+}
+
+enum { MOST_ABANDONED = 8 };
+
+static void (*volatile to_abandon[MOST_ABANDONED])(void);
+
+void on_abandon(void (*give_up)(void))
+{
+    for (size_t i = 0; i < MOST_ABANDONED; i++)
+        if (!to_abandon[i] || to_abandon[i] == give_up) {
+            to_abandon[i] = give_up;
+            return;
+        }
+}
+
+void miniapp_abandon(void)
+{
+    for (size_t i = 0; i < MOST_ABANDONED && to_abandon[i]; i++)
+        to_abandon[i]();
+}

@@ -1,0 +1,10 @@
+/* The name that a mistyped word was probably meant to be. */
+#ifndef SUGGEST_H
+#define SUGGEST_H
+
+#include <stddef.h>
+
+/* The nearest of the names by edit distance; NULL where there are none. */
+const char *closest_match(const char *word, const char *const *names, size_t count);
+
+#endif

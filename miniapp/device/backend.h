@@ -1,0 +1,57 @@
+/*
+ * What the library needs of the memory and kernels behind a device name. Host threads are
+ * built in; offload is a module that is loaded only when a device other than cpu is named, so
+ * that --device cpu starts fast, and starts on machines that lack the offload runtime.
+ *
+ * A backend has devices by number. None is "current" but for the kernels, which run on the default
+ * device of the calling thread.
+ */
+#ifndef BACKEND_H
+#define BACKEND_H
+
+#include "table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { DEVICE_TEXT = 256 };
+
+struct backend {
+    const char *build; /* the library refuses a module of another build */
+    const char *kind;  /* of its devices: "host", "nvidia", "amd" or "emulated" */
+
+    /* What is known of a device, whether or not it can be used: "NVIDIA T4, sm_75, ...". False where
+     * none has that number. */
+    bool (*describe)(int number, char text[DEVICE_TEXT]);
+
+    /* Runs a probe on a device. False, with the reason, where the probe did not run there.
+     * `name` becomes the device's name. */
+    bool (*open)(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT]);
+
+    /* The seconds that a call of an empty kernel took. */
+    double (*empty_call)(int number);
+
+    /* The kernels of a precision. They run on the device that this thread selected last. */
+    const struct kernel_functions *(*functions)(enum miniapp_precision precision);
+    void (*select)(int number);
+
+    /* Memory of a device; NULL where there is not enough. */
+    void *(*allocate)(int number, size_t bytes);
+    void (*release)(int number, void *memory);
+    bool (*to_device)(int number, void *device, const void *host, size_t bytes);
+    bool (*from_device)(int number, void *host, const void *device, size_t bytes);
+
+    /* Memory of the host that the system does not page, so that the device can read it by itself;
+     * NULL where there is none. Both are NULL where the device is the host. */
+    void *(*allocate_pinned)(int number, size_t bytes);
+    void (*release_pinned)(int number, void *memory);
+
+    bool is_host;           /* the device's memory is the host's: nothing is copied */
+    bool takes_host_memory; /* allocate() counts against the memory of the host */
+};
+
+/* The symbol that an offload module exports. */
+#define OFFLOAD_BACKEND miniapp_offload_backend
+#define OFFLOAD_BACKEND_NAME "miniapp_offload_backend"
+
+#endif

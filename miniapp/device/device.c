@@ -1,0 +1,231 @@
+#include "device.h"
+#include "build.h"
+#include "host.h"
+#include "status.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The file that this code is in: the program, or the shared library. */
+static void own_path(char path[PATH_MAX])
+{
+    Dl_info here;
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = '\0';
+    if (dladdr((void *)own_path, &here) && here.dli_fname && strstr(here.dli_fname, ".so"))
+        snprintf(path, PATH_MAX, "%s", here.dli_fname);
+}
+
+static void up(char path[PATH_MAX])
+{
+    char *const slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* The module lies beside the shared library, lib/miniapp-offload.so, or in lib beside the program's
+ * bin. */
+static void module_path(char path[PATH_MAX])
+{
+    static const char module[] = "/lib/miniapp-offload.so";
+    char folder[PATH_MAX];
+    own_path(folder);
+    up(folder);
+    up(folder);
+    snprintf(path, PATH_MAX, "%.*s%s", (int)(PATH_MAX - sizeof(module)), folder, module);
+}
+
+/* The offload runtime ends the process when a kernel does not start: that is a device that cannot
+ * be used. It has said why by then. */
+static void runtime_gave_up(int signal_number)
+{
+    static const char line[] = "miniapp: the offload runtime gave up on the device\n";
+    (void)signal_number;
+    miniapp_abandon();
+    if (write(STDERR_FILENO, line, sizeof(line) - 1) < 0)
+        _exit(MINIAPP_OUTPUT);
+    _exit(MINIAPP_DEVICE);
+}
+
+/* GCC's runtime ends the process with exit(1) there. That status is ours too, but only after a
+ * failed comparison. */
+static void runtime_ended(int status, void *nothing)
+{
+    (void)nothing;
+    if (status == EXIT_FAILURE && miniapp_last_failure() != MINIAPP_MISMATCH)
+        runtime_gave_up(0);
+}
+
+static const struct backend *load_module(char reason[DEVICE_TEXT])
+{
+    char path[PATH_MAX];
+    module_path(path);
+    if (access(path, R_OK) != 0) {
+        snprintf(reason, DEVICE_TEXT, "this build has no offload; configure it with the preset "
+                                      "nvptx or emulated");
+        return NULL;
+    }
+    if (owns_process()) {
+        signal(SIGABRT, runtime_gave_up);
+        on_exit(runtime_ended, NULL);
+    }
+    /* global: libomp finds libomptarget, which the module brings, by symbols' names */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    const struct backend *backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
+    if (backend && strcmp(backend->build, BUILD_VERSION " " BUILD_OFFLOAD) == 0)
+        return backend;
+    if (backend)
+        snprintf(reason, DEVICE_TEXT, "lib/miniapp-offload.so is of another build: %s",
+                 backend->build);
+    else
+        snprintf(reason, DEVICE_TEXT, "%s", dlerror());
+    return NULL;
+}
+
+/* The offload module, or NULL and why it cannot be had. */
+static const struct backend *load_offload(char reason[DEVICE_TEXT])
+{
+    static const struct backend *backend;
+    static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&loading);
+    if (!backend)
+        backend = load_module(reason);
+    pthread_mutex_unlock(&loading);
+    return backend;
+}
+
+static void open_host(struct miniapp_device *device)
+{
+    device->backend = &host_backend;
+    snprintf(device->label, sizeof(device->label), "cpu");
+    host_backend.open(0, device->name, NULL);
+}
+
+static bool open_offload(int number, struct miniapp_device *device, char reason[DEVICE_TEXT])
+{
+    device->number = number;
+    device->backend = load_offload(reason);
+    snprintf(device->label, sizeof(device->label), "gpu:%d", number);
+    return device->backend && device->backend->open(number, device->name, reason);
+}
+
+/* The number in "gpu", "gpu:2", "auto" or "nvidia:2", or -1 where the name is none of these. Sets
+ * `length` to that of what stands before the colon. */
+static int number_of(const char *name, size_t *length)
+{
+    *length = strcspn(name, ":");
+    const char *const digits = name + *length + 1;
+    if (!name[*length])
+        return 0;
+    const size_t count = strspn(digits, "0123456789");
+    return count > 0 && count <= 6 && !digits[count] ? atoi(digits) : -1;
+}
+
+static bool is_word(const char *name, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(name, word, length) == 0;
+}
+
+/* Opens what the name asks for; false, with the reason, where it cannot be had. */
+static bool open_named(const char *name, struct miniapp_device *device, char reason[DEVICE_TEXT])
+{
+    size_t length;
+    const int number = number_of(name, &length);
+    const bool any = is_word(name, length, "gpu") || strcmp(name, "auto") == 0;
+    const struct backend *const offload = any ? NULL : load_offload(reason);
+    if (!any && !offload)
+        return false;
+    if (!any && !is_word(name, length, offload->kind)) {
+        snprintf(reason, DEVICE_TEXT, "the devices of this build are of the kind '%s'",
+                 offload->kind);
+        return false;
+    }
+    return open_offload(number, device, reason);
+}
+
+static bool is_device_name(const char *name)
+{
+    static const char *const words[] = {"gpu", "nvidia", "amd", "emulated"};
+    size_t length;
+    if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (number_of(name, &length) >= 0 && is_word(name, length, words[i]))
+            return true;
+    return false;
+}
+
+enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **opened)
+{
+    char reason[DEVICE_TEXT] = "";
+    *opened = NULL;
+    if (!is_device_name(name))
+        return fail(MINIAPP_USAGE, "unknown device '%s'; there are cpu, gpu, gpu:N and auto", name);
+    struct miniapp_device *const device = calloc(1, sizeof(*device));
+    if (!device)
+        return fail(MINIAPP_DEVICE, "out of memory for a device");
+    *opened = device;
+    if (strcmp(name, "cpu") == 0) {
+        open_host(device);
+        return MINIAPP_DONE;
+    }
+    if (open_named(name, device, reason))
+        return MINIAPP_DONE;
+    if (strcmp(name, "auto") == 0) {
+        warn("--device auto takes the cpu: %s", reason);
+        *device = (struct miniapp_device){0};
+        open_host(device);
+        return MINIAPP_DONE;
+    }
+    free(device);
+    *opened = NULL;
+    return fail(MINIAPP_DEVICE, "device '%s' cannot be used: %s", name, reason);
+}
+
+void miniapp_device_close(struct miniapp_device *device)
+{
+    free(device);
+}
+
+const char *miniapp_device_label(const struct miniapp_device *device)
+{
+    return device->label;
+}
+
+const char *miniapp_device_name(const struct miniapp_device *device)
+{
+    return device->name;
+}
+
+const char *miniapp_device_kind(const struct miniapp_device *device)
+{
+    return device->backend->kind;
+}
+
+bool miniapp_device_in_host_memory(const struct miniapp_device *device)
+{
+    return device->backend->takes_host_memory;
+}
+
+double miniapp_device_empty_call(const struct miniapp_device *device)
+{
+    return device->backend->empty_call ? device->backend->empty_call(device->number) : 0;
+}
+
+bool miniapp_device_describe(int number, char *text, size_t size)
+{
+    char long_text[DEVICE_TEXT] = "", reason[DEVICE_TEXT] = "";
+    const struct backend *const offload = load_offload(reason);
+    const bool is_there = offload && offload->describe(number, long_text);
+    snprintf(text, size, "%s",
+             is_there  ? long_text
+             : offload ? "the offload runtime finds no device that this build's code fits"
+                       : reason);
+    return is_there;
+}

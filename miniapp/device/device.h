@@ -1,0 +1,16 @@
+/* Devices as the library itself sees them. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include "backend.h"
+
+#include <miniapp/device.h>
+
+struct miniapp_device {
+    char label[16];         /* as in results: "cpu", "gpu:0" */
+    char name[DEVICE_TEXT]; /* the hardware: "NVIDIA H100" */
+    const struct backend *backend;
+    int number;
+};
+
+#endif

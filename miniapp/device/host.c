@@ -1,0 +1,143 @@
+#include "host.h"
+#include "cgroup.h"
+
+#include <miniapp/device.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Large pages save most of the TLB misses of a kernel that walks twenty arrays at once. */
+enum { LARGE_PAGE = 2 << 20 };
+
+/* Arrays whose bases are equal modulo a page compete for the same cache sets: each one starts
+ * some lines further on than the one before it. */
+enum { STAGGER = 17 * 64, STAGGERS = 16 };
+
+/* By the affinity mask and the quota of the control group. */
+int miniapp_host_cpus(void)
+{
+    const int procs = omp_get_num_procs();
+    const double quota = ceil(cgroup_cpus());
+    return quota < procs ? (int)fmax(quota, 1) : procs;
+}
+
+/* Counted, since a limit of the runtime may leave fewer than are asked for. */
+int miniapp_host_threads(void)
+{
+    static int threads;
+    if (threads)
+        return threads;
+#pragma omp parallel
+#pragma omp single
+    threads = omp_get_num_threads();
+    return threads;
+}
+
+void miniapp_host_set_threads(int threads)
+{
+    omp_set_dynamic(0);
+    if (threads > 0)
+        omp_set_num_threads(threads);
+    else if (!getenv("OMP_NUM_THREADS"))
+        omp_set_num_threads(miniapp_host_cpus());
+}
+
+const char *miniapp_host_processor(void)
+{
+    static char model[DEVICE_TEXT];
+    char line[DEVICE_TEXT];
+    FILE *file = model[0] ? NULL : fopen("/proc/cpuinfo", "r");
+    if (!model[0])
+        snprintf(model, sizeof(model), "unknown processor");
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            line[strcspn(line, "\n")] = '\0';
+            snprintf(model, sizeof(model), "%s", strchr(line, ':') + 2);
+            break;
+        }
+    if (file)
+        fclose(file);
+    return model;
+}
+
+static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
+{
+    (void)number;
+    (void)reason;
+    snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(), miniapp_host_threads(),
+             miniapp_host_threads() == 1 ? "" : "s");
+    return true;
+}
+
+/* The base and the size lie just before the memory that is handed out. */
+struct block {
+    void *base;
+    size_t bytes;
+};
+
+/* A page belongs to the node of the thread that touches it first: the threads touch what they will
+ * later compute on, so that they share an array as they share the rows of a field. */
+static void touch(char *memory, size_t bytes)
+{
+    const ptrdiff_t chunk = 1 << 16;
+    const ptrdiff_t total = (ptrdiff_t)bytes;
+#pragma omp parallel for schedule(static)
+    for (ptrdiff_t start = 0; start < total; start += chunk)
+        memset(memory + start, 0, (size_t)(total - start < chunk ? total - start : chunk));
+}
+
+static void *host_allocate(int number, size_t bytes)
+{
+    static atomic_uint allocations;
+    const size_t offset = sizeof(struct block) + 64 -
+                          sizeof(struct block) % 64 + STAGGER * (allocations++ % STAGGERS);
+    (void)number;
+    if (bytes > PTRDIFF_MAX - offset - LARGE_PAGE)
+        return NULL;
+    void *base = mmap(NULL, bytes + offset + LARGE_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    madvise(base, bytes + offset + LARGE_PAGE, MADV_HUGEPAGE);
+    char *memory = (char *)base + offset;
+    ((struct block *)memory)[-1] = (struct block){base, bytes + offset + LARGE_PAGE};
+    touch(memory, bytes);
+    return memory;
+}
+
+static void host_release(int number, void *memory)
+{
+    (void)number;
+    if (memory)
+        munmap(((struct block *)memory)[-1].base, ((struct block *)memory)[-1].bytes);
+}
+
+static void select_host(int number)
+{
+    (void)number;
+}
+
+extern const struct kernel_functions functions_host_float64, functions_host_float32;
+
+static const struct kernel_functions *host_functions(enum miniapp_precision precision)
+{
+    return precision == MINIAPP_FLOAT64 ? &functions_host_float64 : &functions_host_float32;
+}
+
+const struct backend host_backend = {
+    .build = "",
+    .kind = "host",
+    .open = host_open,
+    .functions = host_functions,
+    .select = select_host,
+    .allocate = host_allocate,
+    .release = host_release,
+    .is_host = true,
+    .takes_host_memory = true,
+};

@@ -1,0 +1,189 @@
+/*
+ * OpenMP target offload as a backend: the module that holds the kernels' device code. It is
+ * compiled, with the kernels' offload builds, by the offload compiler, and loaded on demand.
+ */
+#include "backend.h"
+#include "build.h"
+#include "clock.h"
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct kernel_functions functions_offload_float64, functions_offload_float32;
+
+static int device_count(void)
+{
+    return omp_get_num_devices();
+}
+
+/* 1 on a device; 0 where the runtime fell back to the host. */
+static int runs_on_device(int number)
+{
+    int on_device = 0;
+#pragma omp target map(from : on_device) device(number)
+    on_device = !omp_is_initial_device();
+    return on_device;
+}
+
+static const struct kernel_functions *functions(enum miniapp_precision precision)
+{
+    return precision == MINIAPP_FLOAT64 ? &functions_offload_float64 : &functions_offload_float32;
+}
+
+/* Whether code of this build runs on a GPU. Machine code runs on GPUs of its own generation that
+ * are not older, PTX and bitcode on all that are not older. */
+static bool code_fits(const struct gpu *gpu)
+{
+    for (const char *arch = strstr(MINIAPP_OFFLOAD_TARGET, "sm_"); arch;
+         arch = strstr(arch + 1, "sm_")) {
+        const int number = atoi(arch + 3);
+        const bool is_older = gpu->major * 10 + gpu->minor < number;
+        if (!is_older && (MINIAPP_OFFLOAD_ASSEMBLED_AT_START || gpu->major == number / 10))
+            return true;
+    }
+    return false;
+}
+
+static bool describe(int number, char text[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    if (MINIAPP_OFFLOAD_EMULATED) {
+        const double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+        snprintf(text, DEVICE_TEXT, "%s device %d, emulated on the CPU, in the host's %.1f GB",
+                 MINIAPP_OFFLOAD_TARGET, number, bytes / 1e9);
+        return number < device_count();
+    }
+    if (!driver_gpu(number, &gpu)) {
+        snprintf(text, DEVICE_TEXT, "GPU %d, of which the driver says nothing", number);
+        return number < device_count();
+    }
+    char free_text[64] = "";
+    if (gpu.free_bytes)
+        snprintf(free_text, sizeof(free_text), ", %.1f GB of them free",
+                 (double)gpu.free_bytes / 1e9);
+    snprintf(text, DEVICE_TEXT, "%s, sm_%d%d, %.1f GB%s; this build's %s code %s", gpu.name,
+             gpu.major, gpu.minor, (double)gpu.bytes / 1e9, free_text, MINIAPP_OFFLOAD_TARGET,
+             code_fits(&gpu) ? "fits" : "DOES NOT FIT");
+    return true;
+}
+
+/* OpenMP has no name for a device; NVIDIA's driver, which is loaded by then, has. */
+static void name_gpu(int number, char name[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    if (driver_gpu(number, &gpu))
+        snprintf(name, DEVICE_TEXT, "%s", gpu.name);
+    else
+        snprintf(name, DEVICE_TEXT, "GPU %d, whose name is unknown", number);
+}
+
+static double empty_call(int number)
+{
+    const double start = seconds_now();
+#pragma omp target device(number)
+    {
+    }
+    return seconds_now() - start;
+}
+
+/* What stands in the way where the runtime counts no device of that number. */
+static void explain_absence(int number, char reason[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    const int length =
+        snprintf(reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code "
+                 "fits", device_count(), device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
+    if (!MINIAPP_OFFLOAD_EMULATED && driver_gpu(number, &gpu))
+        snprintf(reason + length, DEVICE_TEXT - (size_t)length, "; GPU %d is %s, sm_%d%d", number,
+                 gpu.name, gpu.major, gpu.minor);
+}
+
+static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
+{
+    if (number >= device_count()) {
+        explain_absence(number, reason);
+        return false;
+    }
+    if (!runs_on_device(number)) {
+        snprintf(reason, DEVICE_TEXT, "a probe was run by the host instead%s",
+                 getenv("OMP_TARGET_OFFLOAD") ? "; OMP_TARGET_OFFLOAD is set" : "");
+        return false;
+    }
+    if (MINIAPP_OFFLOAD_EMULATED)
+        snprintf(name, DEVICE_TEXT, "%s device %d, emulated on the CPU", MINIAPP_OFFLOAD_TARGET,
+                 number);
+    else
+        name_gpu(number, name);
+    return true;
+}
+
+/* Where there is not enough memory the runtime prints a line of its own; the program says it
+ * better. */
+static void *allocate(int number, size_t bytes)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int messages = dup(STDERR_FILENO);
+    if (nowhere >= 0 && messages >= 0)
+        dup2(nowhere, STDERR_FILENO);
+    void *memory = omp_target_alloc(bytes, number);
+    if (nowhere >= 0 && messages >= 0)
+        dup2(messages, STDERR_FILENO);
+    if (messages >= 0)
+        close(messages);
+    if (nowhere >= 0)
+        close(nowhere);
+    return memory;
+}
+
+static void release(int number, void *memory)
+{
+    if (memory)
+        omp_target_free(memory, number);
+}
+
+static bool to_device(int number, void *device, const void *host, size_t bytes)
+{
+    return omp_target_memcpy(device, host, bytes, 0, 0, number, omp_get_initial_device()) == 0;
+}
+
+static bool from_device(int number, void *host, const void *device, size_t bytes)
+{
+    return omp_target_memcpy(host, device, bytes, 0, 0, omp_get_initial_device(), number) == 0;
+}
+
+/* Of LLVM's runtime; other compilers' have none. */
+extern void *llvm_omp_target_alloc_host(size_t bytes, int device) __attribute__((weak));
+extern void llvm_omp_target_free_host(void *memory, int device) __attribute__((weak));
+
+static void *allocate_pinned(int number, size_t bytes)
+{
+    return llvm_omp_target_alloc_host ? llvm_omp_target_alloc_host(bytes, number) : NULL;
+}
+
+static void release_pinned(int number, void *memory)
+{
+    llvm_omp_target_free_host(memory, number);
+}
+
+__attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
+    .build = BUILD_VERSION " " BUILD_OFFLOAD,
+    .kind = MINIAPP_OFFLOAD_KIND,
+    .describe = describe,
+    .empty_call = empty_call,
+    .open = open_device,
+    .functions = functions,
+    .select = omp_set_default_device,
+    .allocate = allocate,
+    .release = release,
+    .to_device = to_device,
+    .from_device = from_device,
+    .allocate_pinned = allocate_pinned,
+    .release_pinned = release_pinned,
+    .takes_host_memory = MINIAPP_OFFLOAD_EMULATED,
+};

@@ -1,0 +1,100 @@
+#include "guard.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How damage ends HDF5: a wild pointer, a division by zero, a failed check of the heap; and, by a
+ * timer, a loop without an end. */
+static const int guarded[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF};
+
+enum {
+    GUARDED = sizeof(guarded) / sizeof(*guarded),
+    STACK = 1 << 16,
+    LONGEST = 8192, /* a path may be in it */
+    PATIENCE = 2,   /* seconds of computing for what is no data: it takes milliseconds */
+    BYTES_A_SECOND = 10000000, /* slower than any filter */
+};
+
+static struct sigaction before[GUARDED];
+static stack_t stack_before;
+static timer_t timer;
+static bool has_timer;
+static char crashed[LONGEST], endless[LONGEST];
+
+/* With the heap and HDF5 in ruins, hardly anything may be called. */
+static void give_up(int number)
+{
+    const char *const line = number == SIGPROF ? endless : crashed;
+    miniapp_abandon();
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        _exit(MINIAPP_OUTPUT);
+    _exit(MINIAPP_INPUT);
+}
+
+static void write_line(char line[LONGEST], const char *path, const char *what)
+{
+    /* the name is cut, not the end of the line */
+    snprintf(line, LONGEST, "miniapp: %.*s: a damaged file: %s\n", LONGEST - 256, path, what);
+    for (char *c = line; c[0] && c[1]; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
+}
+
+/* It counts what this thread computes, the one that reads. The OpenMP runtime's threads may compute
+ * too: they spin after a parallel region, for ever with OMP_WAIT_POLICY=active. */
+static void make_timer(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
+}
+
+static void set_timer(time_t seconds)
+{
+    const struct itimerspec time = {.it_value = {.tv_sec = seconds}};
+    if (has_timer)
+        timer_settime(timer, 0, &time, NULL);
+}
+
+static void delete_timer(void)
+{
+    if (has_timer)
+        timer_delete(timer);
+    has_timer = false;
+}
+
+void guard_start(const char *path)
+{
+    if (!owns_process())
+        return;
+    static char room[STACK]; /* recursion may have used up the stack */
+    const stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
+    struct sigaction action = {.sa_handler = give_up, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
+    write_line(crashed, path, "the HDF5 library crashed while it read it");
+    write_line(endless, path, "the HDF5 library came to no end while it read it");
+    sigaltstack(&stack, &stack_before);
+    for (int i = 0; i < GUARDED; i++)
+        sigaction(guarded[i], &action, &before[i]);
+    make_timer();
+    set_timer(PATIENCE);
+}
+
+void guard_data(size_t bytes)
+{
+    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND));
+}
+
+void guard_end(void)
+{
+    if (!owns_process())
+        return;
+    delete_timer();
+    for (int i = 0; i < GUARDED; i++)
+        sigaction(guarded[i], &before[i], NULL);
+    sigaltstack(&stack_before, NULL);
+}

@@ -1,0 +1,16 @@
+/* HDF5 crashes on some damaged files, or comes to no end. That is an input which cannot be used:
+ * between guard_start and guard_end it ends the program with one line that names the file and the
+ * exit code of such an input, in a program that has called miniapp_own_process. */
+#ifndef GUARD_H
+#define GUARD_H
+
+#include <stddef.h>
+
+void guard_start(const char *path);
+
+/* Data of so many bytes will be read: that may take its time. */
+void guard_data(size_t bytes);
+
+void guard_end(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* HDF5 reports by a stack of messages on stderr. We print one line. */
+#ifndef HDF5_ERROR_H
+#define HDF5_ERROR_H
+
+/* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
+ * exit: after a failed write it would try again, and crash. */
+void hdf5_start(void);
+
+/* The innermost message of the last call that failed, or "no reason given". Valid until the next
+ * call; a reason is given once. */
+const char *hdf5_reason(void);
+
+#endif

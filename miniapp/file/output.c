@@ -1,0 +1,241 @@
+/* Outputs. */
+#include "hdf5_error.h"
+#include "status.h"
+#include "table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5_hl.h>
+#include <limits.h>
+#include <miniapp/file.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct miniapp_output {
+    char path[PATH_MAX]; /* where links lead: a link stays, what it points to is replaced */
+    hid_t file;
+};
+
+/* The unfinished file; empty where there is none. A signal handler reads it. */
+static char unfinished[PATH_MAX];
+
+static void remove_unfinished(void)
+{
+    if (unfinished[0])
+        unlink(unfinished);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static enum miniapp_status failed(const struct miniapp_output *output, const char *what)
+{
+    return fail(MINIAPP_OUTPUT, "%s: cannot be written: %s", output->path, what);
+}
+
+/* Creates the unfinished file, readable as any new file would be. */
+static enum miniapp_status create_unfinished(struct miniapp_output *output)
+{
+    if (snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX", output->path) >=
+        (int)sizeof(unfinished)) {
+        unfinished[0] = '\0';
+        return failed(output, "the path is too long");
+    }
+    const int descriptor = mkstemp(unfinished);
+    if (descriptor < 0) {
+        unfinished[0] = '\0';
+        return failed(output, strerror(errno));
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(descriptor, 0666 & ~mask);
+    close(descriptor);
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status check_target(const struct miniapp_output *output,
+                                        const char *const *read_files, size_t count)
+{
+    const char *const path = output->path;
+    struct stat there;
+    for (size_t i = 0; i < count; i++)
+        if (same_file(path, read_files[i]))
+            return fail(MINIAPP_USAGE, "--output '%s' is a file that is read", path);
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return failed(output, "it is there and no regular file");
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        return failed(output, strerror(errno));
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status start(struct miniapp_output *output)
+{
+    hdf5_start();
+    on_abandon(remove_unfinished);
+    const enum miniapp_status status = create_unfinished(output);
+    if (status)
+        return status;
+    /* the format in which metadata carries checksums */
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    output->file = H5Fcreate(unfinished, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    return output->file < 0 ? failed(output, hdf5_reason()) : MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
+                                        size_t count, struct miniapp_output **opened)
+{
+    struct miniapp_output *const output = malloc(sizeof(*output));
+    *opened = NULL;
+    if (!output)
+        return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
+    output->file = -1;
+    if (!realpath(path, output->path))
+        snprintf(output->path, sizeof(output->path), "%s", path);
+    enum miniapp_status status = strlen(path) >= sizeof(output->path)
+                                     ? failed(output, "the path is too long")
+                                     : check_target(output, read_files, count);
+    if (!status && unfinished[0])
+        status = failed(output, "another output is unfinished");
+    if (!status) {
+        status = start(output);
+        if (status)
+            miniapp_output_discard(output);
+    } else {
+        free(output);
+    }
+    if (!status)
+        *opened = output;
+    return status;
+}
+
+/* A dimension scale without coordinates, as netCDF-4 writes it; kept where it is there already. */
+static herr_t attach_scale(hid_t file, hid_t dataset, unsigned place, enum miniapp_axis axis,
+                           hsize_t length)
+{
+    const char *const name = miniapp_axis_name(axis);
+    hid_t scale;
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
+        scale = H5Dopen2(file, name, H5P_DEFAULT);
+    } else {
+        char label[80];
+        const hid_t space = H5Screate_simple(1, &length, NULL);
+        snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
+                 (int)length);
+        scale = H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT,
+                           H5P_DEFAULT);
+        H5Sclose(space);
+        if (scale >= 0 && H5DSset_scale(scale, label) < 0) {
+            H5Dclose(scale);
+            return -1;
+        }
+    }
+    const herr_t error = scale < 0 ? -1 : H5DSattach_scale(dataset, scale, place);
+    if (scale >= 0)
+        H5Dclose(scale);
+    return error;
+}
+
+/* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. A single
+ * number has no chunks. */
+static hid_t checked_chunks(const hsize_t *lengths, int rank)
+{
+    hsize_t chunk[MINIAPP_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        const hsize_t most = 1 << 14;
+        chunk[i] = i + 2 < rank ? 1 : lengths[i] < most ? lengths[i] : most;
+    }
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(creation, 0);
+    if (rank == 0)
+        return creation;
+    H5Pset_chunk(creation, rank, chunk);
+    H5Pset_fletcher32(creation);
+    return creation;
+}
+
+enum miniapp_status miniapp_output_write(struct miniapp_output *output,
+                                         const struct miniapp_field *field,
+                                         const struct miniapp_grid *grid,
+                                         enum miniapp_precision precision, const double *values)
+{
+    const int rank = miniapp_field_rank(field);
+    const hid_t type = precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    hsize_t lengths[MINIAPP_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        lengths[i] = miniapp_axis_length(field->axes[i], grid);
+    const hid_t space =
+        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
+    const hid_t creation = checked_chunks(lengths, rank);
+    const hid_t dataset = H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT,
+                                     creation, H5P_DEFAULT);
+    bool written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
+                                            H5P_DEFAULT, values) >= 0;
+    for (int i = 0; i < rank && written; i++)
+        written = attach_scale(output->file, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
+    written = written &&
+              H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
+              H5LTset_attribute_string(output->file, field->name, "long_name",
+                                       field->long_name) >= 0;
+    const enum miniapp_status status =
+        written ? MINIAPP_DONE : failed(output, hdf5_reason());
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
+        return failed(output, hdf5_reason());
+    H5Pclose(creation);
+    H5Sclose(space);
+    return status;
+}
+
+enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,
+                                             const char *text)
+{
+    return H5LTset_attribute_string(output->file, "/", name, text) < 0
+               ? failed(output, hdf5_reason())
+               : MINIAPP_DONE;
+}
+
+/* On the disk, not only in the page cache: a full disk may show only now. */
+static bool reached_disk(const char *path)
+{
+    const int descriptor = open(path, O_RDONLY);
+    const bool reached = descriptor >= 0 && fsync(descriptor) == 0;
+    const int reason = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = reason;
+    return reached;
+}
+
+enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
+{
+    const herr_t error = H5Fclose(output->file);
+    enum miniapp_status status = MINIAPP_DONE;
+    output->file = -1;
+    if (error < 0)
+        status = failed(output, hdf5_reason());
+    else if (!reached_disk(unfinished) || rename(unfinished, output->path) != 0)
+        status = failed(output, strerror(errno));
+    else
+        unfinished[0] = '\0';
+    miniapp_output_discard(output);
+    return status;
+}
+
+void miniapp_output_discard(struct miniapp_output *output)
+{
+    if (!output)
+        return;
+    if (output->file >= 0)
+        H5Fclose(output->file);
+    remove_unfinished();
+    unfinished[0] = '\0';
+    free(output);
+}

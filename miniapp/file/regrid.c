@@ -1,0 +1,227 @@
+#include "regrid.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis)
+{
+    for (const enum miniapp_axis *a = field->axes; *a != MINIAPP_NO_AXIS; a++)
+        if (*a == axis)
+            return true;
+    return false;
+}
+
+static size_t cells_along(const struct miniapp_field *field, enum miniapp_axis axis,
+                          const struct miniapp_grid *grid)
+{
+    return has_axis(field, axis) ? miniapp_axis_length(axis, grid) : 1;
+}
+
+/* ---- one axis ---- */
+
+/* The interior cell that a cell of the state's axis is, or repeats. */
+static size_t source_cell(size_t cell, size_t cells, bool cyclic)
+{
+    const ptrdiff_t n = (ptrdiff_t)cells;
+    const ptrdiff_t inside = (ptrdiff_t)cell - MINIAPP_HALO;
+    if (cyclic)
+        return (size_t)(((inside % n) + n) % n);
+    return (size_t)(inside < 0 ? 0 : inside >= n ? n - 1 : inside);
+}
+
+/* The middle of a cell, in cells of an axis that has `from` of them on the same length. */
+static struct place place_on(size_t cell, size_t to, size_t from)
+{
+    const double middle = ((double)cell + 0.5) * (double)from / (double)to - 0.5;
+    const double inside = fmin(fmax(middle, 0), (double)(from - 1));
+    const size_t lower = (size_t)inside;
+    const size_t upper = lower + 1 < from ? lower + 1 : lower;
+    return (struct place){.lower = lower, .upper = upper, .nearest = (size_t)(inside + 0.5),
+                          .weight = inside - (double)lower};
+}
+
+static struct place place_of(size_t cell, const struct pair_of_axes *axes)
+{
+    if (axes->same)
+        return (struct place){cell, cell, cell, cell, 0, false};
+    const bool is_ghost = cell < axes->to_ghosts || cell >= axes->to_ghosts + axes->to;
+    const size_t inside = axes->to_ghosts ? source_cell(cell, axes->to, axes->cyclic) : cell;
+    struct place place = axes->resample ? place_on(inside, axes->to, axes->from)
+                                        : (struct place){.lower = inside, .upper = inside,
+                                                         .nearest = inside};
+    place.inside = inside;
+    place.lower += axes->from_ghosts;
+    place.upper += axes->from_ghosts;
+    place.nearest += axes->from_ghosts;
+    place.is_closed = is_ghost && !axes->cyclic;
+    return place;
+}
+
+static struct place *places(const struct pair_of_axes *axes)
+{
+    const size_t cells = axes->to + 2 * axes->to_ghosts;
+    struct place *all = malloc(cells * sizeof(*all));
+    for (size_t cell = 0; all && cell < cells; cell++)
+        all[cell] = place_of(cell, axes);
+    return all;
+}
+
+static struct pair_of_axes pair_of(const struct regrid *regrid, enum miniapp_axis axis,
+                                   const struct file_grid *from, const struct miniapp_grid *to,
+                                   bool resample)
+{
+    const bool there = has_axis(regrid->field, axis);
+    const bool ghosts = there && axis != MINIAPP_Z;
+    struct pair_of_axes pair = {
+        .from = cells_along(regrid->field, axis, &from->grid),
+        .to = cells_along(regrid->field, axis, to),
+        .from_ghosts = ghosts && from->has_ghosts ? MINIAPP_HALO : 0,
+        .to_ghosts = ghosts ? MINIAPP_HALO : 0,
+        .cyclic = axis == MINIAPP_X && from->cyclic_x,
+        .resample = resample && there,
+        .same = !there || (!resample && (axis == MINIAPP_Z || from->has_ghosts)),
+    };
+    if (pair.same)
+        pair.from_ghosts = pair.to_ghosts = 0;
+    pair.from -= 2 * pair.from_ghosts;
+    pair.to -= 2 * pair.to_ghosts;
+    return pair;
+}
+
+/* ---- a field ---- */
+
+enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
+                                const struct miniapp_grid *to, bool resample,
+                                struct regrid *regrid)
+{
+    *regrid = (struct regrid){
+        .field = field,
+        .nx = cells_along(field, MINIAPP_X, to),
+        .ny = cells_along(field, MINIAPP_Y, to),
+        .nz = cells_along(field, MINIAPP_Z, to),
+        .from_nx = cells_along(field, MINIAPP_X, &from->grid),
+        .from_ny = cells_along(field, MINIAPP_Y, &from->grid),
+        .from_nz = cells_along(field, MINIAPP_Z, &from->grid),
+        .is_same = !resample && from->has_ghosts,
+        .resamples = resample,
+        .from_levels = from->grid.nz,
+        .to_levels = to->nz,
+    };
+    regrid->plane_elements = regrid->nx * regrid->ny;
+    regrid->planes = miniapp_field_elements(field, to) / regrid->plane_elements;
+    if (regrid->is_same)
+        return MINIAPP_DONE;
+    for (int i = 0; i < 3; i++)
+        regrid->axes[i] =
+            pair_of(regrid, (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
+    regrid->x = places(&regrid->axes[0]);
+    regrid->y = places(&regrid->axes[1]);
+    regrid->z = places(&regrid->axes[2]);
+    regrid->plane = malloc(regrid->plane_elements * sizeof(*regrid->plane));
+    if (!regrid->x || !regrid->y || !regrid->z || !regrid->plane)
+        return fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", field->name);
+    return MINIAPP_DONE;
+}
+
+void regrid_close(struct regrid *regrid)
+{
+    free(regrid->x);
+    free(regrid->y);
+    free(regrid->z);
+    free(regrid->plane);
+}
+
+static double along_x(const double *row, const struct place *x)
+{
+    return row[x->lower] + x->weight * (row[x->upper] - row[x->lower]);
+}
+
+static double along_y(const double *plane, size_t nx, const struct place *y, const struct place *x)
+{
+    const double lower = along_x(plane + y->lower * nx, x);
+    return lower + y->weight * (along_x(plane + y->upper * nx, x) - lower);
+}
+
+static void interpolate(const struct regrid *regrid, const double *block, const struct place *z)
+{
+    const size_t level = regrid->from_ny * regrid->from_nx;
+    const double *const below = block + z->lower * level;
+    const double *const above = block + z->upper * level;
+    double *to = regrid->plane;
+    for (size_t y = 0; y < regrid->ny; y++)
+        for (size_t x = 0; x < regrid->nx; x++) {
+            const double lower = along_y(below, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
+            const double upper = along_y(above, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
+            *to++ = lower + z->weight * (upper - lower);
+        }
+}
+
+static void take_nearest(const struct regrid *regrid, const double *block, const struct place *z)
+{
+    const bool closed_is_land = regrid->field->type != MINIAPP_REAL;
+    const double *const level = block + z->nearest * regrid->from_ny * regrid->from_nx;
+    double *to = regrid->plane;
+    for (size_t y = 0; y < regrid->ny; y++) {
+        const double *const row = level + regrid->y[y].nearest * regrid->from_nx;
+        for (size_t x = 0; x < regrid->nx; x++) {
+            const bool closed = regrid->y[y].is_closed || regrid->x[x].is_closed;
+            *to++ = closed && closed_is_land ? 0 : row[regrid->x[x].nearest];
+        }
+    }
+}
+
+/* An index names the deepest wet level: it becomes the first new level that lies as high, or
+ * none where all new levels lie deeper. */
+static void regrid_levels(double *index, size_t elements, size_t from_nz, size_t to_nz)
+{
+    for (size_t i = 0; i < elements; i++) {
+        size_t level = 0;
+        while (level < to_nz && (double)place_on(level, to_nz, from_nz).nearest + 1 < index[i])
+            level++;
+        if (index[i] > 0)
+            index[i] = level < to_nz ? (double)(level + 1) : 0;
+    }
+}
+
+/* The part of the file's spacings that lies in one new cell of `to` on the same length. */
+static double spacing_of(const double *from, size_t old_cells, size_t cell, size_t to)
+{
+    const double start = (double)cell * (double)old_cells / (double)to;
+    const double end = (double)(cell + 1) * (double)old_cells / (double)to;
+    double sum = 0;
+    for (size_t j = (size_t)start; j < old_cells && (double)j < end; j++)
+        sum += from[j] * (fmin(end, (double)(j + 1)) - fmax(start, (double)j));
+    return sum;
+}
+
+static void fill_spacing(const struct regrid *regrid, const double *values, size_t plane)
+{
+    const bool along_z = has_axis(regrid->field, MINIAPP_Z);
+    const bool on_x = has_axis(regrid->field, MINIAPP_X);
+    const struct pair_of_axes *const axes = &regrid->axes[along_z ? 2 : on_x ? 0 : 1];
+    const struct place *const at = along_z ? &regrid->z[plane] : on_x ? regrid->x : regrid->y;
+    for (size_t i = 0; i < regrid->plane_elements; i++)
+        regrid->plane[i] =
+            spacing_of(values + axes->from_ghosts, axes->from, at[i].inside, axes->to);
+}
+
+const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane)
+{
+    if (regrid->is_same)
+        return values + plane * regrid->plane_elements;
+    const struct miniapp_field *const field = regrid->field;
+    const size_t block = plane / regrid->nz * regrid->from_nz * regrid->from_ny * regrid->from_nx;
+    const struct place *const z = &regrid->z[plane % regrid->nz];
+    if (field->is_spacing && regrid->resamples)
+        fill_spacing(regrid, values, plane);
+    else if (field->type == MINIAPP_REAL && !field->wet && regrid->resamples)
+        interpolate(regrid, values + block, z); /* land has no part in water */
+    else
+        take_nearest(regrid, values + block, z);
+    if (field->type == MINIAPP_INDEX && regrid->resamples)
+        regrid_levels(regrid->plane, regrid->plane_elements, regrid->from_levels,
+                      regrid->to_levels);
+    return regrid->plane;
+}

@@ -1,0 +1,59 @@
+/*
+ * From the file's grid to that of a state, plane by plane: fields get their ghost cells, and are
+ * interpolated where another size is asked for.
+ *
+ * Reals are interpolated in the index; masks, indices and what means nothing on land are taken from
+ * the nearest cell. Spacings are cut and joined, so that they keep their sum. Ghosts along x are
+ * cyclic or closed, along y closed. A closed side is land, on which the values of the nearest cell
+ * are repeated.
+ */
+#ifndef REGRID_H
+#define REGRID_H
+
+#include "table.h"
+
+#include <miniapp/status.h>
+
+struct file_grid {
+    struct miniapp_grid grid; /* with or without ghosts */
+    bool has_ghosts, cyclic_x;
+};
+
+/* Where a cell lies on an axis of the file: between the cells `lower` and `upper`, at `weight` of
+ * the way, and nearest to `nearest`; and which interior cell it is or repeats. A closed ghost is
+ * land. */
+struct place {
+    size_t lower, upper, nearest, inside;
+    double weight;
+    bool is_closed;
+};
+
+/* An axis of the file and of the state: interior cells, and the ghosts on each side. */
+struct pair_of_axes {
+    size_t from, from_ghosts, to, to_ghosts;
+    bool cyclic, resample, same;
+};
+
+struct regrid {
+    const struct miniapp_field *field;
+    size_t planes, plane_elements; /* of the state's field */
+    size_t nx, ny, nz;             /* of the state's field: 1 for an axis that it lacks */
+    size_t from_nx, from_ny, from_nz;
+    size_t from_levels, to_levels; /* of the grids */
+    struct pair_of_axes axes[3];   /* x, y, z */
+    struct place *x, *y, *z;
+    bool is_same; /* the file's values are taken as they are */
+    bool resamples;
+    double *plane;
+};
+
+/* regrid_close() is due after a failure, too. */
+enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
+                                const struct miniapp_grid *to, bool resample,
+                                struct regrid *regrid);
+void regrid_close(struct regrid *regrid);
+
+/* The elements of one of the planes, of the file's values; valid until the next call. */
+const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane);
+
+#endif

@@ -1,9 +1,0 @@
-/* Numbers in small text files, such as the kernel's about itself. */
-#ifndef MINIAPP_NUMBER_H
-#define MINIAPP_NUMBER_H
-
-/* The number in the first line that `format` fits, which is scanf's and has one %lf; NAN where none
- * does, or there is no such file. */
-double number_in(const char *path, const char *format);
-
-#endif

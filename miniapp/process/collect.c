@@ -1,0 +1,208 @@
+#include "collect.h"
+#include "resume.h"
+#include "status.h"
+#include "stop.h"
+
+#include <stdlib.h>
+
+/* ---- outputs ---- */
+
+enum miniapp_status check_reference(const struct run *run)
+{
+    const struct options *options = &run->options;
+    const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < options->kernel_count; i++)
+        for (size_t f = 0; f < miniapp_field_count() && !status; f++) {
+            struct miniapp_reference reference;
+            if (!miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
+                continue;
+            status = miniapp_reference_read(options->reference, miniapp_field_at(f), &grid,
+                                            options->precisions[0], &reference);
+            miniapp_reference_release(&reference);
+        }
+    return status;
+}
+
+static enum miniapp_status check_output(struct run *run, const struct row *row,
+                                        const struct miniapp_field *field, const double *values)
+{
+    struct miniapp_reference reference;
+    const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
+    const enum miniapp_status status =
+        miniapp_reference_read(run->options.reference, field, &grid, row->precision, &reference);
+    if (status)
+        return status;
+    struct check *check = results_add_check(&run->results);
+    if (check) {
+        check->kernel = row->sequence;
+        check->device = miniapp_device_label(row->device);
+        check->precision = row->precision;
+        check->field = field;
+        validate(values, &reference, field, &grid, &check->verdict);
+    }
+    miniapp_reference_release(&reference);
+    return check ? MINIAPP_DONE : MINIAPP_DEVICE;
+}
+
+static enum miniapp_status add_checksum(struct run *run, const struct row *row,
+                                        const struct miniapp_field *field,
+                                        const struct miniapp_grid *grid, const double *values)
+{
+    struct checksum *checksum = results_add_checksum(&run->results);
+    if (!checksum)
+        return MINIAPP_DEVICE;
+    checksum->kernel = row->sequence;
+    checksum->device = miniapp_device_label(row->device);
+    checksum->precision = row->precision;
+    checksum->grid = row->grid;
+    checksum->field = field;
+    digest_values(values, miniapp_field_elements(field, grid), checksum->text);
+    return MINIAPP_DONE;
+}
+
+/* Brings one output to the host and to the form of the file, to be compared, hashed and written. */
+static enum miniapp_status use_output(struct run *run, struct row *row,
+                                      const struct bound_field *bound)
+{
+    const bool has_ghosts = miniapp_input_has_ghosts(run->input);
+    const struct miniapp_grid grid = has_ghosts ? row->grid : miniapp_grid_interior(&row->grid);
+    double *values = malloc(miniapp_field_elements(bound->field, &grid) * sizeof(*values));
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!values)
+        status = fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'",
+                      miniapp_field_name(bound->field));
+    else if (has_ghosts)
+        status = miniapp_state_get(row->state, bound->name, values);
+    else
+        status = miniapp_state_get_interior(row->state, bound->name, values);
+    if (!status && run->options.reference)
+        status = check_output(run, row, bound->field, values);
+    if (!status && run->options.checksums)
+        status = add_checksum(run, row, bound->field, &grid, values);
+    if (!status && run->options.output)
+        status = miniapp_output_write(run->output, bound->field, &grid, row->precision, values);
+    free(values);
+    return status;
+}
+
+static enum miniapp_status use_outputs(struct run *run, struct row *row)
+{
+    const struct options *options = &run->options;
+    if (!options->reference && !options->output && !options->checksums)
+        return MINIAPP_DONE;
+    enum miniapp_status status = row_settle(row);
+    for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++)
+        if (row->fields[i].writes)
+            status = use_output(run, row, &row->fields[i]);
+    return status;
+}
+
+/* ---- rows ---- */
+
+/* What the row that measures a ceiling reached, in bytes or flops a second. */
+static double rate_of(const struct bench *bench, int place, bool of_bytes)
+{
+    const struct row *row = place == NO_ROW ? NULL : &bench->rows[place];
+    if (!row || row->samples.count == 0)
+        return 0;
+    return (of_bytes ? row_bytes(row) : row_flops(row)) / row->timing.median;
+}
+
+/* How long what the row reads takes to the device, or what it writes back. */
+static enum miniapp_status time_transfers(const struct row *row, bool to_device,
+                                          struct transfer_times *times)
+{
+    const char **names = malloc((row->field_count + 1) * sizeof(*names));
+    size_t count = 0;
+    *times = (struct transfer_times){0};
+    if (!names)
+        return fail(MINIAPP_DEVICE, "out of memory for the names of fields");
+    for (size_t i = 0; i < row->field_count; i++)
+        if (to_device ? row->fields[i].reads : row->fields[i].writes) {
+            const struct miniapp_field *const field = row->fields[i].field;
+            names[count++] = row->fields[i].name;
+            times->bytes += (double)miniapp_field_elements(field, &row->grid) *
+                            (double)miniapp_element_bytes(miniapp_field_type(field),
+                                                          row->precision);
+        }
+    enum miniapp_status status = miniapp_state_time_copies(row->state, names, count, to_device,
+                                                           false, &times->seconds);
+    if (!status)
+        status = miniapp_state_time_copies(row->state, names, count, to_device, true,
+                                           &times->pinned_seconds);
+    if (times->seconds == 0) /* nothing is copied */
+        times->bytes = 0;
+    free(names);
+    return status;
+}
+
+/* Each step's share of the time of a sequence of several; NULL for a kernel. */
+static double *shares_of(const struct row *row)
+{
+    const size_t count = miniapp_sequence_steps(row->sequence);
+    double *shares = count > 1 ? malloc(count * sizeof(*shares)) : NULL;
+    double sum = 0;
+    for (size_t s = 0; shares && s < count; s++)
+        sum += row->step_seconds[s];
+    for (size_t s = 0; shares && s < count; s++)
+        shares[s] = row->step_seconds[s] / sum;
+    return shares;
+}
+
+static enum miniapp_status collect_row(struct run *run, struct bench *bench, struct row *row)
+{
+    struct transfer_times to_device = {0}, from_device = {0};
+    enum miniapp_status status = MINIAPP_DONE;
+    if (row->samples.count == row->samples.wanted) {
+        status = time_transfers(row, true, &to_device);
+        if (!status)
+            status = time_transfers(row, false, &from_device);
+    }
+    if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
+        status = use_outputs(run, row);
+    struct result *result = status ? NULL : results_add(&run->results);
+    if (!result)
+        return status ? status : MINIAPP_DEVICE;
+    *result = (struct result){
+        .kernel = row->sequence,
+        .device = miniapp_device_label(row->device),
+        .precision = row->precision,
+        .grid = row->grid,
+        .timing = row->timing,
+        .each_call = row->each_call,
+        .bytes = row_bytes(row),
+        .flops = row_flops(row),
+        .device_bytes = miniapp_plan_bytes(row->plan),
+        .state_bytes = miniapp_state_bytes(row->state),
+        .shares = shares_of(row),
+        .to_device = to_device,
+        .from_device = from_device,
+        .bandwidth = rate_of(bench, row->triad, true),
+        .flop_rate = rate_of(bench, row->fma, false),
+    };
+    return MINIAPP_DONE;
+}
+
+/* Sizes that are run one after the other may share a ceiling. */
+static bool is_known_ceiling(const struct run *run, const struct row *row)
+{
+    return row->is_ceiling &&
+           (results_have(&run->results, row->sequence, miniapp_device_label(row->device), row->precision,
+                         &row->grid) ||
+            resume_has(&run->results, row->sequence, miniapp_device_label(row->device), row->precision, &row->grid,
+                       false));
+}
+
+enum miniapp_status collect(struct run *run, struct bench *bench)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int ceilings = 0; ceilings < 2; ceilings++)
+        for (int i = 0; i < bench->count && !status; i++) {
+            struct row *row = &bench->rows[i];
+            if (row->samples.count > 0 && row->is_ceiling == (ceilings == 1) &&
+                !is_known_ceiling(run, row))
+                status = collect_row(run, bench, row);
+        }
+    return status;
+}

@@ -1,0 +1,84 @@
+/* The process: its command line, threads, signals and exit code. */
+#include "listing.h"
+#include "progress.h"
+#include "run.h"
+#include "status.h"
+#include "stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void set_threads(const struct options *options)
+{
+    if ((int)options->threads > miniapp_host_cpus())
+        warn("%zu threads share the %d CPU%s that this process may use", options->threads,
+             miniapp_host_cpus(), miniapp_host_cpus() == 1 ? "" : "s");
+    miniapp_host_set_threads((int)options->threads);
+    if (options->threads && miniapp_host_threads() != (int)options->threads)
+        warn("%zu threads are asked for, but the OpenMP runtime gives %d", options->threads,
+             miniapp_host_threads());
+}
+
+static enum miniapp_status list(const struct options *options)
+{
+    if (options->action == ACTION_LIST_KERNELS)
+        list_kernels(stdout, options->settings);
+    else
+        list_devices(stdout);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
+}
+
+/* What the program takes for granted of the process that it is. */
+static enum miniapp_status settle_in(void)
+{
+    const char *threads = getenv("OMP_NUM_THREADS");
+    int descriptor;
+    do /* a file must not get the number of a standard stream that is closed */
+        descriptor = open("/dev/null", O_RDONLY);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    close(descriptor);
+    /* libomp aborts on what it cannot read */
+    if (threads && !threads[0])
+        unsetenv("OMP_NUM_THREADS");
+    else if (threads && (threads[strspn(threads, "0123456789, ")] || atoi(threads) < 1))
+        return fail(MINIAPP_USAGE, "OMP_NUM_THREADS is '%s', but must be a whole number from 1",
+                    threads);
+    return MINIAPP_DONE;
+}
+
+static void print(enum miniapp_status status, const char *line)
+{
+    progress_clear();
+    fprintf(stderr, "miniapp: %s%s\n", status ? "" : "warning: ", line);
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    miniapp_listen(print);
+    miniapp_own_process(true);
+    join_words(argc, argv, run.command_line); /* argp moves the words about */
+    enum miniapp_status status = settle_in();
+    if (!status)
+        status = parse_options(argc, argv, &run.options);
+    if (status) {
+        run_release(&run);
+        return status;
+    }
+    stop_prepare();
+    set_threads(&run.options);
+    if (run.options.action != ACTION_RUN) {
+        status = list(&run.options);
+        run_release(&run);
+        return status;
+    }
+    status = run_all(&run);
+    const bool ended = !status && run.results.interrupted;
+    run_release(&run);
+    return ended ? stop_exit_code() : (int)status;
+}

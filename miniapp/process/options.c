@@ -1,0 +1,478 @@
+#include "options.h"
+#include "provenance.h"
+#include "shape.h"
+#include "status.h"
+#include "suggest.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
+    KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_HELP = '?', KEY_VERSION = 'V',
+};
+
+static const struct argp_option option_table[] = {
+    {"kernel", 'k', "NAME", 0,
+     "of --list-kernels, or all (the ocean's), or calibration; with other fields as "
+     "NAME:ARGUMENT=FIELD,...; repeatable [all]", 0},
+    {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
+    {"output", 'o', "FILE", 0, "write the outputs", 0},
+    {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
+    {"size", 's', "N", 0,
+     "run on about N points in pyhpc-benchmarks' shape; repeatable [the file's own grid]", 0},
+    {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
+    {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
+     "run on a grid of that shape, ghosts included; repeatable", 0},
+    {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
+    {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
+    {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
+    {"seed", KEY_SEED, "N", 0, "of the random order in which rows take turns [by the clock]", 0},
+    {"roofline", KEY_ROOFLINE, 0, 0,
+     "measure the ceilings, triad and fma, beside each row, and say its share of them", 0},
+    {"transfer", KEY_TRANSFER, "NAME", 0,
+     "once or each-call: time the kernel, or inputs to the device and outputs back too [once]", 0},
+    {"threads", 't', "N", 0, "host threads [all that the process may use]", 0},
+    {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
+    {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
+    {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
+    {"checksums", KEY_CHECKSUMS, 0, 0, "report a SHA-256 of each output", 0},
+    {"resume", KEY_RESUME, "FILE", 0,
+     "keep the results in this JSON file, size by size, and skip the rows that it has", 0},
+    {"verbose", 'v', 0, 0, "say what the clock costs and what is done", 0},
+    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
+    {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
+     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
+    {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
+    {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
+    {"help", KEY_HELP, 0, 0, "give this list", -1},
+    {"version", KEY_VERSION, 0, 0, "say what was built, from what and how", -1},
+    {0},
+};
+
+static const char *const format_names[] = {"table", "json", "csv"};
+static const char *const transfer_names[] = {"once", "each-call"};
+enum { FORMATS = 3, TRANSFERS = 2, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
+enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
+
+static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
+{
+    fail(MINIAPP_USAGE, "unknown %s '%s'; the closest is '%s'", what, word,
+         closest_match(word, names, count));
+    return REPORTED;
+}
+
+static error_t repeated(const char *option)
+{
+    fail(MINIAPP_USAGE, "--%s is given more than %d times", option, MAX_REPEATS);
+    return REPORTED;
+}
+
+/* The word's place among the names, or -1. */
+static int place_of(const char *word, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, names[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* A decimal whole number in [least, most]; 1e6 is one too. */
+static error_t parse_count(const char *option, const char *text, double least, double most,
+                           size_t *count)
+{
+    char *end = NULL;
+    const bool plain = text[0] != '\0' && text[strspn(text, "0123456789.eE+")] == '\0';
+    const double value = plain ? strtod(text, &end) : NAN;
+    if (!plain || *end != '\0' || value != floor(value) || value < least || value > most) {
+        fail(MINIAPP_USAGE, "--%s takes a whole number from %g to %g, not '%s'", option, least,
+             most, text);
+        return REPORTED;
+    }
+    *count = (size_t)value;
+    return 0;
+}
+
+static bool is_calibration(const struct miniapp_sequence *kernel)
+{
+    return strcmp(miniapp_sequence_subject(kernel), "calibration") == 0;
+}
+
+static bool is_chosen(const struct options *options, const struct miniapp_sequence *kernel)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (options->kernels[i] == kernel)
+            return true;
+    return false;
+}
+
+static error_t choose(struct options *options, const struct miniapp_sequence *kernel)
+{
+    if (is_chosen(options, kernel))
+        return 0;
+    if (options->kernel_count == MAX_REPEATS)
+        return repeated("kernel");
+    options->kernels[options->kernel_count++] = kernel;
+    return 0;
+}
+
+/* All that measure the machine, or all of the ocean's. */
+static error_t choose_all(struct options *options, bool calibration)
+{
+    error_t error = 0;
+    for (size_t i = 0; i < miniapp_kernel_count() && !error; i++) {
+        const struct miniapp_sequence *const kernel = miniapp_sequence_at(i);
+        if (is_calibration(kernel) == calibration)
+            error = choose(options, kernel);
+    }
+    return error;
+}
+
+static error_t add_kernel(struct options *options, const char *name)
+{
+    const char *names[MAX_NAMES] = {"all", "calibration"};
+    size_t count = 2;
+    const struct miniapp_sequence *kernel;
+    if (strcmp(name, "all") == 0 || strcmp(name, "calibration") == 0)
+        return choose_all(options, strcmp(name, "calibration") == 0);
+    for (size_t i = 0; i < miniapp_sequence_count() && count < MAX_NAMES; i++)
+        names[count++] = miniapp_sequence_name(miniapp_sequence_at(i));
+    if (!strchr(name, ':') && place_of(name, names, count) < 0)
+        return unknown("kernel", name, names, count);
+    return miniapp_sequence_find(name, &kernel) ? REPORTED : choose(options, kernel);
+}
+
+/* One of the words, of which all but cpu and auto may have :N behind, N decimal digits. */
+static bool is_device_name(const char *name, const char *const *words, size_t count)
+{
+    const size_t length = strcspn(name, ":");
+    const char *const digits = name[length] ? name + length + 1 : "0";
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, words[i]) == 0 ||
+            (i >= 2 && strlen(words[i]) == length && strncmp(name, words[i], length) == 0))
+            return digits[0] && strlen(digits) <= 6 && !digits[strspn(digits, "0123456789")];
+    return false;
+}
+
+static error_t add_device(struct options *options, const char *name)
+{
+    static const char *const words[] = {"cpu", "auto", "gpu", "nvidia", "amd", "emulated"};
+    const size_t count = sizeof(words) / sizeof(*words);
+    if (!is_device_name(name, words, count))
+        return unknown("device", name, words, count);
+    if (place_of(name, options->devices, options->device_count) >= 0)
+        return 0;
+    if (options->device_count == MAX_REPEATS)
+        return repeated("device");
+    options->devices[options->device_count++] = name;
+    return 0;
+}
+
+static error_t add_precision(struct options *options, const char *name)
+{
+    const char *names[MINIAPP_PRECISIONS];
+    for (int i = 0; i < MINIAPP_PRECISIONS; i++)
+        names[i] = miniapp_precision_name((enum miniapp_precision)i);
+    const int precision = place_of(name, names, MINIAPP_PRECISIONS);
+    if (precision < 0)
+        return unknown("precision", name, names, MINIAPP_PRECISIONS);
+    for (size_t i = 0; i < options->precision_count; i++)
+        if (options->precisions[i] == (enum miniapp_precision)precision)
+            return 0;
+    options->precisions[options->precision_count++] = (enum miniapp_precision)precision;
+    return 0;
+}
+
+static error_t add_shape(struct options *options, const char *option, const char *text,
+                         const struct miniapp_grid *grid)
+{
+    if (options->shape_count == MAX_REPEATS)
+        return repeated(option);
+    if (grid->nx < MINIAPP_MIN_CELLS || grid->ny < MINIAPP_MIN_CELLS) {
+        fail(MINIAPP_USAGE, "--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
+                            "each side", option, text, grid->nx, grid->ny, grid->nz,
+             MINIAPP_HALO);
+        return REPORTED;
+    }
+    if (grid->nx > MINIAPP_MAX_CELLS || grid->ny > MINIAPP_MAX_CELLS ||
+        grid->nz > MINIAPP_MAX_CELLS) {
+        fail(MINIAPP_USAGE, "--%s %s: an axis has at most %d cells", option, text,
+             MINIAPP_MAX_CELLS);
+        return REPORTED;
+    }
+    for (size_t i = 0; i < options->shape_count; i++)
+        if (same_grid(grid, &options->shapes[i]))
+            return 0;
+    options->shapes[options->shape_count++] = *grid;
+    return 0;
+}
+
+static error_t add_size(struct options *options, const char *text)
+{
+    size_t points;
+    const error_t error = parse_count("size", text, 1, 1e15, &points);
+    if (error)
+        return error;
+    const struct miniapp_grid grid = grid_of_size(points);
+    return add_shape(options, "size", text, &grid);
+}
+
+static error_t add_sweep(struct options *options)
+{
+    error_t error = 0;
+    for (size_t points = 1 << 12; points <= 1 << 22 && !error; points *= 4) {
+        const struct miniapp_grid grid = grid_of_size(points);
+        error = add_shape(options, "size", "by --sweep", &grid);
+    }
+    return error;
+}
+
+/* Three whole numbers with an x between */
+static error_t parse_shape(struct options *options, const char *text)
+{
+    size_t lengths[3] = {0};
+    const char *rest = text;
+    for (int i = 0; i < 3 && rest; i++) {
+        char number[32] = "";
+        const size_t digits = strspn(rest, "0123456789");
+        memcpy(number, rest, digits < sizeof(number) ? digits : sizeof(number) - 1);
+        const bool ends = rest[digits] == (i < 2 ? 'x' : '\0');
+        if (digits == 0 || digits > 12 || !ends)
+            rest = NULL;
+        else
+            rest += digits + (i < 2);
+        lengths[i] = rest ? (size_t)strtoull(number, NULL, 10) : 0;
+    }
+    if (!rest || lengths[2] == 0) {
+        fail(MINIAPP_USAGE, "--shape takes three whole numbers such as 94x44x20, not '%s'", text);
+        return REPORTED;
+    }
+    const struct miniapp_grid grid = {lengths[0], lengths[1], lengths[2]};
+    return add_shape(options, "shape", text, &grid);
+}
+
+static error_t set_seconds(struct options *options, const char *text)
+{
+    char *end;
+    options->seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(options->seconds > 0 && options->seconds <= 1e6)) {
+        fail(MINIAPP_USAGE, "--seconds takes a number above 0, at most 1e6, not '%s'", text);
+        return REPORTED;
+    }
+    return 0;
+}
+
+static error_t set_seed(struct options *options, const char *text)
+{
+    size_t seed = 0;
+    const error_t error = parse_count("seed", text, 0, 1e15, &seed);
+    options->seed = seed;
+    return error;
+}
+
+static error_t set_transfer(struct options *options, const char *name)
+{
+    const int transfer = place_of(name, transfer_names, TRANSFERS);
+    if (transfer < 0)
+        return unknown("transfer", name, transfer_names, TRANSFERS);
+    options->transfer = (enum transfer)transfer;
+    return 0;
+}
+
+static error_t add_setting(struct options *options, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    char *end = NULL;
+    const double value = equals ? strtod(equals + 1, &end) : 0;
+    if (!equals || end == equals + 1 || *end != '\0') {
+        fail(MINIAPP_USAGE, "--set takes NAME=VALUE with a number, not '%s'", text);
+        return REPORTED;
+    }
+    char name[MAX_NAMES] = "";
+    memcpy(name, text, (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text)
+                                                               : sizeof(name) - 1);
+    const struct miniapp_setting *const setting = miniapp_setting_find(name);
+    if (setting && miniapp_setting_check(setting, value, "--set", MINIAPP_USAGE))
+        return REPORTED;
+    if (miniapp_settings_set(options->settings, name, value))
+        return REPORTED;
+    for (size_t i = 0; i < miniapp_setting_count(); i++)
+        options->is_set[i] |= miniapp_setting_at(i) == setting;
+    return 0;
+}
+
+static error_t set_format(struct options *options, const char *name)
+{
+    const int format = place_of(name, format_names, FORMATS);
+    if (format < 0)
+        return unknown("format", name, format_names, FORMATS);
+    options->format = (enum output_format)format;
+    return 0;
+}
+
+static error_t set_path(const char **path, const char *option, const char *text)
+{
+    if (*path) {
+        fail(MINIAPP_USAGE, "--%s is given twice: '%s' and '%s'", option, *path, text);
+        return REPORTED;
+    }
+    *path = text;
+    return 0;
+}
+
+static error_t set_input(struct options *options, const char *path)
+{
+    if (options->input) {
+        fail(MINIAPP_USAGE, "one input is read, but '%s' follows '%s'", path, options->input);
+        return REPORTED;
+    }
+    options->input = path;
+    return 0;
+}
+
+/* Ends the program after it printed what was asked for. */
+static void leave(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        exit(fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno)));
+    exit(MINIAPP_DONE);
+}
+
+struct parsing {
+    struct options *options;
+    const char *stopped_at; /* the word that argp could not use */
+};
+
+/* getopt has gone past the wrong word, but for one of several short options in a word. */
+static const char *wrong_word(const struct argp_state *state)
+{
+    const char *word = state->argv[state->next - 1];
+    return word[0] != '-' && state->next < state->argc ? state->argv[state->next] : word;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct parsing *parsing = state->input;
+    struct options *options = parsing->options;
+    switch (key) {
+    case 'k': return add_kernel(options, argument);
+    case 'd': return add_device(options, argument);
+    case 'o': return set_path(&options->output, "output", argument);
+    case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
+    case 's': return add_size(options, argument);
+    case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
+    case KEY_SWEEP: return add_sweep(options);
+    case KEY_SHAPE: return parse_shape(options, argument);
+    case KEY_SECONDS: return set_seconds(options, argument);
+    case KEY_SEED: return set_seed(options, argument);
+    case KEY_ROOFLINE: options->roofline = true; return 0;
+    case KEY_TRANSFER: return set_transfer(options, argument);
+    case KEY_CHECKSUMS: options->checksums = true; return 0;
+    case KEY_RESUME: return set_path(&options->resume, "resume", argument);
+    case 'v': options->verbose = true; return 0;
+    case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
+    case 't': return parse_count("threads", argument, 1, MAX_THREADS, &options->threads);
+    case KEY_PRECISION: return add_precision(options, argument);
+    case KEY_SET: return add_setting(options, argument);
+    case KEY_FORMAT: return set_format(options, argument);
+    case KEY_ALLOW_NONFINITE: options->allow |= MINIAPP_ALLOW_NONFINITE; return 0;
+    case KEY_ALLOW_INVALID: options->allow |= MINIAPP_ALLOW_INVALID; return 0;
+    case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
+    case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
+    case KEY_HELP:
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, state->name);
+        leave();
+        break;
+    case KEY_VERSION:
+        print_build(stdout);
+        leave();
+        break;
+    case ARGP_KEY_ARG: return set_input(options, argument);
+    case ARGP_KEY_ERROR: parsing->stopped_at = wrong_word(state); return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* What argp found wrong with the word that it stopped at. */
+static enum miniapp_status explain(const char *word)
+{
+    const char *names[MAX_NAMES];
+    size_t count = 0;
+    for (const struct argp_option *option = option_table; option->name; option++)
+        names[count++] = option->name;
+    char name[MAX_NAMES] = "";
+    strncpy(name, word + strspn(word, "-"), sizeof(name) - 1);
+    name[strcspn(name, "=")] = '\0';
+    for (const struct argp_option *option = option_table; option->name; option++) {
+        const bool is_short = word[1] != '-' && name[0] == option->key;
+        if (!is_short && strcmp(name, option->name) != 0)
+            continue;
+        if (option->arg)
+            return fail(MINIAPP_USAGE, "--%s takes a value: %s", option->name, option->arg);
+        return fail(MINIAPP_USAGE, "--%s takes no value", option->name);
+    }
+    return fail(MINIAPP_USAGE, "unknown option '%s'; the closest is '--%s'", word,
+                closest_match(name, names, count));
+}
+
+static void set_defaults(struct options *options)
+{
+    if (options->kernel_count == 0)
+        add_kernel(options, "all");
+    if (options->device_count == 0)
+        options->devices[options->device_count++] = "cpu";
+    if (options->shape_count == 0)
+        options->shape_count = 1; /* nx = 0, the file's own grid */
+    if (options->precision_count == 0)
+        options->precision_count = 1; /* float64 */
+}
+
+/* What single options cannot know. */
+static enum miniapp_status check_together(const struct options *options)
+{
+    const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
+    if (!options->input)
+        return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
+    if (options->reference && resized)
+        return fail(MINIAPP_USAGE, "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
+    if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
+                            options->shape_count > 1))
+        return fail(MINIAPP_USAGE, "--output holds one run: give one device, precision and size");
+    if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
+        return fail(MINIAPP_USAGE, "--roofline is of kernels alone: leave out --transfer each-call");
+    if (options->resume && (options->output || options->reference))
+        return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status parse_options(int argc, char **argv, struct options *options)
+{
+    static const struct argp argp = {
+        option_table, parse_option, "INPUT.h5",
+        "Ocean-model kernels on host threads and GPUs: reads a grid from an HDF5 file, runs "
+        "kernels on it, validates and times them.\v"
+        "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
+        "4 the device cannot be used; 5 an output cannot be written.",
+        NULL, NULL, NULL};
+    struct parsing parsing = {options, argv[0]};
+    *options = (struct options){.burnin = 1, .seconds = 1, .seed = (uint64_t)time(NULL),
+                                .settings = miniapp_settings_create()};
+    if (!options->settings)
+        return fail(MINIAPP_DEVICE, "out of memory for the settings");
+    /* argp would print two lines on an error, where we print one; told not to, it does not print
+     * its own help either */
+    const error_t error =
+        argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &parsing);
+    if (error == REPORTED)
+        return MINIAPP_USAGE;
+    if (error)
+        return explain(parsing.stopped_at);
+    set_defaults(options);
+    return options->action == ACTION_RUN ? check_together(options) : MINIAPP_DONE;
+}

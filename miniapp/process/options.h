@@ -1,0 +1,53 @@
+/* The command line. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <miniapp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_REPEATS = 64 }; /* of one repeatable option */
+enum { MOST_SETTINGS = 256 };
+
+/* Where the data of an offload device are while calls are timed. */
+enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
+
+enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+
+enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES };
+
+struct options {
+    enum action action;
+    const char *input;     /* a path; never NULL for ACTION_RUN */
+    const char *output;    /* a path or NULL */
+    const char *reference; /* a path or NULL */
+    const struct miniapp_sequence *kernels[MAX_REPEATS];
+    size_t kernel_count;
+    const char *devices[MAX_REPEATS];
+    size_t device_count;
+    struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
+    size_t shape_count;
+    enum miniapp_precision precisions[MINIAPP_PRECISIONS];
+    size_t precision_count;
+    size_t repetitions; /* 0: as many calls as take `seconds` */
+    double seconds;     /* for each row */
+    size_t burnin;
+    uint64_t seed; /* of the order in which rows take turns */
+    bool roofline;
+    bool checksums;
+    bool verbose;
+    enum transfer transfer;
+    const char *resume; /* a path or NULL */
+    size_t threads; /* 0: all that the process may use */
+    struct miniapp_settings *settings; /* the defaults, but for those that --set gave */
+    bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
+    enum output_format format;
+    int allow; /* what the reader lets pass */
+};
+
+/* Fills the options, with their defaults, from the command line. --help and --version print and
+ * exit. MINIAPP_USAGE where the command line is wrong. */
+enum miniapp_status parse_options(int argc, char **argv, struct options *options);
+
+#endif

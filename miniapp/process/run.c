@@ -1,0 +1,344 @@
+#include "run.h"
+#include "bench.h"
+#include "clock.h"
+#include "collect.h"
+#include "report.h"
+#include "resume.h"
+#include "status.h"
+#include "stop.h"
+
+#include <stdlib.h>
+
+/* ---- before ---- */
+
+static enum miniapp_status open_devices(struct run *run)
+{
+    const struct options *options = &run->options;
+    for (size_t i = 0; i < options->device_count; i++) {
+        const enum miniapp_status status = miniapp_device_open(options->devices[i], &run->devices[i]);
+        if (status)
+            return status;
+    }
+    return MINIAPP_DONE;
+}
+
+static bool is_wanted(const struct options *options, const struct miniapp_field *field)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (miniapp_sequence_reads(options->kernels[i], field))
+            return true;
+    return options->roofline && (miniapp_sequence_reads(ceiling_of_bytes(), field) ||
+                                 miniapp_sequence_reads(ceiling_of_flops(), field));
+}
+
+static enum miniapp_status open_input(struct run *run)
+{
+    const struct options *options = &run->options;
+    const struct miniapp_field **wanted = malloc(miniapp_field_count() * sizeof(*wanted));
+    size_t count = 0;
+    if (!wanted)
+        return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
+    for (size_t i = 0; i < miniapp_field_count(); i++)
+        if (is_wanted(options, miniapp_field_at(i)))
+            wanted[count++] = miniapp_field_at(i);
+    const enum miniapp_status status =
+        miniapp_input_open(options->input, wanted, count, options->allow, &run->input);
+    free(wanted);
+    return status;
+}
+
+static bool is_read(const struct options *options, const struct miniapp_setting *setting)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (miniapp_sequence_uses(options->kernels[i], setting))
+            return true;
+    return false;
+}
+
+/* The command line's settings, else the file's, else the defaults; those that the kernels read
+ * have to be in their ranges. */
+static enum miniapp_status choose_settings(struct run *run)
+{
+    const struct options *options = &run->options;
+    for (size_t i = 0; i < miniapp_setting_count(); i++) {
+        const struct miniapp_setting *const setting = miniapp_setting_at(i);
+        const char *const name = miniapp_setting_name(setting);
+        double value;
+        if (options->is_set[i] && !is_read(options, setting))
+            warn("--set %s: none of the kernels reads it", name);
+        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value) ||
+            !is_read(options, setting))
+            continue;
+        const enum miniapp_status status =
+            miniapp_setting_check(setting, value, options->input, MINIAPP_INPUT);
+        if (status)
+            return status;
+        miniapp_settings_set(run->options.settings, name, value);
+    }
+    return MINIAPP_DONE;
+}
+
+/* ---- which rows ---- */
+
+/* What `--size` asks for, or the file's own grid with ghosts. */
+static struct miniapp_grid grid_of(const struct run *run, size_t shape)
+{
+    const struct miniapp_grid *asked = &run->options.shapes[shape];
+    return asked->nx ? *asked : miniapp_input_grid(run->input);
+}
+
+/* Whether a resumed run has the rows of all devices, which are compared with each other in one
+ * run; it fails where it has some of them. */
+static enum miniapp_status has_devices(const struct run *run, const struct miniapp_sequence *kernel,
+                                       enum miniapp_precision precision,
+                                       const struct miniapp_grid *grid, bool *has)
+{
+    const struct options *options = &run->options;
+    const bool each_call = options->transfer == TRANSFER_EACH_CALL;
+    const char *lacking = NULL;
+    size_t count = 0;
+    for (size_t d = 0; d < options->device_count; d++) {
+        const char *label = miniapp_device_label(run->devices[d]);
+        if (!resume_has(&run->results, kernel, label, precision, grid, each_call))
+            lacking = label;
+        else if (options->roofline &&
+                 !resume_has_ceilings(&run->results, kernel, label, precision, grid))
+            return fail(MINIAPP_INPUT, "%s: cannot be resumed with --roofline: it has '%s' on %zu "
+                                       "x %zu x %zu points without; give another file",
+                        options->resume, miniapp_sequence_name(kernel), grid->nx, grid->ny, grid->nz);
+        else
+            count++;
+    }
+    *has = count == options->device_count;
+    if (count == 0 || *has)
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
+                               "another device, but not on '%s'; give another file",
+                options->resume, miniapp_sequence_name(kernel), grid->nx, grid->ny, grid->nz, lacking);
+}
+
+/* The rows of one size. A resumed run skips those that it has. */
+static enum miniapp_status add_rows(const struct run *run, size_t shape, struct bench *bench)
+{
+    const struct options *options = &run->options;
+    const struct miniapp_grid grid = grid_of(run, shape);
+    for (size_t k = 0; k < options->kernel_count; k++)
+        for (size_t p = 0; p < options->precision_count; p++) {
+            const struct miniapp_sequence *kernel = options->kernels[k];
+            const enum miniapp_precision precision = options->precisions[p];
+            bool has;
+            const enum miniapp_status status = has_devices(run, kernel, precision, &grid, &has);
+            if (status)
+                return status;
+            for (size_t d = 0; d < options->device_count && !has; d++) {
+                const struct row row = {.sequence = kernel, .device = run->devices[d],
+                                        .precision = precision, .grid = grid};
+                if (bench_add(bench, &row, options->roofline, options->settings) == NO_ROW)
+                    return MINIAPP_DEVICE;
+            }
+        }
+    return MINIAPP_DONE;
+}
+
+/* ---- measuring ---- */
+
+static struct method method_of(const struct options *options)
+{
+    return (struct method){
+        .burnin = options->burnin,
+        .repetitions = options->repetitions,
+        .seconds = options->seconds,
+        .seed = options->seed,
+        .each_call = options->transfer == TRANSFER_EACH_CALL,
+        .own_grid = options->shapes[0].nx == 0,
+        .settings = options->settings,
+    };
+}
+
+/* The rows of some sizes, for which there is enough memory. */
+static enum miniapp_status plan(const struct run *run, size_t first, size_t end,
+                                struct bench *bench)
+{
+    const struct method method = method_of(&run->options);
+    enum miniapp_status status = MINIAPP_DONE;
+    *bench = (struct bench){0};
+    for (size_t shape = first; shape < end && !status; shape++)
+        status = add_rows(run, shape, bench);
+    return status ? status : bench_check_memory(bench, run->input, &method);
+}
+
+static enum miniapp_status open_rows(struct run *run, struct bench *bench,
+                                     const struct method *method)
+{
+    const double start = seconds_now();
+    const enum miniapp_status status = bench_open(bench, run->input, method);
+    run->results.read_seconds += seconds_now() - start;
+    return status;
+}
+
+static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
+{
+    const struct method method = method_of(&run->options);
+    struct bench bench;
+    enum miniapp_status status = plan(run, first, end, &bench);
+    if (!status)
+        status = open_rows(run, &bench, &method);
+    if (!status)
+        status = bench_measure(&bench, &method);
+    if (!status)
+        status = collect(run, &bench);
+    bench_close(&bench);
+    return status;
+}
+
+/* All sizes take turns with each other; but where results are kept, one follows the other, so that
+ * a run that is cut off loses no more than one. */
+static size_t shapes_together(const struct options *options)
+{
+    return options->resume ? 1 : options->shape_count;
+}
+
+/* What can be known before anything is measured. */
+static enum miniapp_status check_plans(const struct run *run)
+{
+    const size_t step = shapes_together(&run->options);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < run->options.shape_count && !status; i += step) {
+        struct bench bench;
+        status = plan(run, i, i + step, &bench);
+        bench_close(&bench);
+    }
+    return status;
+}
+
+static enum miniapp_status run_bench(struct run *run)
+{
+    const struct options *options = &run->options;
+    const size_t step = shapes_together(options);
+    enum miniapp_status status = check_plans(run);
+    if (!status && options->resume)
+        resume_compare(options->resume, &run->results);
+    stop_in_order();
+    for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
+        status = run_shapes(run, i, i + step);
+        results_compare_devices(&run->results);
+        if (!status && options->resume && !stop_signal())
+            status = resume_save(options->resume, &run->results);
+    }
+    stop_at_once();
+    if (stop_signal())
+        run->results.interrupted = stop_signal_name();
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* NAME=VALUE, as --set takes them. */
+static const char *settings_text(const struct miniapp_settings *settings,
+                                 char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < miniapp_setting_count() && used < PROVENANCE_TEXT; i++) {
+        const char *const name = miniapp_setting_name(miniapp_setting_at(i));
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%.15g",
+                                 i > 0 ? " " : "", name, miniapp_settings_get(settings, name));
+    }
+    return text;
+}
+
+static void describe_run(struct run *run)
+{
+    struct provenance *provenance = &run->results.provenance;
+    char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
+    size_t used = 0;
+    for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
+        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
+                                 i ? "; " : "", miniapp_device_label(run->devices[i]),
+                                 miniapp_device_name(run->devices[i]));
+    run->results.input = run->options.input;
+    run->results.reference = run->options.reference;
+    run->results.seed = run->options.seed;
+    run->results.clock = clock_measure();
+    if (run->options.verbose)
+        fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
+                1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
+    provenance_of_build(provenance);
+    provenance_of_run(provenance, run->command_line, run->options.input);
+    provenance_add(provenance, "device", devices);
+    provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
+}
+
+static enum miniapp_status finish_output(struct run *run)
+{
+    const struct provenance *provenance = &run->results.provenance;
+    enum miniapp_status status = MINIAPP_DONE;
+    struct miniapp_output *const output = run->output;
+    for (size_t i = 0; i < provenance->count && !status; i++)
+        status = miniapp_output_attribute(output, provenance->names[i], provenance->texts[i]);
+    run->output = NULL;
+    if (!status)
+        return miniapp_output_finish(output);
+    miniapp_output_discard(output);
+    return status;
+}
+
+/* What comes of a run that is done, or that a signal ended. */
+static enum miniapp_status conclude(struct run *run)
+{
+    const struct options *options = &run->options;
+    const bool ended = run->results.interrupted != NULL;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (options->output && !ended)
+        status = finish_output(run);
+    if (!status)
+        status = report(&run->results, options->format);
+    if (!status && ended)
+        warn("ended by %s: %s", run->results.interrupted,
+             options->output || options->reference ? "nothing is written or compared"
+                                                   : "rows may lack calls, or be missing");
+    if (!status && !results_passed(&run->results))
+        status = fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference",
+                      options->reference);
+    return status;
+}
+
+static enum miniapp_status open_output(struct run *run)
+{
+    const struct options *options = &run->options;
+    const char *const read_files[] = {options->input, options->reference};
+    return miniapp_output_open(options->output, read_files, options->reference ? 2 : 1,
+                               &run->output);
+}
+
+enum miniapp_status run_all(struct run *run)
+{
+    const struct options *options = &run->options;
+    enum miniapp_status status = open_devices(run);
+    if (!status)
+        status = open_input(run);
+    if (!status)
+        status = choose_settings(run);
+    if (!status && options->reference)
+        status = check_reference(run);
+    if (!status && options->output)
+        status = open_output(run);
+    if (status)
+        return status;
+    describe_run(run);
+    if (options->resume)
+        status = resume_load(options->resume, &run->results);
+    if (status)
+        return status;
+    status = run_bench(run);
+    return status ? status : conclude(run);
+}
+
+void run_release(struct run *run)
+{
+    miniapp_output_discard(run->output);
+    miniapp_input_close(run->input);
+    miniapp_settings_free(run->options.settings);
+    results_release(&run->results);
+    for (size_t i = 0; i < run->options.device_count; i++)
+        miniapp_device_close(run->devices[i]);
+}

@@ -1,0 +1,24 @@
+/* A run: file -> fields -> device -> kernel -> compare / report / write. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "options.h"
+#include "results.h"
+
+/* What all parts of a run need. */
+struct run {
+    char command_line[PROVENANCE_TEXT];
+    struct options options;
+    struct miniapp_device *devices[MAX_REPEATS];
+    struct miniapp_input *input;
+    struct miniapp_output *output; /* where options.output is given */
+    struct results results;
+};
+
+/* Does what the options ask for, but for listing. results.interrupted says whether a signal ended
+ * it. */
+enum miniapp_status run_all(struct run *run);
+
+void run_release(struct run *run);
+
+#endif

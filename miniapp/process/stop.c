@@ -1,0 +1,91 @@
+#include "stop.h"
+
+#include <miniapp/status.h>
+
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* A user's Ctrl-C; Slurm and PBS; Slurm's and Grid Engine's warning; LSF's. */
+static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
+static const char *const names[] = {"SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"};
+enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
+
+static volatile sig_atomic_t noted;
+static struct sigaction before[SIGNALS];
+
+int stop_signal(void)
+{
+    return noted;
+}
+
+const char *stop_signal_name(void)
+{
+    size_t i = 0;
+    while (signals[i] != noted)
+        i++;
+    return names[i];
+}
+
+int stop_exit_code(void)
+{
+    return 128 + (noted == SIGINT ? SIGINT : SIGTERM);
+}
+
+static void note(int signal_number)
+{
+    if (noted) {
+        miniapp_abandon();
+        _exit(stop_exit_code());
+    }
+    noted = signal_number;
+}
+
+static void end(int signal_number)
+{
+    (void)signal_number;
+    raise(SIGTERM);
+}
+
+/* What is half done is given up, and the signal does what it does by default. */
+static void end_at_once(int signal_number)
+{
+    miniapp_abandon();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* Signals that whoever started the program told it to ignore stay ignored. */
+static void handle(int signal_number, void (*handler)(int))
+{
+    struct sigaction action;
+    sigaction(signal_number, NULL, &action);
+    if (action.sa_handler == SIG_IGN)
+        return;
+    action = (struct sigaction){.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(signal_number, &action, NULL);
+}
+
+void stop_prepare(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+    for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+        handle(ending[i], end_at_once);
+    signal(SIGXFSZ, SIG_IGN); /* writing then fails with a reason */
+    handle(SIGUSR1, end);
+    handle(SIGUSR2, end);
+}
+
+void stop_in_order(void)
+{
+    for (size_t i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        handle(signals[i], note);
+    }
+}
+
+void stop_at_once(void)
+{
+    for (size_t i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+}

@@ -1,0 +1,28 @@
+/* Ending in order when a user or a scheduler asks for it. */
+#ifndef STOP_H
+#define STOP_H
+
+/* From the start on a signal that ends the program gives up what is half done, such as an output
+ * under its temporary name; SIGUSR1 and SIGUSR2 end it, too, as SIGTERM does. */
+void stop_prepare(void);
+
+/*
+ * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed
+ * completes, and what was measured is reported. A second signal ends the program at once. Signals
+ * that whoever started the program told it to ignore stay ignored.
+ */
+void stop_in_order(void);
+
+/* From here on signals do what they did before. */
+void stop_at_once(void);
+
+/* The signal that asked for an end, or 0. */
+int stop_signal(void);
+
+/* Its name; there has to be one. */
+const char *stop_signal_name(void);
+
+/* 128 + SIGINT after SIGINT, else 128 + SIGTERM: what schedulers take for an ordered end. */
+int stop_exit_code(void);
+
+#endif

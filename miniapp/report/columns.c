@@ -1,0 +1,102 @@
+#include "columns.h"
+
+static double nx(const struct result *r) { return (double)r->grid.nx; }
+static double ny(const struct result *r) { return (double)r->grid.ny; }
+static double nz(const struct result *r) { return (double)r->grid.nz; }
+static double calls(const struct result *r) { return (double)r->timing.calls; }
+static double mean(const struct result *r) { return r->timing.mean; }
+static double stdev(const struct result *r) { return r->timing.stdev; }
+static double least(const struct result *r) { return r->timing.min; }
+static double p25(const struct result *r) { return r->timing.p25; }
+static double median(const struct result *r) { return r->timing.median; }
+static double p75(const struct result *r) { return r->timing.p75; }
+static double most(const struct result *r) { return r->timing.max; }
+static double speedup(const struct result *r) { return r->speedup; }
+static double bytes(const struct result *r) { return r->bytes; }
+static double flops(const struct result *r) { return r->flops; }
+static double device_bytes(const struct result *r) { return r->device_bytes; }
+
+double result_points(const struct result *r)
+{
+    return (double)miniapp_grid_points(&r->grid);
+}
+
+double result_ns_per_point(const struct result *r)
+{
+    return 1e9 * r->timing.median / result_points(r);
+}
+
+double result_gb_per_s(const struct result *r)
+{
+    return 1e-9 * r->bytes / r->timing.median;
+}
+
+double result_intensity(const struct result *r)
+{
+    return r->flops / r->bytes;
+}
+
+static const char *kernel(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return miniapp_sequence_name(r->kernel);
+}
+
+static const char *device(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return r->device;
+}
+
+static const char *precision(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return miniapp_precision_name(r->precision);
+}
+
+static const char *bound(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return result_bound(r);
+}
+
+static const char *marks(const struct result *r, const struct results *all)
+{
+    return result_marks(r, &all->clock);
+}
+
+static const char *transfer(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return r->each_call ? "each-call" : "once";
+}
+
+const struct column columns[] = {
+    {"kernel", .text = kernel},
+    {"device", .text = device},
+    {"precision", .text = precision},
+    {"nx", nx, .whole = true},
+    {"ny", ny, .whole = true},
+    {"nz", nz, .whole = true},
+    {"points", result_points, .whole = true},
+    {"calls", calls, .whole = true},
+    {"mean_s", mean},
+    {"stdev_s", stdev},
+    {"min_s", least},
+    {"p25_s", p25},
+    {"median_s", median},
+    {"p75_s", p75},
+    {"max_s", most},
+    {"ns_per_point", result_ns_per_point},
+    {"gb_per_s", result_gb_per_s},
+    {"speedup", speedup},
+    {"bytes", bytes, .whole = true},
+    {"flops", flops, .whole = true},
+    {"intensity", result_intensity},
+    {"bound", .text = bound},
+    {"share", result_share},
+    {"device_bytes", device_bytes, .whole = true},
+    {"transfer", .text = transfer},
+    {"marks", .text = marks},
+    {0},
+};

@@ -1,0 +1,115 @@
+#include "listing.h"
+#include "measure.h"
+
+#include <miniapp.h>
+#include <string.h>
+
+/* ---- kernels ---- */
+
+static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, size_t place)
+{
+    static const char *const words[] = {"reads", "writes", "updates", "scratch"};
+    const struct miniapp_field *const field = miniapp_argument_field(kernel, place);
+    const char *const name = miniapp_argument_name(kernel, place);
+    const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
+    char axes[32] = "";
+    if (!miniapp_field_rank(field))
+        strcpy(axes, "-");
+    for (int i = 0; i < miniapp_field_rank(field); i++) {
+        strcat(axes, i ? " " : "");
+        strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
+    }
+    fprintf(stream, "  %-7s %-17s %-12s %-11s %s%s%s%s\n",
+            words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
+            miniapp_field_units(field), miniapp_field_long_name(field),
+            is_renamed ? ", as " : "", is_renamed ? name : "",
+            miniapp_field_is_optional(field) ? " (optional)" : "");
+}
+
+static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
+                        const struct miniapp_settings *defaults)
+{
+    const struct miniapp_grid large = {1000, 1000, 100};
+    const double points = (double)miniapp_grid_points(&large);
+    fprintf(stream, "%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel),
+            miniapp_kernel_summary(kernel), miniapp_kernel_source(kernel));
+    if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
+        fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
+    for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++)
+        list_argument(stream, kernel, i);
+    for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++) {
+        const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
+        fprintf(stream, "  setting %-17s [%g] %s: %s\n", miniapp_setting_name(setting),
+                miniapp_setting_default(setting), miniapp_setting_units(setting),
+                miniapp_setting_long_name(setting));
+    }
+    fprintf(stream, "  a point costs %.0f bytes and %.0f flops in float64\n\n",
+            miniapp_kernel_bytes(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
+            miniapp_kernel_flops(kernel, &large, defaults) / points);
+}
+
+static void list_sequence(FILE *stream, const struct miniapp_sequence *sequence)
+{
+    fprintf(stream, "sequence %s: %s\n  runs", miniapp_sequence_name(sequence),
+            miniapp_sequence_summary(sequence));
+    for (size_t s = 0; s < miniapp_sequence_steps(sequence); s++)
+        fprintf(stream, "%s %s", s ? "," : "",
+                miniapp_kernel_name(miniapp_sequence_kernel(sequence, s)));
+    fprintf(stream, "\n\n");
+}
+
+void list_kernels(FILE *stream, const struct miniapp_settings *defaults)
+{
+    for (size_t i = 0; i < miniapp_kernel_count(); i++)
+        list_kernel(stream, miniapp_kernel_at(i), defaults);
+    for (size_t i = miniapp_kernel_count(); i < miniapp_sequence_count(); i++)
+        list_sequence(stream, miniapp_sequence_at(i));
+}
+
+/* ---- devices ---- */
+
+/* The median of many calls: no kernel is faster. */
+static double empty_call(const struct miniapp_device *device)
+{
+    enum { CALLS = 201 };
+    double seconds[CALLS];
+    struct samples samples = {seconds, CALLS, CALLS};
+    struct timing timing;
+    miniapp_device_empty_call(device); /* the first is not counted */
+    for (int i = 0; i < CALLS; i++)
+        seconds[i] = miniapp_device_empty_call(device);
+    summarise(&samples, &timing);
+    return timing.median;
+}
+
+/* A line for a device; false, and why, where none has that number. */
+static bool list_offload(FILE *stream, int number, char *text, size_t size)
+{
+    struct miniapp_device *device;
+    char name[32];
+    if (!miniapp_device_describe(number, text, size))
+        return false;
+    snprintf(name, sizeof(name), "gpu:%d", number);
+    miniapp_listen(NULL); /* what is wrong with it stands in its line */
+    if (miniapp_device_open(name, &device))
+        fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
+    else
+        fprintf(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
+                1e6 * empty_call(device));
+    miniapp_device_close(device);
+    return true;
+}
+
+void list_devices(FILE *stream)
+{
+    char text[1024];
+    struct miniapp_device *host;
+    int number = 0;
+    if (!miniapp_device_open("cpu", &host))
+        fprintf(stream, "cpu    %s\n", miniapp_device_name(host));
+    miniapp_device_close(host);
+    while (list_offload(stream, number, text, sizeof(text)))
+        number++;
+    if (number == 0)
+        fprintf(stream, "gpu    none: %s\n", text);
+}

@@ -1,0 +1,83 @@
+#include "provenance.h"
+#include "build.h"
+#include "digest.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <hdf5.h>
+#include <miniapp/device.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void provenance_add(struct provenance *provenance, const char *name, const char *text)
+{
+    if (provenance->count == PROVENANCE_ITEMS)
+        return;
+    char *kept = provenance->texts[provenance->count];
+    provenance->names[provenance->count++] = name;
+    snprintf(kept, PROVENANCE_TEXT, "%s", text);
+    for (; *kept; kept++) /* each stays on its line, whatever a file is called */
+        if (iscntrl((unsigned char)*kept))
+            *kept = '?';
+}
+
+void provenance_of_build(struct provenance *provenance)
+{
+    unsigned major = 0, minor = 0, release = 0;
+    char hdf5[64];
+    H5get_libversion(&major, &minor, &release);
+    snprintf(hdf5, sizeof(hdf5), "%u.%u.%u", major, minor, release);
+    provenance->count = 0;
+    provenance_add(provenance, "version", BUILD_VERSION);
+    provenance_add(provenance, "git_commit", BUILD_COMMIT);
+    provenance_add(provenance, "build_type", BUILD_TYPE);
+    provenance_add(provenance, "compiler", BUILD_COMPILER);
+    provenance_add(provenance, "flags", BUILD_FLAGS);
+    provenance_add(provenance, "offload_target", BUILD_OFFLOAD);
+    provenance_add(provenance, "hdf5_version", hdf5);
+}
+
+void join_words(int count, char **words, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (int i = 0; i < count && used < PROVENANCE_TEXT; i++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "",
+                                 words[i]);
+}
+
+void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
+{
+    char text[PROVENANCE_TEXT] = "";
+    const time_t now = time(NULL);
+    gethostname(text, sizeof(text) - 1);
+    provenance_add(provenance, "host", text);
+    provenance_add(provenance, "cpu", miniapp_host_processor());
+    snprintf(text, sizeof(text), "%d", miniapp_host_threads());
+    provenance_add(provenance, "threads", text);
+    provenance_add(provenance, "input", input);
+    digest_file(input, text);
+    if (!text[0])
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
+    provenance_add(provenance, "input_sha256", text);
+    provenance_add(provenance, "command_line", command_line);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    provenance_add(provenance, "time", text);
+}
+
+const char *provenance_text(const struct provenance *provenance, const char *name)
+{
+    for (size_t i = 0; i < provenance->count; i++)
+        if (strcmp(provenance->names[i], name) == 0)
+            return provenance->texts[i];
+    return "";
+}
+
+void print_build(FILE *stream)
+{
+    struct provenance provenance;
+    provenance_of_build(&provenance);
+    fprintf(stream, "miniapp %s\n", BUILD_VERSION);
+    for (size_t i = 1; i < provenance.count; i++)
+        fprintf(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+}

@@ -1,0 +1,260 @@
+#include "report.h"
+#include "columns.h"
+#include "report_data.h"
+#include "status.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the table that people read ---- */
+
+/* Seconds with a unit that keeps three digits before the point at most. */
+static const char *human_time(double seconds, char text[16])
+{
+    static const char *const units[] = {"s ", "ms", "us", "ns"};
+    int unit = 0;
+    while (unit < 3 && seconds < 1) {
+        seconds *= 1000;
+        unit++;
+    }
+    snprintf(text, 16, "%.*f %s", seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3, seconds,
+             units[unit]);
+    return text;
+}
+
+static void print_times(const struct timing *timing)
+{
+    const double times[] = {timing->mean,   timing->stdev, timing->min, timing->p25,
+                            timing->median, timing->p75,   timing->max};
+    char text[16];
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        printf(" %9s", human_time(times[i], text));
+}
+
+static void print_rows(const struct results *results)
+{
+    printf("%-10s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %8s\n", "kernel",
+           "device", "precision", "nx x ny x nz", "points", "calls", "mean   ", "stdev   ",
+           "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point", "GB/s", "speedup");
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        const char *marks = result_marks(r, &results->clock);
+        char shape[64];
+        snprintf(shape, sizeof(shape), "%zu x %zu x %zu", r->grid.nx, r->grid.ny, r->grid.nz);
+        printf("%-10s %-6s %-9s %-15s %9.0f %6zu", miniapp_sequence_name(r->kernel), r->device,
+               miniapp_precision_name(r->precision), shape, result_points(r), r->timing.calls);
+        print_times(&r->timing);
+        printf(" %8.2f %7.2f %8.2f%s%s\n", result_ns_per_point(r), result_gb_per_s(r), r->speedup,
+               marks[0] ? "  " : "", marks);
+    }
+}
+
+/* What the marks mean, for those that occur. */
+static void print_marks(const struct results *results)
+{
+    bool is_short = false, is_noisy = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const char *marks = result_marks(&results->results[i], &results->clock);
+        is_short = is_short || strstr(marks, "short");
+        is_noisy = is_noisy || strstr(marks, "noisy");
+    }
+    if (is_short)
+        printf("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
+    if (is_noisy)
+        printf("noisy: the times spread (stdev / mean) by over 20 %%\n");
+}
+
+static void print_roofline(const struct results *results)
+{
+    printf("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
+    printf("%-10s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", "kernel", "device", "precision",
+           "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound", "share");
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        if (!result_bound(r))
+            continue;
+        printf("%-10s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s %5.0f%%\n",
+               miniapp_sequence_name(r->kernel), r->device, miniapp_precision_name(r->precision), result_points(r),
+               result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
+               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r),
+               100 * result_share(r));
+    }
+}
+
+/* Bytes and time, and the rate; pinned memory too where it was measured. */
+static void print_transfer(const char *what, const struct transfer_times *times)
+{
+    char seconds[16];
+    if (!(times->bytes > 0))
+        return;
+    printf(", %s %.1f MB in %s", what, times->bytes / 1e6, human_time(times->seconds, seconds));
+    if (times->pinned_seconds > 0)
+        printf(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
+               times->bytes / times->pinned_seconds / 1e9);
+}
+
+static bool same_state(const struct result *a, const struct result *b)
+{
+    return strcmp(a->device, b->device) == 0 && a->precision == b->precision &&
+           a->grid.nx == b->grid.nx && a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+}
+
+/* What rows hold together, where that is less than what each holds. */
+static void print_shared(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const first = &results->results[i];
+        double apart = 0;
+        bool is_known = false;
+        size_t rows = 0;
+        for (size_t j = 0; j < results->result_count; j++)
+            if (same_state(first, &results->results[j])) {
+                is_known = is_known || j < i;
+                apart += results->results[j].device_bytes;
+                rows++;
+            }
+        if (!is_known && rows > 1 && apart > first->state_bytes)
+            printf("%-6s %-9s %9.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
+                   "own\n", first->device, miniapp_precision_name(first->precision),
+                   result_points(first), rows, first->state_bytes / 1e6, apart / 1e6);
+    }
+}
+
+/* Each kernel's share of the time of a sequence. */
+static void print_shares(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        if (!r->shares)
+            continue;
+        printf("%-10s %-6s %-9s %9.0f points:", miniapp_sequence_name(r->kernel), r->device,
+               miniapp_precision_name(r->precision), result_points(r));
+        for (size_t s = 0; s < miniapp_sequence_steps(r->kernel); s++)
+            printf("%s %s %.0f %%", s ? "," : "",
+                   miniapp_kernel_name(miniapp_sequence_kernel(r->kernel, s)), 100 * r->shares[s]);
+        putchar('\n');
+    }
+}
+
+static void print_transfers(const struct results *results)
+{
+    char read[16], first[16];
+    printf("\nnot in the times above: reading the file %s; then\n",
+           human_time(results->read_seconds, read));
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        printf("%-10s %-6s %-9s %9.0f points: %.1f MB held, first call %s", miniapp_sequence_name(r->kernel),
+               r->device, miniapp_precision_name(r->precision), result_points(r),
+               r->device_bytes / 1e6, human_time(r->timing.first, first));
+        print_transfer("inputs to the device", &r->to_device);
+        print_transfer("outputs back", &r->from_device);
+        putchar('\n');
+    }
+}
+
+/* From what size and how many calls on a device wins over the first one. */
+static void print_wins(const struct results *results)
+{
+    bool titled = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        const struct result *base = results_base(results, r);
+        if (base == r || r->each_call)
+            continue;
+        if (!titled)
+            printf("\nwhere a device wins over the first one\n");
+        titled = true;
+        const double points = results_points_to_win(results, r);
+        const double calls = result_calls_to_win(r, base);
+        printf("%-10s %-6s %-9s %9.0f points: ", miniapp_sequence_name(r->kernel), r->device,
+               miniapp_precision_name(r->precision), result_points(r));
+        if (isinf(calls))
+            printf("never at this size");
+        else
+            printf("with one transfer in and out, from %.0f call%s on", calls,
+                   calls == 1 ? "" : "s");
+        if (isinf(points))
+            printf("; with data resident, at no size measured\n");
+        else
+            printf("; with data resident, from %.0f points on\n", points);
+    }
+}
+
+static void print_checks(const struct results *results)
+{
+    size_t passed = 0;
+    char index[128];
+    printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
+    printf("%-10s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", "kernel", "device",
+           "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol", "rtol",
+           "worst at", "verdict");
+    for (size_t i = 0; i < results->check_count; i++) {
+        const struct check *c = &results->checks[i];
+        const struct verdict *v = &c->verdict;
+        passed += v->passed;
+        printf("%-10s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
+               miniapp_sequence_name(c->kernel), c->device, miniapp_precision_name(c->precision), miniapp_field_name(c->field),
+               v->max_abs, v->largest, v->max_rel, v->atol, v->rtol, index_text(v, index),
+               v->passed ? "passed" : "FAILED");
+    }
+    printf("\nvalidation %s: %zu of %zu variables agree with the reference\n",
+           results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
+}
+
+static void print_checksums(const struct results *results)
+{
+    if (results->checksum_count)
+        printf("\nSHA-256 of the outputs, as float64\n");
+    for (size_t i = 0; i < results->checksum_count; i++) {
+        const struct checksum *c = &results->checksums[i];
+        char shape[64];
+        snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
+        printf("%-10s %-6s %-9s %-15s %-13s %s\n", miniapp_sequence_name(c->kernel), c->device,
+               miniapp_precision_name(c->precision), shape, miniapp_field_name(c->field), c->text);
+    }
+}
+
+static void report_table(const struct results *results)
+{
+    const struct provenance *provenance = &results->provenance;
+    bool has_ceilings = false;
+    for (size_t i = 0; i < provenance->count; i++)
+        printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
+    printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
+    if (results->earlier)
+        printf("# %-14s %zu rows were there already: the file has them\n", "resumed",
+               results_earlier(results));
+    if (results->interrupted)
+        printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
+               results->interrupted);
+    if (results->result_count == 0)
+        return;
+    putchar('\n');
+    print_rows(results);
+    print_marks(results);
+    print_shares(results);
+    for (size_t i = 0; i < results->result_count; i++)
+        has_ceilings = has_ceilings || result_bound(&results->results[i]);
+    if (has_ceilings)
+        print_roofline(results);
+    print_transfers(results);
+    print_shared(results);
+    print_wins(results);
+    print_checksums(results);
+    if (results->check_count > 0) /* none where a signal ended the run */
+        print_checks(results);
+}
+
+enum miniapp_status report(const struct results *results, enum output_format format)
+{
+    switch (format) {
+    case FORMAT_TABLE: report_table(results); break;
+    case FORMAT_JSON: report_json(results); break;
+    case FORMAT_CSV: report_csv(results); break;
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "results cannot be written to standard output: %s",
+                    strerror(errno));
+    return MINIAPP_DONE;
+}

@@ -1,0 +1,252 @@
+#include "report_data.h"
+#include "columns.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *index_text(const struct verdict *verdict, char text[128])
+{
+    int used = snprintf(text, 128, "[");
+    for (int i = 0; i < verdict->rank; i++)
+        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "",
+                         verdict->worst_index[i]);
+    snprintf(text + used, 128 - (size_t)used, "]");
+    return text;
+}
+
+/* ---- JSON ---- */
+
+/* JSON knows no Inf or NaN: they become null. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that are
+ * not ASCII become question marks. */
+static json_t *text_value(const char *text)
+{
+    char ascii[PROVENANCE_TEXT];
+    size_t length = 0;
+    json_t *value = text ? json_string(text) : json_null();
+    if (value)
+        return value;
+    for (; text[length] && length + 1 < sizeof(ascii); length++)
+        ascii[length] = (text[length] & 0x80) ? '?' : text[length];
+    return json_stringn(ascii, length);
+}
+
+static json_t *provenance_object(const struct provenance *provenance)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < provenance->count; i++)
+        json_object_set_new(object, provenance->names[i], text_value(provenance->texts[i]));
+    return object;
+}
+
+/* Of the time of a sequence, by kernel. */
+static json_t *shares_object(const struct result *r)
+{
+    json_t *steps = json_array();
+    for (size_t s = 0; s < miniapp_sequence_steps(r->kernel); s++) {
+        const char *const name = miniapp_kernel_name(miniapp_sequence_kernel(r->kernel, s));
+        json_array_append_new(steps, json_pack("{s:s, s:f}", "kernel", name, "share", r->shares[s]));
+    }
+    return steps;
+}
+
+static json_t *result_object(const struct result *r, const struct results *results)
+{
+    json_t *object = json_object();
+    for (const struct column *column = columns; column->name; column++) {
+        const double value = column->number ? column->number(r) : 0;
+        json_object_set_new(object, column->name,
+                            column->text ? text_value(column->text(r, results))
+                            : column->whole ? json_integer((json_int_t)value)
+                                            : number(value));
+    }
+    if (r->shares)
+        json_object_set_new(object, "shares", shares_object(r));
+    return object;
+}
+
+/* What names the kernel, device and precision of an entry. */
+static json_t *entry(const struct miniapp_sequence *kernel, const char *device,
+                     enum miniapp_precision precision)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "kernel", json_string(miniapp_sequence_name(kernel)));
+    json_object_set_new(object, "device", json_string(device));
+    json_object_set_new(object, "precision", json_string(miniapp_precision_name(precision)));
+    return object;
+}
+
+static void set_transfer(json_t *object, const char *way, const struct transfer_times *times)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s_bytes", way);
+    json_object_set_new(object, name, number(times->bytes));
+    snprintf(name, sizeof(name), "%s_s", way);
+    json_object_set_new(object, name, number(times->seconds));
+    snprintf(name, sizeof(name), "%s_pinned_s", way);
+    json_object_set_new(object, name, number(times->pinned_seconds > 0 ? times->pinned_seconds
+                                                                       : NAN));
+}
+
+static json_t *transfer_object(const struct result *r, const struct results *results)
+{
+    const struct result *base = results_base(results, r);
+    json_t *object = entry(r->kernel, r->device, r->precision);
+    json_object_set_new(object, "points", json_integer((json_int_t)result_points(r)));
+    set_transfer(object, "to_device", &r->to_device);
+    set_transfer(object, "from_device", &r->from_device);
+    json_object_set_new(object, "first_call_s", number(r->timing.first));
+    json_object_set_new(object, "state_bytes", number(r->state_bytes));
+    if (base != r) {
+        json_object_set_new(object, "wins_from_points",
+                            number(results_points_to_win(results, r)));
+        json_object_set_new(object, "wins_from_calls", number(result_calls_to_win(r, base)));
+    }
+    return object;
+}
+
+static json_t *check_object(const struct check *c)
+{
+    const struct verdict *v = &c->verdict;
+    json_t *object = entry(c->kernel, c->device, c->precision);
+    json_t *index = json_array();
+    for (int i = 0; i < v->rank; i++)
+        json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
+    json_object_set_new(object, "variable", json_string(miniapp_field_name(c->field)));
+    json_object_set_new(object, "max_abs", number(v->max_abs));
+    json_object_set_new(object, "max_rel", number(v->max_rel));
+    json_object_set_new(object, "rtol", number(v->rtol));
+    json_object_set_new(object, "atol", number(v->atol));
+    json_object_set_new(object, "worst_index", index);
+    json_object_set_new(object, "passed", json_boolean(v->passed));
+    return object;
+}
+
+static json_t *checksum_object(const struct checksum *c)
+{
+    json_t *object = entry(c->kernel, c->device, c->precision);
+    json_object_set_new(object, "nx", json_integer((json_int_t)c->grid.nx));
+    json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
+    json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
+    json_object_set_new(object, "variable", json_string(miniapp_field_name(c->field)));
+    json_object_set_new(object, "sha256", json_string(c->text));
+    return object;
+}
+
+static json_t *clock_object(const struct clock_quality *clock)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "cost_s", number(clock->cost));
+    json_object_set_new(object, "resolution_s", number(clock->resolution));
+    return object;
+}
+
+/* The earlier run's array of that name, or a new one. */
+static json_t *array_of(const struct results *results, const char *name)
+{
+    json_t *earlier = results->earlier ? json_object_get(results->earlier, name) : NULL;
+    return earlier ? json_copy(earlier) : json_array();
+}
+
+json_t *results_object(const struct results *results)
+{
+    json_t *root = json_object();
+    json_t *rows = array_of(results, "results"), *transfers = array_of(results, "transfers");
+    json_t *validation = json_array(), *checksums = array_of(results, "checksums");
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *result = &results->results[i];
+        json_array_append_new(rows, result_object(result, results));
+        json_array_append_new(transfers, transfer_object(result, results));
+    }
+    for (size_t i = 0; i < results->check_count; i++)
+        json_array_append_new(validation, check_object(&results->checks[i]));
+    for (size_t i = 0; i < results->checksum_count; i++)
+        json_array_append_new(checksums, checksum_object(&results->checksums[i]));
+    json_object_set_new(root, "provenance", provenance_object(&results->provenance));
+    json_object_set_new(root, "seed", json_integer((json_int_t)results->seed));
+    json_object_set_new(root, "clock", clock_object(&results->clock));
+    json_object_set_new(root, "interrupted", text_value(results->interrupted));
+    json_object_set_new(root, "read_s", number(results->read_seconds));
+    json_object_set_new(root, "results", rows);
+    json_object_set_new(root, "transfers", transfers);
+    json_object_set_new(root, "validation", validation);
+    json_object_set_new(root, "checksums", checksums);
+    return root;
+}
+
+void report_json(const struct results *results)
+{
+    json_t *root = results_object(results);
+    json_dumpf(root, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(root);
+}
+
+/* ---- CSV: the rows, after everything else in comments ---- */
+
+static void csv_comments(const struct results *results)
+{
+    const struct provenance *provenance = &results->provenance;
+    for (size_t i = 0; i < provenance->count; i++)
+        printf("# %s: %s\n", provenance->names[i], provenance->texts[i]);
+    printf("# seed: %llu\n", (unsigned long long)results->seed);
+    printf("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
+           results->clock.resolution);
+    if (results->earlier)
+        printf("# resumed: %zu rows were there already\n", results_earlier(results));
+    if (results->interrupted)
+        printf("# interrupted: %s\n", results->interrupted);
+    printf("# read_s: %.9g\n", results->read_seconds);
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *r = &results->results[i];
+        printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
+               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", miniapp_sequence_name(r->kernel),
+               r->device, miniapp_precision_name(r->precision), result_points(r),
+               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
+               r->from_device.seconds, r->timing.first);
+    }
+    for (size_t i = 0; i < results->check_count; i++) {
+        const struct check *c = &results->checks[i];
+        const struct verdict *v = &c->verdict;
+        char index[128];
+        printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+               "worst_index=%s %s\n", miniapp_sequence_name(c->kernel), c->device,
+               miniapp_precision_name(c->precision), miniapp_field_name(c->field), v->max_abs, v->max_rel,
+               v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
+    }
+    for (size_t i = 0; i < results->checksum_count; i++) {
+        const struct checksum *c = &results->checksums[i];
+        printf("# sha256: %s %s %s %zux%zux%zu %s %s\n", miniapp_sequence_name(c->kernel), c->device,
+               miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz,
+               miniapp_field_name(c->field), c->text);
+    }
+}
+
+static void csv_cell(const struct column *column, const struct result *r,
+                     const struct results *results)
+{
+    const char *text = column->text ? column->text(r, results) : NULL;
+    const double value = column->number ? column->number(r) : NAN;
+    if (text)
+        printf("%s", text);
+    else if (isfinite(value))
+        printf("%.*g", column->whole ? 17 : 9, value);
+}
+
+void report_csv(const struct results *results)
+{
+    csv_comments(results);
+    for (const struct column *column = columns; column->name; column++)
+        printf("%s%s", column == columns ? "" : ",", column->name);
+    putchar('\n');
+    for (size_t i = 0; i < results->result_count; i++)
+        for (const struct column *column = columns; column->name; column++) {
+            csv_cell(column, &results->results[i], results);
+            putchar(column[1].name ? ',' : '\n');
+        }
+}

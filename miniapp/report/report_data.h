@@ -1,0 +1,16 @@
+/* Results in the forms that programs read. */
+#ifndef REPORT_DATA_H
+#define REPORT_DATA_H
+
+#include "results.h"
+
+/* The object of --format json, which the caller releases. Results of an earlier run come first. */
+json_t *results_object(const struct results *results);
+
+void report_json(const struct results *results);
+void report_csv(const struct results *results);
+
+/* An index such as [0, 28, 51]. */
+const char *index_text(const struct verdict *verdict, char text[128]);
+
+#endif

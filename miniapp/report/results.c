@@ -1,0 +1,161 @@
+#include "results.h"
+#include "shape.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_work(const struct result *a, const struct result *b)
+{
+    return a->kernel == b->kernel && a->precision == b->precision &&
+           same_grid(&a->grid, &b->grid);
+}
+
+/* The array with a new, zeroed element at its end, or NULL. */
+static void *grow(void *array, size_t *count, size_t bytes)
+{
+    char *grown = realloc(array, (*count + 1) * bytes);
+    if (grown)
+        memset(grown + (*count)++ * bytes, 0, bytes);
+    else
+        fail(MINIAPP_DEVICE, "out of memory for results");
+    return grown;
+}
+
+struct result *results_add(struct results *results)
+{
+    struct result *grown = grow(results->results, &results->result_count, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    results->results = grown;
+    return &grown[results->result_count - 1];
+}
+
+struct check *results_add_check(struct results *results)
+{
+    struct check *grown = grow(results->checks, &results->check_count, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    results->checks = grown;
+    return &grown[results->check_count - 1];
+}
+
+struct checksum *results_add_checksum(struct results *results)
+{
+    struct checksum *grown = grow(results->checksums, &results->checksum_count, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    results->checksums = grown;
+    return &grown[results->checksum_count - 1];
+}
+
+bool results_have(const struct results *results, const struct miniapp_sequence *kernel,
+                  const char *device, enum miniapp_precision precision,
+                  const struct miniapp_grid *grid)
+{
+    const struct result wanted = {.kernel = kernel, .precision = precision, .grid = *grid};
+    for (size_t i = 0; i < results->result_count; i++)
+        if (same_work(&results->results[i], &wanted) &&
+            strcmp(results->results[i].device, device) == 0)
+            return true;
+    return false;
+}
+
+void results_release(struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++)
+        free(results->results[i].shares);
+    free(results->results);
+    free(results->checks);
+    free(results->checksums);
+    json_decref(results->earlier);
+}
+
+size_t results_earlier(const struct results *results)
+{
+    return json_array_size(json_object_get(results->earlier, "results"));
+}
+
+bool results_passed(const struct results *results)
+{
+    for (size_t i = 0; i < results->check_count; i++)
+        if (!results->checks[i].verdict.passed)
+            return false;
+    return true;
+}
+
+const struct result *results_base(const struct results *results, const struct result *result)
+{
+    const struct result *base = results->results;
+    while (!same_work(base, result))
+        base++;
+    return base;
+}
+
+void results_compare_devices(struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        struct result *result = &results->results[i];
+        result->speedup = results_base(results, result)->timing.median / result->timing.median;
+    }
+}
+
+static double memory_seconds(const struct result *result)
+{
+    return result->bytes / result->bandwidth;
+}
+
+static double arithmetic_seconds(const struct result *result)
+{
+    return result->flops / result->flop_rate;
+}
+
+const char *result_bound(const struct result *result)
+{
+    if (!(result->bandwidth > 0 && result->flop_rate > 0))
+        return NULL;
+    return memory_seconds(result) >= arithmetic_seconds(result) ? "memory" : "arithmetic";
+}
+
+double result_share(const struct result *result)
+{
+    if (!result_bound(result))
+        return NAN;
+    return fmax(memory_seconds(result), arithmetic_seconds(result)) / result->timing.median;
+}
+
+const char *result_marks(const struct result *result, const struct clock_quality *clock)
+{
+    const double tick = fmax(clock->cost, clock->resolution);
+    const bool is_short = result->timing.median < CLOCK_TICKS * tick;
+    const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
+    return is_short && is_noisy ? "short noisy" : is_short ? "short" : is_noisy ? "noisy" : "";
+}
+
+double result_calls_to_win(const struct result *result, const struct result *base)
+{
+    const double gain = base->timing.median - result->timing.median;
+    const double once = result->to_device.seconds + result->from_device.seconds;
+    return gain > 0 ? floor(once / gain) + 1 : INFINITY;
+}
+
+double results_points_to_win(const struct results *results, const struct result *result)
+{
+    double wins_from = INFINITY, loses_at = 0;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *other = &results->results[i];
+        const double points = (double)miniapp_grid_points(&other->grid);
+        if (other->kernel == result->kernel && other->precision == result->precision &&
+            other->device == result->device && other->speedup <= 1)
+            loses_at = fmax(loses_at, points);
+    }
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *other = &results->results[i];
+        const double points = (double)miniapp_grid_points(&other->grid);
+        if (other->kernel == result->kernel && other->precision == result->precision &&
+            other->device == result->device && points > loses_at)
+            wins_from = fmin(wins_from, points);
+    }
+    return wins_from;
+}

@@ -1,0 +1,117 @@
+/* What a run found, to be reported in any format. */
+#ifndef RESULTS_H
+#define RESULTS_H
+
+#include "clock.h"
+#include "digest.h"
+#include "measure.h"
+#include "provenance.h"
+#include "validate.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* What a transfer takes. */
+struct transfer_times {
+    double bytes, seconds;
+    double pinned_seconds; /* by way of memory that the system does not page; 0: not measured */
+};
+
+/* One kernel or sequence on one device in one precision and size. */
+struct result {
+    const struct miniapp_sequence *kernel;
+    const char *device; /* a label */
+    enum miniapp_precision precision;
+    struct miniapp_grid grid;
+    struct timing timing;
+    bool each_call;      /* the times hold the transfers of the data */
+    double bytes, flops; /* that a call must move, and do */
+    double speedup;      /* over the first device, by the median */
+    double device_bytes; /* of memory held, by it alone */
+    double state_bytes;  /* by all that share its state */
+    double *shares;      /* of the time, by step; of a sequence of several */
+    struct transfer_times to_device, from_device;
+    double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
+};
+
+/* One output variable of one result. */
+struct check {
+    const struct miniapp_sequence *kernel;
+    const char *device;
+    enum miniapp_precision precision;
+    const struct miniapp_field *field;
+    struct verdict verdict;
+};
+
+/* The SHA-256 of an output's values, as float64. */
+struct checksum {
+    const struct miniapp_sequence *kernel;
+    const char *device;
+    enum miniapp_precision precision;
+    struct miniapp_grid grid;
+    const struct miniapp_field *field;
+    char text[SHA256_TEXT];
+};
+
+struct results {
+    struct provenance provenance;
+    const char *input;
+    const char *reference; /* or NULL */
+    double read_seconds;
+    uint64_t seed;
+    struct clock_quality clock;
+    const char *interrupted; /* the name of the signal that ended the run, or NULL */
+    struct result *results;
+    size_t result_count;
+    struct check *checks;
+    size_t check_count;
+    struct checksum *checksums;
+    size_t checksum_count;
+    json_t *earlier; /* the results of a run that is resumed, or NULL */
+};
+
+/* A new, empty one; NULL, with a line printed, without memory. Earlier ones move. */
+struct result *results_add(struct results *results);
+struct check *results_add_check(struct results *results);
+struct checksum *results_add_checksum(struct results *results);
+
+/* Whether there is one. */
+bool results_have(const struct results *results, const struct miniapp_sequence *kernel,
+                  const char *device, enum miniapp_precision precision,
+                  const struct miniapp_grid *grid);
+
+void results_release(struct results *results);
+
+/* How many rows an earlier run left. */
+size_t results_earlier(const struct results *results);
+
+/* Whether every variable that was compared passed. */
+bool results_passed(const struct results *results);
+
+/* Sets each result's speedup over the first device with the same kernel, precision and size. */
+void results_compare_devices(struct results *results);
+
+/* ---- what a result says ---- */
+
+/* What limits it at its ceilings: "memory", "arithmetic", or NULL where they are not known. */
+const char *result_bound(const struct result *result);
+
+/* The time at that ceiling over the time that it took; NAN where it is not known. */
+double result_share(const struct result *result);
+
+/* "", "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, or both:
+ * times to be taken with care. */
+const char *result_marks(const struct result *result, const struct clock_quality *clock);
+
+/* How a device compares with the first one, `base`, at equal kernel, precision and size: calls
+ * from which it wins with one transfer in and out; INFINITY: never. */
+double result_calls_to_win(const struct result *result, const struct result *base);
+
+/* The result of the first device that goes with a result: itself for the first device. */
+const struct result *results_base(const struct results *results, const struct result *result);
+
+/* Points of the smallest size from which on a result's device wins over the first one, at all
+ * sizes measured, with data resident; INFINITY: never. */
+double results_points_to_win(const struct results *results, const struct result *result);
+
+#endif

@@ -1,0 +1,52 @@
+#include "validate.h"
+
+#include <math.h>
+
+/* |x - ref|: 0 where both are the same infinity or both NaN, infinite where only one is. */
+static double difference(double x, double ref)
+{
+    if (x == ref || (isnan(x) && isnan(ref)))
+        return 0;
+    const double distance = fabs(x - ref);
+    return isfinite(distance) ? distance : INFINITY;
+}
+
+/* The difference in units of what is tolerated. */
+static double in_tolerances(double off, double tolerated)
+{
+    return off > 0 ? off / tolerated : 0;
+}
+
+void validate(const double *values, const struct miniapp_reference *reference,
+              const struct miniapp_field *field, const struct miniapp_grid *grid,
+              struct verdict *verdict)
+{
+    const size_t elements = miniapp_field_elements(field, grid);
+    double most = 0, largest = 0;
+    size_t worst = 0;
+    *verdict = (struct verdict){.passed = true, .rtol = reference->rtol, .atol = reference->atol,
+                                .rank = miniapp_field_rank(field)};
+    for (size_t i = 0; i < elements; i++) {
+        const double ref = reference->values[i];
+        const double off = difference(values[i], ref);
+        const double size = isfinite(ref) ? fabs(ref) : 0;
+        const double tolerated = reference->atol + reference->rtol * size;
+        const double relative = in_tolerances(off, tolerated);
+        if (!(off <= tolerated) || isinf(off))
+            verdict->passed = false;
+        verdict->max_abs = fmax(verdict->max_abs, off);
+        verdict->largest = fmax(verdict->largest, size);
+        if (off > 0)
+            verdict->max_rel = fmax(verdict->max_rel, size > 0 ? off / size : INFINITY);
+        if (relative > most || (relative == most && off > largest)) {
+            most = relative;
+            largest = off;
+            worst = i;
+        }
+    }
+    for (int i = verdict->rank - 1; i >= 0; i--) {
+        const size_t length = miniapp_axis_length(miniapp_field_axis(field, i), grid);
+        verdict->worst_index[i] = worst % length;
+        worst /= length;
+    }
+}

@@ -1,0 +1,17 @@
+/* Between arrays of double, as callers have them, and a field's own type. */
+#ifndef CONVERT_H
+#define CONVERT_H
+
+#include <miniapp/field.h>
+
+/* Whether an array of double is one of that type as it is. */
+bool is_double(enum miniapp_type type, enum miniapp_precision precision);
+
+/* False, with the place of the first that does not fit, where float32 cannot hold a value. */
+bool convert_from_double(const double *values, size_t count, enum miniapp_type type,
+                         enum miniapp_precision precision, void *to, size_t *misfit);
+
+void convert_to_double(const void *from, size_t count, enum miniapp_type type,
+                       enum miniapp_precision precision, double *values);
+
+#endif

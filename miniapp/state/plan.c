@@ -1,0 +1,232 @@
+/* Sequences bound to the fields of a state. */
+#include "clock.h"
+#include "state.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bound_step {
+    const struct miniapp_kernel *kernel;
+    kernel_function *run;
+    struct slot *slot[MOST_ARGUMENTS];  /* of an argument that is no scratch */
+    size_t scratch[MOST_ARGUMENTS];     /* the number of one that is */
+    double seconds;
+};
+
+struct miniapp_plan {
+    struct miniapp_state *state;
+    size_t count;
+    struct bound_step *steps;
+};
+
+/* The state's name for a field of the sequence. */
+static enum miniapp_status rename_field(const char *bindings, const char *name, char other[MOST_NAME])
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    struct binding binding;
+    strcpy(other, name);
+    while (bindings && next_binding(&bindings, &binding, &status))
+        if (strcmp(binding.name, name) == 0)
+            strcpy(other, binding.other);
+    return status;
+}
+
+static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_step *step, size_t i,
+                                     const struct miniapp_field *field, const char *bindings)
+{
+    char name[MOST_NAME];
+    enum miniapp_status status = rename_field(bindings, field->name, name);
+    struct slot *const slot = status ? NULL : state_slot(plan->state, name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    if (slot->field->type != field->type ||
+        memcmp(slot->field->axes, field->axes, sizeof(field->axes)) != 0)
+        return fail(MINIAPP_USAGE, "'%s' cannot stand for '%s': it has other axes or another type",
+                    name, field->name);
+    step->slot[i] = slot;
+    return state_allocate(plan->state, slot);
+}
+
+/* A field that a kernel writes is no other of its arguments: its loops count on that. */
+static enum miniapp_status check_aliases(const struct bound_step *step)
+{
+    const struct miniapp_kernel *const kernel = step->kernel;
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        for (size_t j = 0; j < kernel->argument_count; j++)
+            if (i != j && step->slot[i] && step->slot[i] == step->slot[j] &&
+                kernel->arguments[i].access != MINIAPP_READ)
+                return fail(MINIAPP_USAGE, "'%s' and '%s' of kernel '%s' are both '%s', which it "
+                                           "writes", kernel->arguments[i].name,
+                            kernel->arguments[j].name, kernel->name, step->slot[i]->name);
+    return MINIAPP_DONE;
+}
+
+/* A setting has to survive in float32. */
+static enum miniapp_status check_settings(const struct miniapp_plan *plan,
+                                          const struct miniapp_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->setting_count; i++) {
+        const double value = plan->state->settings.value[kernel->settings[i]];
+        const float narrow = (float)value;
+        if (plan->state->precision == MINIAPP_FLOAT32 &&
+            (!isfinite(narrow) || (value != 0 && narrow == 0)))
+            return fail(MINIAPP_USAGE, "setting '%s' is %g, which float32 cannot hold",
+                        settings[kernel->settings[i]].name, value);
+    }
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct step *from,
+                                     const char *bindings, struct bound_step *step)
+{
+    const struct miniapp_state *const state = plan->state;
+    const struct miniapp_kernel *const kernel = from->kernel;
+    enum miniapp_status status = MINIAPP_DONE;
+    size_t scratch = 0;
+    step->kernel = kernel;
+    step->run = state->device->backend->functions(state->precision)->run[kernel_place(kernel)];
+    for (size_t i = 0; i < kernel->argument_count && !status; i++) {
+        const struct miniapp_field *const field = &fields[from->field[i]];
+        const size_t bytes = miniapp_field_elements(field, &state->grid) *
+                             miniapp_element_bytes(field->type, state->precision);
+        if (kernel->arguments[i].access == MINIAPP_SCRATCH)
+            status = state_scratch(plan->state, step->scratch[i] = scratch++, bytes);
+        else
+            status = bind_slot(plan, step, i, field, bindings);
+    }
+    if (!status)
+        status = check_aliases(step);
+    return status ? status : check_settings(plan, kernel);
+}
+
+enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
+                                        const struct miniapp_sequence *sequence,
+                                        const char *bindings, struct miniapp_plan **created)
+{
+    struct miniapp_plan *const plan = calloc(1, sizeof(*plan));
+    enum miniapp_status status = MINIAPP_DONE;
+    *created = NULL;
+    if (plan)
+        *plan = (struct miniapp_plan){state, sequence->count,
+                                      calloc(sequence->count, sizeof(*plan->steps))};
+    if (!plan || !plan->steps)
+        status = fail(MINIAPP_DEVICE, "out of memory for a plan");
+    for (size_t s = 0; s < sequence->count && !status; s++)
+        status = bind_step(plan, &sequence->steps[s], bindings, &plan->steps[s]);
+    if (status)
+        miniapp_plan_free(plan);
+    else
+        *created = plan;
+    return status;
+}
+
+void miniapp_plan_free(struct miniapp_plan *plan)
+{
+    if (plan)
+        free(plan->steps);
+    free(plan);
+}
+
+/* ---- running ---- */
+
+static bool lacks_ghosts(const struct slot *slot, const struct argument *argument)
+{
+    for (int side = 0; side < MINIAPP_SIDES; side++)
+        if (slot->ghosts[side] < argument->ghosts[side])
+            return true;
+    return false;
+}
+
+/* Makes current what the step reads. */
+static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
+        const struct argument *const argument = &step->kernel->arguments[i];
+        if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
+            status = state_to_device(state, step->slot[i]);
+        if (!status && argument->access == MINIAPP_READ && lacks_ghosts(step->slot[i], argument))
+            status = state_exchange(state, step->slot[i]);
+    }
+    return status;
+}
+
+static void run_step(struct miniapp_state *state, struct bound_step *step)
+{
+    const struct miniapp_kernel *const kernel = step->kernel;
+    void *argument[MOST_ARGUMENTS];
+    const struct kernel_call call = {state->grid, state->settings.value, argument};
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        argument[i] = step->slot[i] ? step->slot[i]->device
+                                    : state->scratch[step->scratch[i]].memory;
+    step->run(&call);
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        if (kernel->arguments[i].access == MINIAPP_WRITE ||
+            kernel->arguments[i].access == MINIAPP_UPDATE)
+            state_written(state, step->slot[i], kernel->arguments[i].ghosts);
+}
+
+enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
+{
+    struct miniapp_state *const state = plan->state;
+    enum miniapp_status status = MINIAPP_DONE;
+    state->device->backend->select(state->device->number);
+    for (size_t s = 0; s < plan->count && !status; s++) {
+        const double start = seconds_now();
+        status = prepare(state, &plan->steps[s]);
+        if (!status)
+            run_step(state, &plan->steps[s]);
+        plan->steps[s].seconds = seconds_now() - start;
+    }
+    return status;
+}
+
+double miniapp_plan_seconds(const struct miniapp_plan *plan, size_t step)
+{
+    return step < plan->count ? plan->steps[step].seconds : NAN;
+}
+
+/* Whether an earlier argument is the same field. */
+static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argument)
+{
+    const struct slot *const slot = plan->steps[step].slot[argument];
+    for (size_t s = 0; s <= step; s++) {
+        const size_t count = s < step ? plan->steps[s].kernel->argument_count : argument;
+        for (size_t i = 0; i < count; i++)
+            if (plan->steps[s].slot[i] == slot)
+                return true;
+    }
+    return false;
+}
+
+double miniapp_plan_bytes(const struct miniapp_plan *plan)
+{
+    double bytes = 0;
+    size_t scratch_count = 0;
+    for (size_t s = 0; s < plan->count; s++)
+        for (size_t i = 0; i < plan->steps[s].kernel->argument_count; i++) {
+            const struct bound_step *const step = &plan->steps[s];
+            if (step->slot[i] && !is_counted(plan, s, i))
+                bytes += (double)slot_bytes(plan->state, step->slot[i]);
+            else if (!step->slot[i] && step->scratch[i] >= scratch_count)
+                scratch_count = step->scratch[i] + 1;
+        }
+    for (size_t i = 0; i < scratch_count; i++)
+        bytes += (double)plan->state->scratch[i].bytes;
+    return bytes;
+}
+
+enum miniapp_status miniapp_run(struct miniapp_state *state, const char *text)
+{
+    const struct miniapp_sequence *sequence;
+    struct miniapp_plan *plan = NULL;
+    enum miniapp_status status = miniapp_sequence_find(text, &sequence);
+    if (!status)
+        status = miniapp_plan_create(state, sequence, NULL, &plan);
+    if (!status)
+        status = miniapp_plan_run(plan);
+    miniapp_plan_free(plan);
+    return status;
+}

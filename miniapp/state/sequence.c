@@ -1,0 +1,351 @@
+#include "sequence.h"
+#include "status.h"
+#include "suggest.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bindings ---- */
+
+/* Copies up to one of the characters `ends`; the length, or 0 where there is none or too much. */
+static size_t word(const char *text, const char *ends, char to[MOST_NAME])
+{
+    const size_t length = strcspn(text, ends);
+    if (length == 0 || length >= MOST_NAME)
+        return 0;
+    memcpy(to, text, length);
+    to[length] = '\0';
+    return length;
+}
+
+bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status)
+{
+    const char *rest = *text + strspn(*text, ", ");
+    *status = MINIAPP_DONE;
+    if (!*rest)
+        return false;
+    const size_t name = word(rest, "=, ", binding->name);
+    const size_t other = name && rest[name] == '=' ? word(rest + name + 1, ", ", binding->other) : 0;
+    if (!other) {
+        *status = fail(MINIAPP_USAGE, "bindings are ARGUMENT=FIELD, ..., not '%s'", *text);
+        return false;
+    }
+    *text = rest + name + 1 + other;
+    return true;
+}
+
+static bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
+{
+    return a->type == b->type && memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
+}
+
+static enum miniapp_status bind_argument(struct step *step, size_t i, const char *other)
+{
+    const struct argument *argument = &step->kernel->arguments[i];
+    const struct miniapp_field *field = miniapp_field_find(other);
+    if (!field) {
+        const char *names[FIELDS];
+        for (size_t id = 1; id < FIELDS; id++)
+            names[id - 1] = fields[id].name;
+        return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", other,
+                    closest_match(other, names, FIELDS - 1));
+    }
+    if (!same_shape(field, &fields[argument->field]))
+        return fail(MINIAPP_USAGE, "'%s' of kernel '%s' cannot be '%s': it has other axes or "
+                                   "another type than '%s'", argument->name, step->kernel->name,
+                    other, fields[argument->field].name);
+    step->field[i] = field_id(field);
+    return MINIAPP_DONE;
+}
+
+/* Whether an argument of the step goes by that name, or is bound to a field of that name. */
+static bool is_called(const struct step *step, size_t i, const char *name)
+{
+    return strcmp(step->kernel->arguments[i].name, name) == 0 ||
+           strcmp(fields[step->field[i]].name, name) == 0;
+}
+
+/* All bindings are of what the step was bound to before: salt=temp,temp=salt swaps them. */
+static enum miniapp_status bind_step(struct step *step, const char *bindings)
+{
+    const struct step before = *step;
+    enum miniapp_status status = MINIAPP_DONE;
+    struct binding binding;
+    while (!status && next_binding(&bindings, &binding, &status))
+        for (size_t i = 0; i < step->kernel->argument_count && !status; i++)
+            if (is_called(&before, i, binding.name))
+                status = bind_argument(step, i, binding.other);
+    return status;
+}
+
+static void set_defaults(struct step *step, const struct miniapp_kernel *kernel)
+{
+    step->kernel = kernel;
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        step->field[i] = kernel->arguments[i].field;
+}
+
+/* ---- the table ---- */
+
+struct step_row {
+    const char *kernel, *bindings;
+};
+
+#define STEP(kernel, bindings) {#kernel, bindings},
+#define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
+#define END {NULL, NULL}};
+#include "all.sequences"
+#undef SEQUENCE
+#undef STEP
+#undef END
+
+static const struct {
+    const char *name, *subject, *summary;
+    const struct step_row *steps;
+} rows[] = {
+#define STEP(...)
+#define SEQUENCE(name, subject, summary) {#name, subject, summary, name##_steps},
+#define END
+#include "all.sequences"
+    {NULL, NULL, NULL, NULL},
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) - 1 };
+
+/* The kernels, the rows above, and what was found by a text with bindings; never freed, like any
+ * table. */
+struct known {
+    struct miniapp_sequence sequence;
+    struct known *next;
+};
+static struct known *table, *bound;
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+
+static void make_table(void)
+{
+    table = calloc(kernel_count + ROWS, sizeof(*table));
+    for (size_t k = 0; table && k < kernel_count; k++) {
+        struct miniapp_sequence *sequence = &table[k].sequence;
+        *sequence = (struct miniapp_sequence){kernels[k].name, kernels[k].subject,
+                                              kernels[k].summary, 1, malloc(sizeof(struct step))};
+        if (sequence->steps)
+            set_defaults(sequence->steps, &kernels[k]);
+    }
+    for (size_t r = 0; table && r < ROWS; r++) {
+        struct miniapp_sequence *sequence = &table[kernel_count + r].sequence;
+        *sequence = (struct miniapp_sequence){rows[r].name, rows[r].subject, rows[r].summary, 0,
+                                              calloc(MOST_STEPS, sizeof(struct step))};
+        for (const struct step_row *row = rows[r].steps; sequence->steps && row->kernel; row++) {
+            struct step *step = &sequence->steps[sequence->count++];
+            set_defaults(step, miniapp_kernel_find(row->kernel));
+            bind_step(step, row->bindings);
+        }
+    }
+}
+
+size_t miniapp_sequence_count(void)
+{
+    return kernel_count + ROWS;
+}
+
+const struct miniapp_sequence *miniapp_sequence_at(size_t place)
+{
+    pthread_once(&made, make_table);
+    return table && place < miniapp_sequence_count() ? &table[place].sequence : NULL;
+}
+
+/* ---- finding ---- */
+
+static enum miniapp_status find_plain(const char *name, const struct miniapp_sequence **sequence)
+{
+    const char *names[MOST_NAME + ROWS];
+    const size_t count = miniapp_sequence_count();
+    for (size_t i = 0; i < count; i++) {
+        const struct miniapp_sequence *one = miniapp_sequence_at(i);
+        if (!one)
+            return fail(MINIAPP_DEVICE, "out of memory for the table of sequences");
+        names[i] = one->name;
+        if (strcmp(one->name, name) == 0) {
+            *sequence = one;
+            return MINIAPP_DONE;
+        }
+    }
+    return fail(MINIAPP_USAGE, "unknown kernel '%s'; the closest is '%s'", name,
+                closest_match(name, names, count));
+}
+
+/* A copy with other bindings; each of them has to fit a step. */
+static enum miniapp_status bind_sequence(const struct miniapp_sequence *from, const char *bindings,
+                                         struct miniapp_sequence *to)
+{
+    struct binding binding;
+    enum miniapp_status status;
+    *to = *from;
+    to->steps = malloc(from->count * sizeof(*to->steps));
+    if (!to->steps)
+        return fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    memcpy(to->steps, from->steps, from->count * sizeof(*to->steps));
+    for (const char *rest = bindings; next_binding(&rest, &binding, &status);) {
+        bool is_there = false;
+        for (size_t s = 0; s < from->count; s++)
+            for (size_t i = 0; i < from->steps[s].kernel->argument_count; i++)
+                is_there = is_there || is_called(&from->steps[s], i, binding.name);
+        if (!is_there)
+            return fail(MINIAPP_USAGE, "'%s' has no argument '%s'", from->name, binding.name);
+    }
+    for (size_t s = 0; s < to->count && !status; s++)
+        status = bind_step(&to->steps[s], bindings);
+    return status;
+}
+
+static struct known *find_bound(const char *text)
+{
+    struct known *one = bound;
+    while (one && strcmp(one->sequence.name, text) != 0)
+        one = one->next;
+    return one;
+}
+
+static enum miniapp_status make_bound(const char *text, const char *bindings, struct known **made_one)
+{
+    char name[MOST_NAME];
+    const struct miniapp_sequence *from;
+    if (!word(text, ":", name))
+        return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
+    enum miniapp_status status = find_plain(name, &from);
+    if (status)
+        return status;
+    struct known *one = calloc(1, sizeof(*one));
+    char *copy = strdup(text);
+    status = one && copy ? bind_sequence(from, bindings, &one->sequence)
+                         : fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    if (status) {
+        if (one)
+            free(one->sequence.steps);
+        free(one);
+        free(copy);
+        return status;
+    }
+    one->sequence.name = copy;
+    one->next = bound;
+    bound = *made_one = one;
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_sequence_find(const char *text,
+                                          const struct miniapp_sequence **sequence)
+{
+    const char *colon = strchr(text, ':');
+    *sequence = NULL;
+    if (!colon)
+        return find_plain(text, sequence);
+    pthread_mutex_lock(&finding);
+    struct known *one = find_bound(text);
+    const enum miniapp_status status = one ? MINIAPP_DONE : make_bound(text, colon + 1, &one);
+    pthread_mutex_unlock(&finding);
+    if (!status)
+        *sequence = &one->sequence;
+    return status;
+}
+
+/* ---- asking ---- */
+
+const char *miniapp_sequence_name(const struct miniapp_sequence *sequence)
+{
+    return sequence->name;
+}
+
+const char *miniapp_sequence_summary(const struct miniapp_sequence *sequence)
+{
+    return sequence->summary;
+}
+
+const char *miniapp_sequence_subject(const struct miniapp_sequence *sequence)
+{
+    return sequence->subject;
+}
+
+size_t miniapp_sequence_steps(const struct miniapp_sequence *sequence)
+{
+    return sequence->count;
+}
+
+const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *sequence,
+                                                     size_t step)
+{
+    return sequence->steps[step].kernel;
+}
+
+const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *sequence,
+                                                   size_t step, size_t argument)
+{
+    return &fields[sequence->steps[step].field[argument]];
+}
+
+/* Whether a step does to a field one of two things. */
+static bool does(const struct step *step, enum field_id id, enum miniapp_access one,
+                 enum miniapp_access other)
+{
+    for (size_t i = 0; i < step->kernel->argument_count; i++) {
+        const enum miniapp_access access = step->kernel->arguments[i].access;
+        if (step->field[i] == id && (access == one || access == other))
+            return true;
+    }
+    return false;
+}
+
+bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
+                            const struct miniapp_field *field)
+{
+    const enum field_id id = field_id(field);
+    for (size_t s = 0; s < sequence->count; s++) {
+        if (does(&sequence->steps[s], id, MINIAPP_READ, MINIAPP_UPDATE))
+            return true;
+        if (does(&sequence->steps[s], id, MINIAPP_WRITE, MINIAPP_WRITE))
+            return false;
+    }
+    return false;
+}
+
+bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,
+                             const struct miniapp_field *field)
+{
+    for (size_t s = 0; s < sequence->count; s++)
+        if (does(&sequence->steps[s], field_id(field), MINIAPP_WRITE, MINIAPP_UPDATE))
+            return true;
+    return false;
+}
+
+bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
+                           const struct miniapp_setting *setting)
+{
+    for (size_t s = 0; s < sequence->count; s++) {
+        const struct miniapp_kernel *kernel = sequence->steps[s].kernel;
+        for (size_t i = 0; i < kernel->setting_count; i++)
+            if (&settings[kernel->settings[i]] == setting)
+                return true;
+    }
+    return false;
+}
+
+double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
+                              const struct miniapp_grid *grid,
+                              const struct miniapp_settings *values)
+{
+    double flops = 0;
+    for (size_t s = 0; s < sequence->count; s++)
+        flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
+    return flops;
+}
+
+double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
+                              const struct miniapp_grid *grid, enum miniapp_precision precision,
+                              const struct miniapp_settings *values)
+{
+    double bytes = 0;
+    for (size_t s = 0; s < sequence->count; s++)
+        bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
+    return bytes;
+}

@@ -1,0 +1,31 @@
+/* Sequences as the library itself sees them. */
+#ifndef SEQUENCE_H
+#define SEQUENCE_H
+
+#include "table.h"
+
+#include <miniapp/status.h>
+
+enum { MOST_NAME = 64, MOST_BINDINGS = 1024 };
+
+/* NAME=OTHER */
+struct binding {
+    char name[MOST_NAME], other[MOST_NAME];
+};
+
+/* Reads the next of a list with commas between, and moves on; false at the end. Sets the status to
+ * MINIAPP_USAGE, with a message, where it is none. */
+bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status);
+
+struct step {
+    const struct miniapp_kernel *kernel;
+    enum field_id field[MOST_ARGUMENTS];
+};
+
+struct miniapp_sequence {
+    const char *name, *subject, *summary;
+    size_t count;
+    struct step *steps;
+};
+
+#endif

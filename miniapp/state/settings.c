@@ -1,0 +1,61 @@
+/* Values of the settings. */
+#include "range.h"
+#include "status.h"
+#include "suggest.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum miniapp_status miniapp_setting_check(const struct miniapp_setting *setting, double value,
+                                          const char *place, enum miniapp_status status)
+{
+    const bool whole = !setting->is_whole || value == floor(value);
+    char range[RANGE_TEXT];
+    if (whole && value >= setting->valid_min && value <= setting->valid_max)
+        return MINIAPP_DONE;
+    return fail(status, "%s: setting '%s' is %g, but must be %s%s", place, setting->name, value,
+                setting->is_whole ? "whole and " : "",
+                range_text(setting->valid_min, setting->valid_max, range));
+}
+
+struct miniapp_settings *miniapp_settings_create(void)
+{
+    struct miniapp_settings *values = malloc(sizeof(*values));
+    for (size_t id = 0; values && id < SETTINGS; id++)
+        values->value[id] = settings[id].value;
+    return values;
+}
+
+void miniapp_settings_free(struct miniapp_settings *values)
+{
+    free(values);
+}
+
+static enum miniapp_status unknown_setting(const char *name)
+{
+    const char *names[SETTINGS];
+    for (size_t id = 0; id < SETTINGS; id++)
+        names[id] = settings[id].name;
+    return fail(MINIAPP_USAGE, "unknown setting '%s'; the closest is '%s'", name,
+                closest_match(name, names, SETTINGS));
+}
+
+enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const char *name,
+                                         double value)
+{
+    const struct miniapp_setting *setting = miniapp_setting_find(name);
+    if (!setting)
+        return unknown_setting(name);
+    const enum miniapp_status status =
+        miniapp_setting_check(setting, value, "the call", MINIAPP_USAGE);
+    if (!status)
+        values->value[setting - settings] = value;
+    return status;
+}
+
+double miniapp_settings_get(const struct miniapp_settings *values, const char *name)
+{
+    const struct miniapp_setting *setting = miniapp_setting_find(name);
+    return setting ? values->value[setting - settings] : NAN;
+}

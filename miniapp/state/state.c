@@ -1,0 +1,607 @@
+#include "state.h"
+#include "clock.h"
+#include "convert.h"
+#include "status.h"
+#include "suggest.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART = 1 << 16 }; /* elements that are converted at a time */
+
+static const signed char all_ghosts[MINIAPP_SIDES] = {MINIAPP_HALO, MINIAPP_HALO, MINIAPP_HALO,
+                                                      MINIAPP_HALO};
+
+/* ---- the state ---- */
+
+static bool in_range(size_t cells, size_t least)
+{
+    return cells >= least && cells <= MINIAPP_MAX_CELLS;
+}
+
+enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
+                                         enum miniapp_precision precision,
+                                         const struct miniapp_grid *grid,
+                                         struct miniapp_state **created)
+{
+    *created = NULL;
+    if (!in_range(grid->nx, MINIAPP_MIN_CELLS) || !in_range(grid->ny, MINIAPP_MIN_CELLS) ||
+        !in_range(grid->nz, 1) || miniapp_grid_points(grid) > PTRDIFF_MAX / sizeof(double))
+        return fail(MINIAPP_USAGE,
+                    "a grid of %zu x %zu x %zu points is none: along x and y there are %d to %d "
+                    "cells, with the ghosts, along z 1 to %d, and all together can be indexed",
+                    grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS,
+                    MINIAPP_MAX_CELLS);
+    struct miniapp_state *const state = calloc(1, sizeof(*state));
+    if (!state)
+        return fail(MINIAPP_DEVICE, "out of memory for a state");
+    state->device = device;
+    state->precision = precision;
+    state->grid = state->whole = *grid;
+    for (size_t id = 0; id < SETTINGS; id++)
+        state->settings.value[id] = settings[id].value;
+    *created = state;
+    return MINIAPP_DONE;
+}
+
+static const struct backend *backend_of(const struct miniapp_state *state)
+{
+    return state->device->backend;
+}
+
+void miniapp_state_free(struct miniapp_state *state)
+{
+    if (!state)
+        return;
+    const int number = state->device->number;
+    for (size_t i = 0; i < state->slot_count; i++) {
+        backend_of(state)->release(number, state->slots[i]->device);
+        free(state->slots[i]->host);
+        free(state->slots[i]);
+    }
+    for (size_t i = 0; i < state->scratch_count; i++)
+        backend_of(state)->release(number, state->scratch[i].memory);
+    free(state->slots);
+    free(state->scratch);
+    free(state);
+}
+
+enum miniapp_status miniapp_state_place(struct miniapp_state *state,
+                                        const struct miniapp_grid *whole, size_t x0, size_t y0)
+{
+    const struct miniapp_grid *grid = &state->grid;
+    if (x0 > whole->nx || y0 > whole->ny || whole->nx - x0 < grid->nx ||
+        whole->ny - y0 < grid->ny || whole->nz != grid->nz)
+        return fail(MINIAPP_USAGE, "%zu x %zu x %zu points from (%zu, %zu) on are no part of an "
+                                   "ocean of %zu x %zu x %zu", grid->nx, grid->ny, grid->nz, x0,
+                    y0, whole->nx, whole->ny, whole->nz);
+    state->whole = *whole;
+    state->x0 = x0;
+    state->y0 = y0;
+    return MINIAPP_DONE;
+}
+
+void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x)
+{
+    state->cyclic_x = cyclic_x;
+}
+
+enum miniapp_status miniapp_state_set_setting(struct miniapp_state *state, const char *name,
+                                              double value)
+{
+    return miniapp_settings_set(&state->settings, name, value);
+}
+
+const struct miniapp_device *miniapp_state_device(const struct miniapp_state *state)
+{
+    return state->device;
+}
+
+enum miniapp_precision miniapp_state_precision(const struct miniapp_state *state)
+{
+    return state->precision;
+}
+
+struct miniapp_grid miniapp_state_grid(const struct miniapp_state *state)
+{
+    return state->grid;
+}
+
+const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state *state)
+{
+    return &state->settings;
+}
+
+double miniapp_state_bytes(const struct miniapp_state *state)
+{
+    return state->bytes;
+}
+
+struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state)
+{
+    return state->traffic;
+}
+
+/* ---- its fields ---- */
+
+static struct slot *find_slot(const struct miniapp_state *state, const char *name)
+{
+    for (size_t i = 0; i < state->slot_count; i++)
+        if (strcmp(state->slots[i]->name, name) == 0)
+            return state->slots[i];
+    return NULL;
+}
+
+static struct slot *add_slot(struct miniapp_state *state, const char *name,
+                             const struct miniapp_field *field)
+{
+    struct slot **slots = realloc(state->slots, (state->slot_count + 1) * sizeof(*slots));
+    struct slot *slot = calloc(1, sizeof(*slot));
+    if (slots)
+        state->slots = slots;
+    if (!slots || !slot) {
+        free(slot);
+        fail(MINIAPP_DEVICE, "out of memory for a field");
+        return NULL;
+    }
+    snprintf(slot->name, sizeof(slot->name), "%s", name);
+    slot->field = field;
+    return slots[state->slot_count++] = slot;
+}
+
+static enum miniapp_status unknown_field(const struct miniapp_state *state, const char *name)
+{
+    const char *names[FIELDS];
+    for (size_t i = 0; i < miniapp_field_count(); i++)
+        names[i] = miniapp_field_at(i)->name;
+    (void)state;
+    return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
+                closest_match(name, names, miniapp_field_count()));
+}
+
+struct slot *state_slot(struct miniapp_state *state, const char *name)
+{
+    struct slot *const slot = find_slot(state, name);
+    const struct miniapp_field *const field = slot ? NULL : miniapp_field_find(name);
+    if (slot)
+        return slot;
+    if (field)
+        return add_slot(state, name, field);
+    unknown_field(state, name);
+    return NULL;
+}
+
+enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
+                                      const char *like)
+{
+    const struct miniapp_field *const field = miniapp_field_find(like);
+    if (!field)
+        return unknown_field(state, like);
+    if (!name[0] || strlen(name) >= MOST_NAME || strpbrk(name, "=:, "))
+        return fail(MINIAPP_USAGE, "'%s' is no name of a field: it has 1 to %d characters, none of "
+                                   "them '=', ':', ',' or a space", name, MOST_NAME - 1);
+    if (find_slot(state, name) || miniapp_field_find(name))
+        return fail(MINIAPP_USAGE, "there is a field '%s' already", name);
+    return add_slot(state, name, field) ? MINIAPP_DONE : MINIAPP_DEVICE;
+}
+
+static bool is_set(const struct slot *slot)
+{
+    return slot->device_current || slot->host_current;
+}
+
+bool miniapp_state_has(const struct miniapp_state *state, const char *name)
+{
+    const struct slot *const slot = find_slot(state, name);
+    return slot && is_set(slot);
+}
+
+int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
+                         enum miniapp_side side)
+{
+    const struct slot *const slot = find_slot(state, name);
+    return slot && is_set(slot) ? slot->ghosts[side] : 0;
+}
+
+static size_t element_bytes(const struct miniapp_state *state, const struct slot *slot)
+{
+    return miniapp_element_bytes(slot->field->type, state->precision);
+}
+
+static size_t slot_elements(const struct miniapp_state *state, const struct slot *slot)
+{
+    return miniapp_field_elements(slot->field, &state->grid);
+}
+
+size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot)
+{
+    return slot_elements(state, slot) * element_bytes(state, slot);
+}
+
+static void *take(struct miniapp_state *state, size_t bytes)
+{
+    void *const memory = backend_of(state)->allocate(state->device->number, bytes);
+    if (memory)
+        state->bytes += (double)bytes;
+    return memory;
+}
+
+enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot)
+{
+    const size_t elements = slot_elements(state, slot);
+    if (slot->device)
+        return MINIAPP_DONE;
+    if (elements <= PTRDIFF_MAX / sizeof(double))
+        slot->device = take(state, slot_bytes(state, slot));
+    if (!slot->device)
+        return fail(MINIAPP_DEVICE, "device '%s' is out of memory: '%s' takes %.3g GB",
+                    state->device->label, slot->name,
+                    (double)elements * (double)element_bytes(state, slot) / 1e9);
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status state_scratch(struct miniapp_state *state, size_t number, size_t bytes)
+{
+    if (number >= state->scratch_count) {
+        struct scratch *all = realloc(state->scratch, (number + 1) * sizeof(*all));
+        if (!all)
+            return fail(MINIAPP_DEVICE, "out of memory for scratch");
+        memset(all + state->scratch_count, 0,
+               (number + 1 - state->scratch_count) * sizeof(*all));
+        state->scratch = all;
+        state->scratch_count = number + 1;
+    }
+    struct scratch *const scratch = &state->scratch[number];
+    if (scratch->bytes >= bytes)
+        return MINIAPP_DONE;
+    backend_of(state)->release(state->device->number, scratch->memory);
+    state->bytes -= (double)scratch->bytes;
+    *scratch = (struct scratch){take(state, bytes), bytes};
+    if (scratch->memory)
+        return MINIAPP_DONE;
+    scratch->bytes = 0;
+    return fail(MINIAPP_DEVICE, "device '%s' is out of memory: scratch takes %.3g GB",
+                state->device->label, (double)bytes / 1e9);
+}
+
+/* ---- copies ---- */
+
+static enum miniapp_status send(struct miniapp_state *state, struct slot *slot, size_t offset,
+                                const void *host, size_t bytes)
+{
+    const double start = seconds_now();
+    const bool sent = backend_of(state)->to_device(state->device->number,
+                                                   (char *)slot->device + offset, host, bytes);
+    state->traffic.to_device_seconds += seconds_now() - start;
+    state->traffic.to_device_bytes += (double)bytes;
+    return sent ? MINIAPP_DONE
+                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", state->device->label,
+                       slot->name);
+}
+
+static enum miniapp_status fetch(struct miniapp_state *state, const struct slot *slot,
+                                 size_t offset, void *host, size_t bytes)
+{
+    const double start = seconds_now();
+    const bool got = backend_of(state)->from_device(
+        state->device->number, host, (const char *)slot->device + offset, bytes);
+    state->traffic.from_device_seconds += seconds_now() - start;
+    state->traffic.from_device_bytes += (double)bytes;
+    return got ? MINIAPP_DONE
+               : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", state->device->label,
+                      slot->name);
+}
+
+enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot)
+{
+    if (slot->device_current)
+        return MINIAPP_DONE;
+    if (!slot->host_current)
+        return fail(MINIAPP_USAGE, "field '%s' is read, but was never set", slot->name);
+    enum miniapp_status status = state_allocate(state, slot);
+    if (!status)
+        status = send(state, slot, 0, slot->host, slot_bytes(state, slot));
+    slot->device_current = !status;
+    return status;
+}
+
+static enum miniapp_status to_host(struct miniapp_state *state, struct slot *slot)
+{
+    if (slot->host_current)
+        return MINIAPP_DONE;
+    if (!slot->device_current)
+        return fail(MINIAPP_USAGE, "field '%s' holds nothing: it was never set", slot->name);
+    const enum miniapp_status status = fetch(state, slot, 0, slot->host, slot_bytes(state, slot));
+    slot->host_current = !status;
+    return status;
+}
+
+void state_written(struct miniapp_state *state, struct slot *slot,
+                   const signed char ghosts[MINIAPP_SIDES])
+{
+    (void)state;
+    slot->device_current = true;
+    slot->host_current = false;
+    memcpy(slot->ghosts, ghosts, sizeof(slot->ghosts));
+}
+
+/* Memory of the host for it; NULL, with a message, where there is not enough. */
+static void *mirror(struct miniapp_state *state, struct slot *slot)
+{
+    if (backend_of(state)->is_host)
+        return state_allocate(state, slot) ? NULL : slot->device;
+    if (!slot->host)
+        slot->host = malloc(slot_bytes(state, slot));
+    if (!slot->host)
+        fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name);
+    return slot->host;
+}
+
+const void *miniapp_state_read(struct miniapp_state *state, const char *name)
+{
+    struct slot *const slot = state_slot(state, name);
+    void *const memory = slot ? mirror(state, slot) : NULL;
+    if (!memory)
+        return NULL;
+    if (backend_of(state)->is_host && slot->device_current)
+        return memory;
+    return to_host(state, slot) ? NULL : memory;
+}
+
+void *miniapp_state_write(struct miniapp_state *state, const char *name)
+{
+    struct slot *const slot = state_slot(state, name);
+    void *const memory = slot ? mirror(state, slot) : NULL;
+    if (!memory)
+        return NULL;
+    slot->device_current = backend_of(state)->is_host;
+    slot->host_current = !backend_of(state)->is_host;
+    memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
+    return memory;
+}
+
+/* Where a part of a field is to be found, and whether it is one. */
+static struct slot *slot_of_part(struct miniapp_state *state, const char *name, size_t first,
+                                 size_t count)
+{
+    struct slot *const slot = state_slot(state, name);
+    const size_t elements = slot ? slot_elements(state, slot) : 0;
+    if (slot && (first > elements || count > elements - first)) {
+        fail(MINIAPP_USAGE, "'%s' has %zu elements, not %zu from number %zu on", name, elements,
+             count, first);
+        return NULL;
+    }
+    return slot;
+}
+
+/* Converts on the way, where that is needed. */
+static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, size_t first,
+                               size_t count, const double *values)
+{
+    const size_t bytes = element_bytes(state, slot);
+    const enum miniapp_type type = slot->field->type;
+    const bool is_host = backend_of(state)->is_host;
+    double buffer[PART / 64];
+    const size_t part = is_host || is_double(type, state->precision)
+                            ? count
+                            : sizeof(buffer) / bytes;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t done = 0; done < count && !status; done += part) {
+        const size_t now = count - done < part ? count - done : part;
+        const size_t offset = (first + done) * bytes;
+        const void *from = values + done;
+        void *const to = is_host ? (char *)slot->device + offset : (char *)buffer;
+        size_t misfit;
+        if (is_host || !is_double(type, state->precision)) {
+            if (!convert_from_double(values + done, now, type, state->precision, to, &misfit))
+                return fail(MINIAPP_INPUT, "'%s' holds %g, which float32 cannot", slot->name,
+                            values[done + misfit]);
+            from = to;
+        }
+        if (!is_host)
+            status = send(state, slot, offset, from, now * bytes);
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const char *name,
+                                           size_t first, size_t count, const double *values)
+{
+    struct slot *const slot = slot_of_part(state, name, first, count);
+    enum miniapp_status status = slot ? state_allocate(state, slot) : MINIAPP_USAGE;
+    if (!status && slot->host_current) /* the rest of it is current there */
+        status = state_to_device(state, slot);
+    if (!status)
+        status = put(state, slot, first, count, values);
+    if (!status)
+        state_written(state, slot, all_ghosts);
+    return status;
+}
+
+enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
+                                      const double *values)
+{
+    struct slot *const slot = state_slot(state, name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    slot->host_current = false; /* none of it is wanted */
+    return miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values);
+}
+
+enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const char *name,
+                                           size_t first, size_t count, double *values)
+{
+    struct slot *const slot = slot_of_part(state, name, first, count);
+    enum miniapp_status status = slot ? state_to_device(state, slot) : MINIAPP_USAGE;
+    const size_t bytes = slot ? element_bytes(state, slot) : 1;
+    const bool is_host = backend_of(state)->is_host;
+    double buffer[PART / 64];
+    if (!status && !is_host && is_double(slot->field->type, state->precision))
+        return fetch(state, slot, first * bytes, values, count * bytes);
+    const size_t part = is_host ? count : sizeof(buffer) / bytes;
+    for (size_t done = 0; done < count && !status; done += part) {
+        const size_t now = count - done < part ? count - done : part;
+        const size_t offset = (first + done) * bytes;
+        const void *const from = is_host ? (const char *)slot->device + offset : (char *)buffer;
+        if (!is_host)
+            status = fetch(state, slot, offset, buffer, now * bytes);
+        if (!status)
+            convert_to_double(from, now, slot->field->type, state->precision, values + done);
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
+                                      double *values)
+{
+    struct slot *const slot = state_slot(state, name);
+    return slot ? miniapp_state_get_part(state, name, 0, slot_elements(state, slot), values)
+                : MINIAPP_USAGE;
+}
+
+static bool has_axis(const struct miniapp_field *field, enum miniapp_axis wanted)
+{
+    for (const enum miniapp_axis *axis = field->axes; *axis; axis++)
+        if (*axis == wanted)
+            return true;
+    return false;
+}
+
+enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
+                                               double *values)
+{
+    struct slot *const slot = state_slot(state, name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
+    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
+    const size_t nx = west ? state->grid.nx : 1;
+    const size_t ny = south ? state->grid.ny : 1;
+    const size_t planes = slot_elements(state, slot) / (nx * ny);
+    const size_t inner_nx = nx - 2 * west, inner_ny = ny - 2 * south;
+    double *const plane = malloc(nx * ny * sizeof(*plane));
+    enum miniapp_status status =
+        plane ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
+    for (size_t p = 0; p < planes && !status; p++) {
+        status = miniapp_state_get_part(state, name, p * nx * ny, nx * ny, plane);
+        for (size_t y = 0; y < inner_ny; y++, values += inner_nx)
+            memcpy(values, plane + (y + south) * nx + west, inner_nx * sizeof(*values));
+    }
+    free(plane);
+    return status;
+}
+
+/* ---- time levels and ghosts ---- */
+
+enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char *const *names,
+                                         size_t count)
+{
+    struct slot *before = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct slot *const slot = state_slot(state, names[i]);
+        if (!slot)
+            return MINIAPP_USAGE;
+        if (before && (before->field->type != slot->field->type ||
+                       memcmp(before->field->axes, slot->field->axes, sizeof(slot->field->axes))))
+            return fail(MINIAPP_USAGE, "'%s' and '%s' have other axes: they cannot be rotated",
+                        before->name, slot->name);
+        before = slot;
+    }
+    for (size_t i = 0; i + 1 < count; i++) { /* swapping neighbours carries the first to the end */
+        struct slot *const a = state_slot(state, names[i]);
+        struct slot *const b = state_slot(state, names[i + 1]);
+        struct slot held = *a;
+        const struct miniapp_field *const field_a = a->field, *const field_b = b->field;
+        char name_a[MOST_NAME], name_b[MOST_NAME];
+        memcpy(name_a, a->name, sizeof(name_a));
+        memcpy(name_b, b->name, sizeof(name_b));
+        *a = *b;
+        *b = held;
+        a->field = field_a;
+        b->field = field_b;
+        memcpy(a->name, name_a, sizeof(name_a));
+        memcpy(b->name, name_b, sizeof(name_b));
+    }
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot)
+{
+    const struct miniapp_field *const field = slot->field;
+    enum miniapp_status status = state_to_device(state, slot);
+    if (status)
+        return status;
+    if (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny)
+        return fail(MINIAPP_USAGE, "the ghosts of '%s' are not current, and come from other parts of "
+                                   "the ocean, which this library does not exchange", slot->name);
+    if (state->cyclic_x && has_axis(field, MINIAPP_X) && field->type == MINIAPP_REAL) {
+        const size_t nx = state->grid.nx;
+        backend_of(state)->select(state->device->number);
+        backend_of(state)->functions(state->precision)->exchange_x(
+            slot->device, nx, slot_elements(state, slot) / nx);
+        slot->host_current = false;
+    }
+    memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_state_exchange(struct miniapp_state *state, const char *name)
+{
+    struct slot *const slot = state_slot(state, name);
+    return slot ? state_exchange(state, slot) : MINIAPP_USAGE;
+}
+
+/* ---- timing copies ---- */
+
+/* Copies a field back and forth, by way of `host`; adds the least of three times. */
+static bool time_copy(const struct miniapp_state *state, const struct slot *slot, bool to_device,
+                      void *host, double *seconds)
+{
+    const struct backend *backend = backend_of(state);
+    const int number = state->device->number;
+    const size_t bytes = slot_bytes(state, slot);
+    double least = INFINITY;
+    bool done = backend->from_device(number, host, slot->device, bytes); /* its pages are there then */
+    for (int i = 0; i < 3 && done; i++) {
+        const double start = seconds_now();
+        done = to_device ? backend->to_device(number, slot->device, host, bytes)
+                         : backend->from_device(number, host, slot->device, bytes);
+        least = fmin(least, seconds_now() - start);
+    }
+    *seconds += least;
+    return done;
+}
+
+enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state,
+                                              const char *const *names, size_t count,
+                                              bool to_device, bool pinned, double *seconds)
+{
+    const struct backend *backend = backend_of(state);
+    size_t largest = 0;
+    enum miniapp_status status = MINIAPP_DONE;
+    *seconds = 0;
+    if (backend->is_host || (pinned && !backend->allocate_pinned))
+        return MINIAPP_DONE;
+    for (size_t i = 0; i < count && !status; i++) {
+        struct slot *const slot = state_slot(state, names[i]);
+        status = slot ? state_to_device(state, slot) : MINIAPP_USAGE;
+        if (!status && slot_bytes(state, slot) > largest)
+            largest = slot_bytes(state, slot);
+    }
+    void *const host = status   ? NULL
+                       : pinned ? backend->allocate_pinned(state->device->number, largest)
+                                : malloc(largest);
+    bool done = true;
+    for (size_t i = 0; i < count && host && done; i++)
+        done = time_copy(state, state_slot(state, names[i]), to_device, host, seconds);
+    if (pinned && host)
+        backend->release_pinned(state->device->number, host);
+    else
+        free(host);
+    if (!done)
+        return fail(MINIAPP_DEVICE, "copies to device '%s' and back failed", state->device->label);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* States as the library itself sees them. */
+#ifndef STATE_H
+#define STATE_H
+
+#include "device.h"
+#include "sequence.h"
+
+#include <miniapp/state.h>
+
+/* A field of a state. Where the device is the host, `device` is its only memory. */
+struct slot {
+    char name[MOST_NAME];
+    const struct miniapp_field *field;
+    void *device, *host;
+    bool device_current, host_current; /* neither: it was never set */
+    signed char ghosts[MINIAPP_SIDES];
+};
+
+/* Memory that kernels share as scratch, one after the other. */
+struct scratch {
+    void *memory;
+    size_t bytes;
+};
+
+struct miniapp_state {
+    const struct miniapp_device *device;
+    enum miniapp_precision precision;
+    struct miniapp_grid grid, whole;
+    size_t x0, y0; /* of its interior in that of the whole */
+    bool cyclic_x;
+    struct miniapp_settings settings;
+    struct slot **slots; /* each stays where it is: plans point at them */
+    size_t slot_count;
+    struct scratch *scratch;
+    size_t scratch_count;
+    double bytes;
+    struct miniapp_traffic traffic;
+};
+
+/* The field of that name, new and without memory where it is one of the table; NULL, with a
+ * message, where there is none. */
+struct slot *state_slot(struct miniapp_state *state, const char *name);
+
+/* Gives it the device's memory. */
+enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);
+
+/* At least so many bytes of scratch of that number. */
+enum miniapp_status state_scratch(struct miniapp_state *state, size_t number, size_t bytes);
+
+/* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
+enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
+
+/* Makes all ghosts current. */
+enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot);
+
+/* The device's copy is the current one, with so many ghosts. */
+void state_written(struct miniapp_state *state, struct slot *slot,
+                   const signed char ghosts[MINIAPP_SIDES]);
+
+size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Calibration: the sum of exp(x^2 + 2 x), by OpenMP's reduction. In what order threads add their
+ * parts is the runtime's affair, so the last bits may differ with the number of threads, and from
+ * run to run with more than two. The sum of rows is kept in double in each precision: a float would
+ * lose digits with the number of points.
+ */
+#include "directives.h"
+#include "power.h"
+
+#define DESCRIPTIONS "calibration/expsum.kernel"
+
+/* exp(x^2 + 2 x) */
+INLINED real exponential_of(real x)
+{
+    const real log2_e = (real)1.4426950408889634074;
+    return power_of_2(log2_e * (x * (x + 2)));
+}
+
+void VARIANT(expsum)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    double total = 0;
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS_SUM(total)
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                real sum = 0;
+                ALONG_X_SUM(sum)
+                for (ptrdiff_t i = row + part; i < row + part + ROW_PART(nx); i++)
+                    sum += exponential_of(sample[i]);
+                total += (double)sum;
+            }
+    ONCE
+    expsum[0] = (real)total;
+}

@@ -1,0 +1,44 @@
+/*
+ * Calibration: fused multiply-adds in chains that do not wait for each other, all in registers.
+ * What it reaches is the ceiling of any kernel that arithmetic limits.
+ */
+#include "directives.h"
+#include "variant.h"
+
+#define DESCRIPTIONS "calibration/fma.kernel"
+
+enum { CHAINS = 8, LINKS = 32 };
+
+/* A chain is a polynomial of s by Horner's rule, of which all coefficients but the first are
+ * equal. Eight of them hide the latency of the units of a processor: 4 cycles, two a cycle. */
+INLINED real chains(real s)
+{
+    real c[CHAINS];
+    UNROLL
+    for (int k = 0; k < CHAINS; k++)
+        c[k] = (real)k;
+    UNROLL
+    for (int link = 0; link < LINKS; link++) {
+        UNROLL
+        for (int k = 0; k < CHAINS; k++)
+            c[k] = c[k] * s + (real)(0.5 + 0.125 * k);
+    }
+    return ((c[0] + c[1]) + (c[2] + c[3])) + ((c[4] + c[5]) + (c[6] + c[7]));
+}
+
+void VARIANT(fma)(const struct kernel_call *call)
+{
+#include "unpack.h"
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                ALONG_X
+                for (ptrdiff_t i = row + part; i < row + part + ROW_PART(nx); i++)
+                    result[i] = chains(sample[i]);
+            }
+}

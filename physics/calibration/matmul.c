@@ -1,0 +1,171 @@
+/*
+ * Calibration: a product of matrices, matmul[y, x] = sum over z of factor_a[z, y] factor_b[z, x].
+ * A grid of nx, ny, nz is ny x nz by nz x nx, so a point is one multiply-add.
+ *
+ * A tile of the product stays in registers while z advances, so that a word read serves many
+ * operations. On the host a tile is some vectors wide, and threads share blocks of tiles whose
+ * factors stay in the cache for a stretch of z. On a GPU a thread's tile is one column, and
+ * neighbouring threads take neighbouring x.
+ */
+#include "directives.h"
+#include "variant.h"
+
+#include <string.h>
+
+#define DESCRIPTIONS "calibration/matmul.kernel"
+
+/* A tile and a row of factor_b fill the registers of the widest vectors. */
+enum {
+    VECTOR = HOST_OR_OFFLOAD(VECTOR_BYTES, sizeof(real)),
+    VECTORS = HOST_OR_OFFLOAD(3, 1),
+    ROWS = HOST_OR_OFFLOAD(VECTOR_BYTES / 8, 8),
+    BLOCK_ROWS = HOST_OR_OFFLOAD(128, 8),
+    LANES = VECTOR / sizeof(real),
+    COLUMNS = VECTORS * LANES
+};
+
+/*
+ * A panel has so many columns, of which the nest's third loop takes a part in a turn. The host
+ * copies the stretches of both factors that the tiles of a part share: where rows are a power of
+ * two apart they would push each other out of the caches.
+ */
+enum {
+    PANEL = HOST_OR_OFFLOAD(8 * COLUMNS, 32),
+    PART = HOST_OR_OFFLOAD(PANEL, COLUMNS),
+    DEPTH = 128,
+    COPIED_A = HOST_OR_OFFLOAD(DEPTH * BLOCK_ROWS, 1),
+    COPIED_B = HOST_OR_OFFLOAD(DEPTH * COLUMNS, 1)
+};
+#define STRETCH(nz) HOST_OR_OFFLOAD(DEPTH, nz)
+
+typedef real vector __attribute__((vector_size(VECTOR)));
+
+/* Where a tile is in the factors and the product, and how far apart their rows are. */
+struct place {
+    const real *a, *b;
+    real *c;
+    ptrdiff_t a_row, b_row, c_row;
+};
+
+INLINED ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The first `lanes` lanes of a vector; for a literal LANES a plain load or store. */
+INLINED vector load(const real *from, ptrdiff_t lanes)
+{
+    vector v = {0};
+    if (lanes >= LANES)
+        memcpy(&v, from, sizeof(v));
+    else
+        for (int lane = 0; lane < LANES; lane++)
+            v[lane] = lane < lanes ? from[lane] : 0;
+    return v;
+}
+
+INLINED void store(real *to, vector v, ptrdiff_t lanes)
+{
+    if (lanes >= LANES)
+        memcpy(to, &v, sizeof(v));
+    else
+        for (int lane = 0; lane < LANES; lane++)
+            if (lane < lanes)
+                to[lane] = v[lane];
+}
+
+/*
+ * A tile over `depth` levels, added to what is there unless it is the first. At the edges of the
+ * product it has fewer rows and columns; elsewhere both are literals. Rows beyond the edge repeat
+ * the last one, and are not stored.
+ */
+INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, ptrdiff_t columns)
+{
+    vector sum[ROWS][VECTORS];
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        const real *const c = p.c + least(r, rows - 1) * p.c_row;
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            sum[r][v] = first ? (vector){0} : load(c + v * LANES, columns - v * LANES);
+    }
+    for (ptrdiff_t z = 0; z < depth; z++) {
+        vector b[VECTORS];
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            b[v] = load(p.b + z * p.b_row + v * LANES, columns - v * LANES);
+        UNROLL
+        for (int r = 0; r < ROWS; r++) {
+            const real a = p.a[z * p.a_row + least(r, rows - 1)];
+            UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                sum[r][v] += a * b[v];
+        }
+    }
+    UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            if (r < rows)
+                store(p.c + r * p.c_row + v * LANES, sum[r][v], columns - v * LANES);
+    }
+}
+
+/* The tiles below each other in a block. */
+INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_rows,
+                   ptrdiff_t columns)
+{
+    for (ptrdiff_t y = 0; y < block_rows; y += ROWS, p.a += ROWS, p.c += ROWS * p.c_row) {
+        const ptrdiff_t rows = least(ROWS, block_rows - y);
+        if (rows == ROWS && columns == COLUMNS)
+            tile(p, depth, first, ROWS, COLUMNS);
+        else
+            tile(p, depth, first, rows, columns);
+    }
+}
+
+/* Copies the rows of a stretch, makes the copy the factor, and returns how far apart its rows are;
+ * elsewhere than on the host the factor stays what it is. */
+INLINED ptrdiff_t copy_rows(const real **factor, ptrdiff_t row, ptrdiff_t depth, ptrdiff_t width,
+                            real *copy, ptrdiff_t copied)
+{
+    if (copied == 1)
+        return row;
+    for (ptrdiff_t z = 0; z < depth; z++)
+        memcpy(copy + z * width, *factor + z * row, (size_t)width * sizeof(real));
+    *factor = copy;
+    return width;
+}
+
+/* A part of a block of rows. */
+INLINED void part_of(struct place p, ptrdiff_t nz, ptrdiff_t rows, ptrdiff_t columns)
+{
+    real copy_a[COPIED_A], copy_b[COPIED_B];
+    for (ptrdiff_t z = 0; z < nz; z += STRETCH(nz)) {
+        const ptrdiff_t depth = least(STRETCH(nz), nz - z);
+        struct place q = p;
+        q.a = p.a + z * p.a_row;
+        q.a_row = copy_rows(&q.a, p.a_row, depth, rows, copy_a, COPIED_A);
+        for (ptrdiff_t x = 0; x < columns; x += COLUMNS) {
+            const ptrdiff_t width = least(COLUMNS, columns - x);
+            q.b = p.b + z * p.b_row + x;
+            q.c = p.c + x;
+            q.b_row = copy_rows(&q.b, p.b_row, depth, width, copy_b, COPIED_B);
+            tiles(q, depth, z == 0, rows, width);
+        }
+    }
+}
+
+void VARIANT(matmul)(const struct kernel_call *call)
+{
+#include "unpack.h"
+
+    PARALLEL_ROWS
+    for (ptrdiff_t y = 0; y < ny; y += BLOCK_ROWS)
+        for (ptrdiff_t panel = 0; panel < nx; panel += PANEL)
+            for (ptrdiff_t part = 0; part < PANEL; part += PART) {
+                const ptrdiff_t x = panel + part;
+                const struct place p = {a + y, b + x, c + y * nx + x, ny, nx, nx};
+                part_of(p, nz, least(BLOCK_ROWS, ny - y), least(PART, nx - x));
+            }
+}

@@ -1,0 +1,11 @@
+/* The functions of one build, in the order of the table. */
+#include "variant.h"
+
+static kernel_function *const run[] = {
+#define KERNEL(name, ...) VARIANT(name),
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
+#undef DESCRIPTIONS
+};
+
+const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x)};

@@ -1,0 +1,114 @@
+/*
+ * The rows of the library's tables, as the library itself sees them.
+ */
+#ifndef PHYSICS_TABLE_H
+#define PHYSICS_TABLE_H
+
+#include <miniapp/field.h>
+#include <miniapp/kernel.h>
+#include <miniapp/sequence.h>
+#include <miniapp/setting.h>
+
+/* FIELD_salt, ...; NO_FIELD is 0. */
+enum field_id {
+    NO_FIELD,
+#define FIELD(name, ...) FIELD_##name,
+#define DESCRIPTIONS "ocean.fields"
+#include "describe.h"
+#undef DESCRIPTIONS
+#define FIELD(name, ...) FIELD_##name,
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
+#undef DESCRIPTIONS
+    FIELDS
+};
+
+/* SETTING_dt_tracer, ... */
+enum setting_id {
+#define SETTING_ROW(name, ...) SETTING_##name,
+#include "ocean.settings"
+#undef SETTING_ROW
+    SETTINGS
+};
+
+struct miniapp_field {
+    const char *name;
+    enum miniapp_type type;
+    enum miniapp_axis axes[MINIAPP_MAX_RANK + 1]; /* slowest first, ended by MINIAPP_NO_AXIS */
+    const char *units;
+    const char *long_name;
+    double valid_min, valid_max;
+    const char *standard_name; /* CF's, or NULL */
+    enum field_id wet; /* what says where the valid range counts: a mask, or the deepest wet level
+                          of columns; 0: everywhere */
+    bool is_optional;       /* where absent: stand_in times stand_in_factor, */
+    enum field_id stand_in; /* or zero where there is no stand-in */
+    double stand_in_factor;
+    bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
+    bool is_spacing; /* a cell's extent along its axis: their sum is the domain's */
+    enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
+};
+
+struct miniapp_setting {
+    const char *name;
+    double value; /* the default */
+    double valid_min, valid_max;
+    const char *units;
+    const char *long_name;
+    bool is_whole; /* takes whole numbers only */
+};
+
+struct miniapp_settings {
+    double value[SETTINGS];
+};
+
+struct argument {
+    const char *name;
+    enum field_id field;
+    enum miniapp_access access;
+    enum miniapp_type type;
+    signed char ghosts[MINIAPP_SIDES];
+};
+
+enum { MOST_ARGUMENTS = 64, MOST_STEPS = 64 };
+
+struct miniapp_kernel {
+    const char *name, *subject, *summary, *source;
+    const struct argument *arguments;
+    const enum setting_id *settings;
+    size_t argument_count, setting_count;
+    double (*flops)(const double *setting); /* a point */
+};
+
+extern const struct miniapp_field fields[FIELDS]; /* the first is no field */
+extern const struct miniapp_setting settings[SETTINGS];
+extern const struct miniapp_kernel kernels[];
+extern const size_t kernel_count;
+
+/* Its place in the tables; in the table of kernels, also of each target's functions. */
+enum field_id field_id(const struct miniapp_field *field);
+size_t kernel_place(const struct miniapp_kernel *kernel);
+
+/* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
+ * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
+double sample_of(size_t element);
+
+/* What a kernel gets: an array for each argument, and all settings. */
+struct kernel_call {
+    struct miniapp_grid grid;
+    const double *setting;
+    void *const *argument;
+};
+
+typedef void kernel_function(const struct kernel_call *call);
+
+/* Makes the ghosts at both ends of each of `rows` rows of nx cells copies of the cells opposite. */
+typedef void exchange_function(void *field, size_t nx, size_t rows);
+
+/* A build of all kernels: for a precision and a target. */
+struct kernel_functions {
+    kernel_function *const *run; /* in the order of the table */
+    exchange_function *exchange_x;
+};
+
+#endif

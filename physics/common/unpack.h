@@ -1,0 +1,35 @@
+/*
+ * The arguments and settings of a kernel as constants of its function, typed and named as in its
+ * description, DESCRIPTIONS, and the lengths of the axes. It is included where they are wanted:
+ *
+ *     #define DESCRIPTIONS "eos/eos.kernel"
+ *     void VARIANT(eos)(const struct kernel_call *call)
+ *     {
+ *     #include "unpack.h"
+ *
+ * They are plain locals because a target region takes pointers one by one.
+ */
+#define UNPACK_read(type) const type
+#define UNPACK_write(type) type
+#define UNPACK_update(type) type
+#define UNPACK_scratch(type) type
+#define UNUSED __attribute__((unused))
+
+UNUSED const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
+UNUSED const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
+UNUSED const ptrdiff_t nz = (ptrdiff_t)call->grid.nz;
+
+enum {
+#define ARGUMENT(access, type, name, ...) PLACE_##name,
+#include "describe.h"
+};
+#define ARGUMENT(access, type, name, ...)                                                          \
+    UNUSED UNPACK_##access(type) *const name = call->argument[PLACE_##name];
+#define SETTING(type, name) UNUSED const type name = (type)call->setting[SETTING_##name];
+#include "describe.h"
+
+#undef UNPACK_read
+#undef UNPACK_write
+#undef UNPACK_update
+#undef UNPACK_scratch
+#undef UNUSED

@@ -1,0 +1,31 @@
+/*
+ * What differs between the builds of a kernel: the precision and the target. CMake compiles
+ * every kernel once for each pair, with
+ *   REAL             double or float,
+ *   PHYSICS_VARIANT  host_float64, host_float32, offload_float64 or offload_float32.
+ */
+#ifndef PHYSICS_VARIANT_H
+#define PHYSICS_VARIANT_H
+
+#include "table.h"
+
+typedef REAL real;
+
+/*
+ * VARIANT(eos) is eos_host_float64 and so on: one name for each build. Static functions with a
+ * loop nest need one too: Clang names device code by file, line and function, and of two builds
+ * with the same name the linker would silently keep one, which then runs in the wrong precision.
+ */
+#define VARIANT(name) PHYSICS_PASTE(name, PHYSICS_VARIANT)
+#define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
+#define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
+
+/* This build's kernels, and what it exchanges ghosts with. */
+extern const struct kernel_functions VARIANT(functions);
+exchange_function VARIANT(exchange_x);
+#define KERNEL(name, ...) kernel_function VARIANT(name);
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
+#undef DESCRIPTIONS
+
+#endif

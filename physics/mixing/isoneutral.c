@@ -1,0 +1,336 @@
+/*
+ * Isoneutral mixing: the tensor of Griffies et al. (1998) and the tapered slopes it is made of, as
+ * in Veros.
+ *
+ * A triad is a T cell with one of its lateral faces and its top or bottom face. It has the slope
+ * of the neutral surface, by the gradients of temperature and salinity across the two faces and
+ * the cell's own drdT and drdS, and a taper that ends mixing where the slope is steep:
+ *
+ *     drodx = drdT dTdx + drdS dSdx,     drodz = drdT dTdz + drdS dSdz,
+ *     s     = -drodx / (min(0, drodz) - epsln),
+ *     taper = (1 + tanh((iso_slopec - |s|) / iso_dslope)) / 2
+ *           = 1 / (1 + exp(2 (|s| - iso_slopec) / iso_dslope)).
+ *
+ * Ai_ez and Ai_nz are taper s of the four triads of each lateral face, Ai_bx and Ai_by of those of
+ * each top face. They are the same triads: dTdx and dSdx have a factor maskU, so that
+ *
+ *     Ai_bx(ip, 0, z, x) = maskW(z, x) Ai_ez(1 - ip, 1, z,     x - 1 + ip),
+ *     Ai_bx(ip, 1, z, x) = maskW(z, x) Ai_ez(1 - ip, 0, z + 1, x - 1 + ip),
+ *
+ * and likewise along y. Hence two nests. The first visits lateral faces and computes every slope
+ * and taper once, eight a point. The second visits top faces, reads taper s, and computes again
+ * the slopes that K_33 has squared, but no taper.
+ *
+ * On one core about two thirds of the time go into moving data, most of it the 16 slopes a point,
+ * the rest into eight exponentials and 18 divisions a point.
+ */
+#include "maths.h"
+#include "power.h"
+#include "span.h"
+#include "eos/teos10.h"
+
+#include <stdbool.h>
+
+#define DESCRIPTIONS "mixing/isoneutral.kernel"
+
+#define EPSLN ((real)1e-20) /* the least density gradient: slopes stay finite */
+
+/* Equations of state 1 to 4 are Vallis's or simpler: drho/dT is linear in temperature and depth. */
+#define RHO_0 1024
+#define GRAVITY 9.81
+#define THETA_0 9.85
+#define BETA_T 1.67e-4
+#define BETA_T_STAR 1e-5
+#define BETA_S 0.78e-3
+#define GAMMA_STAR 1.1e-8
+
+/* What both nests read. They gather it from locals: a target region takes pointers to device
+ * memory one by one. */
+struct ocean {
+    ptrdiff_t nx, ny, nz;
+    const real *salt, *temp, *K_iso;
+    const uint8_t *maskT, *maskU, *maskV, *maskW;
+    const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
+    real drdT, drdT_by_T, drdT_by_depth, drdS; /* of equations of state 1 to 4, at THETA_0 */
+    real taper_rate, taper_offset; /* taper = 1 / (1 + 2^(rate |s| - offset)) */
+    real K_iso_steep;
+};
+
+/* A level. Where it has no neighbour the offset is 0, the level itself, so that differences are 0
+ * and nothing is read outside. */
+struct level {
+    ptrdiff_t below, above; /* offsets to the neighbours */
+    real depth, drdT;
+    real dzw_below, dzw_above;
+    real per_dzw_below, per_dzw_above;
+    real per_4_dzt;
+    real has_below;
+};
+
+INLINED struct level level(const struct ocean *o, ptrdiff_t z)
+{
+    const ptrdiff_t below = z > 0;
+    const ptrdiff_t above = z < o->nz - 1;
+    const real depth = magnitude(o->zt[z]);
+    return (struct level){
+        .below = below * o->ny * o->nx,
+        .above = above * o->ny * o->nx,
+        .depth = depth,
+        .drdT = o->drdT + o->drdT_by_depth * depth,
+        .dzw_below = below * o->dzw[z - below],
+        .dzw_above = o->dzw[z],
+        .per_dzw_below = 1 / o->dzw[z - below],
+        .per_dzw_above = 1 / o->dzw[z],
+        .per_4_dzt = 1 / (4 * o->dzt[z]),
+        .has_below = below,
+    };
+}
+
+/* The derivatives of density by temperature and by salinity. */
+struct expansion {
+    real drdT, drdS;
+};
+
+/* Of rho = D / N = V01 d / (n + d), by the quotient rule. */
+INLINED struct expansion teos10_expansion(real s, real t, real p)
+{
+    const real r = square_root(s);
+    const struct teos10 f = teos10(s, t, r);
+    const struct teos10 ft = teos10_dt(s, t, r);
+    const struct teos10 fs = teos10_ds(s, t, r);
+    const real d = teos10_d(&f, p);
+    const real n = teos10_n(&f, p);
+    const real factor = (real)V01 / ((n + d) * (n + d));
+    return (struct expansion){
+        factor * (teos10_d(&ft, p) * n - d * teos10_n(&ft, p)),
+        factor * (teos10_d(&fs, p) * n - d * teos10_n(&fs, p)),
+    };
+}
+
+/* At a T cell; 0 on land. */
+INLINED struct expansion expansion(const struct ocean *o, const struct level *l, ptrdiff_t i,
+                                   bool teos)
+{
+    const real maskT = o->maskT[i];
+    const real t = o->temp[i];
+    struct expansion r = {l->drdT + o->drdT_by_T * (t - (real)THETA_0), o->drdS};
+    if (teos)
+        r = teos10_expansion(o->salt[i], t, l->depth);
+    return (struct expansion){maskT * r.drdT, maskT * r.drdS};
+}
+
+/* The difference of density between two cells. */
+INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptrdiff_t to)
+{
+    return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
+}
+
+/* What the triads of a T cell share. The slope of one is drodx per_drodz. */
+struct cell {
+    struct expansion r;
+    real per_drodz_below, per_drodz_above;
+};
+
+INLINED real per_drodz(real drodz)
+{
+    return 1 / larger(EPSLN, EPSLN - drodz);
+}
+
+/* The lowest cell has no triads below: they get the slope 0. */
+INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
+{
+    const struct expansion r = expansion(o, l, i, teos);
+    const ptrdiff_t below = i - l->below;
+    const ptrdiff_t above = i + l->above;
+    return (struct cell){
+        r,
+        l->has_below * per_drodz(o->maskW[below] * l->per_dzw_below * drho(o, r, below, i)),
+        per_drodz(o->maskW[i] * l->per_dzw_above * drho(o, r, i, above)),
+    };
+}
+
+/* East or north. */
+struct direction {
+    ptrdiff_t next;            /* the offset to the next cell */
+    const uint8_t *mask;       /* of the faces to it */
+    real *K;                   /* K_11 or K_22 */
+    real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
+};
+
+/* Where the slopes of the triads (ip, kr) begin. */
+INLINED ptrdiff_t triads(const struct ocean *o, int ip, int kr)
+{
+    return (2 * ip + kr) * (o->nz * o->ny * o->nx);
+}
+
+/* A triad of a lateral face: stores taper s, returns its diffusivity. */
+INLINED real triad(const struct ocean *o, real s, real diffloc, real *Ai)
+{
+    const real taper = 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
+    *Ai = taper * s;
+    return larger(o->K_iso_steep, diffloc * taper);
+}
+
+/* The face from cell i, `here`, to the next, `there`. */
+INLINED void lateral_face(const struct ocean *o, const struct level *l, const struct direction *d,
+                          ptrdiff_t i, real per_dx, struct cell here, struct cell there)
+{
+    const ptrdiff_t next = i + d->next;
+    const real mask = d->mask[i];
+    const real drodx_here = mask * per_dx * drho(o, here.r, i, next);
+    const real drodx_there = mask * per_dx * drho(o, there.r, i, next);
+    const real diffloc = (real)0.25 * (o->K_iso[i] + o->K_iso[i - l->below] + o->K_iso[next] +
+                                       o->K_iso[next - l->below]);
+    real *const Ai = d->Ai_lateral + i;
+    const real below = triad(o, drodx_here * here.per_drodz_below, diffloc, Ai + triads(o, 0, 0)) +
+                       triad(o, drodx_there * there.per_drodz_below, diffloc, Ai + triads(o, 1, 0));
+    const real above = triad(o, drodx_here * here.per_drodz_above, diffloc, Ai + triads(o, 0, 1)) +
+                       triad(o, drodx_there * there.per_drodz_above, diffloc, Ai + triads(o, 1, 1));
+    d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
+}
+
+/* Of row y, which begins at cell `row`: the faces to east and north. */
+INLINED void lateral_faces(const struct ocean *o, const struct level *l,
+                           const struct direction *east, const struct direction *north,
+                           ptrdiff_t row, ptrdiff_t y, struct span in, bool teos)
+{
+    const real cost = o->cost[y];
+    const real per_dyu = 1 / o->dyu[y];
+    ALONG_X
+    for (ptrdiff_t x = in.begin; x < in.end; x++) {
+        const ptrdiff_t i = row + x;
+        const real per_dxu = 1 / (o->dxu[x] * cost);
+        const struct cell here = cell(o, l, i, teos);
+        lateral_face(o, l, east, i, per_dxu, here, cell(o, l, i + 1, teos));
+        lateral_face(o, l, north, i, per_dyu, here, cell(o, l, i + o->nx, teos));
+    }
+}
+
+/*
+ * A triad of the top face of cell i: stores taper s, returns taper s^2 times the distance that
+ * dTdx is divided by, with which K_33 weights it. The triad's own cell c is i or the one above.
+ * Where the lateral face is closed Ai_lateral is 0.
+ */
+INLINED real top_triad(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
+                       struct expansion r, real per_drodz, real maskW, int ip, int kr)
+{
+    const ptrdiff_t face = c - (1 - ip) * d->next;
+    const real distance_s = drho(o, r, face, face + d->next) * per_drodz;
+    const real Ai = maskW * d->Ai_lateral[triads(o, 1 - ip, 1 - kr) + face];
+    d->Ai_top[triads(o, ip, kr) + i] = Ai;
+    return Ai * distance_s;
+}
+
+INLINED void top_faces(const struct ocean *o, const struct level *lower, const struct level *upper,
+                       const struct direction *east, const struct direction *north, real *K_33,
+                       ptrdiff_t row, ptrdiff_t y, struct span in, bool teos)
+{
+    const real cost = o->cost[y];
+    const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
+    const real per_north = o->cosu[y] / (4 * o->dyt[y] * cost);
+    ALONG_X
+    for (ptrdiff_t x = in.begin; x < in.end; x++) {
+        const ptrdiff_t i = row + x;
+        const ptrdiff_t j = i + lower->above;
+        const real maskW = o->maskW[i];
+        const struct cell a = cell(o, lower, i, teos);
+        const struct cell b = cell(o, upper, j, teos);
+        const real pa = a.per_drodz_above;
+        const real pb = b.per_drodz_below;
+        const real along_x = top_triad(o, east, i, i, a.r, pa, maskW, 0, 0) +
+                             top_triad(o, east, i, i, a.r, pa, maskW, 1, 0) +
+                             top_triad(o, east, i, j, b.r, pb, maskW, 0, 1) +
+                             top_triad(o, east, i, j, b.r, pb, maskW, 1, 1);
+        const real to_south = top_triad(o, north, i, i, a.r, pa, maskW, 0, 0) +
+                              top_triad(o, north, i, j, b.r, pb, maskW, 0, 1);
+        const real to_north = top_triad(o, north, i, i, a.r, pa, maskW, 1, 0) +
+                              top_triad(o, north, i, j, b.r, pb, maskW, 1, 1);
+        K_33[i] = o->K_iso[i] *
+                  (along_x / (4 * o->dxt[x] * cost) + per_south * to_south + per_north * to_north);
+    }
+}
+
+void VARIANT(isoneutral)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t points = nz * ny * nx;
+
+    const real drdT = (real)(-RHO_0 * BETA_T);
+    const real drdT_by_T = (real)(eq_of_state_type == 1 ? 0 : -RHO_0 * BETA_T_STAR);
+    const real drdT_by_depth =
+        (real)(eq_of_state_type == 3 ? -RHO_0 * BETA_T * GAMMA_STAR * GRAVITY * RHO_0 : 0);
+    const real drdS = (real)(eq_of_state_type == 4 ? 0 : RHO_0 * BETA_S);
+
+    /* exp(2 (|s| - iso_slopec) / iso_dslope) as a power of 2 */
+    const double log2_e = 1.4426950408889634074;
+    const double rate = 2 * log2_e / iso_dslope;
+    const real taper_rate = (real)rate;
+    const real taper_offset = (real)(rate * iso_slopec);
+
+#define OCEAN                                                                                      \
+    {.nx = nx, .ny = ny, .nz = nz, .salt = salt, .temp = temp, .K_iso = K_iso,                      \
+     .maskT = maskT, .maskU = maskU, .maskV = maskV, .maskW = maskW,                               \
+     .zt = zt, .dxt = dxt, .dxu = dxu, .dyt = dyt, .dyu = dyu, .dzt = dzt, .dzw = dzw,             \
+     .cost = cost, .cosu = cosu, .drdT = drdT, .drdT_by_T = drdT_by_T,                             \
+     .drdT_by_depth = drdT_by_depth, .drdS = drdS, .taper_rate = taper_rate,                       \
+     .taper_offset = taper_offset, .K_iso_steep = K_iso_steep}
+#define EAST {.next = 1, .mask = maskU, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
+#define NORTH {.next = nx, .mask = maskV, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
+
+    /* Both directions wherever one of them counts; then zeros where it does not. */
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const struct ocean o = OCEAN;
+                const struct direction east = EAST, north = NORTH;
+                const struct level l = level(&o, z);
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const bool eastern = y >= 2 && y < ny - 2;
+                const bool northern = y >= 1 && y < ny - 2;
+                const struct span in = within(part, northern, 1, nx - 2);
+                if (eq_of_state_type == 5)
+                    lateral_faces(&o, &l, &east, &north, row, y, in, true);
+                else
+                    lateral_faces(&o, &l, &east, &north, row, y, in, false);
+
+                const struct span in_east = within(part, eastern, 1, nx - 2);
+                const struct span in_north = within(part, northern, 2, nx - 2);
+                zero_outside(K_11 + row, part, in_east);
+                zero_outside(K_22 + row, part, in_north);
+                for (ptrdiff_t i = row; i < 4 * points; i += points) {
+                    zero_outside(Ai_ez + i, part, in_east);
+                    zero_outside(Ai_nz + i, part, in_north);
+                }
+            }
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const bool interior = y >= 2 && y < ny - 2 && z < nz - 1;
+                const struct span in = within(part, interior, 2, nx - 2);
+                if (interior) {
+                    const struct ocean o = OCEAN;
+                    const struct direction east = EAST, north = NORTH;
+                    const struct level lower = level(&o, z);
+                    const struct level upper = level(&o, z + 1);
+                    if (eq_of_state_type == 5)
+                        top_faces(&o, &lower, &upper, &east, &north, K_33, row, y, in, true);
+                    else
+                        top_faces(&o, &lower, &upper, &east, &north, K_33, row, y, in, false);
+                }
+                zero_outside(K_33 + row, part, in);
+                for (ptrdiff_t i = row; i < 4 * points; i += points) {
+                    zero_outside(Ai_bx + i, part, in);
+                    zero_outside(Ai_by + i, part, in);
+                }
+            }
+}

@@ -1,0 +1,383 @@
+/*
+ * The tables, from the descriptions, and what the public headers ask of them.
+ */
+#include "common/table.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- fields ---- */
+
+#define ANYTHING -DBL_MAX, DBL_MAX
+#define POSITIVE DBL_MIN, DBL_MAX
+#define Z_Y_X {MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
+#define Y_X {MINIAPP_Y, MINIAPP_X}
+#define Z_Y {MINIAPP_Z, MINIAPP_Y}
+#define Z_X {MINIAPP_Z, MINIAPP_X}
+#define X_ONLY {MINIAPP_X}
+#define Y_ONLY {MINIAPP_Y}
+#define Z_ONLY {MINIAPP_Z}
+#define NO_AXES {MINIAPP_NO_AXIS}
+#define IP_KR_Z_Y_X {MINIAPP_IP, MINIAPP_KR, MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
+#define JP_KR_Z_Y_X {MINIAPP_JP, MINIAPP_KR, MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
+
+#define FIELD_ROW(name, type, ...) [FIELD_##name] = {#name, MINIAPP_##type, __VA_ARGS__},
+
+const struct miniapp_field fields[FIELDS] = {
+#define FIELD FIELD_ROW
+#define DESCRIPTIONS "ocean.fields"
+#include "common/describe.h"
+#undef DESCRIPTIONS
+#define FIELD FIELD_ROW
+#define DESCRIPTIONS "all.kernels"
+#include "common/describe.h"
+};
+
+size_t miniapp_field_count(void)
+{
+    return FIELDS - 1;
+}
+
+const struct miniapp_field *miniapp_field_at(size_t place)
+{
+    return place < FIELDS - 1 ? &fields[place + 1] : NULL;
+}
+
+const struct miniapp_field *miniapp_field_find(const char *name)
+{
+    for (size_t id = 1; id < FIELDS; id++)
+        if (strcmp(fields[id].name, name) == 0)
+            return &fields[id];
+    return NULL;
+}
+
+enum field_id field_id(const struct miniapp_field *field)
+{
+    return (enum field_id)(field - fields);
+}
+
+const char *miniapp_field_name(const struct miniapp_field *field)
+{
+    return field->name;
+}
+
+const char *miniapp_field_units(const struct miniapp_field *field)
+{
+    return field->units;
+}
+
+const char *miniapp_field_long_name(const struct miniapp_field *field)
+{
+    return field->long_name;
+}
+
+const char *miniapp_field_standard_name(const struct miniapp_field *field)
+{
+    return field->standard_name;
+}
+
+enum miniapp_type miniapp_field_type(const struct miniapp_field *field)
+{
+    return field->type;
+}
+
+bool miniapp_field_is_optional(const struct miniapp_field *field)
+{
+    return field->is_optional;
+}
+
+void miniapp_field_range(const struct miniapp_field *field, double *least, double *most)
+{
+    *least = field->valid_min;
+    *most = field->valid_max;
+}
+
+int miniapp_field_rank(const struct miniapp_field *field)
+{
+    int rank = 0;
+    while (field->axes[rank] != MINIAPP_NO_AXIS)
+        rank++;
+    return rank;
+}
+
+enum miniapp_axis miniapp_field_axis(const struct miniapp_field *field, int place)
+{
+    return place >= 0 && place < miniapp_field_rank(field) ? field->axes[place] : MINIAPP_NO_AXIS;
+}
+
+size_t miniapp_element_bytes(enum miniapp_type type, enum miniapp_precision precision)
+{
+    switch (type) {
+    case MINIAPP_MASK: return sizeof(uint8_t);
+    case MINIAPP_INDEX: return sizeof(int32_t);
+    default: return precision == MINIAPP_FLOAT64 ? sizeof(double) : sizeof(float);
+    }
+}
+
+const char *miniapp_precision_name(enum miniapp_precision precision)
+{
+    return precision == MINIAPP_FLOAT64 ? "float64" : "float32";
+}
+
+double sample_of(size_t element)
+{
+    const double multiple = (double)(element + 1) * 0.6180339887498949;
+    return multiple - (double)(size_t)multiple;
+}
+
+/* ---- the grid ---- */
+
+const char *miniapp_axis_name(enum miniapp_axis axis)
+{
+    static const char *const names[MINIAPP_AXES] = {"", "x", "y", "z", "ip", "jp", "kr"};
+    return names[axis];
+}
+
+size_t miniapp_axis_length(enum miniapp_axis axis, const struct miniapp_grid *grid)
+{
+    switch (axis) {
+    case MINIAPP_X: return grid->nx;
+    case MINIAPP_Y: return grid->ny;
+    case MINIAPP_Z: return grid->nz;
+    default: return 2; /* one of the two cells that meet at a triad */
+    }
+}
+
+static size_t multiply(size_t a, size_t b)
+{
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+size_t miniapp_grid_points(const struct miniapp_grid *grid)
+{
+    return multiply(multiply(grid->nx, grid->ny), grid->nz);
+}
+
+struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *grid)
+{
+    return (struct miniapp_grid){grid->nx - 2 * MINIAPP_HALO, grid->ny - 2 * MINIAPP_HALO,
+                                 grid->nz};
+}
+
+struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior)
+{
+    return (struct miniapp_grid){interior->nx + 2 * MINIAPP_HALO, interior->ny + 2 * MINIAPP_HALO,
+                                 interior->nz};
+}
+
+size_t miniapp_field_elements(const struct miniapp_field *field, const struct miniapp_grid *grid)
+{
+    size_t elements = 1;
+    for (const enum miniapp_axis *axis = field->axes; *axis != MINIAPP_NO_AXIS; axis++)
+        elements = multiply(elements, miniapp_axis_length(*axis, grid));
+    return elements;
+}
+
+/* ---- settings ---- */
+
+const struct miniapp_setting settings[SETTINGS] = {
+#define SETTING_ROW(name, ...) [SETTING_##name] = {#name, __VA_ARGS__},
+#include "ocean.settings"
+};
+
+size_t miniapp_setting_count(void)
+{
+    return SETTINGS;
+}
+
+const struct miniapp_setting *miniapp_setting_at(size_t place)
+{
+    return place < SETTINGS ? &settings[place] : NULL;
+}
+
+const struct miniapp_setting *miniapp_setting_find(const char *name)
+{
+    for (size_t id = 0; id < SETTINGS; id++)
+        if (strcmp(settings[id].name, name) == 0)
+            return &settings[id];
+    return NULL;
+}
+
+const char *miniapp_setting_name(const struct miniapp_setting *setting)
+{
+    return setting->name;
+}
+
+const char *miniapp_setting_units(const struct miniapp_setting *setting)
+{
+    return setting->units;
+}
+
+const char *miniapp_setting_long_name(const struct miniapp_setting *setting)
+{
+    return setting->long_name;
+}
+
+double miniapp_setting_default(const struct miniapp_setting *setting)
+{
+    return setting->value;
+}
+
+bool miniapp_setting_is_whole(const struct miniapp_setting *setting)
+{
+    return setting->is_whole;
+}
+
+void miniapp_setting_range(const struct miniapp_setting *setting, double *least, double *most)
+{
+    *least = setting->valid_min;
+    *most = setting->valid_max;
+}
+
+/* ---- kernels ---- */
+
+#undef DESCRIPTIONS
+#define DESCRIPTIONS "all.kernels"
+
+#define ACCESS_read MINIAPP_READ
+#define ACCESS_write MINIAPP_WRITE
+#define ACCESS_update MINIAPP_UPDATE
+#define ACCESS_scratch MINIAPP_SCRATCH
+#define TYPE_real MINIAPP_REAL
+#define TYPE_uint8_t MINIAPP_MASK
+#define TYPE_int32_t MINIAPP_INDEX
+#define GHOSTS(west, east, south, north) {west, east, south, north}
+#define AROUND(n) {n, n, n, n}
+#define HERE {0}
+
+#define KERNEL(name, ...) static const struct argument name##_arguments[] = {
+#define ARGUMENT(access, type, name, field, ...)                                                   \
+    {#name, FIELD_##field, ACCESS_##access, TYPE_##type, __VA_ARGS__},
+#define END };
+#include "common/describe.h"
+
+/* A kernel may have no settings: each list ends with one that does not count. */
+#define KERNEL(name, ...) static const enum setting_id name##_settings[] = {
+#define SETTING(type, name) SETTING_##name,
+#define END SETTINGS };
+#include "common/describe.h"
+
+#define real double
+#define KERNEL(name, ...) static double name##_flops(const double *setting) { (void)setting;
+#define SETTING(type, name)                                                                        \
+    __attribute__((unused)) const type name = (type)setting[SETTING_##name];
+#define FLOPS(expression) return expression;
+#define END }
+#include "common/describe.h"
+#undef real
+
+const struct miniapp_kernel kernels[] = {
+#define KERNEL(name, subject, summary, source)                                                     \
+    {#name, subject, summary, source, name##_arguments, name##_settings, COUNT(name##_arguments),  \
+     COUNT(name##_settings) - 1, name##_flops},
+#include "common/describe.h"
+};
+const size_t kernel_count = COUNT(kernels);
+
+size_t miniapp_kernel_count(void)
+{
+    return kernel_count;
+}
+
+const struct miniapp_kernel *miniapp_kernel_at(size_t place)
+{
+    return place < kernel_count ? &kernels[place] : NULL;
+}
+
+const struct miniapp_kernel *miniapp_kernel_find(const char *name)
+{
+    for (size_t i = 0; i < kernel_count; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
+
+size_t kernel_place(const struct miniapp_kernel *kernel)
+{
+    return (size_t)(kernel - kernels);
+}
+
+const char *miniapp_kernel_name(const struct miniapp_kernel *kernel)
+{
+    return kernel->name;
+}
+
+const char *miniapp_kernel_summary(const struct miniapp_kernel *kernel)
+{
+    return kernel->summary;
+}
+
+const char *miniapp_kernel_source(const struct miniapp_kernel *kernel)
+{
+    return kernel->source;
+}
+
+const char *miniapp_kernel_subject(const struct miniapp_kernel *kernel)
+{
+    return kernel->subject;
+}
+
+size_t miniapp_kernel_arguments(const struct miniapp_kernel *kernel)
+{
+    return kernel->argument_count;
+}
+
+const char *miniapp_argument_name(const struct miniapp_kernel *kernel, size_t place)
+{
+    return kernel->arguments[place].name;
+}
+
+const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *kernel,
+                                                   size_t place)
+{
+    return &fields[kernel->arguments[place].field];
+}
+
+enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *kernel, size_t place)
+{
+    return kernel->arguments[place].access;
+}
+
+int miniapp_argument_ghosts(const struct miniapp_kernel *kernel, size_t place,
+                            enum miniapp_side side)
+{
+    return kernel->arguments[place].ghosts[side];
+}
+
+size_t miniapp_kernel_settings(const struct miniapp_kernel *kernel)
+{
+    return kernel->setting_count;
+}
+
+const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *kernel,
+                                                     size_t place)
+{
+    return &settings[kernel->settings[place]];
+}
+
+double miniapp_kernel_flops(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
+                            const struct miniapp_settings *values)
+{
+    return kernel->flops(values->value) * (double)miniapp_grid_points(grid);
+}
+
+double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
+                            enum miniapp_precision precision,
+                            const struct miniapp_settings *values)
+{
+    double bytes = 0;
+    (void)values; /* no kernel's arguments depend on a setting so far */
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const struct argument *argument = &kernel->arguments[i];
+        const bool both = argument->access == MINIAPP_UPDATE || argument->access == MINIAPP_SCRATCH;
+        bytes += (both ? 2 : 1) *
+                 (double)miniapp_field_elements(&fields[argument->field], grid) *
+                 (double)miniapp_element_bytes(argument->type, precision);
+    }
+    return bytes;
+}
