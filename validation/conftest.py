@@ -145,12 +145,15 @@ def parse_kernels(listing):
             kernels.append(Kernel(match[1], [], [], []))
         elif line.startswith("  measures the machine"):
             kernels[-1].calibration = True
-        elif match := re.match(r"  (reads|writes) +(\w+) +((?:\w+ )*\w+|-)  +(\S+(?: \S+)*)  +(.*)",
-                               line):
+        elif match := re.match(r"  (reads|writes|updates) +(\w+) +((?:\w+ )*\w+|-)  +"
+                               r"(\S+(?: \S+)*)  +(.*)", line):
             what, name, axes, units, text = match.groups()
             dataset = Dataset(name, tuple(axes.strip("-").split()), units, text.endswith("(optional)"),
                               text.startswith("mask of"))
-            (kernels[-1].inputs if what == "reads" else kernels[-1].outputs).append(dataset)
+            if what != "writes":
+                kernels[-1].inputs.append(dataset)
+            if what != "reads":
+                kernels[-1].outputs.append(dataset)
         elif match := re.match(r"  setting (\w+)", line):
             kernels[-1].settings.append(match[1])
     return kernels

@@ -162,7 +162,8 @@ static bool is_device_name(const char *name, const char *const *words, size_t co
 
 static error_t add_device(struct options *options, const char *name)
 {
-    static const char *const words[] = {"cpu", "auto", "gpu", "nvidia", "amd", "emulated"};
+    static const char *const words[] = {"cpu",    "auto", "gpu",     "nvidia",
+                                        "amd", "emulated", "gpu:0"};
     const size_t count = sizeof(words) / sizeof(*words);
     if (!is_device_name(name, words, count))
         return unknown("device", name, words, count);
