@@ -325,7 +325,7 @@ def test_size_beyond_all_memory(miniapp, small, device, size, precision):
                   "--precision", precision)
 
 
-@pytest.mark.parametrize("size", ["1.9e7", "2.2e7", "2.6e7", "3e7", "6e7"])
+@pytest.mark.parametrize("size", ["2.2e7", "2.4e7", "2.6e7", "3e7", "6e7"])
 def test_memory_runs_out(miniapp, small, device, size):
     """Under a limit of 400 MB above what the program starts with, at different allocations."""
     if miniapp.is_sanitized:
