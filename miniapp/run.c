@@ -143,6 +143,7 @@ static struct method method_of(const struct options *options)
         .seed = options->seed,
         .each_call = options->transfer == TRANSFER_EACH_CALL,
         .own_grid = options->shapes[0].nx == 0,
+        .verbose = options->verbose,
     };
 }
 

@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from conftest import HERE
+from processes import DEADLINE_S, wait_for
 
 STOPPED = 130
 
@@ -33,11 +33,9 @@ def test_ctrl_c(script, tmp_path):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           # a group of its own, as a terminal makes; and Ctrl-C may be ignored here
                           preexec_fn=take_signals) as process:
-        while not (tmp_path / "runs").exists():
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.02)
+        wait_for((tmp_path / "runs").exists, process)
         os.killpg(process.pid, signal.SIGINT)
-        errors = process.communicate(timeout=60)[1]
+        errors = process.communicate(timeout=DEADLINE_S)[1]
     assert process.returncode == STOPPED, errors
     assert errors.endswith(f"run/{script}: stopped by the user\n")
     assert "Traceback" not in errors and errors.count("\n") <= 2  # what is built stands before
