@@ -462,6 +462,17 @@ def test_runtime_that_gives_up(miniapp, small, tmp_path):
     assert not list(tmp_path.glob("out.h5*"))
 
 
+def test_device_code_is_not_left_in_tmp(miniapp, small):
+    """LLVM's plug-in for the CPU copies it there, and loads the copy."""
+    if miniapp.offload != "emulated":
+        pytest.skip("this build has no offload that runs here")
+    with miniapp.start("-d", "gpu", "-r", 10**8, small) as process:
+        process.wait_for("first call")
+        maps = Path(f"/proc/{process.pid}/maps").read_text()
+    copies = {line.split(maxsplit=5)[5] for line in maps.splitlines() if "/tmp/tmpfile_" in line}
+    assert copies and all(copy.endswith(" (deleted)") for copy in copies)
+
+
 def test_setting_that_float32_cannot_hold(miniapp, small):
     miniapp.fails(USAGE, "dt_mom.*float32", "-k", "tke", "--precision", "float32", "--set",
                   "dt_mom=1e-60", small)
