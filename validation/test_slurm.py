@@ -4,21 +4,33 @@ Slurm looks at time limits about every 30 s and needs as long to believe that a 
 jobs are submitted first and looked at last.
 """
 
+import contextlib
 import json
+import os
 import re
 import shutil
+import socket
+from pathlib import Path
 
 import h5py
 import pytest
 
+import local_slurm
 from conftest import DEVICE, GRID_REFERENCE, MISMATCH
-from local_slurm import SCRIPTS
+from local_slurm import ROOT, SCRIPTS
 from processes import wait_for
 
 SIGNALLED = 143
 KERNELS = ("eos", "isoneutral", "tke")  # as the sweep's tasks count them
 TWO_CPUS = "--cpus-per-task=2"
 ENDLESS = ("--repetitions", "1000000")
+
+
+def command_lines():
+    """Of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            yield path.read_bytes()
 
 
 class Jobs:
@@ -158,6 +170,19 @@ def test_sweep_goes_on_after_its_node_died(jobs, tmp_path):
     after = jobs.rows("eos")
     assert len({(row["precision"], row["points"]) for row in after}) == len(after) == 8
     assert all(row in after for row in before)
+
+
+def test_start_that_fails_leaves_nothing(tmp_path):
+    """No daemon; and a job for it fails at once, where it could wait for ever."""
+    if local_slurm.missing():
+        pytest.skip("Slurm is not installed")
+    slurm = local_slurm.LocalSlurm(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(slurm.environment["SLURM_LOCAL_PORT"]) + 1))
+        taken.listen()
+        assert re.fullmatch("run/slurm/local: a daemon ended: see .*\n", slurm.start())
+    assert not any(os.fsencode(tmp_path) in line for line in command_lines())
+    assert slurm.run("sbatch", "--wait", SCRIPTS / "cpu", cwd=ROOT).returncode != 0
 
 
 def test_time_limit_ends_a_job_in_order(limited):
