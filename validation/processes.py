@@ -35,6 +35,13 @@ def without_announcements(text):
     return ANNOUNCEMENT.sub("", text)
 
 
+def executable(path, text):
+    """A script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
 def library(path, source, **definitions):
     """A shared library of C source, to be loaded in another's place or before it."""
     subprocess.run(["cc", "-shared", "-fPIC", "-o", path, "-x", "c", "-",
@@ -55,7 +62,6 @@ class Running(subprocess.Popen):
 
     def __exit__(self, *reason):
         self.kill()
-        self.log.close()
         super().__exit__(*reason)
 
     def said(self):
