@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import GRID, GRID_REFERENCE
+from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = ROOT / "run"
@@ -42,7 +43,7 @@ def start(script, env, cwd=ROOT):
     granted = GRANTED[script.split("/")[0]]
     with subprocess.Popen(["/bin/sh", RUN / script], cwd=cwd, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
-        output, _ = job.communicate(timeout=120)
+        output, _ = job.communicate(timeout=DEADLINE_S)
     return job, output
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE
+from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("sh", "dirname", "readlink")
@@ -66,7 +67,7 @@ def run(miniapp, tmp_path_factory):
         command = ["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c",
                    'cd "/any where" && exec bin/miniapp "$@"', "sh", *arguments]
         return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False,
-                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin"}, timeout=120)
+                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin"}, timeout=DEADLINE_S)
 
     return run_there
 

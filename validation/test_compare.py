@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
@@ -56,7 +57,7 @@ def compare(miniapp, *arguments, path=None):
     environment = dict(os.environ, PYTHONPATH=str(path)) if path else None
     return subprocess.run(
         [sys.executable, RUN / "compare", "--miniapp", miniapp.path, *map(str, arguments)],
-        capture_output=True, text=True, check=False, timeout=300, env=environment)
+        capture_output=True, text=True, check=False, timeout=DEADLINE_S, env=environment)
 
 
 def refuses(miniapp, code, pattern, *arguments):
@@ -200,7 +201,7 @@ def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):
         while not process.stdout.readline().startswith("numpy"):
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130, errors
     assert errors == "run/compare: stopped by the user; the rows so far follow\n"
     assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) >= 2

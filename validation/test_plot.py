@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import GRID, HERE, INPUT, OUTPUT, assert_one_line
+from processes import DEADLINE_S
 
 pytest.importorskip("matplotlib", reason="without matplotlib there is nothing to draw with")
 
@@ -48,7 +49,7 @@ def saved(tmp_path):
 
 def plot(*arguments):
     return subprocess.run([sys.executable, RUN / "plot", *map(str, arguments)],
-                          capture_output=True, text=True, check=False, timeout=120)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
 
 
 def drawn(*arguments):

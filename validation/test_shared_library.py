@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from conftest import HERE, INPUT, assert_one_line, read
+from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
@@ -148,7 +149,7 @@ print(json.dumps({"arguments": sys.argv[1:], "version": module.__version__,
 def backend(path, *arguments, python=sys.executable):
     return subprocess.run([python, RUN / "pyhpc_backend.py", "--library", path,
                            *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=300)
+                          timeout=DEADLINE_S)
 
 
 @pytest.fixture

@@ -394,6 +394,17 @@ static size_t turn_length(size_t calls, double call)
     return call >= longest ? 1 : (size_t)(longest / call);
 }
 
+/* A user of --verbose sees that a long run is alive; tests wait for it. */
+static void announce(const struct method *method, const struct row *row, const char *what)
+{
+    if (!method->verbose)
+        return;
+    progress_clear();
+    fprintf(stderr, "miniapp: %s on %s, %zu x %zu x %zu points: %s done\n",
+            miniapp_sequence_name(row->sequence), miniapp_device_label(row->device), row->grid.nx,
+            row->grid.ny, row->grid.nz, what);
+}
+
 static enum miniapp_status warm_up(struct row *row, const struct method *method)
 {
     /* the host's copies have to be there before they can be sent */
@@ -401,6 +412,8 @@ static enum miniapp_status warm_up(struct row *row, const struct method *method)
         row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE;
     if (!status)
         status = time_call(row, &row->timing.first);
+    if (!status)
+        announce(method, row, "first call");
     row->last = row->timing.first;
     for (size_t i = 0; i < method->burnin && !status && !stop_signal(); i++)
         status = time_call(row, &row->last);
@@ -450,7 +463,8 @@ static void shuffle(int *order, size_t count, uint64_t seed)
     }
 }
 
-static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count)
+static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count,
+                                      const struct method *method)
 {
     enum miniapp_status status = MINIAPP_DONE;
     int before = NO_ROW;
@@ -460,7 +474,10 @@ static enum miniapp_status take_turns(struct bench *bench, const int *order, siz
         snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
                  miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
         progress_show((double)i / (double)count, what);
+        const bool is_first = row->samples.count == 0;
         status = take_turn(row, order[i] != before);
+        if (is_first && !status)
+            announce(method, row, "first turn");
         before = order[i];
     }
     return status;
@@ -483,7 +500,7 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
             for (size_t turn = 0; turn < turns_of(&bench->rows[i]); turn++)
                 order[filled++] = i;
         shuffle(order, turns, method->seed);
-        status = take_turns(bench, order, turns);
+        status = take_turns(bench, order, turns, method);
     }
     for (int i = 0; i < bench->count; i++)
         if (bench->rows[i].samples.count > 0)

@@ -59,6 +59,7 @@ struct method {
     uint64_t seed;
     bool each_call; /* transfers data at each call */
     bool own_grid;  /* fields of the file's own grid are taken as they are */
+    bool verbose;   /* announces each row's first call and first turn */
     const struct miniapp_settings *settings;
 };
 

@@ -152,6 +152,7 @@ static struct method method_of(const struct options *options)
         .each_call = options->transfer == TRANSFER_EACH_CALL,
         .own_grid = options->shapes[0].nx == 0,
         .settings = options->settings,
+        .verbose = options->verbose,
     };
 }
 
