@@ -151,7 +151,7 @@ static void print_shares(const struct results *results)
 static void print_transfers(const struct results *results)
 {
     char read[16], first[16];
-    printf("\nnot in the times above: reading the file %s; then\n",
+    printf("\nnot in the times above: reading the file into memory %s; then\n",
            human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
