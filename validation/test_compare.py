@@ -98,9 +98,8 @@ def test_ours_on_a_device(miniapp):
     assert "numpy" in done.stdout and "miniapp" in done.stdout
 
 
-def test_a_matrix_product(miniapp, tmp_path, monkeypatch):
+def test_a_matrix_product(miniapp, tmp_path):
     """The arrays of a case are the same numbers for both: ours transposed in the file."""
-    monkeypatch.setattr(cases, "SQUARES", (6,))
     small = cases.Case("matmul", "uniform", "float64", (7, 5, 6), 0)
     given, fields = cases.make(small, None)
     assert given["a"].shape == (5, 6) and given["b"].shape == (6, 7)
@@ -236,6 +235,15 @@ def test_turns_fit_their_time():
         assert 1 <= calls <= session.MOST_CALLS and session.FEWEST_TURNS <= turns <= 5
         assert calls * call_s <= max(session.TURN_S, session.FEWEST_CALLS * call_s)
     assert session.turns(1e-3, 1) == 1
+
+
+@pytest.mark.parametrize("sizes, shapes", [
+    ([512], [(22, 22, 22)]),
+    ([4096, 4096, 1 << 24], [(64, 64, 64), (512, 1024, 2048), (2048, 2048, 2048)]),
+])
+def test_sizes_bound_matrix_products(sizes, shapes):
+    found = cases.all_cases(["matmul"], sizes, [], ["float64"])
+    assert [case.shape for case in found] == shapes
 
 
 def test_both_sides_get_the_same_ocean():
