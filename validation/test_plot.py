@@ -14,7 +14,8 @@ RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
 from peers import results  # noqa: E402  pylint: disable=wrong-import-position
 
-FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy")
+FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy",
+              "aesara")
 
 
 def rows():

@@ -22,10 +22,11 @@ LOOKS = {
     "numba": ("#E69F00", "^", "-."), "jax": ("#0072B2", "D", "-"),
     "pytorch": ("#D55E00", "v", "--"), "cupy": ("#F0E442", "P", "-"),
     "taichi": ("#009E73", "X", ":"), "tensorflow": ("#CC79A7", "*", "-."),
+    "aesara": ("#56B4E9", "<", ":"),
 }
 OTHERS = [LOOKS[name] for name in ("miniapp", "jax", "pytorch", "taichi", "numba", "numpy")]
 TITLES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "pytorch": "PyTorch", "cupy": "CuPy",
-          "taichi": "Taichi", "tensorflow": "TensorFlow"}
+          "taichi": "Taichi", "tensorflow": "TensorFlow", "aesara": "Aesara"}
 KERNELS = ("eos", "isoneutral", "tke", "expsum", "matmul", "triad", "fma")
 CEILINGS = ("triad", "fma")
 
