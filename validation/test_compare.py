@@ -76,7 +76,8 @@ def test_numpy_beside_ours(miniapp, tmp_path):
     prefix = tmp_path / "out"
     done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
     assert done.returncode == 0 and done.stderr == "", done
-    assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout, re.MULTILINE)
+    assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout,
+                     re.MULTILINE)
     with open(f"{prefix}.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     saved = json.loads((tmp_path / "out.json").read_text())

@@ -20,10 +20,9 @@ class Skip(Exception):
 
 
 def environment(cores, build):
-    """Variables of a framework's process, which keeps what it compiles in the folder `build`, not in
-    the checkout of pyhpc-benchmarks or in the user's home. Its threads may spin a moment after a
-    call: told to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as
-    long."""
+    """Variables of a framework's process. What it compiles is kept in the folder `build`, neither in
+    the checkout of pyhpc-benchmarks nor at home. Its threads may spin a moment after a call: told to
+    sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
     threads = {name: str(cores) for name in (
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
         "TF_NUM_INTRAOP_THREADS")}
@@ -46,8 +45,8 @@ def environment(cores, build):
 
 
 def blas_of(files):
-    """The BLAS of a process that maps these files. Debian's libblas.so.3 may be part of OpenBLAS, so
-    the name of another one goes first."""
+    """The BLAS of a process that maps these files. Debian's libblas.so.3 may be part of OpenBLAS:
+    the name of another BLAS goes first."""
     names = sorted({os.path.basename(file) for file in files})
     known = [name for name in names if re.search("openblas|mkl_rt|blis|atlas|nvpl_blas", name)]
     if known:
