@@ -1,6 +1,10 @@
 """The figures: time against size, speedup, roofline. The same rows give the same bytes."""
 
+import io
+
 import matplotlib
+
+from .results import put
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # pylint: disable=wrong-import-position
@@ -68,10 +72,10 @@ def seconds(value, _=None):
     return f"{value:g} s"
 
 
-def log_axis(axis, text):
+def log_axis(axis, text, few=None):
     """Decades, named; where there are few of them, also what lies between."""
     low, high = axis.get_view_interval()
-    few = high / low < 30
+    few = high / low < 30 if few is None else few
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if few else (1,), numticks=12))
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_locator(NullLocator())
@@ -92,10 +96,17 @@ def finish(figure, axis, lines, rows, path):
     inputs = sorted({f"inputs: {row['inputs']}" for row in rows})
     below = sorted({f"{row['machine']}, {row['date']}" for row in rows})
     figure.supxlabel("; ".join(inputs + below), fontsize=7, color="0.35", x=0.01, ha="left")
+    return save(figure, path)
+
+
+def save(figure, path):
+    """SVG and PNG: the files' names."""
     names = []
     for kind, metadata in METADATA.items():
+        data = io.BytesIO()
+        figure.savefig(data, format=kind, metadata=metadata)
         names.append(f"{path}.{kind}")
-        figure.savefig(names[-1], metadata=metadata)
+        put(names[-1], data.getvalue())
     plt.close(figure)
     return names
 
@@ -193,10 +204,15 @@ def groups(rows):
     return sorted(found.items())
 
 
+def style():
+    """Nothing of what the user has configured shows."""
+    return matplotlib.rc_context({**matplotlib.rcParamsDefault, **STYLE, "backend": "agg"})
+
+
 def draw_all(rows, prefix, note):
     """Every figure that the rows allow: the files' names. Says by `note` which it leaves out."""
     files = []
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **STYLE, "backend": "agg"}):
+    with style():
         for name, here in groups(rows):
             files += against_size(here, f"{prefix}-time-{name}", "seconds", "time of a call",
                                   seconds)
