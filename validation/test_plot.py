@@ -369,7 +369,7 @@ def test_what_cannot_be_drawn(tmp_path, saved):
     fails(USAGE, "one HDF5 file at a time", f"{saved}.json", path)
     fails(USAGE, "are for HDF5", f"{saved}.json", "--level", "k=0")
     fails(USAGE, "i=9: there are i=0 to i=4", path, "--section", "i=9")
-    fails(OUTPUT, "cannot be written", path, "-o", tmp_path / "none" / "x")
+    fails(OUTPUT, "x-temp.svg: cannot be written", path, "-o", "/dev/full/x")
     assert plot(path, "--level", "500").returncode == USAGE
     path.write_bytes(path.read_bytes()[:600])
     fails(INPUT, "cannot be read", path)

@@ -20,9 +20,9 @@ class Skip(Exception):
 
 
 def environment(cores, build):
-    """Variables of a framework's process. What it compiles is kept in the folder `build`, neither in
-    the checkout of pyhpc-benchmarks nor at home. Its threads may spin a moment after a call: told to
-    sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
+    """Variables of a framework's process. What it compiles is kept in the folder `build`, not in
+    the checkout of pyhpc-benchmarks or at home. Its threads may spin a moment after a call: told
+    to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
     threads = {name: str(cores) for name in (
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
         "TF_NUM_INTRAOP_THREADS")}

@@ -1,5 +1,6 @@
 """The rows of run/compare: their columns, their files, and rows from other files like them."""
 
+import contextlib
 import csv
 import io
 import json
@@ -43,7 +44,8 @@ def put(path, data):
         new.write_bytes(data)
         new.replace(path)
     except OSError as error:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it may not be there
+            new.unlink()
         error.filename = str(path)
         raise
 
