@@ -18,6 +18,7 @@ UNITS = {
 STANDARD_NAMES = {"longitude": "longitude", "latitude": "latitude", "time": "time",
                   "depth": "depth", "height": "depth", "altitude": "depth",
                   "height_above_mean_sea_level": "depth"}
+DEGREES = {"", "degrees", "degree", "deg"}
 METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "cm": 0.01,
           "centimeters": 0.01, "km": 1000.0}
 
@@ -36,7 +37,8 @@ def role(name, variable):
         return STANDARD_NAMES[text_of(variable, "standard_name").lower()]
     if " since " in units or text_of(variable, "axis").upper() == "T":
         return "time"
-    if text_of(variable, "positive").lower() in ("up", "down"):
+    if text_of(variable, "positive").lower() in ("up", "down") or text_of(
+            variable, "axis").upper() == "Z":
         return "depth"
     return next((what for what, known in NAMES.items() if name.lower() in known), None)
 
@@ -54,16 +56,28 @@ def coordinates_of(dataset, variable):
     return {what: min(found, key=lambda pair: pair[0])[1] for what, found in candidates.items()}
 
 
+def load(path, variable):
+    """All values of a variable; only now is its data read."""
+    if variable.dtype.kind not in "iufb":
+        raise Unusable(f"{path}: '{variable.name}' holds no numbers")
+    try:
+        return np.asarray(variable.values, float)
+    except (OSError, RuntimeError, ValueError, IndexError) as error:
+        raise Unusable(f"{path}: '{variable.name}' cannot be read ({error})") from error
+
+
 def values_of(path, coordinate):
-    values = np.asarray(coordinate.values, float)
+    values = load(path, coordinate)
     if not np.isfinite(values).all():
         raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected numbers")
     return values
 
 
-def along_one(path, coordinate):
+def along_one(path, coordinate, what):
     """The dimension and the values of a horizontal coordinate, which may be 2-D if it is regular."""
-    values = values_of(path, coordinate)
+    values, units = values_of(path, coordinate), text_of(coordinate, "units")
+    if units.lower() not in UNITS[what] | DEGREES:
+        raise Unusable(f"{path}: {what} '{coordinate.name}' is in '{units}', expected degrees")
     if coordinate.ndim == 1:
         return coordinate.dims[0], values
     if coordinate.ndim != 2:

@@ -1,6 +1,7 @@
 """From the options to the input file and its picture."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import shlex
@@ -97,21 +98,27 @@ def scratch(path):
         Path(name).unlink(missing_ok=True)
 
 
-def write(chosen, g, root, is_degrees):
-    """Both files or none."""
-    doing = chosen.output
+@contextlib.contextmanager
+def writing(path):
+    """A name to write to, which takes the place of the path when all went well."""
     try:
-        with scratch(chosen.output) as output, scratch(chosen.figure) as picture:
-            make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
-                            attributes_of(is_degrees), root)
-            doing = chosen.figure
-            figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
-            os.replace(picture, chosen.figure)
-            doing = chosen.output
-            os.replace(output, chosen.output)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with scratch(path) as name:
+            yield name
+            os.replace(name, path)
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Unwritable(f"{doing}: cannot be written: {reason}") from error
+        raise Unwritable(f"{path}: cannot be written: {reason}") from error
+
+
+def write(chosen, g, root, is_degrees):
+    """The picture first: its name tells first whether it can be drawn."""
+    with writing(chosen.output) as output:
+        with writing(chosen.figure) as picture:
+            figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
+        make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
+                        attributes_of(is_degrees), root)
 
 
 def build(chosen):

@@ -3,7 +3,6 @@
 import dataclasses
 import errno
 import os
-import warnings
 
 import numpy as np
 import xarray
@@ -43,9 +42,7 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        with warnings.catch_warnings():  # of several fill values, which are all missing values
-            warnings.simplefilter("ignore")
-            return xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        return xarray.open_dataset(path, engine="netcdf4", decode_times=False)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
@@ -123,10 +120,8 @@ class Source:
     def place(self, path, variable):
         """A variable with its axes, whatever their order and direction."""
         dataset = next(dataset for there, dataset in self.datasets if there == path)
-        if variable.dtype.kind not in "iufb":
-            raise Unusable(f"{path}: '{variable.name}' holds no numbers")
         found = axes.coordinates_of(dataset, variable)
-        lines = {what: axes.along_one(path, found[what])
+        lines = {what: axes.along_one(path, found[what], what)
                  for what in ("latitude", "longitude") if what in found}
         if "depth" in found:
             lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"])
@@ -152,10 +147,7 @@ class Source:
 def arrange(path, variable, lines, found):
     """Transposes, turns round and cuts what is there twice."""
     order = [lines[what][0] for what in ("depth", "latitude", "longitude") if what in lines]
-    try:
-        values = np.asarray(variable.transpose(*order).values, float)
-    except (OSError, RuntimeError, MemoryError) as error:
-        raise Unusable(f"{path}: '{variable.name}' cannot be read ({error})") from error
+    values = axes.load(path, variable.transpose(*order))
     line = {}
     for i, what in enumerate(("depth", "latitude", "longitude")):
         if what not in lines:

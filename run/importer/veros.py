@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from make_grid import masks_of
-from . import closures
+from . import axes, closures
 from .options import SETTINGS
 from .problem import Unusable, note
 
@@ -48,7 +48,7 @@ class Snapshot:
         variable = self.dataset[name]
         if "Time" in variable.dims:
             variable = self.source.record(self.path, variable, "Time")
-        return np.ascontiguousarray(variable.values, float)
+        return np.ascontiguousarray(axes.load(self.path, variable))
 
     def __getitem__(self, name):
         values = self.raw(name)
