@@ -3,11 +3,11 @@
 
     make_example.py [-o example.nc]     write the file
 
-The ocean of make_grid.py, as a user would have it: two records in time, levels from the surface down,
-rows from the north, 16-bit integers with scale_factor and add_offset, fill values on land; potential
-temperature in K and practical salinity, under their CF standard names. The second record is warmer
-at the surface in the north and cooler in the south, as in August. Nothing is an observation. The
-file is the same bit for bit on every run.
+The ocean of make_grid.py, as a user would have it: two records in time, levels from the surface
+down, rows from the north, 16-bit integers with scale_factor and add_offset, fill values on land;
+potential temperature in K and practical salinity, under their CF standard names. The second record
+is warmer at the surface in the north and cooler in the south, as in August. Nothing is an
+observation. The file is the same bit for bit on every run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ ROOT = {"Conventions": "CF-1.8", "title": "Idealised global ocean on a 4-degree 
 
 
 def pack(name, values, wet):
-    """16-bit integers; the last digit of what is packed is far from a rounding boundary's ulp."""
+    """16-bit integers; rounded twice, so that the last bits of another gsw do not show."""
     scale, offset = (ATTRIBUTES[name][key] for key in ("scale_factor", "add_offset"))
     packed = np.rint(np.round((values - offset) / scale, 3))
     return np.where(wet, packed, FILL).astype("<i2")

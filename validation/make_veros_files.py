@@ -32,7 +32,8 @@ SOURCES = ["K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", 
            "eke_diss_iw"]
 IN_SNAPSHOT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "ht", "beta", "Nsqr", "temp",
                "salt", "u", "v", "w", "tke", "eke", "kappaM", "forc_tke_surface"]
-IN_RESTART = ["tau", "taup1", "taum1", "time", "temp", "salt", "u", "v", "tke", "dtke", "eke", "Nsqr"]
+IN_RESTART = ["tau", "taup1", "taum1", "time", "temp", "salt", "u", "v", "tke", "dtke", "eke",
+              "Nsqr"]
 REBUILT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot", "maskT", "maskU",
            "maskV", "maskW", "K_iso", "mxl", "kappaM", "u_wgrid", "v_wgrid", "w_wgrid",
            "forc_tke_surface"]
@@ -125,7 +126,8 @@ def shrink():
         for name in ("date_created", "setup_file", "setup_code"):
             del file.attrs[name]
     os.rename("run.restart.h5", "whole.h5")
-    with h5py.File("whole.h5") as whole, h5py.File("run.restart.h5", "w", libver=("v110", "v110")) as file:
+    checksums = {"libver": ("v110", "v110")}
+    with h5py.File("whole.h5") as whole, h5py.File("run.restart.h5", "w", **checksums) as file:
         for name in IN_RESTART:
             values = whole["core"][name]
             packing = {"compression": 9, "shuffle": True} if values.shape else {}

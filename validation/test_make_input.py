@@ -1,4 +1,4 @@
-"""run/make-input: every kind of file that is read gives a right and complete input; the rest says why."""
+"""run/make-input: what is read gives a right and complete input; what is not says why."""
 
 import importlib.machinery
 import importlib.util
@@ -327,7 +327,7 @@ CLOTHES = {
 
 @pytest.mark.parametrize("clothes", CLOTHES)
 def test_clothes(made, usual, tmp_path, clothes):
-    """The same datasets bit for bit, whatever the order, the direction and the names of the axes."""
+    """The same datasets bit for bit, whatever order, direction and names the axes have."""
     dressed = CLOTHES[clothes](ocean())
     for name in ("temp", "salt"):
         dressed[name].attrs = ocean()[name].attrs
@@ -721,7 +721,8 @@ def test_restart_of_another_run(fails, tmp_path, pattern, change):
 
 
 def test_a_field_of_the_snapshot_by_name(made):
-    g, wet = made(SNAPSHOT, "--time", "1", "--variable", "kappaM=kappaM"), read(EXPECTED, "maskT") == 1
+    g = made(SNAPSHOT, "--time", "1", "--variable", "kappaM=kappaM")
+    wet = g["maskT"] == 1
     assert (g["kappaM"][wet] == read(EXPECTED, "kappaM")[wet]).all()
     assert (g["kappaM"][~wet] == 0).all() and "from 'kappaM'" in g["said"]
 
@@ -791,7 +792,8 @@ REFUSED = {
                                 "units": "m", "standard_name": "longitude"})), []),
     "depth in dbar": ("depth 'depth' is in 'dbar', expected m", attribute("depth", "units", "dbar"),
                       []),
-    "depth above": ("has a level 600 m above the surface", attribute("depth", "positive", "up"), []),
+    "depth above": ("has a level 600 m above the surface", 
+                    attribute("depth", "positive", "up"), []),
     "axis that turns": ("'lat' neither rises nor falls", lambda d: d.assign_coords(
         lat=("lat", [-60.0, -40, -20, 0, 20, 10, 5], d.lat.attrs)), []),
     "axis with a gap": ("coordinate 'lat' has missing values", lambda d: d.assign_coords(
@@ -802,8 +804,8 @@ REFUSED = {
     "sigma levels": ("axis 'sigma' of 'temp' is none of longitude", lambda d: d.assign_coords(
         depth=("depth", d.depth.values, {"units": "1"})).rename(depth="sigma"), []),
     "one column": ("one longitude has no spacing", lambda d: d.isel(lon=[0]), []),
-    "one level at the surface": ("the only level is at 0 m", lambda d: d.isel(depth=[0]).assign_coords(
-        depth=("depth", [0.0], d.depth.attrs)), []),
+    "one level at the surface": ("the only level is at 0 m", lambda d: d.isel(
+        depth=[0]).assign_coords(depth=("depth", [0.0], d.depth.attrs)), []),
     "other levels": ("'salt' for salt has another z than temperature", other_levels, []),
     "hot": (r"temperature in degC is 1e\+20 at level 4, row 2, column 0",
             value("temp", (0, 2, 0), 1e20), []),
@@ -837,8 +839,8 @@ REFUSED = {
         ["--variable", "u=k", "--variable", "v=k"]),
     "two of a standard name": ("warm, hot all have the standard name", lambda d:
         d.rename(temp="warm").assign(hot=d.temp), []),
-    "text": ("'temp' holds no numbers", lambda d: d.assign(temp=("lat", list("abcdefg"), d.temp.attrs)),
-             []),
+    "text": ("'temp' holds no numbers", lambda d: d.assign(
+        temp=("lat", list("abcdefg"), d.temp.attrs)), []),
 }
 
 

@@ -69,20 +69,21 @@ def load(path, variable):
 def values_of(path, coordinate):
     values = load(path, coordinate)
     if not np.isfinite(values).all():
-        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected numbers")
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
+                       "numbers")
     return values
 
 
 def along_one(path, coordinate, what):
-    """The dimension and the values of a horizontal coordinate, which may be 2-D if it is regular."""
+    """The dimension and the values of a horizontal coordinate, 2-D ones if they are regular."""
     values, units = values_of(path, coordinate), text_of(coordinate, "units")
     if units.lower() not in UNITS[what] | DEGREES:
         raise Unusable(f"{path}: {what} '{coordinate.name}' is in '{units}', expected degrees")
     if coordinate.ndim == 1:
         return coordinate.dims[0], values
     if coordinate.ndim != 2:
-        raise Unusable(f"{path}: coordinate '{coordinate.name}' has {coordinate.ndim} axes, expected "
-                       "1, or 2 on a regular grid")
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has {coordinate.ndim} axes, "
+                       "expected 1, or 2 on a regular grid")
     spread = [np.ptp(values, axis=i).max() for i in (0, 1)]
     across = int(np.argmin(spread))
     line = values.take(0, axis=across)

@@ -136,6 +136,7 @@ def build(chosen):
     if not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
     write(chosen, g, root_attributes(chosen, settings, cyclic), is_degrees)
-    note(f"{int(g['maskT'].sum())} of {g['maskT'].size} cells are wet, in {int((g['kbot'] > 0).sum())} "
-        f"of {g['kbot'].size} columns; halo 0, cyclic_x {int(cyclic)}")
+    cells, columns = g["maskT"], g["kbot"]
+    note(f"{np.sum(cells)} of {cells.size} cells are wet, in {np.sum(columns > 0)} of "
+         f"{columns.size} columns; halo 0, cyclic_x {int(cyclic)}")
     return chosen.output, chosen.figure

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def mixing(tke, nsqr, g, settings):
-    """Mixing length and vertical viscosity of the TKE closure, as set_tke_diffusivities makes them."""
+    """Mixing length and vertical viscosity, as set_tke_diffusivities makes them."""
     sqrttke = np.sqrt(np.maximum(0.0, tke))
     mxl = np.sqrt(2) * sqrttke / np.sqrt(np.maximum(1e-12, nsqr)) * g["maskW"]
     bound = bound_by_distance if settings["tke_mxl_choice"] == 1 else bound_by_thickness

@@ -26,8 +26,8 @@ def parts(units):
 def check_units(name, path, variable, source, expected):
     units = source.units_of(name, variable)
     if units and parts(units) != parts(expected):
-        raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected {expected}; if "
-                       f"the file is wrong say --units {name}='{expected}'")
+        raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected "
+                       f"{expected}; if the file is wrong say --units {name}='{expected}'")
 
 
 def check_place(g, name, path, variable, placed):
@@ -46,7 +46,7 @@ def check_place(g, name, path, variable, placed):
         raise Unusable(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
                        "expected T points or upper faces")
     if on == ["T"] and name not in ("K_iso", "u", "v"):
-        note(f"{name}: '{variable.name}' lies on T points and is taken for the upper faces as it is")
+        note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
 
 
 def read(g, name, source, chosen):
@@ -64,8 +64,8 @@ def read(g, name, source, chosen):
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
     missing = wet & ~np.isfinite(values)
     if missing.any() and name not in chosen.default:
-        raise Unusable(f"{path}: '{variable.name}' for {name} is missing in {missing.sum()} wet cells, "
-                       f"expected a value; --default {name}=VALUE fills them")
+        raise Unusable(f"{path}: '{variable.name}' for {name} is missing in {missing.sum()} wet "
+                       f"cells, expected a value; --default {name}=VALUE fills them")
     values[missing] = chosen.default.get(name, 0.0)
     values[~np.isfinite(values)] = 0.0
     note(f"{name}: from '{variable.name}'" + (f", {missing.sum()} missing cells filled"
@@ -82,47 +82,47 @@ def check(name, values, g, source):
 
 
 def default_tke(g):
-    note(f"tke: default, {3.75 * WIND:g} exp(z / 50 m) + 1e-06 m2 s-2, as a wind stress of 0.1 N m-2 "
-        "has it at the surface")
+    note(f"tke: default, {3.75 * WIND:g} exp(z / 50 m) + 1e-06 m2 s-2, as a wind stress of 0.1 N "
+        "m-2 has it at the surface")
     profile = 3.75 * WIND * np.exp(g["zw"] / 50.0) + 1e-6
     return profile[:, None, None] * g["maskW"]
 
 
-def default_velocities(g, source, cyclic):
-    """On the upper faces from u and v, or at rest."""
-    if "u" not in source.variable:
-        return {}
-    note("u_wgrid, v_wgrid, w_wgrid: from u and v and continuity, as Veros makes them")
-    faces = [on_faces(g, name, source, cyclic) for name in ("u", "v")]
-    return dict(zip(("u_wgrid", "v_wgrid", "w_wgrid"),
-                    closures.velocities_on_upper_faces(*faces, g, cyclic)))
+def add_velocities(g, source, cyclic):
+    """On the upper faces from u and v, where the user names both."""
+    if "u" in source.variable:
+        faces = [on_faces(g, name, source) for name in ("u", "v")]
+        names = ("u_wgrid", "v_wgrid", "w_wgrid")
+        g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
+        note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
 
 
-def on_faces(g, name, source, cyclic):
+def on_faces(g, name, source):
     """u on eastern faces, v on northern ones; from T points the mean of both neighbours."""
+    axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
+                              "v": (1, "lat", "latitude", "maskV")}[name]
+    ours = g["x" if name == "u" else "y"]
     path, variable = source.find(name)
     check_units(name, path, variable, source, "m s-1")
     placed = source.place(path, variable)
-    axis, what, points, ours = (2, "longitude", placed.lon, g["x"]) if name == "u" else (
-        1, "latitude", placed.lat, g["y"])
+    points = getattr(placed, line)
     if points is None or len(points) != len(ours):
         raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than temperature, "
                        "expected T points, or eastern faces of u and northern faces of v")
     shift = (points - ours) / np.diff(ours, append=2 * ours[-1] - ours[-2])
     at_faces = (np.abs(shift - 0.5) < 0.1).all()
     if at_faces:
-        placed = type(placed)(placed.values, placed.z, *(
-            (placed.lat, g["x"]) if name == "u" else (g["y"], placed.lon)))
+        setattr(placed, line, ours)
     check_place(g, name, path, variable, placed)
     if placed.values.shape != g["temp"].shape:
-        raise Unusable(f"{path}: '{variable.name}' for {name} must have longitude, latitude and depth")
+        raise Unusable(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
+                       "depth")
     values = np.nan_to_num(placed.values, nan=0.0)
-    if not at_faces:
-        neighbour = np.roll(values, -1, axis)
-        values = 0.5 * (values + neighbour)  # the masks close the last face of a closed axis
-    note(f"{name}: from '{variable.name}', on " + ("faces" if at_faces else "T points: on a face the "
-        "mean of both cells"))
-    return values * g["maskU" if name == "u" else "maskV"]
+    if not at_faces:  # the mask closes the last face of a closed axis
+        values = 0.5 * (values + np.roll(values, -1, axis))
+    note(f"{name}: from '{variable.name}', "
+         + ("on faces" if at_faces else "on T points: a face has the mean of both cells"))
+    return values * g[mask]
 
 
 def largest_courant(g, settings):
@@ -147,7 +147,7 @@ def derived(g, name, settings):
         tke = np.maximum(g["tke"], 0.0)
         return settings["c_eps"] * tke * np.sqrt(tke) / np.maximum(g["mxl"], 1e-12) * g["maskW"]
     if name == "forc_tke_surface":
-        note(f"forc_tke_surface: default, {WIND ** 1.5:g} m3 s-3, the cube of the friction velocity")
+        note(f"forc_tke_surface: default, {WIND ** 1.5:g} m3 s-3, the friction velocity cubed")
         return WIND ** 1.5 * g["maskT"][-1]
     note(f"{name}: default, 0")
     return np.zeros_like(g["temp"])
@@ -155,7 +155,7 @@ def derived(g, name, settings):
 
 def complete(g, settings, source, chosen, cyclic):
     """Adds what is still missing to the fields."""
-    g.update(default_velocities(g, source, cyclic))
+    add_velocities(g, source, cyclic)
     for name in GIVEN:
         asked = name in chosen.variable or name in chosen.default
         if name in g and not asked:

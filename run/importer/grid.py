@@ -10,7 +10,7 @@ METRES_A_DEGREE = EARTH_RADIUS / 180.0 * np.pi
 
 
 def goes_round(lon):
-    """Whether the gap between the last longitude and the first, a turn on, is like its neighbours."""
+    """Whether the gap from the last longitude to the first, a turn on, is like its neighbours."""
     ends = 0.5 * (lon[1] - lon[0] + lon[-1] - lon[-2])
     gap = lon[0] + 360 - lon[-1]
     return abs(gap - ends) <= 0.05 * ends
@@ -45,12 +45,14 @@ def vertical(source, z):
     zt = z.copy()
     if zt[-1] == 0:
         if len(zt) == 1:
-            raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a thickness")
+            raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a "
+                           "thickness")
         zt[-1] = zt[-2] / 4
-        note(f"{source.name}: the level at 0 m stands for the water down to halfway to the next: its "
-            f"T point is at {-zt[-1]:g} m")
+        note(f"{source.name}: the level at 0 m stands for the water down to halfway to the next: "
+            f"its T point is at {-zt[-1]:g} m")
     elif len(zt) > 1 and -zt[-1] > 1.5 * (zt[-1] - zt[-2]):
-        note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the surface")
+        note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the "
+             "surface")
     zw = np.append(0.5 * (zt[1:] + zt[:-1]), 0.0)
     dzw = np.append(np.diff(zt), -2 * zt[-1])
     dzt = np.diff(zw, prepend=2 * zt[0] - zw[0])
@@ -68,8 +70,8 @@ def make_grid(source, lon, lat, z, cyclic):
         note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
             + ("go round the globe: cyclic in x" if cyclic else "do not go round: closed in x"))
     elif cyclic and lon[-1] - lon[0] >= 360:
-        raise Unusable(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} overlap, expected less "
-                       "than 360 degrees of a cyclic grid")
+        raise Unusable(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} overlap, expected "
+                       "less than 360 degrees of a cyclic grid")
     # a channel may be cyclic without a turn: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)
@@ -78,8 +80,8 @@ def make_grid(source, lon, lat, z, cyclic):
          "cost": np.cos(np.radians(lat)), "cosu": np.cos(np.radians(northern))}
     for name, degrees in (("dxt", dxt), ("dxu", dxu), ("dyt", dyt), ("dyu", dyu)):
         g[name] = METRES_A_DEGREE * degrees
-    note(f"grid of {len(lon)} x {len(lat)} x {len(zt)} cells, edges midway between the points, down "
-        f"to {-(zw[-1] - dzt.sum()):g} m")
+    note(f"grid of {len(lon)} x {len(lat)} x {len(zt)} cells, edges midway between the points, "
+        f"down to {-(zw[-1] - dzt.sum()):g} m")
     return g, bool(cyclic)
 
 
@@ -95,6 +97,6 @@ def mean_pressure(g):
     area = g["cost"] * g["dyt"] * (g["maskT"][-1] * g["dxt"]).sum(axis=1)
     mean = p @ area / area.sum()
     rows = area > 0
-    note("p: pressure by gsw.p_from_z, of each level the mean over the ocean's surface; the farthest "
-        f"latitude differs from it by {np.abs(p[:, rows] - mean[:, None]).max():.3g} dbar")
+    note("p: pressure by gsw.p_from_z, of each level the mean over the ocean's surface; the "
+        f"farthest latitude differs from it by {np.abs(p[:, rows] - mean[:, None]).max():.3g} dbar")
     return mean

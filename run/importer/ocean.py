@@ -45,8 +45,8 @@ def read_mask(source, shape):
     try:
         return np.broadcast_to(source.place(path, variable).values, shape)
     except ValueError as error:
-        raise Unusable(f"{path}: '{variable.name}' for maskT does not fit temperature's {shape} cells "
-                       "along z, y, x, expected a mask of them") from error
+        raise Unusable(f"{path}: '{variable.name}' for maskT does not fit temperature's {shape} "
+                       "cells along z, y, x, expected a mask of them") from error
 
 
 def constant(name, chosen, shape):
@@ -59,8 +59,8 @@ def check_raw(source, temp, salt, wet):
     water.check_range(source, "temperature in degC", temp, wet, -20, 80, hint)
     water.check_range(source, "salinity", salt, wet, 0, 50, hint)
     if salt[wet].max() < 1:
-        raise Unusable(f"{source.name}: salinity is at most {salt[wet].max():g}, expected parts per "
-                       "thousand; if it is in kg/kg say --units salt=kg/kg")
+        raise Unusable(f"{source.name}: salinity is at most {salt[wet].max():g}, expected parts "
+                       "per thousand; if it is in kg/kg say --units salt=kg/kg")
 
 
 def make_water(source, chosen, found, first):

@@ -61,7 +61,8 @@ def pairs(option, texts, names):
         if not equals or not value:
             raise Usage(f"{option} {text}: expected NAME=VALUE")
         if name not in names:
-            raise Usage(f"{option} {text}: there is no '{name}', expected one of {', '.join(names)}")
+            raise Usage(f"{option} {text}: there is no '{name}', expected one of "
+                        f"{', '.join(names)}")
         if name in result:
             raise Usage(f"{option} {text}: '{name}' was given before")
         result[name] = value

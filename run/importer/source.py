@@ -2,7 +2,6 @@
 
 import dataclasses
 import errno
-import os
 
 import numpy as np
 import xarray
@@ -88,8 +87,8 @@ class Source:
         if name in self.variable:
             found = self.of_name(self.variable[name])
             if not found:
-                raise Unusable(f"{self.name}: there is no variable '{self.variable[name]}', expected "
-                               f"by --variable {name}=; there is: {self.listing()}")
+                raise Unusable(f"{self.name}: there is no variable '{self.variable[name]}', "
+                               f"expected by --variable {name}=; there is: {self.listing()}")
             return found
         for standard_name in standard_names:
             if found := self.of_standard_name(name, standard_name):
@@ -174,8 +173,10 @@ def worth_keeping(path, what, points):
                 "longitudes go beyond 360 degrees")
     if what == "latitude":
         if np.abs(points).max() > 90.001:
-            raise Unusable(f"{path}: latitude {points[np.abs(points).argmax()]:g}, expected -90 to 90")
+            raise Unusable(f"{path}: latitude {points[np.abs(points).argmax()]:g}, expected -90 to "
+                           "90")
         keep = np.abs(points) < 90 - 1e-6
         if not keep.all():
-            note(f"{path}: {plural(np.sum(~keep), 'row')} left out at a pole: cells there have no width")
+            note(f"{path}: {plural(np.sum(~keep), 'row')} left out at a pole, where cells have no "
+                 "width")
     return keep

@@ -9,8 +9,7 @@ import json
 import h5py
 import numpy as np
 
-from make_grid import masks_of
-from . import axes, closures
+from . import axes, closures, grid
 from .options import SETTINGS
 from .problem import Unusable, note
 
@@ -30,8 +29,8 @@ def settings_of(path, dataset):
         return {**settings, "coord_degree": bool(settings["coord_degree"]),
                 **{name: float(settings[name]) for name in (*SETTINGS, "pi", "omega")}}
     except (ValueError, KeyError, TypeError) as error:
-        raise Unusable(f"{path}: attribute 'setup_settings' cannot be read ({error}), expected what "
-                       "Veros writes") from error
+        raise Unusable(f"{path}: attribute 'setup_settings' cannot be read ({error}), expected "
+                       "what Veros writes") from error
 
 
 class Snapshot:
@@ -56,8 +55,8 @@ class Snapshot:
 
     def require(self, names, why):
         if lacks := [name for name in names if not self.has(name)]:
-            raise Unusable(f"{self.path}: missing: {', '.join(lacks)}, expected in Veros's snapshot "
-                           f"{why}; add them to its output_variables")
+            raise Unusable(f"{self.path}: missing: {', '.join(lacks)}, expected in Veros's "
+                           f"snapshot {why}; add them to its output_variables")
 
 
 class Restart:
@@ -102,11 +101,6 @@ def add_grid(g, snapshot, settings):
         g["cost"], g["cosu"] = np.ones_like(g["y"]), np.ones_like(g["y"])
 
 
-def add_topography(g, wet, cyclic):
-    g["kbot"] = np.where(wet.any(axis=0), len(wet) + 1 - wet.sum(axis=0), 0)
-    g.update(masks_of(g["kbot"], len(wet), cyclic))
-
-
 def isoneutral_diffusivity(g, state, snapshot, settings):
     """K_iso: a constant, or K_gm of the EKE closure."""
     if not (settings["enable_eke"] and settings["enable_eke_isopycnal_diffusion"]):
@@ -115,7 +109,8 @@ def isoneutral_diffusivity(g, state, snapshot, settings):
     snapshot.require(("beta",), "for K_iso by EKE")
     note("K_iso: from EKE and the stratification, with f = 2 omega sin(latitude)")
     coriolis = 2 * settings["omega"] * np.sin(g["y"] / 180.0 * settings["pi"])[:, None]
-    return closures.eddy_diffusivity(state["eke"], g["Nsqr"], coriolis, snapshot["beta"], g, settings)
+    return closures.eddy_diffusivity(state["eke"], g["Nsqr"], coriolis, snapshot["beta"], g,
+                                     settings)
 
 
 def sources_of_tke(snapshot, settings):
@@ -159,8 +154,8 @@ def tell_settings(settings):
         note("K_h_tke: 0, since the run has no lateral diffusion of TKE")
         settings["K_h_tke"] = 0.0
     if not settings["enable_tke_superbee_advection"]:
-        note("note: the run does not advect TKE by superbee, as miniapp's tke does; --default u_wgrid=0 "
-            "--default v_wgrid=0 --default w_wgrid=0 switch that off")
+        note("note: the run does not advect TKE by superbee, as miniapp's tke does; --default "
+            "u_wgrid=0 --default v_wgrid=0 --default w_wgrid=0 switch that off")
 
 
 def rebuild(source, chosen):
@@ -174,14 +169,14 @@ def rebuild(source, chosen):
     g, cyclic = {}, bool(settings["enable_cyclic_x"])
     add_grid(g, snapshot, settings)
     wet = ~np.isnan(snapshot.raw("salt"))
-    add_topography(g, wet, cyclic)
+    grid.add_topography(g, wet, cyclic)
     needed = [*STATE, "Nsqr", *(["tke"] if settings["enable_tke"] else []),
               *(["eke"] if settings["enable_eke"] else [])]
     if chosen.restart:
         state = Restart(chosen.restart, wet.shape)
         if ((state["salt"] != 0) != wet).any():
-            raise Unusable(f"{chosen.restart}: its land is not the snapshot's, expected a restart of "
-                           "the same run")
+            raise Unusable(f"{chosen.restart}: its land is not the snapshot's, expected a restart "
+                           "of the same run")
     else:
         state = snapshot
         snapshot.require(needed, "for the state")

@@ -40,8 +40,8 @@ def in_celsius(path, variable, units, values):
         return values - ZERO_CELSIUS
     if units.lower() in CELSIUS:
         return values
-    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected degC or K; say which by "
-                   "--units temp=degC")
+    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected degC or K; say which "
+                   "by --units temp=degC")
 
 
 def per_thousand(path, variable, units, values):
@@ -88,9 +88,9 @@ def check_range(source, what, values, wet, least, most, hint):
     bad = wet & ~((values >= least) & (values <= most))
     if bad.any():
         k, j, i = np.argwhere(bad)[0]
-        raise Unusable(f"{source.name}: {what} is {values[k, j, i]:g} at level {k}, row {j}, column "
-                       f"{i} (from the bottom, south and west), expected {least:g} to {most:g}; "
-                       f"{hint}")
+        raise Unusable(f"{source.name}: {what} is {values[k, j, i]:g} at level {k}, row {j}, "
+                       f"column {i} (from the bottom, south and west), expected {least:g} to "
+                       f"{most:g}; {hint}")
 
 
 def close_holes(source, wet, fields, z, holes):
@@ -120,15 +120,15 @@ def where_wet(source, temp, salt, mask):
     """Water is where both have values, and where the mask, if there is one, says so."""
     present = [np.isfinite(values) for values in (temp, salt) if values is not None]
     if len(present) == 2 and (present[0] != present[1]).any():
-        note(f"{source.name}: {np.sum(present[0] != present[1])} cells have only one of temperature "
-            "and salinity: they are land")
+        note(f"{source.name}: {np.sum(present[0] != present[1])} cells have only one of "
+            "temperature and salinity: they are land")
     wet = np.logical_and.reduce(present)
     if mask is not None:
         wet &= np.isfinite(mask) & (mask > 0.5)
     elif wet.all() and salt is not None and (salt == 0).any():
         wet &= salt != 0
-        note(f"{source.name}: nothing is missing, but salinity is exactly 0 in {np.sum(~wet)} cells: "
-            "they are land")
+        note(f"{source.name}: nothing is missing, but salinity is exactly 0 in {np.sum(~wet)} "
+            "cells: they are land")
     if not wet.any():
         raise Unusable(f"{source.name}: no cell has temperature and salinity, expected water")
     return wet
