@@ -237,6 +237,19 @@ def test_levels_follow_veros(usual):
     assert np.allclose(g["dzw"][1:] + g["dzw"][:-1], 2 * g["dzt"][1:])
 
 
+def test_levels_that_begin_in_the_deep(made, tmp_path):
+    g = made(save(ocean(depth=(500.0, 600.0)), tmp_path / "deep.nc"))
+    assert (g["dzt"] == [100, 550]).all() and "its cell reaches the surface" in g["said"]
+
+
+def test_a_channel_is_cyclic_if_the_user_says_so(made, tmp_path):
+    path = save(ocean(lon=np.arange(0.0, 60, 10)), tmp_path / "channel.nc")
+    g = made(path, "--cyclic-x", "1")
+    assert g["attributes"]["cyclic_x"] == 1 and len(set(g["dxt"])) == len(set(g["dxu"])) == 1
+    assert (g["maskU"][-1, :, -1] == (g["maskT"][-1, :, -1] & g["maskT"][-1, :, 0])).all()
+    assert made(path)["attributes"]["cyclic_x"] == 0
+
+
 def test_a_level_at_the_surface(made, tmp_path):
     g = made(save(ocean(depth=(0.0, 10.0, 30.0)), tmp_path / "levels.nc"))
     assert (g["zt"] == [-30, -10, -2.5]).all() and "the level at 0 m" in g["said"]
@@ -435,6 +448,15 @@ def test_salinity_as_a_fraction(made, usual, tmp_path):
     data["salt"] = (data.salt / 1000).assign_attrs(data.salt.attrs, units="kg/kg")
     found = made(save(data, tmp_path / "kg.nc"))
     assert np.allclose(found["salt"], usual["salt"], rtol=1e-14)
+
+
+def test_salinity_of_an_old_standard_name(made, tmp_path):
+    data = disguised(("sea_water_conservative_temperature", "degC"),
+                     ("sea_water_practical_salinity", "psu"))
+    data.salt.attrs["standard_name"] = "sea_water_salinity"
+    g = made(save(data, tmp_path / "old.nc"))
+    assert "taken as practical salinity" in g["said"]
+    assert np.allclose(g["salt"], np.nan_to_num(bottom_first(ocean(), "salt")), rtol=1e-9)
 
 
 def test_one_salinity_everywhere(made, tmp_path):
@@ -677,6 +699,41 @@ def test_snapshot_without_sources_and_without_advection(made, tmp_path):
     assert g["attributes"]["K_h_tke"] == 0 and (g["K_iso"] == 1000).all()
 
 
+def test_snapshot_without_eke(made, tmp_path):
+    """Other sources make up forc then."""
+    def change(file):
+        set_settings(enable_eke="false")(file)
+        for name, like in (("K_diss_gm", "eke_diss_iw"), ("K_diss_h", "K_diss_v"),
+                           ("P_diss_skew", "P_diss_v")):
+            file.copy(like, name)
+    g = made(altered(tmp_path, change), "--time", "1")
+    with h5py.File(SNAPSHOT) as file:
+        part = {name: file[name][1] for name in ("K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv",
+                                                 "P_diss_nonlin", "eke_diss_iw")}
+    forc = (2 * part["K_diss_v"] - 2 * part["P_diss_v"] - part["P_diss_adv"] - part["P_diss_nonlin"]
+            + part["eke_diss_iw"] + part["K_diss_bot"])
+    wet = g["maskT"] == 1
+    assert np.allclose(g["forc"][wet], forc[wet], rtol=1e-9, atol=1e-20)
+    assert (g["K_iso"] == 1000).all()
+
+
+def test_snapshot_of_one_column(made, tmp_path):
+    path = tmp_path / "column.nc"
+    xarray.open_dataset(SNAPSHOT, decode_times=False).isel(xt=[3], xu=[3], yt=[2], yu=[2]).to_netcdf(
+        path, engine="netcdf4")
+    g = made(path, "--time", "1")
+    assert g["temp"].shape == (6, 1, 1) and g["kbot"][0, 0] == read(EXPECTED, "kbot")[2, 3]
+
+
+def test_snapshot_in_another_order(fails, tmp_path):
+    path = tmp_path / "turned.nc"
+    data = xarray.open_dataset(SNAPSHOT, decode_times=False).transpose("Time", "xt", "yt", ...)
+    for name in data.variables:
+        data[name].encoding = {}
+    data.to_netcdf(path, engine="netcdf4")
+    fails(INPUT, r"salt has axes .* expected \(Time, zt, yt, xt\)", path, "--time", "1")
+
+
 def test_snapshot_without_tke_and_on_metres(made, tmp_path):
     def change(file):
         drop("tke", "forc_tke_surface")(file)
@@ -692,6 +749,8 @@ def test_snapshot_without_tke_and_on_metres(made, tmp_path):
     ("missing: dxt, dzw, expected in Veros's snapshot", drop("dxt", "dzw"), ["--time", "1"]),
     ("missing: tke, eke, expected", drop("tke", "eke"), ["--time", "1"]),
     ("missing: beta", drop("beta"), ["--time", "1"]),
+    ("u_wgrid is not finite everywhere", lambda file: file["u"].write_direct(
+        np.full(file["u"].shape, np.inf)), ["--time", "1"]),
     ("missing: forc_tke_surface", drop("forc_tke_surface"), ["--time", "1"]),
     ("'setup_settings' cannot be read", lambda file: file.attrs.modify("setup_settings", "{"),
      ["--time", "1"]),
@@ -766,8 +825,9 @@ def other_levels(data):
 
 REFUSED = {
     "nothing there": (r"missing: temp \(.*--variable temp=THEIRS.*; salt \(.*--default salt=VALUE.*"
-                      "there is: a, b", lambda d: d.rename(temp="a", salt="b").map(
-                          lambda x: x.assign_attrs(standard_name="none")), []),
+                      "there is: a, b", lambda d: xarray.Dataset(
+                          {"a": d.temp.assign_attrs(standard_name="none"),
+                           "b": d.salt.assign_attrs(standard_name="none")}), []),
     "no axes": (r"missing: longitude of temp .*; depth of temp",
                 lambda d: d.isel(lon=0, depth=0).drop_vars(["lon", "depth"]), []),
     "unknown axis": ("axis 'q' of 'temp' is none of longitude",
@@ -790,6 +850,15 @@ REFUSED = {
     "longitude in metres": ("longitude 'lon' is in 'm', expected degrees",
                             lambda d: d.assign_coords(lon=("lon", d.lon.values, {
                                 "units": "m", "standard_name": "longitude"})), []),
+    "3-D longitude": ("coordinate 'nav_lon' has 3 axes, expected 1, or 2 on a regular grid",
+                      lambda d: two_dimensional(d).assign(nav_lon=lambda b: b.nav_lon.expand_dims(
+                          {"deptht": d.depth.values}).assign_attrs(b.nav_lon.attrs)), []),
+    "2-D depth": ("depth 'depth' has 2 axes, expected 1", lambda d: d.rename(depth="k").assign_coords(
+        depth=(("k", "lat"), np.outer(d.depth.values, np.ones(7)), d.depth.attrs)).drop_vars("k"),
+                  []),
+    "a track": ("two of longitude, latitude and depth of 'temp' lie along 'lon', expected a grid",
+                lambda d: d.isel(lat=0, drop=True).assign_coords(
+                    lat=("lon", np.linspace(0, 50, 12), d.lat.attrs)), []),
     "depth in dbar": ("depth 'depth' is in 'dbar', expected m", attribute("depth", "units", "dbar"),
                       []),
     "depth above": ("has a level 600 m above the surface", 
@@ -951,9 +1020,12 @@ def test_commands_of_the_page(miniapp, tmp_path):
     """Each is run as it stands, in a folder that looks like the repository's."""
     for name in ("run", "inputs", "validation"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for path, target in (("build/host/bin/miniapp", miniapp.path), ("bin/python3", sys.executable)):
-        (tmp_path / path).parent.mkdir(parents=True)
-        (tmp_path / path).symlink_to(target)
+    program, python = tmp_path / "build/host/bin/miniapp", tmp_path / "bin/python3"
+    for path in (program, python):
+        path.parent.mkdir(parents=True)
+    program.symlink_to(miniapp.path)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     assert len(commands()) > 5
     for command in commands():

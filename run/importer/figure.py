@@ -33,7 +33,8 @@ def draw(g, path, units, title):
     wet, row = g["maskT"].astype(bool), wettest_row(g)
     depth = on_water((wet * g["dzt"][:, None, None]).sum(axis=0), wet[-1])
     names = (f"x [{units}]", f"y [{units}]")
-    figure, axes = plt.subplots(2, 2, figsize=(11, 7), constrained_layout=True)
+    figure, axes = plt.subplots(2, 2, figsize=(11, 7))
+    figure.subplots_adjust(0.07, 0.08, 0.99, 0.9, wspace=0.16, hspace=0.34)
     panel(figure, axes[0, 0], x, y, on_water(g["temp"][-1], wet[-1]),
           "temp at the uppermost level [degC]", names, "RdYlBu_r")
     panel(figure, axes[0, 1], x, z, on_water(g["temp"][:, row], wet[:, row]),

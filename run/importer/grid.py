@@ -69,9 +69,6 @@ def make_grid(source, lon, lat, z, cyclic):
         cyclic = int(turn)
         note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
             + ("go round the globe: cyclic in x" if cyclic else "do not go round: closed in x"))
-    elif cyclic and lon[-1] - lon[0] >= 360:
-        raise Unusable(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} overlap, expected "
-                       "less than 360 degrees of a cyclic grid")
     # a channel may be cyclic without a turn: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)
