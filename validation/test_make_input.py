@@ -719,8 +719,8 @@ def test_snapshot_without_eke(made, tmp_path):
 
 def test_snapshot_of_one_column(made, tmp_path):
     path = tmp_path / "column.nc"
-    xarray.open_dataset(SNAPSHOT, decode_times=False).isel(xt=[3], xu=[3], yt=[2], yu=[2]).to_netcdf(
-        path, engine="netcdf4")
+    data = xarray.open_dataset(SNAPSHOT, decode_times=False)
+    data.isel(xt=[3], xu=[3], yt=[2], yu=[2]).to_netcdf(path, engine="netcdf4")
     g = made(path, "--time", "1")
     assert g["temp"].shape == (6, 1, 1) and g["kbot"][0, 0] == read(EXPECTED, "kbot")[2, 3]
 
@@ -853,9 +853,9 @@ REFUSED = {
     "3-D longitude": ("coordinate 'nav_lon' has 3 axes, expected 1, or 2 on a regular grid",
                       lambda d: two_dimensional(d).assign(nav_lon=lambda b: b.nav_lon.expand_dims(
                           {"deptht": d.depth.values}).assign_attrs(b.nav_lon.attrs)), []),
-    "2-D depth": ("depth 'depth' has 2 axes, expected 1", lambda d: d.rename(depth="k").assign_coords(
-        depth=(("k", "lat"), np.outer(d.depth.values, np.ones(7)), d.depth.attrs)).drop_vars("k"),
-                  []),
+    "2-D depth": ("depth 'depth' has 2 axes, expected 1", lambda d: d.rename(
+        depth="k").drop_vars("k").assign_coords(depth=(
+            ("k", "lat"), np.outer(d.depth.values, np.ones(7)), d.depth.attrs)), []),
     "a track": ("two of longitude, latitude and depth of 'temp' lie along 'lon', expected a grid",
                 lambda d: d.isel(lat=0, drop=True).assign_coords(
                     lat=("lon", np.linspace(0, 50, 12), d.lat.attrs)), []),

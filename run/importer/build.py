@@ -49,6 +49,10 @@ def check_finite(g, source):
                            "expected numbers: are the coordinates right?")
 
 
+def checksum(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def root_attributes(chosen, settings, cyclic):
     """Settings for the kernels, and where all of it comes from; no time, so that it is the same."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
@@ -57,7 +61,7 @@ def root_attributes(chosen, settings, cyclic):
     return {
         "Conventions": "CF-1.8",
         "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",
-        "source": ", ".join(f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files),
+        "source": ", ".join(f"{path.name} sha256:{checksum(path)}" for path in files),
         "history": f"run/make-input {shlex.join(sys.argv[1:])}",
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
         "halo": 0, "cyclic_x": int(cyclic), **kept}
