@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* The most that any row runs on: memory is spread over them. */
-static void set_threads(const struct options *options)
+static void set_threads(struct options *options)
 {
     int threads = 0;
     for (size_t i = 0; i < options->thread_count; i++)
@@ -26,6 +26,9 @@ static void set_threads(const struct options *options)
     if (threads && miniapp_host_threads() != threads)
         warn("%d threads are asked for, but the OpenMP runtime gives %d", threads,
              miniapp_host_threads());
+    for (size_t i = 0; i < options->thread_count; i++) /* what is reported is what runs */
+        if ((int)options->threads[i] > miniapp_host_threads())
+            options->threads[i] = (size_t)miniapp_host_threads();
 }
 
 static enum miniapp_status list(const struct options *options)

@@ -136,11 +136,6 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
     if (found == 0 || *has)
         return MINIAPP_DONE;
     const struct result wanted = result_like(lacking);
-    if (wanted.threads && count > 1 && strcmp(result_like(&rows[0]).device, wanted.device) == 0)
-        return fail(MINIAPP_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points "
-                                   "with other threads, but not with %d; give another file",
-                    options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny,
-                    wanted.grid.nz, wanted.threads);
     return fail(MINIAPP_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
                                "another device, but not on '%s'; give another file",
                 options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny, wanted.grid.nz,

@@ -268,8 +268,8 @@ static void report_table(const struct results *results)
     for (size_t i = 0; i < provenance->count; i++)
         printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
     printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
-    if (results->earlier_count > 0 && results->earlier_count < results->result_count)
-        printf("# %-14s the first %zu rows were there already\n", "resumed",
+    if (results->earlier_count > 0)
+        printf("# %-14s %zu rows were there already\n", "resumed",
                results->earlier_count);
     if (results->interrupted)
         printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
