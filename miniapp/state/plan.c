@@ -86,7 +86,7 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     enum miniapp_status status = MINIAPP_DONE;
     size_t scratch = 0;
     step->kernel = kernel;
-    step->run = state->device->backend->functions(state->precision)->run[kernel_place(kernel)];
+    step->run = state->device->backend->functions(state->precision)->run[kernel->id];
     for (size_t i = 0; i < kernel->argument_count && !status; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
         const size_t bytes = miniapp_field_elements(field, &state->grid) *

@@ -23,6 +23,15 @@ enum field_id {
     FIELDS
 };
 
+/* KERNEL_eos, ...: the place in the table, and in that of each target's functions. */
+enum kernel_id {
+#define KERNEL(name, ...) KERNEL_##name,
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
+#undef DESCRIPTIONS
+    KERNELS
+};
+
 /* SETTING_dt_tracer, ... */
 enum setting_id {
 #define SETTING_ROW(name, ...) SETTING_##name,
@@ -70,9 +79,10 @@ struct argument {
     signed char ghosts[MINIAPP_SIDES];
 };
 
-enum { MOST_ARGUMENTS = 64, MOST_STEPS = 64 };
+enum { MOST_ARGUMENTS = 64 };
 
 struct miniapp_kernel {
+    enum kernel_id id;
     const char *name, *subject, *summary, *source;
     const struct argument *arguments;
     const enum setting_id *settings;
@@ -82,12 +92,10 @@ struct miniapp_kernel {
 
 extern const struct miniapp_field fields[FIELDS]; /* the first is no field */
 extern const struct miniapp_setting settings[SETTINGS];
-extern const struct miniapp_kernel kernels[];
-extern const size_t kernel_count;
+extern const struct miniapp_kernel kernels[KERNELS];
 
-/* Its place in the tables; in the table of kernels, also of each target's functions. */
+/* Its place in the table. */
 enum field_id field_id(const struct miniapp_field *field);
-size_t kernel_place(const struct miniapp_kernel *kernel);
 
 /* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
