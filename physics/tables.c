@@ -60,6 +60,19 @@ enum field_id field_id(const struct miniapp_field *field)
     return (enum field_id)(field - fields);
 }
 
+bool has_axis(const struct miniapp_field *field, enum miniapp_axis wanted)
+{
+    for (const enum miniapp_axis *axis = field->axes; *axis != MINIAPP_NO_AXIS; axis++)
+        if (*axis == wanted)
+            return true;
+    return false;
+}
+
+bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
+{
+    return a->type == b->type && memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
+}
+
 const char *miniapp_field_name(const struct miniapp_field *field)
 {
     return field->name;

@@ -35,11 +35,6 @@ bool next_binding(const char **text, struct binding *binding, enum miniapp_statu
     return true;
 }
 
-static bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
-{
-    return a->type == b->type && memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
-}
-
 static enum miniapp_status bind_argument(struct step *step, size_t i, const char *other)
 {
     const struct argument *argument = &step->kernel->arguments[i];

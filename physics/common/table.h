@@ -97,6 +97,11 @@ extern const struct miniapp_kernel kernels[KERNELS];
 /* Its place in the table. */
 enum field_id field_id(const struct miniapp_field *field);
 
+bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis);
+
+/* Whether one may stand for the other: they have the same axes and type. */
+bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
+
 /* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
 double sample_of(size_t element);
@@ -111,9 +116,9 @@ struct kernel_call {
 typedef void kernel_function(const struct kernel_call *call);
 
 /* Makes the ghosts at both ends of each of `rows` rows of nx cells copies of the cells opposite. */
-typedef void exchange_function(void *field, size_t nx, size_t rows);
+typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
 
-/* A build of all kernels: for a precision and a target. */
+/* A build of all kernels, for a precision and a target. */
 struct kernel_functions {
     kernel_function *const *run; /* in the order of the table */
     exchange_function *exchange_x;
