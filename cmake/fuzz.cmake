@@ -5,15 +5,19 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
 endif()
 set(MINIAPP_FUZZ_SECONDS 60 CACHE STRING "How long the test fuzzes, in seconds")
 
-add_executable(fuzz_input validation/fuzz_input.c miniapp/input.c miniapp/hdf5_error.c
-  miniapp/fields.c miniapp/memory.c miniapp/cgroup.c miniapp/number.c miniapp/range.c
-  miniapp/status.c)
-target_include_directories(fuzz_input PRIVATE miniapp ${HDF5_INCLUDE_DIRS})
+# The library again, under the sanitizers, and its kernels as they are.
+get_target_property(library_sources miniapp_library_objects SOURCES)
+add_executable(fuzz_input validation/fuzz_input.c ${library_sources}
+  $<TARGET_OBJECTS:physics_host_float64> $<TARGET_OBJECTS:physics_host_float32>)
+add_dependencies(fuzz_input build_header)
+target_include_directories(fuzz_input PRIVATE
+  $<TARGET_PROPERTY:miniapp_library_objects,INCLUDE_DIRECTORIES>)
 target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS})
 target_compile_options(fuzz_input PRIVATE -g -O1 -fsanitize=fuzzer,address,undefined
   -fno-sanitize-recover=all -fno-omit-frame-pointer)
 target_link_options(fuzz_input PRIVATE -fsanitize=fuzzer,address,undefined LINKER:--wrap=H5Ewalk2)
-target_link_libraries(fuzz_input PRIVATE miniapp_flags physics ${HDF5_LIBRARIES})
+target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_HL_LIBRARIES}
+  ${HDF5_LIBRARIES} m ${CMAKE_DL_LIBS})
 
 # The seeds are made, not stored. The test goes on from what earlier runs in this build folder
 # learned; what counts as its failure, run/fuzz tells.

@@ -30,9 +30,7 @@ int miniapp_host_cpus(void)
 /* Counted, since a limit of the runtime may leave fewer than are asked for. */
 int miniapp_host_threads(void)
 {
-    static int threads;
-    if (threads)
-        return threads;
+    int threads = 1;
 #pragma omp parallel
 #pragma omp single
     threads = omp_get_num_threads();

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,8 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
  * better. */
 static void *allocate(int number, size_t bytes)
 {
+    static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* stderr is the process's */
+    pthread_mutex_lock(&silence);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int messages = dup(STDERR_FILENO);
     if (nowhere >= 0 && messages >= 0)
@@ -151,6 +154,7 @@ static void *allocate(int number, size_t bytes)
         close(messages);
     if (nowhere >= 0)
         close(nowhere);
+    pthread_mutex_unlock(&silence);
     return memory;
 }
 

@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis)
-{
-    for (const enum miniapp_axis *a = field->axes; *a != MINIAPP_NO_AXIS; a++)
-        if (*a == axis)
-            return true;
-    return false;
-}
-
 static size_t cells_along(const struct miniapp_field *field, enum miniapp_axis axis,
                           const struct miniapp_grid *grid)
 {
