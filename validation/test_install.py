@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, HERE, USAGE, assert_one_line
+from processes import DEADLINE_S
 
 ROOT = HERE.parent
 CLIENTS = ROOT / "docs" / "client"
@@ -28,7 +29,7 @@ STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 def command(*words, **options):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                          check=False, timeout=300, **options)
+                          check=False, timeout=DEADLINE_S, **options)
     assert done.returncode == DONE, done
     return done.stdout
 
