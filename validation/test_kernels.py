@@ -6,17 +6,14 @@ their ghost cells, which have to be exactly zero where the reference is.
 """
 
 import importlib
-import json
 
 import h5py
 import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, HERE, read, write
+from conftest import GRID, read, write
 from reference import files
-
-TOLERANCES = json.loads((HERE / "tolerances.json").read_text())
 
 # nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
 OCEANS = {
@@ -44,12 +41,13 @@ def check(miniapp, kernel, path, values, settings, device="cpu", precision="floa
     write(path, values, settings, halo=2)
     miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision,
                    "--output", out, path)
-    expected = reference_of(kernel).reference(values, settings)
+    reference = reference_of(kernel)
+    expected = reference.reference(values, settings)
     assert set(expected) == {output.name for output in kernel.outputs}
     for name, ref in expected.items():
         result = read(out, name)
         largest = np.abs(ref).max()
-        allowed = TOLERANCES[kernel.name][name][precision]["atol_rel"] * largest
+        allowed = reference.TOLERANCES[name][precision].atol_rel * largest
         error = np.abs(result - ref)
         worst = np.unravel_index(error.argmax(), error.shape)
         assert error.max() <= allowed, (f"{name}{list(map(int, worst))} is off by "
@@ -102,14 +100,14 @@ def test_equation_of_state_on_the_stored_grid(miniapp, kernel, equation, tmp_pat
         pytest.skip("it reads no eq_of_state_type")
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("other builds take smaller grids")
-    out = tmp_path / "out.h5"
+    reference, out = reference_of(kernel), tmp_path / "out.h5"
     miniapp.passes("--kernel", kernel, "--set", f"eq_of_state_type={equation}", "--output", out,
                    GRID)
     with h5py.File(GRID) as file:
-        expected = files.compute(reference_of(kernel), file, eq_of_state_type=equation)
+        expected = files.compute(reference, file, eq_of_state_type=equation)
     for name, field in expected.items():
         largest = np.abs(field.values).max()
-        allowed = TOLERANCES[kernel.name][name]["float64"]["atol_rel"] * largest
+        allowed = reference.TOLERANCES[name]["float64"].atol_rel * largest
         assert np.abs(read(out, name) - field.values).max() <= allowed, name
 
 
