@@ -89,16 +89,6 @@ def test_numpy_beside_ours(miniapp, tmp_path):
     assert (tmp_path / "out-time-expsum.svg").exists()
 
 
-def test_ours_on_a_device(miniapp):
-    """There the host's NumPy is what ours is compared with."""
-    if "gpu" not in miniapp.devices:
-        pytest.skip("the build has no device that works here")
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
-                   "gpu")
-    assert done.returncode == 0 and done.stderr == "", done
-    assert "numpy" in done.stdout and "miniapp" in done.stdout
-
-
 def test_a_matrix_product(miniapp, tmp_path, monkeypatch):
     """The arrays of a case are the same numbers for both: ours transposed in the file."""
     monkeypatch.setattr(cases, "SQUARES", (6,))
