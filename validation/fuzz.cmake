@@ -26,4 +26,4 @@ add_custom_target(fuzz_seeds ALL DEPENDS ${seeds}.done)
 add_dependencies(fuzz_input fuzz_seeds)
 add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/fuzz
   --build ${CMAKE_BINARY_DIR} --seconds ${MINIAPP_FUZZ_SECONDS})
-set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 600)
+set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 1800)

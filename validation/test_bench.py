@@ -182,9 +182,10 @@ def timed_transfer(miniapp, small, device, transfer):
 
 
 def test_transfer_at_each_call(miniapp, small, device):
-    """The same results; and it takes longer, by so much that a noisy machine is not the reason."""
+    """The same results; and it takes longer, by so much that a noisy machine is not the reason. One
+    that is too noisy to tell is asked again."""
     ratios = []
-    while not ratios or (ratios[-1] < 1.3 and len(ratios) < 5):
+    while not ratios or (ratios[-1] < 1.3 and len(ratios) < 20):
         (once, checksums), (each_call, others) = (
             timed_transfer(miniapp, small, device, transfer) for transfer in ("once", "each-call"))
         assert checksums == others
