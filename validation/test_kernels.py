@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, read, write
+from conftest import GRID, change, read, write
 from reference import files
 
 # nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
@@ -87,17 +87,15 @@ def test_almost_uniform_ocean(miniapp, kernel, device, tmp_path):
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
 @pytest.mark.parametrize("ocean_name", ["odd", "masks"])
+@pytest.mark.kernels_that_read("eq_of_state_type")
 def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
-    if "eq_of_state_type" not in kernel.settings:
-        pytest.skip("it reads no eq_of_state_type")
     values, settings = fields.make(**OCEANS[ocean_name], eq_of_state_type=equation)
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
 
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
+@pytest.mark.kernels_that_read("eq_of_state_type")
 def test_equation_of_state_on_the_stored_grid(miniapp, kernel, equation, tmp_path):
-    if "eq_of_state_type" not in kernel.settings:
-        pytest.skip("it reads no eq_of_state_type")
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("other builds take smaller grids")
     reference, out = reference_of(kernel), tmp_path / "out.h5"
@@ -122,3 +120,14 @@ def test_settings_of_their_own(miniapp, kernel, tmp_path):
 def test_float32(miniapp, kernel, device, tmp_path):
     values, settings = fields.make(**OCEANS["odd"])
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device, "float32")
+
+
+def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):
+    clean, spoilt = tmp_path / "clean.h5", tmp_path / "spoilt.h5"
+    index = 2, 3, 4
+    miniapp.passes(small, "-k", "eos", "-d", device, "--output", clean)
+    change(small, "temp", index, np.nan)
+    miniapp.passes(small, "-k", "eos", "-d", device, "--allow-nonfinite", "--output", spoilt)
+    expected = read(clean, "dHdT")
+    expected[index] = np.nan
+    np.testing.assert_array_equal(read(spoilt, "dHdT"), expected)

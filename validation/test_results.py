@@ -134,11 +134,9 @@ def stored_setting(path, name):
         return file.attrs.get(name)
 
 
+@pytest.mark.kernels_that_read("setting")
 def test_settings_take_effect(miniapp, kernel, small, tmp_path):
     """Default, then the file's, then the command line's; seen by the outputs."""
-    if not kernel.settings:
-        pytest.skip(f"{kernel} reads no settings")
-
     def run(*arguments):
         path = tmp_path / "output.h5"
         miniapp.passes(small, "-k", kernel, "-o", path, *arguments)
