@@ -1,5 +1,5 @@
-# The libraries that the program, the library and the unit tests are linked with. What is missing, the
-# summary says.
+# The libraries that the program, the library and the unit tests are linked with. What is missing,
+# the summary says.
 
 find_package(OpenMP COMPONENTS C)
 find_package(HDF5 COMPONENTS C HL)

@@ -1,4 +1,5 @@
-# How the host's code is compiled: `host_flags` for its kernels, and what everything is compiled with.
+# How the host's code is compiled: `host_flags` for its kernels, and what everything is compiled
+# with, `miniapp_flags`.
 
 include(CheckCCompilerFlag)
 

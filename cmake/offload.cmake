@@ -1,5 +1,6 @@
-# Offload: what MINIAPP_OFFLOAD may name, how each compiler builds it, and what this build does. Sets
-#   offload_kind      none, or the row of the table
+# Offload: what MINIAPP_OFFLOAD may name, how each compiler builds it, and what this build does.
+# Sets
+#   offload_kind      nvidia, amd, emulated or none
 #   offload_targets   as MINIAPP_OFFLOAD spells them, with commas
 #   offload_form      machine code, or what the runtime or the driver assembles at start
 #   offload_note      what every output says of it
@@ -47,9 +48,9 @@ foreach(target IN LISTS MINIAPP_OFFLOAD)
   list(APPEND architectures ${architecture})
 endforeach()
 list(REMOVE_DUPLICATES kinds)
-if(NOT kinds MATCHES "^[a-z]+$")
-  message(FATAL_ERROR "MINIAPP_OFFLOAD: '${MINIAPP_OFFLOAD}' has to be of one kind, since OpenMP "
-    "does not tell which kind a device is of; there are ${target_examples}")
+if(NOT "${kinds}" MATCHES "^[a-z]+$")
+  message(FATAL_ERROR "MINIAPP_OFFLOAD: '${MINIAPP_OFFLOAD}' has to name targets of one kind, "
+    "since OpenMP does not tell which kind a device is of; there are ${target_examples}")
 endif()
 set(offload_kind ${kinds})
 list(JOIN MINIAPP_OFFLOAD "," offload_targets)
@@ -65,11 +66,11 @@ if(builder STREQUAL Clang AND offload_kind STREQUAL nvidia)
   if(CUDA_ROOT)
     set(builder Clang_and_CUDA)
   endif()
-elseif(offload_kind STREQUAL amd)
+elseif(builder STREQUAL Clang AND offload_kind STREQUAL amd)
   find_rocm("${architectures}")
 endif()
 list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
-set(needs_clang "clang-19, clang-tools-19, lld-19 and libomp-19-dev")
+set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
 
 macro(row kind builder) # FLAGS are for compiling and for linking; NEEDS are packages of Debian
   cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS" "FLAGS;COMPILE;LINK" ${ARGN})
@@ -93,15 +94,14 @@ row(nvidia GNU # The assembler's check needs CUDA. GCC's table of target regions
   FORM "PTX"
   FLAGS -fopenmp -foffload=nvptx-none
   LINK -Wl,-z,notext "-foffload-options=-Wa,--no-verify -lm -misa=${architectures}"
-  NEEDS "gcc-12-offload-nvptx for GCC 12, and name one architecture that it knows, such as \
-nvidia:sm_80; newer GPUs run it too"
+  NEEDS "gcc-12-offload-nvptx for GCC 12, and name one target that it knows, such as nvidia:sm_80, \
+whose code newer GPUs run too"
   NOTE "PTX, assembled at start by the GPU's driver")
 row(amd Clang
   FORM "machine code"
   FLAGS -fopenmp ${offload_arch} --rocm-device-lib-path=${ROCM_BITCODE}
   COMPILE -fopenmp-optimistic-collapse
-  NEEDS "${needs_clang}, and rocm-device-libs, or name in MINIAPP_ROCM the folder of those of a \
-ROCm that knows the GPU"
+  NEEDS "${needs_clang}, and rocm-device-libs"
   NOTE "machine code, which no AMD GPU has run yet")
 row(emulated Clang
   FORM "machine code"
@@ -131,17 +131,18 @@ function(check_offload)
     LINK_OPTIONS ${offload_flags} ${offload_link_flags}
     OUTPUT_VARIABLE log)
   if(NOT ${have})
+    unset(${have} CACHE) # it is tried again when something was installed
     string(REGEX MATCH "[^\n]*error: [^\n]*" why "${log}")
-    message(FATAL_ERROR "No target region for ${offload_targets} was built: install "
-      "${${row}_NEEDS} (${why})")
+    message(FATAL_ERROR "No target region was built for ${offload_targets} (${why}): install "
+      "${${row}_NEEDS}")
   endif()
 endfunction()
 
 if(offload_kind STREQUAL none)
   set(offload_note "not asked for")
 elseif(NOT offload_form)
-  message(FATAL_ERROR "${CMAKE_C_COMPILER_ID} builds no offload for ${offload_targets} here: install "
-    "${${offload_kind}_Clang_NEEDS}, and configure with -DCMAKE_C_COMPILER=clang-19")
+  message(FATAL_ERROR "Offload for ${offload_targets} is built by Clang: install "
+    "${${offload_kind}_Clang_NEEDS}; and configure with -DCMAKE_C_COMPILER=clang-19")
 else()
   check_offload()
 endif()

@@ -1,5 +1,6 @@
-# ROCm's device libraries, which Clang wants for AMD's GPUs although our kernels call nothing of them
-# (LLVM issue 106403). Sets ROCM_BITCODE to the first folder that has them for every architecture.
+# ROCm's device libraries, which Clang wants to see for AMD's GPUs although our kernels call nothing
+# of them (LLVM issue 106403). Sets ROCM_BITCODE to the first folder that has them for every
+# architecture.
 
 set(MINIAPP_ROCM "" CACHE PATH "ROCm's device libraries: the folder with oclc_isa_version_90a.bc")
 function(find_rocm architectures)
@@ -17,4 +18,7 @@ function(find_rocm architectures)
       return()
     endif()
   endforeach()
+  list(JOIN architectures ", " names)
+  message(FATAL_ERROR "No ROCm device libraries for ${names} were found: install rocm-device-libs, "
+    "or name in MINIAPP_ROCM the folder of those of a ROCm that knows them")
 endfunction()

@@ -1,5 +1,5 @@
-# The table that says at the end of configuring what was found, what will be built and what to install
-# for the rest.
+# The table at the end of configuring: what was found, what will be built and what to install for
+# the rest.
 
 function(miniapp_row what found otherwise)
   string(SUBSTRING "${what}                                    " 0 36 label)
