@@ -60,14 +60,14 @@ list(JOIN MINIAPP_OFFLOAD "," offload_targets)
 set(builder ${CMAKE_C_COMPILER_ID})
 if(builder STREQUAL Clang AND NOT offload_kind STREQUAL none)
   find_clang_libraries()
-endif()
-if(builder STREQUAL Clang AND offload_kind STREQUAL nvidia)
-  find_cuda()
-  if(CUDA_ROOT)
-    set(builder Clang_and_CUDA)
+  if(offload_kind STREQUAL nvidia)
+    find_cuda()
+  elseif(offload_kind STREQUAL amd)
+    find_rocm("${architectures}")
   endif()
-elseif(builder STREQUAL Clang AND offload_kind STREQUAL amd)
-  find_rocm("${architectures}")
+endif()
+if(CUDA_ROOT)
+  set(builder Clang_and_CUDA)
 endif()
 list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
 set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
@@ -89,7 +89,7 @@ row(nvidia Clang # needs no CUDA at all: the kernels call nothing of its device 
   FLAGS -fopenmp ${offload_arch} -fopenmp-target-jit
   COMPILE -fopenmp-optimistic-collapse -nocudalib
   NEEDS "${needs_clang}"
-  NOTE "bitcode, for a ptxas at start; run/cuda12 fetches what makes machine code")
+  NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
 row(nvidia GNU # The assembler's check needs CUDA. GCC's table of target regions wants relocating.
   FORM "PTX"
   FLAGS -fopenmp -foffload=nvptx-none
