@@ -143,7 +143,7 @@ size_t miniapp_axis_length(enum miniapp_axis axis, const struct miniapp_grid *gr
     case MINIAPP_X: return grid->nx;
     case MINIAPP_Y: return grid->ny;
     case MINIAPP_Z: return grid->nz;
-    default: return 2; /* one of the two cells that meet at a triad */
+    default: return 2; /* one of the two cells that meet at a corner */
     }
 }
 

@@ -10,13 +10,16 @@ their check of consistency judges it. Their checkout is only read. Needs what th
 Timed is the kernel alone, on arrays of ours: their inputs are converted from (x, y, z) to (z, y, x)
 in their untimed `prepare_inputs`, where the outputs are allocated too, as in their Taichi backend.
 Results are converted back after the time is taken, as those of GPU backends are; there the ghost
-cells, of which our kernels write none, get what theirs have. Their check calls tke inconsistent:
-with their random inputs it depends on the sign that a negative spacing gives to the Courant number.
+cells, of which our kernels write none, get what theirs have. Their check calls tke inconsistent,
+as its result depends on the sign that a negative spacing of their random inputs gives to the
+Courant number; a line says so when their check runs.
 
-Exit codes: those of their run.py; 2 wrong usage, 3 the library or the checkout cannot be used.
+Exit codes: those of their run.py; 2 wrong usage, 3 the library, the checkout or a Python package
+that their run.py imports cannot be used.
 """
 
 import argparse
+import functools
 import os
 import runpy
 import sys
@@ -32,6 +35,14 @@ sys.dont_write_bytecode = True
 def fail(code, text):
     print(f"run/pyhpc_backend.py: {text}", file=sys.stderr)
     sys.exit(code)
+
+
+@functools.cache
+def explain_tke():
+    """Says once why their check will call our tke inconsistent."""
+    from peers.pyhpc import TKE_IS_MEANINGLESS
+    print(f"\nrun/pyhpc_backend.py: their check may call tke inconsistent; {TKE_IS_MEANINGLESS}; "
+          "run/compare compares it on inputs that mean something", file=sys.stderr)
 
 
 def arguments():
@@ -89,6 +100,8 @@ def isoneutral_as_theirs(arguments, outputs):
 def tke_as_theirs(arguments, outputs):
     """Theirs step the ghost cells of tke by the tendencies that they hold."""
     from peers.pyhpc import TAU, TAUM1, TAUP1
+    if arguments["dxt"].min() < 0:
+        explain_tke()
     tke, dtke = arguments["tke"].copy(), arguments["dtke"].copy()
     tke[..., TAUP1] += 1.6 * dtke[..., TAU] - 0.6 * dtke[..., TAUM1]
     tke[INTERIOR + (slice(None), TAUP1)] = outputs["tke_taup1"].T[INTERIOR]
@@ -172,7 +185,11 @@ def main():
     except ImportError as error:
         fail(3, f"{folder}: {error}")
     sys.argv = [str(options.run), *options.theirs]
-    runpy.run_path(str(options.run), run_name="__main__")
+    try:
+        runpy.run_path(str(options.run), run_name="__main__")
+    except ModuleNotFoundError as missing:
+        fail(3, f"{options.run} needs the Python package {missing.name}, which {sys.executable} "
+             f"lacks: install python3-{missing.name}, or by pip {missing.name}")
 
 
 if __name__ == "__main__":

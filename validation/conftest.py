@@ -19,6 +19,7 @@ import pytest
 
 import fields
 import local_slurm
+from processes import DEADLINE_S, Running
 
 HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
@@ -30,7 +31,6 @@ DONE, MISMATCH, USAGE, INPUT, DEVICE, OUTPUT = range(6)  # the exit codes
 TROUBLE = re.compile(r"Sanitizer|runtime error|terminate called|HDF5-DIAG|Assertion|core dumped"
                      r"|Traceback|PluginInterface|Libomptarget|OMP: ")
 LONG = os.environ.get("MINIAPP_TEST_LONG") == "1"
-LIMIT_S = 120  # for one run of the program
 QUICK = ("--repetitions", "1", "--burnin", "0")
 
 
@@ -101,9 +101,13 @@ class Program:
     def run(self, *arguments, env=None, **options):
         """One run, whatever comes of it. Options go to subprocess.run."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                   "stdin": subprocess.DEVNULL, "timeout": LIMIT_S, **options}
+                   "stdin": subprocess.DEVNULL, "timeout": DEADLINE_S, **options}
         return subprocess.run(self.command(*arguments), env=self.environment(env), text=True,
                               errors="surrogateescape", check=False, **options)
+
+    def start(self, *arguments, env=None, **options):
+        """A run to wait for and to disturb; it announces its first calls and turns."""
+        return Running(self.command("--verbose", *arguments), env=self.environment(env), **options)
 
     def passes(self, *arguments, warning=None, quick=True, **options):
         """A run that is done, silently or with one warning; what it printed."""
@@ -145,12 +149,15 @@ def parse_kernels(listing):
             kernels.append(Kernel(match[1], [], [], []))
         elif line.startswith("  measures the machine"):
             kernels[-1].calibration = True
-        elif match := re.match(r"  (reads|writes) +(\w+) +((?:\w+ )*\w+|-)  +(\S+(?: \S+)*)  +(.*)",
-                               line):
+        elif match := re.match(r"  (reads|writes|updates) +(\w+) +((?:\w+ )*\w+|-)  +"
+                               r"(\S+(?: \S+)*)  +(.*)", line):
             what, name, axes, units, text = match.groups()
             dataset = Dataset(name, tuple(axes.strip("-").split()), units, text.endswith("(optional)"),
                               text.startswith("mask of"))
-            (kernels[-1].inputs if what == "reads" else kernels[-1].outputs).append(dataset)
+            if what != "writes":
+                kernels[-1].inputs.append(dataset)
+            if what != "reads":
+                kernels[-1].outputs.append(dataset)
         elif match := re.match(r"  setting (\w+)", line):
             kernels[-1].settings.append(match[1])
     return kernels

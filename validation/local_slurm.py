@@ -5,8 +5,9 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
+
+from processes import DEADLINE_S, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "run" / "slurm"
@@ -40,7 +41,8 @@ class LocalSlurm:
 
     def run(self, *command, env=None, **options):
         return subprocess.run(list(map(str, command)), env={**self.environment, **(env or {})},
-                              capture_output=True, text=True, timeout=60, check=False, **options)
+                              capture_output=True, text=True, timeout=DEADLINE_S,
+                              check=False, **options)
 
     def check(self, *command, **options):
         """What a command printed that has to work."""
@@ -67,17 +69,16 @@ class LocalSlurm:
         line = self.check("scontrol", "-o", "show", "job", job)
         return dict(word.split("=", 1) for word in line.split() if "=" in word)
 
-    def wait(self, job, is_reached, within=60):
+    def wait(self, job, is_reached):
         """The job once a condition on it holds."""
-        end = time.monotonic() + within
-        while not is_reached(state := self.job(job)):
-            assert time.monotonic() < end, f"not reached within {within} s: {state}"
-            time.sleep(0.2)
-        return state
+        def reached():
+            state = self.job(job)
+            return state if is_reached(state) else None
+        return wait_for(reached)
 
-    def ended(self, job, within=60):
+    def ended(self, job):
         return self.wait(job, lambda state: state["EndTime"] != "Unknown" and state["JobState"]
-                         not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"), within)
+                         not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"))
 
     def processes(self, job):
         """The processes of a job, by the environment that Slurm gives them, and their parents."""

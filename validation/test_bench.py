@@ -13,6 +13,7 @@ import time
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
+from processes import DEADLINE_S, pause_at_random
 
 CEILINGS = ("triad", "fma")
 
@@ -80,7 +81,7 @@ def test_seconds_that_are_none(miniapp, small, text):
 
 
 def test_seconds_bound_the_calls(miniapp, small):
-    few, many = (miniapp.json(small, "-k", "tke", "-s", 65536, "--seconds", seconds, quick=False)
+    few, many = (miniapp.json(small, "-k", "tke", "-s", 1000, "--seconds", seconds, quick=False)
                  ["results"][0]["calls"] for seconds in (1e-6, 0.3))
     assert few == 5 < many
 
@@ -99,8 +100,11 @@ def test_clock(miniapp, small):
     assert 0 < clock["cost_s"] < 1e-3 and 0 < clock["resolution_s"] < 1e-3
     done = miniapp.run(*QUICK, small, "--verbose")
     assert done.returncode == DONE
-    assert re.fullmatch(r"miniapp: a reading of the clock costs \S+ ns, it resolves \S+ ns\n",
-                        done.stderr)
+    line, *announcements = done.stderr.splitlines()
+    assert re.fullmatch(r"miniapp: a reading of the clock costs \S+ ns, it resolves \S+ ns", line)
+    rows = [f"miniapp: {kernel} on cpu, 11 x 9 x 6 points: first {what} done"
+            for what in ("call", "turn") for kernel in miniapp.ocean]
+    assert sorted(announcements) == sorted(rows)
 
 
 def test_marks(miniapp, small):
@@ -151,15 +155,24 @@ def test_without_ceilings_no_share_is_known(miniapp, small):
 
 # ---- transfers ----
 
+def elements_of(dataset, row):
+    return math.prod(row.get(f"n{axis}", 2) for axis in dataset.axes)
+
+
 def test_transfers_to_a_device(miniapp, small):
     if "gpu" not in miniapp.devices:
         pytest.skip("there is no gpu in this build, or here")
     result = miniapp.json(small, "-d", "cpu", "-d", "gpu", "-r", 3)
+    kernels = {kernel.name: kernel for kernel in miniapp.ocean}
     for row, moved in zip(result["results"], result["transfers"]):
         if row["device"] == "cpu":
             assert moved["to_device_pinned_s"] is None and "wins_from_calls" not in moved
             continue
-        assert moved["to_device_bytes"] + moved["from_device_bytes"] == row["device_bytes"]
+        kernel = kernels[row["kernel"]]  # what it updates is held once, and goes both ways
+        updated = sum(elements_of(dataset, row) * 8 for dataset in kernel.inputs
+                      if dataset in kernel.outputs)
+        assert (moved["to_device_bytes"] + moved["from_device_bytes"]
+                == row["device_bytes"] + updated)
         for way in ("to_device", "from_device"):
             assert moved[f"{way}_s"] > 0 and moved[f"{way}_pinned_s"] > 0
         wins = row["speedup"] > 1
@@ -208,19 +221,14 @@ def test_checksums(miniapp, small, ocean, tmp_path):
 
 # ---- ended before their time ----
 
-def start(miniapp, *arguments):
-    return subprocess.Popen(miniapp.command(*arguments), env=miniapp.environment(), text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
 @pytest.mark.parametrize("number, name, code", [
     (signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 143),
     (signal.SIGUSR1, "SIGUSR1", 143), (signal.SIGUSR2, "SIGUSR2", 143)])
 def test_what_is_done_is_printed(miniapp, small, number, name, code):
-    process = start(miniapp, small, "-r", 10**8, "--format", "json")
-    time.sleep(2)
-    process.send_signal(number)
-    text, message = process.communicate(timeout=60)
+    with miniapp.start(small, "-r", 10**8, "--format", "json") as process:
+        process.wait_for("first turn")
+        process.send_signal(number)
+        text, message = process.finish()
     assert process.returncode == code
     assert_one_line(message)
     assert f"warning: ended by {name}" in message
@@ -242,7 +250,7 @@ def test_progress_on_a_terminal(miniapp, small):
             seen += chunk
     except OSError:  # the other end is closed
         pass
-    assert process.wait(timeout=60) == DONE
+    assert process.wait(timeout=DEADLINE_S) == DONE
     assert re.search(rb"\[#* *\] +\d+%", seen) and seen.rstrip(b" ").endswith(b"\r")
     assert not TROUBLE.search(seen.decode())
 
@@ -274,10 +282,10 @@ def test_resume_with_ceilings(miniapp, small, tmp_path):
 
 
 def test_a_signal_during_the_burnin(miniapp, small):
-    process = start(miniapp, small, "--burnin", 10**9)
-    time.sleep(2)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    with miniapp.start(small, "--burnin", 10**9) as process:
+        process.wait_for("first call")
+        process.send_signal(signal.SIGTERM)
+        process.finish()
     assert process.returncode == 143
 
 
@@ -297,19 +305,18 @@ def test_resume_after_a_signal_at_any_moment(miniapp, small, tmp_path, number):
     began = time.monotonic()
     miniapp.passes(*words, quick=False)
     duration = time.monotonic() - began
-    for _ in range(50):
-        process = start(miniapp, *words, "--resume", path)
-        time.sleep(generator.uniform(0, duration))
-        process.send_signal(number)
-        text, _ = process.communicate(timeout=60)
+    for _ in range(8):
+        with miniapp.start(*words, "--resume", path) as process:
+            pause_at_random(generator, duration)
+            process.send_signal(number)
+            process.finish()
         assert process.returncode in (DONE, -number, 143)
         if path.exists():
             rows = rows_of(json.loads(path.read_text()))
             assert len(rows) == len(set(rows))
-        if process.returncode == DONE:
-            break
-    assert len(rows_of(json.loads(text))) == 5 * len(miniapp.ocean)
-    assert {row["calls"] for row in json.loads(text)["results"]} == {20}
+    result = json.loads(miniapp.passes(*words, "--resume", path, quick=False))
+    assert len(rows_of(result)) == 5 * len(miniapp.ocean)
+    assert {row["calls"] for row in result["results"]} == {20}
 
 
 @pytest.mark.parametrize("text, message", [
@@ -379,14 +386,11 @@ def test_resume_with_another_device(miniapp, small, tmp_path):
 def test_resume_keeps_no_size_that_a_signal_ended(miniapp, small, tmp_path):
     """Its rows were to be measured in turns with each other."""
     path = tmp_path / "results.json"
-    process = start(miniapp, small, "-s", 1000, "-s", 120000, "--seconds", 3, "--resume", path,
-                    "--format", "json", "--roofline")
-    deadline = time.monotonic() + 60
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(signal.SIGUSR2)
-    text, _ = process.communicate(timeout=60)
+    with miniapp.start(small, "-s", 1000, "-s", 120000, "--seconds", 0.5, "--resume", path,
+                       "--format", "json", "--roofline") as process:
+        process.wait_for("(?s)first turn.*first call.*first turn")  # the second size's
+        process.send_signal(signal.SIGUSR2)
+        text, _ = process.finish()
     assert process.returncode == 143
     kept = json.loads(path.read_text())["results"]
     assert len({row["points"] for row in kept if row["kernel"] in map(str, miniapp.ocean)}) == 1

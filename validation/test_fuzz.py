@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from conftest import DONE, HERE, INPUT, MISMATCH, assert_one_line
+from processes import DEADLINE_S
 
 SCRIPT = HERE.parent / "run" / "fuzz"
 
@@ -42,7 +43,7 @@ def fuzz(folder, program, kernels=KERNELS):
         (folder / "bin" / name).write_text(text)
         (folder / "bin" / name).chmod(0o755)
     return subprocess.run([sys.executable, SCRIPT, "--build", folder, "--seconds", "1"],
-                          capture_output=True, text=True, check=False, timeout=60)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
 
 
 @pytest.mark.parametrize("program", [

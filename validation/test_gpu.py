@@ -1,11 +1,11 @@
 """GPUs that are not there: a driver that we made up, and offload runtimes that fail."""
 
 import re
-import subprocess
 
 import pytest
 
 from conftest import DEVICE, QUICK
+from processes import library
 
 # The functions of libcuda.so.1 that miniapp calls, for one GPU; 0 is success, 101 no such device.
 DRIVER = """
@@ -32,13 +32,6 @@ RUNTIME = """
 #include <stdlib.h>
 int __tgt_target_kernel(void) { fputs("runtime: no room for the kernel\\n", stderr); END; }
 """
-
-
-def library(path, source, **definitions):
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, "-x", "c", "-",
-                    *(f"-D{name}={value}" for name, value in definitions.items())],
-                   input=source, text=True, check=True)
-    return path
 
 
 @pytest.fixture

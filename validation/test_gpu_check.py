@@ -4,12 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
+from processes import DEADLINE_S, wait_for
 
 SCRIPT = Path(__file__).resolve().parent.parent / "run" / "gpu-check"
 
@@ -20,11 +20,11 @@ case "$*" in
 *--validate*) echo '{"validation": [{"passed": true}]}' ;;
 *--checksums*) echo '{"checksums": {"dHdT": "0"}}' ;;
 *)
-  trap 'echo "{\\"results\\": [$row]}"; exit 143' TERM
+  trap 'kill $!; echo "{\\"results\\": [$row]}"; exit 143' TERM
   row='{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s": 1e-5,
     "ns_per_point": 2.5, "gb_per_s": 9.0}'
   : >"$0.sweeps"
-  while :; do sleep 0.1; done ;;
+  sleep 600 & wait $! ;;
 esac
 """
 
@@ -40,7 +40,7 @@ def program(tmp_path):
 def gpu_check(miniapp, *words, env=None):
     return subprocess.run([sys.executable, SCRIPT, "--miniapp", miniapp.path, *words],
                           capture_output=True, text=True, env=miniapp.environment(env),
-                          check=False, timeout=300)
+                          check=False, timeout=DEADLINE_S)
 
 
 def test_emulated_device(miniapp, tmp_path):
@@ -78,11 +78,9 @@ def test_program_that_is_not_there(miniapp, tmp_path):
 def test_signal_that_ends_it_loses_no_step(program, tmp_path):
     with subprocess.Popen([sys.executable, SCRIPT, "--miniapp", program, "-o", tmp_path / "out"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not program.with_suffix(".sweeps").exists():
-            assert process.poll() is None
-            time.sleep(0.05)
+        wait_for(program.with_suffix(".sweeps").exists, process)
         process.send_signal(signal.SIGTERM)  # as Ctrl-C, which a job in the background ignores
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert errors.splitlines()[-1].startswith("run/gpu-check: stopped by the user; ")
@@ -98,7 +96,7 @@ def test_signal_that_ends_it_loses_no_step(program, tmp_path):
 def test_folder_that_is_not_there(program, tmp_path):
     done = subprocess.run([sys.executable, SCRIPT, "--miniapp", program, "-o",
                            tmp_path / "none" / "x"], capture_output=True, text=True, check=False,
-                          timeout=60)
+                          timeout=DEADLINE_S)
     assert done.returncode == OUTPUT and done.stdout == "", done
     assert_one_line(done.stderr)
     assert done.stderr.startswith("run/gpu-check: ") and "folder" in done.stderr

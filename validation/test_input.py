@@ -425,7 +425,7 @@ def without_ghosts(values, ocean):
 
 
 def padded(values, ocean, mode_x, mode_y):
-    """Ghosts as numpy adds them; `land` closes a side: masks and indices are 0 there."""
+    """Ghosts as numpy adds them; `land` closes a side: masks, indices and velocities are 0 there."""
     result = {}
     for name, value in values.items():
         axes = axes_of(name, ocean[0][name], ocean)
@@ -433,7 +433,8 @@ def padded(values, ocean, mode_x, mode_y):
             if axis not in axes:
                 continue
             width = [(HALO, HALO) if a == axis else (0, 0) for a in axes]
-            is_land = mode == "land" and (name.startswith("mask") or name == "kbot")
+            is_land = mode == "land" and (name.startswith("mask") or name == "kbot"
+                                          or name.endswith("_wgrid"))
             value = np.pad(value, width, "wrap" if mode == "wrap" else
                            "constant" if is_land else "edge")
         result[name] = value

@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from conftest import HERE
+from processes import DEADLINE_S, Running, executable, wait_for
 
 STOPPED = 130
 
@@ -33,14 +33,40 @@ def test_ctrl_c(script, tmp_path):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           # a group of its own, as a terminal makes; and Ctrl-C may be ignored here
                           preexec_fn=take_signals) as process:
-        while not (tmp_path / "runs").exists():
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.02)
+        wait_for((tmp_path / "runs").exists, process)
         os.killpg(process.pid, signal.SIGINT)
-        errors = process.communicate(timeout=60)[1]
+        errors = process.communicate(timeout=DEADLINE_S)[1]
     assert process.returncode == STOPPED, errors
     assert errors.endswith(f"run/{script}: stopped by the user\n")
     assert "Traceback" not in errors and errors.count("\n") <= 2  # what is built stands before
+
+
+# What run/bundle calls: a build that holds nothing, and a compressor that comes to no end.
+BUNDLE_TOOLS = {
+    "cmake": 'if [ "$1" = -S ]; then mkdir -p "$4/bin"; : >"$4/bin/miniapp"; fi',
+    "ldd": "exit 0", "ldconfig": "exit 0", "patchelf": "exit 0",
+    "xz": ': >"$RUNS"; exec sleep 600',
+}
+
+
+def test_ctrl_c_leaves_no_part_of_a_bundle(tmp_path):
+    """The archive of an earlier run stays as it was."""
+    build, tools = tmp_path / "build", tmp_path / "tools"
+    for name, text in BUNDLE_TOOLS.items():
+        executable(tools / name, f"#!/bin/sh\n{text}\n")
+    executable(build / "lib" / "miniapp-offload.so", "")
+    (build / "CMakeCache.txt").write_text("CMAKE_PROJECT_VERSION:STATIC=1.2.3\n")
+    archive = build / "miniapp-1.2.3-linux-x86_64.tar.xz"
+    archive.write_text("earlier")
+    with Running([HERE.parent / "run" / "bundle", build], preexec_fn=take_signals,
+                 env={"PATH": f"{tools}:/usr/bin:/bin", "RUNS": str(tmp_path / "runs")}) as process:
+        process.wait_for((tmp_path / "runs").exists)
+        os.killpg(process.pid, signal.SIGINT)
+        process.finish()
+    assert process.returncode == -signal.SIGINT, process.said()
+    assert archive.read_text() == "earlier"
+    assert sorted(path.name for path in build.iterdir()) == ["CMakeCache.txt", "bundle", "lib",
+                                                             archive.name]
 
 
 def take_signals():

@@ -9,13 +9,14 @@ import sys
 import pytest
 
 from conftest import DEVICE, HERE, INPUT, USAGE, assert_one_line
+from processes import DEADLINE_S
 
 LIMITS = HERE / "paper.json"
 
 
 def paper(*words):
     return subprocess.run([sys.executable, HERE.parent / "run" / "paper", *words],
-                          capture_output=True, text=True, check=False, timeout=500)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
 
 
 @pytest.fixture

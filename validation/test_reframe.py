@@ -10,6 +10,7 @@ import h5py
 import pytest
 
 from conftest import GRID_REFERENCE
+from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECK = ROOT / "run" / "reframe" / "check"
@@ -18,7 +19,7 @@ PROGRAM = ROOT / "build" / "host" / "bin" / "miniapp"
 
 def reframe(*options, env=None):
     return subprocess.run([CHECK, "--nocolor", *options], env=env or os.environ, cwd=ROOT,
-                          capture_output=True, text=True, timeout=300, check=False)
+                          capture_output=True, text=True, timeout=DEADLINE_S, check=False)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,11 +5,11 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from conftest import DEVICE, DONE, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+from processes import DEADLINE_S, wait_for
 
 REGRESS = HERE.parent / "run/regress"
 
@@ -47,7 +47,7 @@ EOS, TKE, TRIAD, FMA, APART = (f"{kernel}/cpu/float64" for kernel in ("eos", "tk
 
 def run(*words):
     return subprocess.run([sys.executable, REGRESS, *map(str, words)], capture_output=True,
-                          text=True, check=False, timeout=300)
+                          text=True, check=False, timeout=DEADLINE_S)
 
 
 class MadeUp:
@@ -168,12 +168,12 @@ def test_what_fails_is_no_baseline(made_up):
 
 
 def test_interrupted(made_up):
-    made_up.program.write_text("#!/bin/sh\nsleep 60\n")
+    made_up.program.write_text("#!/bin/sh\n: >$0.runs\nexec sleep 600\n")
     process = subprocess.Popen([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
                                 made_up.program], stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
+    wait_for((made_up.folder / "miniapp.runs").exists, process)
     process.send_signal(signal.SIGINT)
-    _, message = process.communicate(timeout=30)
+    _, message = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130 and not made_up.baseline.exists()
     assert_one_line(message)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import DEADLINE_S
+
 ROOT = Path(__file__).resolve().parent.parent
 VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(),
                     re.MULTILINE)[1]
@@ -38,7 +40,7 @@ def commit(path):
 
 def release(path, *words):
     return subprocess.run([path / "run" / "release", "--no-tests", "--dry-run", *words], cwd=path,
-                          capture_output=True, text=True, check=False, timeout=500)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
 
 
 def fails(clone, pattern, version=VERSION):

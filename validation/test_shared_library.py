@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 from conftest import HERE, INPUT, assert_one_line, read
+from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
+import pyhpc_backend  # noqa: E402  pylint: disable=wrong-import-position
 from peers import cases, pyhpc  # noqa: E402  pylint: disable=wrong-import-position
 from peers.library import (  # noqa: E402  pylint: disable=wrong-import-position
     PRECISIONS, Library, Mismatch, structure)
@@ -148,7 +150,7 @@ print(json.dumps({"arguments": sys.argv[1:], "version": module.__version__,
 def backend(path, *arguments, python=sys.executable):
     return subprocess.run([python, RUN / "pyhpc_backend.py", "--library", path,
                            *map(str, arguments)], capture_output=True, text=True, check=False,
-                          timeout=300)
+                          timeout=DEADLINE_S)
 
 
 @pytest.fixture
@@ -205,3 +207,25 @@ def test_refusals_of_the_backend(path, checkout, tmp_path):
         assert done.returncode == INPUT and done.stdout == "", done
         assert_one_line(done.stderr)
         assert done.stderr.startswith("run/pyhpc_backend.py: ") and pattern in done.stderr
+
+
+def test_a_package_that_their_script_imports_is_missing(path, checkout, monkeypatch, tmp_path):
+    (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no', name='click')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (checkout / "run.py").write_text("import click\n")
+    done = backend(path, checkout / "run.py")
+    assert done.returncode == INPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert "install python3-click" in done.stderr
+
+
+@pytest.mark.parametrize("spacing, times", [(1.0, 0), (-1.0, 1)])
+def test_it_says_once_why_tke_is_called_inconsistent(spacing, times, capsys):
+    """Where spacings are negative, as in their random inputs."""
+    levels = np.zeros((5, 5, 2, 3))
+    given = {"dxt": np.full(5, spacing), "tke": levels, "dtke": levels}
+    outputs = {"tke_taup1": np.ones((2, 5, 5)), "dtke": np.ones((2, 5, 5)),
+               "tke_surf_corr": np.ones((5, 5))}
+    for _ in range(2):
+        pyhpc_backend.Result("tke", given, outputs).as_theirs()
+    assert capsys.readouterr().err.count("their check may call tke inconsistent") == times

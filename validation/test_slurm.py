@@ -4,21 +4,33 @@ Slurm looks at time limits about every 30 s and needs as long to believe that a 
 jobs are submitted first and looked at last.
 """
 
+import contextlib
 import json
+import os
 import re
 import shutil
-import time
+import socket
+from pathlib import Path
 
 import h5py
 import pytest
 
+import local_slurm
 from conftest import DEVICE, GRID_REFERENCE, MISMATCH
-from local_slurm import SCRIPTS
+from local_slurm import ROOT, SCRIPTS
+from processes import wait_for
 
 SIGNALLED = 143
 KERNELS = ("eos", "isoneutral", "tke")  # as the sweep's tasks count them
 TWO_CPUS = "--cpus-per-task=2"
 ENDLESS = ("--repetitions", "1000000")
+
+
+def command_lines():
+    """Of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            yield path.read_bytes()
 
 
 class Jobs:
@@ -34,6 +46,10 @@ class Jobs:
 
     def printed(self, job):
         return (self.folder / f"{job}.out").read_text()
+
+    def has_printed(self, job, text):
+        """Whether it has by now; it may not have started."""
+        return (self.folder / f"{job}.out").exists() and text in self.printed(job)
 
     def rows(self, kernel):
         """The rows that a sweep has by now."""
@@ -116,26 +132,39 @@ def test_array_sweeps(jobs):
     (("scancel", "--batch", "--signal=USR1"), "FAILED"),  # as with sbatch --signal=B:USR1
 ])
 def test_signalled_job_ends_in_order(command, state, jobs):
-    job = jobs.submit("cpu", TWO_CPUS, arguments=("--kernel", "eos", *ENDLESS))
-    jobs.slurm.wait(job, lambda state: state["JobState"] == "RUNNING")
-    time.sleep(1.5)  # it reads the file, and calls the kernel
+    job = jobs.submit("cpu", TWO_CPUS, arguments=("--kernel", "eos", "--verbose", *ENDLESS))
+    wait_for(lambda: jobs.has_printed(job, "first turn"))
     jobs.slurm.check(*command, job)
     ended = jobs.slurm.ended(job)
     assert ended["JobState"] == state and ended["ExitCode"] == f"{SIGNALLED}:0"
     assert "\neos  " in jobs.printed(job) and "PASSED" not in jobs.printed(job)
 
 
-def test_sweep_goes_on_after_its_node_died(jobs):
+# In the program's place: before it is requeued, a job measures one size, and the second one for ever.
+DIES_IN_THE_SECOND_SIZE = """#!/bin/sh
+set -eu
+if [ "${{SLURM_RESTART_COUNT:-0}}" -eq 0 ]; then
+  {miniapp} --size 4096 "$@"
+  exec {miniapp} --verbose --size 4096 --size 8192 "$@" --repetitions 100000000
+fi
+exec {miniapp} --size 4096 --size 8192 --size 16384 --size 32768 "$@"
+"""
+
+
+def test_sweep_goes_on_after_its_node_died(jobs, tmp_path):
     """No row is lost, none is there twice, and none is measured again."""
-    sizes = [word for size in (4096, 8192, 16384, 32768) for word in ("--size", size)]
-    array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=(*sizes, "--seconds", "1"))
+    program = tmp_path / "program"
+    program.write_text(DIES_IN_THE_SECOND_SIZE.format(miniapp=jobs.miniapp.path))
+    program.chmod(0o755)
+    array = jobs.submit("sweep", TWO_CPUS, "--array=1", arguments=("--repetitions", "5"),
+                        MINIAPP=str(program))
     job = f"{array}_1"
-    jobs.slurm.wait(job, lambda _: jobs.rows("eos"))
+    wait_for(lambda: jobs.has_printed(jobs.slurm.job(job)["JobId"], "first turn"))
     before = jobs.rows("eos")
     node = jobs.slurm.crash(job)
-    state = jobs.slurm.ended(job, within=120)
+    state = jobs.slurm.ended(job)
     jobs.slurm.restart(node)
-    assert before and len(before) < 8, "the sweep was too fast to be killed"
+    assert len(before) == 2
     assert state["JobState"] == "COMPLETED" and state["Restarts"] == "1"
     assert state["NodeList"] != node
     after = jobs.rows("eos")
@@ -143,10 +172,23 @@ def test_sweep_goes_on_after_its_node_died(jobs):
     assert all(row in after for row in before)
 
 
+def test_start_that_fails_leaves_nothing(tmp_path):
+    """No daemon; and a job for it fails at once, where it could wait for ever."""
+    if local_slurm.missing():
+        pytest.skip("Slurm is not installed")
+    slurm = local_slurm.LocalSlurm(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(slurm.environment["SLURM_LOCAL_PORT"]) + 1))
+        taken.listen()
+        assert re.fullmatch("run/slurm/local: a daemon ended: see .*\n", slurm.start())
+    assert not any(os.fsencode(tmp_path) in line for line in command_lines())
+    assert slurm.run("sbatch", "--wait", SCRIPTS / "cpu", cwd=ROOT).returncode != 0
+
+
 def test_time_limit_ends_a_job_in_order(limited):
     """By SIGTERM, a minute before the limit or, here, as soon as Slurm looks."""
     jobs, job = limited
-    state = jobs.slurm.ended(job, within=120)
+    state = jobs.slurm.ended(job)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
     assert state["Restarts"] == "0"
     assert "\neos  " in jobs.printed(job)

@@ -27,7 +27,7 @@ struct miniapp_grid {
 };
 
 /* What an index of a field runs over. IP, JP and KR select one of the two cells that
- * meet at a triad: along x, along y and along z. */
+ * meet at a corner of isoneutral mixing: along x, along y and along z. */
 enum miniapp_axis {
     MINIAPP_NO_AXIS,
     MINIAPP_X,

@@ -27,9 +27,9 @@ MINIAPP_API const char *miniapp_message(void);
 MINIAPP_API enum miniapp_status miniapp_last_failure(void);
 
 /* Gets each failure's line as it happens, and each warning's, whose status is MINIAPP_DONE. The
- * library itself prints nothing. NULL takes the listener away. */
+ * library itself prints nothing. NULL takes the listener away; the one before is returned. */
 typedef void miniapp_listener(enum miniapp_status status, const char *line);
-MINIAPP_API void miniapp_listen(miniapp_listener *listener);
+MINIAPP_API miniapp_listener *miniapp_listen(miniapp_listener *listener);
 
 /* Reports a failure, and returns its status, or a warning, as the library's own functions do. */
 MINIAPP_API enum miniapp_status miniapp_fail(enum miniapp_status status, const char *format, ...)

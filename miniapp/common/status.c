@@ -31,9 +31,11 @@ enum miniapp_status miniapp_last_failure(void)
     return last;
 }
 
-void miniapp_listen(miniapp_listener *wanted)
+miniapp_listener *miniapp_listen(miniapp_listener *wanted)
 {
+    miniapp_listener *const before = listener;
     listener = wanted;
+    return before;
 }
 
 enum miniapp_status miniapp_fail(enum miniapp_status status, const char *format, ...)

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,24 @@ static int device_count(void)
     return omp_get_num_devices();
 }
 
+/* LLVM's plug-in for the CPU loads a copy of the device code from /tmp, and leaves it there. */
+static int remove_copy(struct dl_phdr_info *loaded, size_t size, void *nothing)
+{
+    static const char copy[] = "/tmp/tmpfile_";
+    (void)size;
+    (void)nothing;
+    if (strncmp(loaded->dlpi_name, copy, strlen(copy)) == 0)
+        unlink(loaded->dlpi_name);
+    return 0;
+}
+
 /* 1 on a device; 0 where the runtime fell back to the host. */
 static int runs_on_device(int number)
 {
     int on_device = 0;
 #pragma omp target map(from : on_device) device(number)
     on_device = !omp_is_initial_device();
+    dl_iterate_phdr(remove_copy, NULL);
     return on_device;
 }
 

@@ -90,8 +90,10 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     if (!miniapp_device_describe(number, text, size))
         return false;
     snprintf(name, sizeof(name), "gpu:%d", number);
-    miniapp_listen(NULL); /* what is wrong with it stands in its line */
-    if (miniapp_device_open(name, &device))
+    miniapp_listener *const listener = miniapp_listen(NULL); /* what is wrong stands in its line */
+    const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
+    miniapp_listen(listener);
+    if (failed)
         fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
     else
         fprintf(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,

@@ -45,6 +45,7 @@ struct miniapp_field {
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
     bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
+    bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
     bool is_spacing; /* a cell's extent along its axis: their sum is the domain's */
     enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
 };

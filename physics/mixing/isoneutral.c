@@ -2,17 +2,18 @@
  * Isoneutral mixing: the tensor of Griffies et al. (1998) and the tapered slopes it is made of, as
  * in Veros.
  *
- * A triad is a T cell with one of its lateral faces and its top or bottom face. It has the slope
- * of the neutral surface, by the gradients of temperature and salinity across the two faces and
- * the cell's own drdT and drdS, and a taper that ends mixing where the slope is steep:
+ * A corner is a T cell with one of its lateral faces and its top or bottom face (the paper calls it
+ * a triad, which here is STREAM's word). It has the slope of the neutral surface, by the gradients
+ * of temperature and salinity across the two faces and the cell's own drdT and drdS, and a taper
+ * that ends mixing where the slope is steep:
  *
  *     drodx = drdT dTdx + drdS dSdx,     drodz = drdT dTdz + drdS dSdz,
  *     s     = -drodx / (min(0, drodz) - epsln),
  *     taper = (1 + tanh((iso_slopec - |s|) / iso_dslope)) / 2
  *           = 1 / (1 + exp(2 (|s| - iso_slopec) / iso_dslope)).
  *
- * Ai_ez and Ai_nz are taper s of the four triads of each lateral face, Ai_bx and Ai_by of those of
- * each top face. They are the same triads: dTdx and dSdx have a factor maskU, so that
+ * Ai_ez and Ai_nz are taper s of the four corners of each lateral face, Ai_bx and Ai_by of those of
+ * each top face. They are the same corners: dTdx and dSdx have a factor maskU, so that
  *
  *     Ai_bx(ip, 0, z, x) = maskW(z, x) Ai_ez(1 - ip, 1, z,     x - 1 + ip),
  *     Ai_bx(ip, 1, z, x) = maskW(z, x) Ai_ez(1 - ip, 0, z + 1, x - 1 + ip),
@@ -125,7 +126,7 @@ INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptr
     return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
 }
 
-/* What the triads of a T cell share. The slope of one is drodx per_drodz. */
+/* What the corners of a T cell share. The slope of one is drodx per_drodz. */
 struct cell {
     struct expansion r;
     real per_drodz_below, per_drodz_above;
@@ -136,7 +137,7 @@ INLINED real per_drodz(real drodz)
     return 1 / larger(EPSLN, EPSLN - drodz);
 }
 
-/* The lowest cell has no triads below: they get the slope 0. */
+/* The lowest cell has no corners below: they get the slope 0. */
 INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
 {
     const struct expansion r = expansion(o, l, i, teos);
@@ -157,14 +158,14 @@ struct direction {
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
 };
 
-/* Where the slopes of the triads (ip, kr) begin. */
-INLINED ptrdiff_t triads(const struct ocean *o, int ip, int kr)
+/* Where the slopes of the corners (ip, kr) begin. */
+INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
 {
     return (2 * ip + kr) * (o->nz * o->ny * o->nx);
 }
 
-/* A triad of a lateral face: stores taper s, returns its diffusivity. */
-INLINED real triad(const struct ocean *o, real s, real diffloc, real *Ai)
+/* A corner of a lateral face: stores taper s, returns its diffusivity. */
+INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *Ai)
 {
     const real taper = 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
     *Ai = taper * s;
@@ -182,10 +183,12 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
     const real diffloc = (real)0.25 * (o->K_iso[i] + o->K_iso[i - l->below] + o->K_iso[next] +
                                        o->K_iso[next - l->below]);
     real *const Ai = d->Ai_lateral + i;
-    const real below = triad(o, drodx_here * here.per_drodz_below, diffloc, Ai + triads(o, 0, 0)) +
-                       triad(o, drodx_there * there.per_drodz_below, diffloc, Ai + triads(o, 1, 0));
-    const real above = triad(o, drodx_here * here.per_drodz_above, diffloc, Ai + triads(o, 0, 1)) +
-                       triad(o, drodx_there * there.per_drodz_above, diffloc, Ai + triads(o, 1, 1));
+    const real below =
+        lateral_corner(o, drodx_here * here.per_drodz_below, diffloc, Ai + corners(o, 0, 0)) +
+        lateral_corner(o, drodx_there * there.per_drodz_below, diffloc, Ai + corners(o, 1, 0));
+    const real above =
+        lateral_corner(o, drodx_here * here.per_drodz_above, diffloc, Ai + corners(o, 0, 1)) +
+        lateral_corner(o, drodx_there * there.per_drodz_above, diffloc, Ai + corners(o, 1, 1));
     d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
@@ -207,17 +210,17 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
 }
 
 /*
- * A triad of the top face of cell i: stores taper s, returns taper s^2 times the distance that
- * dTdx is divided by, with which K_33 weights it. The triad's own cell c is i or the one above.
+ * A corner of the top face of cell i: stores taper s, returns taper s^2 times the distance that
+ * dTdx is divided by, with which K_33 weights it. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
-INLINED real top_triad(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
+INLINED real top_corner(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
                        struct expansion r, real per_drodz, real maskW, int ip, int kr)
 {
     const ptrdiff_t face = c - (1 - ip) * d->next;
     const real distance_s = drho(o, r, face, face + d->next) * per_drodz;
-    const real Ai = maskW * d->Ai_lateral[triads(o, 1 - ip, 1 - kr) + face];
-    d->Ai_top[triads(o, ip, kr) + i] = Ai;
+    const real Ai = maskW * d->Ai_lateral[corners(o, 1 - ip, 1 - kr) + face];
+    d->Ai_top[corners(o, ip, kr) + i] = Ai;
     return Ai * distance_s;
 }
 
@@ -237,14 +240,14 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
         const struct cell b = cell(o, upper, j, teos);
         const real pa = a.per_drodz_above;
         const real pb = b.per_drodz_below;
-        const real along_x = top_triad(o, east, i, i, a.r, pa, maskW, 0, 0) +
-                             top_triad(o, east, i, i, a.r, pa, maskW, 1, 0) +
-                             top_triad(o, east, i, j, b.r, pb, maskW, 0, 1) +
-                             top_triad(o, east, i, j, b.r, pb, maskW, 1, 1);
-        const real to_south = top_triad(o, north, i, i, a.r, pa, maskW, 0, 0) +
-                              top_triad(o, north, i, j, b.r, pb, maskW, 0, 1);
-        const real to_north = top_triad(o, north, i, i, a.r, pa, maskW, 1, 0) +
-                              top_triad(o, north, i, j, b.r, pb, maskW, 1, 1);
+        const real along_x = top_corner(o, east, i, i, a.r, pa, maskW, 0, 0) +
+                             top_corner(o, east, i, i, a.r, pa, maskW, 1, 0) +
+                             top_corner(o, east, i, j, b.r, pb, maskW, 0, 1) +
+                             top_corner(o, east, i, j, b.r, pb, maskW, 1, 1);
+        const real to_south = top_corner(o, north, i, i, a.r, pa, maskW, 0, 0) +
+                              top_corner(o, north, i, j, b.r, pb, maskW, 0, 1);
+        const real to_north = top_corner(o, north, i, i, a.r, pa, maskW, 1, 0) +
+                              top_corner(o, north, i, j, b.r, pb, maskW, 1, 1);
         K_33[i] = o->K_iso[i] *
                   (along_x / (4 * o->dxt[x] * cost) + per_south * to_south + per_north * to_north);
     }

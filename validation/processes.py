@@ -1,0 +1,101 @@
+"""Processes that a test looks at while they run, and the events that it waits for."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+DEADLINE_S = 400  # only turns a hang into a failure: what is waited for comes, or never does
+ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (call|turn)).*\n",
+                          re.MULTILINE)
+
+
+def wait_for(condition, process=None):
+    """What the condition gives once that is true. It fails where the process ends before."""
+    end = time.monotonic() + DEADLINE_S
+    while True:
+        has_ended = process is not None and process.poll() is not None
+        if found := condition():
+            return found
+        assert not has_ended, f"it ended before, with exit code {process.returncode}"
+        assert time.monotonic() < end, f"not reached within {DEADLINE_S} s"
+        time.sleep(0.01)
+
+
+def pause_at_random(generator, longest_s):
+    """Before a fault that may come at any moment: whatever moment it is, the test holds."""
+    time.sleep(generator.uniform(0, longest_s))
+
+
+def without_announcements(text):
+    """Lines on stderr but for what --verbose adds."""
+    return ANNOUNCEMENT.sub("", text)
+
+
+def executable(path, text):
+    """A script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def library(path, source, **definitions):
+    """A shared library of C source, to be loaded in another's place or before it."""
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, "-x", "c", "-",
+                    *(f"-D{name}={value}" for name, value in definitions.items())],
+                   input=source, text=True, check=True)
+    return path
+
+
+class Running(subprocess.Popen):
+    """A process whose stderr is a file, which can be read at any time. The end of a `with` ends
+    the process, too, so that a test that fails leaves none behind."""
+
+    def __init__(self, command, **options):
+        self.log = tempfile.TemporaryFile()
+        super().__init__(list(map(str, command)),
+                         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                            "stderr": self.log, "text": True, **options})
+
+    def __exit__(self, *reason):
+        self.kill()
+        super().__exit__(*reason)
+
+    def said(self):
+        """Its stderr so far. The process shares the position in the file, which pread leaves."""
+        return os.pread(self.log.fileno(), 1 << 20, 0).decode(errors="surrogateescape")
+
+    def wait_for(self, event):
+        """Waits until a condition holds, or until its stderr has a line with a pattern."""
+        return wait_for(event if callable(event) else lambda: re.search(event, self.said()), self)
+
+    def is_stopped(self):
+        """Whether SIGSTOP holds it."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+    def finish(self):
+        """Its stdout, and its stderr without announcements, once it has ended."""
+        text, _ = self.communicate(timeout=DEADLINE_S)
+        return text, without_announcements(self.said())
+
+
+class FullPipe:
+    """A pipe that holds all it can: a process that writes to it waits until it is emptied."""
+
+    def __init__(self):
+        self.reader, self.writer = os.pipe()
+        self.filled = 0
+        os.set_blocking(self.writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self.filled += os.write(self.writer, bytes(4096))
+        os.set_blocking(self.writer, True)
+
+    def empty(self):
+        """What was written, without announcements, when all its writers have ended."""
+        os.close(self.writer)
+        with open(self.reader, "rb") as pipe:
+            return without_announcements(pipe.read()[self.filled:].decode())

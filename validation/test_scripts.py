@@ -1,0 +1,159 @@
+"""What all scripts under run/ have in common, and run/test with made-up builds and tests."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import HERE
+from processes import DEADLINE_S, Running, executable
+
+ROOT = HERE.parent
+RUN = ROOT / "run"
+JOBS = re.compile("(slurm|pbs|lsf|sge)/(cpu|gpu|sweep)")  # they are for sbatch, qsub and bsub
+USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
+
+
+def scripts():
+    """Every script under run/, but for those of jobs."""
+    for path in sorted(RUN.rglob("*")):
+        name = str(path.relative_to(RUN))
+        if path.is_file() and path.read_bytes().startswith(b"#!") and not JOBS.fullmatch(name):
+            yield name
+
+
+# ---- --help ----
+
+def test_scripts_are_found():
+    assert {"test", "bundle", "regress", "slurm/local", "reframe/check"} <= set(scripts())
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("script", scripts())
+def test_help_helps_and_does_nothing_else(script, option, tmp_path):
+    """It starts none of the programs that do a script's work, and writes nothing."""
+    folder, tools, home = tmp_path / "copy", tmp_path / "tools", tmp_path / "home"
+    shutil.copytree(RUN, folder / "run", ignore=shutil.ignore_patterns("__pycache__"))
+    home.mkdir()
+    for tool in ("cmake", "ctest", "ninja", "apt-get", "dpkg-query", "git", "pip", "tar", "xz",
+                 "slurmctld", "slurmd", "scontrol", "nvidia-smi", "clang-19"):
+        executable(tools / tool, USELESS)
+    before = sorted(tmp_path.rglob("*"))
+    done = subprocess.run([folder / "run" / script, option], cwd=home, capture_output=True,
+                          text=True, check=False, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
+                          env={"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(home),
+                               "TMPDIR": str(home), "STARTED": str(tmp_path / "started"),
+                               "PYTHONDONTWRITEBYTECODE": "1"})
+    assert done.returncode == 0 and done.stderr == "", done
+    assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
+    assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# ---- run/test ----
+
+CMAKE = """#!/bin/sh
+case "$*" in "--build --preset nvptx") exit 1 ;; esac
+"""
+
+# `asan` has a test that fails, one that skips two things, one of cmocka that skips one.
+CTEST = """#!/bin/sh
+echo "$2" >>"$STARTED"
+touch "$TMPDIR/left behind"
+kept=build/$2/Testing/Temporary
+mkdir -p $kept
+case $2 in
+host) : >$kept/LastTest.log ;;
+emulated) : >"$STARTED.waits"; exec sleep 600 ;;
+asan)
+  cat >$kept/LastTest.log <<'END'
+1/3 Testing: end-to-end.bench
+SKIPPED [1] ../validation/test_bench.py:160: there is no gpu here
+SKIPPED [1] ../validation/test_bench.py:367: there is no gpu here
+2/3 Testing: unit.large
+[==========] 2 test(s) run.
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] kernel_past
+3/3 Testing: around.slurm
+END
+  printf '3:around.slurm\\n1:end-to-end.bench\\n' >$kept/LastTestsFailed.log
+  exit 8 ;;
+esac
+"""
+
+
+class MadeUp:
+    """A folder with run/test and what it calls."""
+
+    def __init__(self, folder):
+        self.root, self.temporary, self.started = (
+            folder / name for name in ("copy", "temporary", "started"))
+        for name in ("test", "slurm/local"):
+            (self.root / "run" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(RUN / name, self.root / "run" / name)
+        self.temporary.mkdir()
+        executable(self.root / "run" / "packages", "#!/bin/sh\n")
+        executable(folder / "tools" / "cmake", CMAKE)
+        executable(folder / "tools" / "ctest", CTEST)
+        self.options = {"env": {"PATH": f"{folder / 'tools'}:{os.environ['PATH']}",
+                                "TMPDIR": str(self.temporary), "STARTED": str(self.started)}}
+
+    def test(self, *words):
+        return subprocess.run([self.root / "run" / "test", *words], capture_output=True, text=True,
+                              check=False, timeout=DEADLINE_S, **self.options)
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    return MadeUp(tmp_path)
+
+
+def test_goes_on_after_a_failure_and_sums_up(made_up):
+    done = made_up.test("asan", "nvptx", "host")
+    assert done.returncode == 1 and done.stderr == "", done
+    assert made_up.started.read_text().split() == ["asan", "host"]  # nvptx was not built
+    summary = re.sub(r" +\d+ s\n", " N s\n", done.stdout.split("\n\n", 1)[1])
+    assert summary == """skipped: 3
+    2  end-to-end.bench: there is no gpu here (asan)
+    1  unit.large: kernel_past (asan)
+
+asan       FAILED N s
+nvptx      NOT BUILT N s
+host       passed N s
+FAILED: asan nvptx; run just that again:
+  ctest --preset asan -R '^(around.slurm|end-to-end.bench)$'
+  run/test nvptx
+"""
+    assert not list(made_up.temporary.iterdir())
+
+
+def test_failures_of_an_earlier_run_do_not_count(made_up):
+    made_up.test("asan")
+    kept = made_up.root / "build" / "host" / "Testing" / "Temporary"
+    (made_up.root / "build" / "asan").rename(made_up.root / "build" / "host")
+    assert (kept / "LastTestsFailed.log").exists()
+    done = made_up.test("host")
+    assert done.returncode == 0 and done.stdout.endswith("all passed: host\n"), done
+    assert "skipped: 0\n" in done.stdout and not (kept / "LastTestsFailed.log").exists()
+
+
+def test_preset_that_is_none(made_up):
+    done = made_up.test("host", "hots")
+    assert done.returncode == 2 and done.stdout == "" and not made_up.started.exists()
+    assert done.stderr == ("run/test: there is no preset 'hots'; there are host host-gcc emulated "
+                           "nvptx nvptx-gcc amdgpu asan fuzz\n")
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_nothing_stays_behind_after_a_signal(made_up, number, code):
+    with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True,
+                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+                 **made_up.options) as process:
+        process.wait_for(made_up.started.with_suffix(".waits").exists)
+        os.killpg(process.pid, number)
+        process.finish()
+    assert process.returncode == code
+    assert not list(made_up.temporary.iterdir())
