@@ -75,7 +75,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     module_path(path);
     if (access(path, R_OK) != 0) {
         snprintf(reason, DEVICE_TEXT, "this build has no offload; configure it with the preset "
-                                      "nvptx or emulated");
+                                      "nvptx, amdgpu or emulated");
         return NULL;
     }
     if (owns_process()) {
@@ -148,9 +148,9 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
     const struct backend *const offload = any ? NULL : load_offload(reason);
     if (!any && !offload)
         return false;
-    if (!any && !is_word(name, length, offload->kind)) {
+    if (!any && !is_word(name, length, target_kind_name(offload->kind))) {
         snprintf(reason, DEVICE_TEXT, "the devices of this build are of the kind '%s'",
-                 offload->kind);
+                 target_kind_name(offload->kind));
         return false;
     }
     return open_offload(number, device, reason);
@@ -158,14 +158,12 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
 
 static bool is_device_name(const char *name)
 {
-    static const char *const words[] = {"gpu", "nvidia", "amd", "emulated"};
     size_t length;
+    enum target_kind kind;
     if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
         return true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (number_of(name, &length) >= 0 && is_word(name, length, words[i]))
-            return true;
-    return false;
+    return number_of(name, &length) >= 0 &&
+           (is_word(name, length, "gpu") || target_kind_find(name, length, &kind));
 }
 
 enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **opened)
@@ -212,7 +210,7 @@ const char *miniapp_device_name(const struct miniapp_device *device)
 
 const char *miniapp_device_kind(const struct miniapp_device *device)
 {
-    return device->backend->kind;
+    return target_kind_name(device->backend->kind);
 }
 
 bool miniapp_device_in_host_memory(const struct miniapp_device *device)

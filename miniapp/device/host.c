@@ -131,7 +131,7 @@ static const struct kernel_functions *host_functions(enum miniapp_precision prec
 
 const struct backend host_backend = {
     .build = "",
-    .kind = "host",
+    .kind = TARGET_HOST,
     .open = host_open,
     .functions = host_functions,
     .select = select_host,
