@@ -107,11 +107,11 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
     return backend;
 }
 
-static void open_host(struct miniapp_device *device)
+static bool open_host(struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
-    device->backend = &host_backend;
+    *device = (struct miniapp_device){.backend = &host_backend};
     snprintf(device->label, sizeof(device->label), "cpu");
-    host_backend.open(0, device->name, NULL);
+    return host_backend.open(0, device->name, reason);
 }
 
 static bool open_offload(int number, struct miniapp_device *device, char reason[DEVICE_TEXT])
@@ -176,18 +176,14 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
     if (!device)
         return fail(MINIAPP_DEVICE, "out of memory for a device");
     *opened = device;
-    if (strcmp(name, "cpu") == 0) {
-        open_host(device);
-        return MINIAPP_DONE;
-    }
-    if (open_named(name, device, reason))
-        return MINIAPP_DONE;
-    if (strcmp(name, "auto") == 0) {
+    const bool is_cpu = strcmp(name, "cpu") == 0;
+    bool is_open = is_cpu ? open_host(device, reason) : open_named(name, device, reason);
+    if (!is_open && strcmp(name, "auto") == 0) {
         warn("--device auto takes the cpu: %s", reason);
-        *device = (struct miniapp_device){0};
-        open_host(device);
-        return MINIAPP_DONE;
+        is_open = open_host(device, reason);
     }
+    if (is_open)
+        return MINIAPP_DONE;
     free(device);
     *opened = NULL;
     return fail(MINIAPP_DEVICE, "device '%s' cannot be used: %s", name, reason);

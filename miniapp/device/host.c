@@ -65,10 +65,46 @@ const char *miniapp_host_processor(void)
     return model;
 }
 
+const char *missing_feature(const char *const *features)
+{
+#if defined(__x86_64__)
+    const struct {
+        const char *name;
+        bool is_there;
+    } known[] = {
+        {"avx", __builtin_cpu_supports("avx")},
+        {"avx2", __builtin_cpu_supports("avx2")},
+        {"fma", __builtin_cpu_supports("fma")},
+        {"bmi2", __builtin_cpu_supports("bmi2")},
+        {"avx512f", __builtin_cpu_supports("avx512f")},
+        {"avx512dq", __builtin_cpu_supports("avx512dq")},
+        {"avx512vl", __builtin_cpu_supports("avx512vl")},
+        {"avx512bw", __builtin_cpu_supports("avx512bw")},
+    };
+    for (; *features; features++) {
+        bool is_there = false;
+        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+            is_there = is_there || (known[i].is_there && strcmp(known[i].name, *features) == 0);
+        if (!is_there)
+            return *features;
+    }
+#endif
+    (void)features;
+    return NULL;
+}
+
+extern const char *const host_features[];
+
 static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
+    const char *const missing = missing_feature(host_features);
     (void)number;
-    (void)reason;
+    if (missing) {
+        snprintf(reason, DEVICE_TEXT,
+                 "this build is for a processor with %s, which this one lacks: build it here, or "
+                 "with -DMINIAPP_ARCH=x86-64-v3", missing);
+        return false;
+    }
     snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(), miniapp_host_threads(),
              miniapp_host_threads() == 1 ? "" : "s");
     return true;

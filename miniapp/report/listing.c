@@ -107,8 +107,12 @@ void list_devices(FILE *stream)
     char text[1024];
     struct miniapp_device *host;
     int number = 0;
-    if (!miniapp_device_open("cpu", &host))
+    miniapp_listener *const listener = miniapp_listen(NULL);
+    if (miniapp_device_open("cpu", &host))
+        fprintf(stream, "cpu    cannot be used: %s\n", miniapp_message());
+    else
         fprintf(stream, "cpu    %s\n", miniapp_device_name(host));
+    miniapp_listen(listener);
     miniapp_device_close(host);
     while (list_offload(stream, number, text, sizeof(text)))
         number++;
