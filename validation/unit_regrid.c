@@ -71,8 +71,8 @@ struct ocean {
 
 /* One field of each kind. */
 static const enum field_id kinds[] = {FIELD_salt, FIELD_forc_tke_surface, FIELD_zt,
-                                      FIELD_cost, FIELD_dxt, FIELD_dyu, FIELD_dzw, FIELD_kbot,
-                                      FIELD_maskT};
+                                      FIELD_cost, FIELD_dxt, FIELD_dyu, FIELD_dzw, FIELD_u_wgrid,
+                                      FIELD_kbot, FIELD_maskT};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static size_t elements_of(enum field_id id, const struct ocean *ocean)
@@ -352,6 +352,8 @@ static void check_ghosts_of(const struct ocean *from, const struct ocean *to, bo
                 const bool in_y = y >= MINIAPP_HALO && y < ny + MINIAPP_HALO;
                 const bool in_x = cyclic || (x >= MINIAPP_HALO && x < nx + MINIAPP_HALO);
                 assert_true(to->data[FIELD_salt][new] == from->data[FIELD_salt][old]);
+                assert_true(to->data[FIELD_u_wgrid][new] ==
+                            (in_x && in_y ? from->data[FIELD_u_wgrid][old] : 0));
                 assert_true(to->data[FIELD_maskT][new] ==
                             (in_x && in_y ? from->data[FIELD_maskT][old] : 0));
                 assert_true(to->data[FIELD_kbot][new_column] ==
