@@ -2,7 +2,7 @@
 """Prove that the tests see mistakes: validation/mutate.py [KERNEL...]
 
 Each line of validation/mutations/KERNEL.txt breaks one line of physics/SUBJECT/KERNEL.c, or else of
-a header in that folder, by sed. A copy of the tree is built with each, and the comparison with the
+a header in one of these folders, by sed. A copy of the tree is built with each, and the comparison with the
 references must fail. A mutation that survives, or that changes nothing, fails this check.
 """
 
@@ -36,7 +36,7 @@ def tests(tree, kernel):
 
 def sources(tree, kernel):
     code, = (tree / "physics").glob(f"*/{kernel}.c")
-    return [code, *sorted(code.parent.glob("*.h"))]
+    return [code, *sorted((tree / "physics").glob("*/*.h"))]
 
 
 def fate(tree, kernel, expression):

@@ -212,7 +212,7 @@ def test_memory_that_is_read_is_not_written(make_state, device):
     (USAGE, "'eos' has no argument 'speed'", lambda state: state.run("eos:speed=salt")),
     (USAGE, "'p' cannot stand for 'temp'", lambda state: state.plan("eos", "temp=p")),
     (USAGE, "'zt' is read, but was never set", lambda state: state.run("isoneutral")),
-    (USAGE, "'tke' holds nothing", lambda state: state.read("tke")),
+    (USAGE, "field 'tke' is read, but was never set", lambda state: state.read("tke")),
     (USAGE, "there is a field 'salt' already", lambda state: state.add("salt", "temp")),
     (USAGE, "unknown field 'tmep'; the closest is 'temp'", lambda state: state.rotate("tmep")),
     (USAGE, "unknown setting 'speed'", lambda state: state.library.state((2, 9, 9), speed=1)),
