@@ -11,6 +11,7 @@ import dataclasses
 import json
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -233,6 +234,11 @@ def program_of(config):
 
 
 def pytest_configure(config):
+    # A shell lets what runs in the background ignore some signals, nohup another; what tests start
+    # would ignore them as well.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     config.addinivalue_line("markers", "kernels_that_read(name): of a dataset, a setting, `mask`")
 
 

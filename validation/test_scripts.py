@@ -150,7 +150,6 @@ def test_preset_that_is_none(made_up):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_nothing_stays_behind_after_a_signal(made_up, number, code):
     with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True,
-                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
                  **made_up.options) as process:
         process.wait_for(made_up.started.with_suffix(".waits").exists)
         os.killpg(process.pid, number)
