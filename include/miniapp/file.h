@@ -1,5 +1,6 @@
 /*
- * Inputs, references and outputs in HDF5, which are netCDF-4 files too. docs/input.md describes them.
+ * Inputs, references and outputs in HDF5, which are netCDF-4 files too. docs/input.md describes
+ * them.
  */
 #ifndef MINIAPP_FILE_H
 #define MINIAPP_FILE_H
@@ -17,7 +18,7 @@ MINIAPP_BEGIN
 
 struct miniapp_input;
 
-/* What the reader lets pass; they may be added. */
+/* What the reader accepts; these may be added up. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
 
 /*
