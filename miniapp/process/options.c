@@ -317,6 +317,7 @@ static error_t add_each(struct options *options, const char *list,
     for (const char *item = list, *end; !error; item = end + 1) {
         end = end_of_item(item);
         char *const copy = strndup(item, (size_t)(end - item));
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         error = copy ? add(options, copy) : ENOMEM;
         if (!*end)
             break;
