@@ -23,8 +23,8 @@ VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "rtol", "ato
               "passed"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
-RUN = {"host", "cpu", "threads", "device", "settings", "input", "input_sha256", "command_line",
-       "time"}
+RUN = {"host", "cpu", "threads", "grid", "device", "settings", "input", "input_sha256",
+       "command_line", "time"}
 
 
 def rtol_and_atol(path, name):
