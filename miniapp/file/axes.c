@@ -85,9 +85,30 @@ static herr_t look_at_scale(hid_t dataset, unsigned dimension, hid_t id, void *d
     return 1; /* the first is enough */
 }
 
+/* Whether a dataset lists scales for each of its dimensions: HDF5 takes that for granted. */
+static bool lists_scales(hid_t dataset)
+{
+    static const char list[] = "DIMENSION_LIST";
+    const hid_t attribute =
+        H5Aexists(dataset, list) > 0 ? H5Aopen(dataset, list, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (attribute < 0)
+        return false;
+    const hid_t type = H5Aget_type(attribute);
+    const hid_t listed = H5Aget_space(attribute), space = H5Dget_space(dataset);
+    const bool is_list = H5Tget_class(type) == H5T_VLEN && H5Sget_simple_extent_npoints(listed) ==
+                                                               H5Sget_simple_extent_ndims(space);
+    H5Sclose(space);
+    H5Sclose(listed);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return is_list;
+}
+
 static bool find_scale(hid_t dataset, int dimension, struct scale *scale)
 {
     *scale = (struct scale){"", UNKNOWN};
+    if (!lists_scales(dataset))
+        return true;
     return H5DSiterate_scales(dataset, (unsigned)dimension, NULL, look_at_scale, scale) >= 0;
 }
 

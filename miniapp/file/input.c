@@ -243,7 +243,7 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
         status = settle_land(input, id, *values, elements);
     else if (!status)
         status = check_whole(input, id, *values, elements);
-    if (!status)
+    if (!status && is_there(input, id))
         status = check_agreement(input, id, *values);
     if (status) {
         free(*values);

@@ -173,8 +173,8 @@ static enum miniapp_status find_meaning(struct miniapp_input *input, enum field_
     if (is_there(input, wet) || input->water[wet])
         return read_water(input, wet, water);
     status = find_water_cells(input, water);
-    if (status || !*water || fields[wet].type == MINIAPP_INDEX)
-        return status;
+    if (status || !*water || wet == FIELD_maskT || wet == FIELD_kbot)
+        return status; /* cells, not faces */
     values = malloc(miniapp_grid_points(&input->grid) * sizeof(*values));
     if (!values || !keep_water(input, wet))
         status = fail(MINIAPP_DEVICE, "out of memory for '%s'", fields[wet].name);
@@ -254,8 +254,9 @@ enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, d
             continue;
         if (is_water(input, field, water, i))
             return refuse(input, id, i, values[i]);
+        const double replaced = values[i];
         values[i] = value_on_land(input, field, water, values, i);
-        input->has_land[id] = true;
+        input->has_land[id] |= values[i] != replaced;
     }
     return MINIAPP_DONE;
 }
