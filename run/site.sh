@@ -23,3 +23,10 @@ export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-cores}
 
 # A bundle holds its program here; in the repository each job knows which build it needs.
 [ ! -x bin/miniapp ] || : "${MINIAPP:=bin/miniapp}"
+
+# The name of the kernel of that number, from 1, among the ocean's; nothing where there are fewer.
+ocean_kernel() {
+  "${MINIAPP:-build/host/bin/miniapp}" --list-kernels | awk -v wanted="$1" '
+    /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
+    /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
+}

@@ -31,10 +31,12 @@ SCRIPTS = [f"{scheduler}/{job}" for scheduler in GRANTED for job in ("cpu", "gpu
 
 
 @pytest.fixture
-def show(tmp_path):
-    """In the program's place: it prints its process, threads, limit of memory and command line."""
+def show(miniapp, tmp_path):
+    """In the program's place: it prints its process, threads, limit of memory and command line. The
+    kernels are the program's."""
     path = tmp_path / "show"
-    path.write_text('#!/bin/sh\necho "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
+    path.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                    'echo "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
     path.chmod(0o755)
     return path
 
@@ -65,25 +67,34 @@ def test_memory_granted_by_slurm_is_the_limit(script, show, tmp_path):
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
-def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, show, tmp_path):
+def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, miniapp, show, tmp_path):
     changes = {"MINIAPP": str(show), "MINIAPP_INPUT": str(GRID), "PBS_O_WORKDIR": str(tmp_path)}
     (tmp_path / "run").symlink_to(RUN)
     _, output = start(f"{scheduler}/sweep", changes, cwd=tmp_path)
     words = output.splitlines()[1:]
-    assert words[words.index("--kernel") + 1] == "isoneutral"
-    assert words[words.index("--resume") + 1] == "sweep-1234/isoneutral.json"
+    second = miniapp.ocean[1].name
+    assert words[words.index("--kernel") + 1] == second
+    assert words[words.index("--resume") + 1] == f"sweep-1234/{second}.json"
     assert "--sweep" in words and words[-1] == str(GRID)
     assert (tmp_path / "sweep-1234").is_dir()
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
-def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp):
-    """Both stand in the script: a scheduler reads the one, and the other belongs to it."""
+def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp, show, tmp_path):
+    """The program names them; a task beyond the last ends at once."""
     text = (RUN / scheduler / "sweep").read_text()
-    names = re.search(r"\(echo (.*) \| cut ", text)[1].split()
-    assert names == [kernel.name for kernel in miniapp.ocean]
-    tasks = re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)
-    assert int(tasks[1]) == len(names)
+    tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)[1])
+    assert tasks >= len(miniapp.ocean)
+    number = {"slurm": "SLURM_ARRAY_TASK_ID", "pbs": "PBS_ARRAY_INDEX", "lsf": "LSB_JOBINDEX",
+              "sge": "SGE_TASK_ID"}[scheduler]
+    for task in (1, len(miniapp.ocean), len(miniapp.ocean) + 1):
+        job, output = start(f"{scheduler}/sweep", {"MINIAPP": str(show), number: str(task),
+                                                   "RESULTS": str(tmp_path / "sweep")})
+        assert job.returncode == 0
+        if task <= len(miniapp.ocean):
+            assert f"--kernel\n{miniapp.ocean[task - 1].name}\n" in output
+        else:
+            assert output == ""
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
@@ -104,7 +115,7 @@ def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
 # ---- what a site sets ----
 
 @pytest.fixture
-def site(tmp_path):
+def site(miniapp, tmp_path):
     """A site that loads a module, in the folder that jobs are submitted in; the program says what
     came of it."""
     folder = tmp_path / "site"
@@ -113,7 +124,8 @@ def site(tmp_path):
     assert text.count("# site: the modules") == 1
     (folder / "run/site.sh").write_text(text.replace("# site:", "module load cuda # site:"))
     program = folder / "program"
-    program.write_text('#!/bin/sh\necho "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
+    program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                       'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
     program.chmod(0o755)
     return folder
 

@@ -22,7 +22,7 @@ OLD = b"the results of last week"
 LARGE = "2e6"  # points of a run whose output, 16 MB, takes a moment to write
 PROVENANCE = ["version", "git_commit", "build_type", "compiler", "flags", "offload_target",
               "hdf5_version", "host", "cpu", "input", "input_sha256", "command_line",
-              "time", "threads", "binding", "device", "settings"]
+              "time", "threads", "binding", "grid", "device", "settings"]
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_rows_longer_than_a_chunk(miniapp, tmp_path):
     values = {"salt": np.full((nz, ny, nx), 35.0), "temp": np.full((nz, ny, nx), 10.0),
               "p": np.array([1000.0, 10.0])}
     values["temp"] += np.arange(nx) / nx
-    path = write(tmp_path / "long.h5", values)
+    path = write(tmp_path / "long.h5", values, halo=2)
     output = tmp_path / "output.h5"
     miniapp.passes(path, "-k", "eos", "--output", output)
     found = read(output, "dHdT")

@@ -25,7 +25,7 @@ VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "
               "worst_index", "passed"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
-RUN = {"host", "cpu", "threads", "binding", "device", "settings", "input", "input_sha256",
+RUN = {"host", "cpu", "threads", "binding", "grid", "device", "settings", "input", "input_sha256",
        "command_line", "time"}
 
 
@@ -94,7 +94,7 @@ GRIDS = [(5, 5, 1), (6, 5, 2), (7, 9, 3), (16, 8, 5), (33, 17, 12), (64, 6, 9)]
 def test_runs_repeat_bit_for_bit(miniapp, kernel, device, tmp_path, nx, ny, nz):
     """Whatever the number of threads; but a sum over threads, in its last digits."""
     values, settings = fields.make(nx, ny, nz, seed=nx)
-    path = write(tmp_path / "input.h5", values, settings)
+    path = write(tmp_path / "input.h5", values, settings, halo=2)
     outputs = []
     for threads in (1, 1, 2, 3):
         outputs.append(tmp_path / f"{len(outputs)}.h5")
@@ -112,7 +112,7 @@ def test_gpu_agrees_with_cpu(miniapp, kernel, tmp_path, nx, ny, nz, precision):
     if "gpu" not in miniapp.devices:
         pytest.skip("there is no gpu in this build, or here")
     values, settings = fields.make(nx, ny, nz, seed=nx)
-    path = write(tmp_path / "input.h5", values, settings)
+    path = write(tmp_path / "input.h5", values, settings, halo=2)
     output = tmp_path / "output.h5"
     miniapp.passes(path, "-k", kernel, "--precision", precision, "-o", output)
     result = miniapp.json(path, "-k", kernel, "--precision", precision, "-d", "gpu",

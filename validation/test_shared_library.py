@@ -308,6 +308,7 @@ def test_a_backend_of_a_made_up_checkout(library, miniapp, path, checkout, tmp_p
     exec(PACKAGE, namespace)  # pylint: disable=exec-used
     given = dict(zip(pyhpc.ARGUMENTS["eos"], namespace["generate_inputs"](1)))
     with h5py.File(tmp_path / "in.h5", "w") as file:
+        file.attrs["halo"] = 2
         for name, value in pyhpc.our_fields("eos", given).items():
             file[name] = value
     miniapp.passes("-k", "eos", "-o", tmp_path / "out.h5", tmp_path / "in.h5")

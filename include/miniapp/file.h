@@ -18,17 +18,37 @@ MINIAPP_BEGIN
 
 struct miniapp_input;
 
+/* How a file is to be read. It may gain more, and an older client goes on working. */
+struct miniapp_input_options;
+
+/* NULL if memory is short. */
+MINIAPP_API struct miniapp_input_options *miniapp_input_options_create(void);
+MINIAPP_API void miniapp_input_options_free(struct miniapp_input_options *options);
+
 /* What the reader accepts; these may be added up. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
+MINIAPP_API void miniapp_input_options_allow(struct miniapp_input_options *options, int allow);
+
+/* The record of a time axis: counted from 0, or from the end where it is negative. A time axis of
+ * one record needs no choice. */
+MINIAPP_API void miniapp_input_options_set_time(struct miniapp_input_options *options,
+                                                long long index);
+
+/* The dataset that holds a field, by its path in the file. MINIAPP_USAGE where there is no field of
+ * that name. */
+MINIAPP_API enum miniapp_status
+miniapp_input_options_set_variable(struct miniapp_input_options *options, const char *field,
+                                   const char *dataset);
 
 /*
- * Opens a file, reads its settings, and checks the shapes of the `count` fields that are wanted and
- * of what stands in for those that it lacks. MINIAPP_INPUT, with what was expected, where it cannot
- * be used.
+ * Opens a file, reads its settings, finds the datasets of the `count` fields that are wanted and of
+ * what stands in for those that it lacks, and checks their shapes. `options` may be NULL.
+ * MINIAPP_INPUT, with what was expected, where the file cannot be used.
  */
 MINIAPP_API enum miniapp_status miniapp_input_open(const char *path,
                                                    const struct miniapp_field *const *wanted,
-                                                   size_t count, int allow,
+                                                   size_t count,
+                                                   const struct miniapp_input_options *options,
                                                    struct miniapp_input **input);
 MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
@@ -37,6 +57,14 @@ MINIAPP_API struct miniapp_grid miniapp_input_file_grid(const struct miniapp_inp
 MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_has_ghosts(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_is_cyclic(const struct miniapp_input *input);
+
+/* The grid in words, and who says whether it has ghosts:
+ * "60 x 40 x 30 points, no ghosts: the outer cells are water". */
+MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *input);
+
+/* What was done to what was read so far, in words: turned round, transposed, unpacked, made.
+ * "" where all was taken as it is. */
+MINIAPP_API const char *miniapp_input_text(struct miniapp_input *input);
 
 /* Whether the file has a setting, and its value. */
 MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,
@@ -56,6 +84,12 @@ MINIAPP_API enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                                    const struct miniapp_field *field,
                                                    const struct miniapp_target *targets,
                                                    size_t count);
+
+/* Turns the levels of a field's values, on a grid from the bottom up as states have it, into the
+ * order of the file, in which references and outputs are. */
+MINIAPP_API void miniapp_input_restore_order(const struct miniapp_input *input,
+                                             const struct miniapp_field *field,
+                                             const struct miniapp_grid *grid, double *values);
 
 /* The most bytes of the host's memory that miniapp_input_load takes on the way. */
 MINIAPP_API double miniapp_input_passing_bytes(const struct miniapp_input *input);
@@ -91,6 +125,11 @@ struct miniapp_output;
 MINIAPP_API enum miniapp_status miniapp_output_open(const char *path,
                                                     const char *const *read_files, size_t count,
                                                     struct miniapp_output **output);
+
+/* Names the axes as the input does, and copies its coordinates with their attributes, for fields on
+ * the grid of the input's file. To be called before the first field is written. */
+MINIAPP_API enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *output,
+                                                                struct miniapp_input *input);
 
 /* Writes a field on a grid, with its units, name and dimension scales. `values` are double;
  * they are stored in the precision. */

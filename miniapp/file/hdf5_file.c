@@ -1,15 +1,26 @@
 #include "hdf5_file.h"
-#include "guard.h"
 #include "hdf5_error.h"
 #include "status.h"
+#include "virtual.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* netCDF's formats before netCDF-4 are not HDF5. */
+static bool is_netcdf_classic(const char *path)
+{
+    char magic[4] = "";
+    FILE *const file = fopen(path, "rb");
+    if (!file)
+        return false;
+    const bool is_read = fread(magic, 1, sizeof(magic), file) == sizeof(magic);
+    fclose(file);
+    return is_read && memcmp(magic, "CDF", 3) == 0 && strchr("\1\2\5", magic[3]) && magic[3];
+}
 
 enum miniapp_status open_file(const char *path, hid_t *file)
 {
@@ -19,6 +30,9 @@ enum miniapp_status open_file(const char *path, hid_t *file)
         return fail(MINIAPP_INPUT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(there.st_mode)) /* opening a pipe would wait for its writer */
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, nor any regular file", path);
+    if (is_netcdf_classic(path))
+        return fail(MINIAPP_INPUT, "%s: a netCDF classic file: convert it by 'nccopy -k nc4 %s "
+                                   "NEW.nc'", path, path);
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file < 0)
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
@@ -56,20 +70,41 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     return status;
 }
 
+/* Text of any length is read into memory of HDF5's. */
+static void read_long_text(hid_t attribute, hid_t type, char text[TEXT_ATTRIBUTE])
+{
+    char *read = NULL;
+    if (H5Aread(attribute, type, &read) >= 0 && read)
+        snprintf(text, TEXT_ATTRIBUTE, "%s", strlen(read) < TEXT_ATTRIBUTE ? read : "");
+    H5free_memory(read);
+}
+
+const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE])
+{
+    memset(text, 0, TEXT_ATTRIBUTE);
+    if (H5Aexists(object, name) <= 0)
+        return text;
+    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
+                         H5Sget_simple_extent_npoints(space) == 1;
+    if (is_text && H5Tis_variable_str(type) > 0)
+        read_long_text(attribute, type, text);
+    else if (is_text && H5Tget_size(type) < TEXT_ATTRIBUTE && H5Aread(attribute, type, text) < 0)
+        text[0] = '\0';
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return text;
+}
+
 bool has_dataset(hid_t file, const char *name)
 {
     return H5Lexists(file, name, H5P_DEFAULT) != 0;
-}
-
-/* netCDF's packed numbers would be taken for the values. */
-static enum miniapp_status check_unpacked(hid_t dataset, const char *path, const char *name)
-{
-    static const char *const packing[] = {"scale_factor", "add_offset"};
-    for (int i = 0; i < 2; i++)
-        if (H5Aexists(dataset, packing[i]) != 0)
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' is packed (attribute '%s'): unpack it",
-                        path, name, packing[i]);
-    return MINIAPP_DONE;
 }
 
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset)
@@ -85,100 +120,14 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
     if (class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
         status = fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
     else
-        status = check_unpacked(*dataset, path, name);
+        status = check_sources(*dataset, path, name);
     if (status)
         H5Dclose(*dataset);
     return status;
 }
 
-static void describe_axes(const struct miniapp_field *field, char *text, size_t size)
-{
-    size_t used = 0;
-    for (const enum miniapp_axis *axis = field->axes; *axis && used < size; axis++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                 miniapp_axis_name(*axis));
-}
-
-enum miniapp_status check_shape(hid_t dataset, const char *path, const struct miniapp_field *field,
-                                struct axes *axes)
-{
-    hsize_t lengths[H5S_MAX_RANK];
-    char wanted[64] = "";
-    describe_axes(field, wanted, sizeof(wanted));
-    const hid_t space = H5Dget_space(dataset);
-    const int rank = H5Sget_simple_extent_dims(space, lengths, NULL);
-    H5Sclose(space);
-    if (rank != miniapp_field_rank(field))
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' has %d axes, but must have %d: (%s)", path,
-                    field->name, rank, miniapp_field_rank(field), wanted);
-    for (int i = 0; i < rank; i++) {
-        const enum miniapp_axis axis = field->axes[i];
-        if (lengths[i] == 0 || lengths[i] > MINIAPP_MAX_CELLS)
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d", path,
-                        field->name, (unsigned long long)lengths[i], miniapp_axis_name(axis),
-                        MINIAPP_MAX_CELLS);
-        if (!axes->said_by[axis]) {
-            axes->length[axis] = (size_t)lengths[i];
-            axes->said_by[axis] = field->name;
-        } else if (axes->length[axis] != lengths[i]) {
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu",
-                        path, field->name, (unsigned long long)lengths[i],
-                        miniapp_axis_name(axis), axes->said_by[axis], axes->length[axis]);
-        }
-    }
-    return MINIAPP_DONE;
-}
-
-/* HDF5 reads zeros where nothing was ever written. */
-static bool was_written(hid_t dataset)
-{
-    H5D_space_status_t space;
-    return H5Dget_space_status(dataset, &space) < 0 || space != H5D_SPACE_STATUS_NOT_ALLOCATED;
-}
-
-/* Reads the whole dataset as double. HDF5 does not convert enumerations: their integers are read
- * as they are and converted in place. */
-static herr_t read_values(hid_t dataset, size_t elements, double *values)
-{
-    guard_data(elements * sizeof(*values));
-    const hid_t type = H5Dget_type(dataset);
-    herr_t error;
-    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
-        const hid_t base = H5Tget_super(type);
-        error = H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-        if (error >= 0)
-            error = H5Tconvert(base, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
-        H5Tclose(base);
-    } else {
-        error = H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
-    }
-    H5Tclose(type);
-    return error;
-}
-
-enum miniapp_status read_whole(hid_t dataset, const char *path, const struct miniapp_field *field,
-                               size_t elements, double **values)
-{
-    *values = NULL;
-    if (!was_written(dataset))
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' was never written", path, field->name);
-    if (elements <= PTRDIFF_MAX / sizeof(**values))
-        *values = malloc(elements * sizeof(**values));
-    if (!*values)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
-                                   "%.3g GB", path, field->name, (double)elements * 8e-9);
-    if (read_values(dataset, elements, *values) >= 0)
-        return MINIAPP_DONE;
-    free(*values);
-    *values = NULL;
-    return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, field->name,
-                hdf5_reason());
-}
-
-const char *element_name(const struct miniapp_field *field, const struct miniapp_grid *grid,
-                         size_t element)
+const char *element_name(const char *field_name, const struct miniapp_field *field,
+                         const struct miniapp_grid *grid, size_t element)
 {
     static char name[256];
     size_t index[MINIAPP_MAX_RANK];
@@ -188,7 +137,7 @@ const char *element_name(const struct miniapp_field *field, const struct miniapp
         index[i] = element % length;
         element /= length;
     }
-    int used = snprintf(name, sizeof(name), "%s", field->name);
+    int used = snprintf(name, sizeof(name), "%.160s", field_name);
     for (int i = 0; i < rank; i++)
         used += snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[",
                          index[i]);

@@ -1,45 +1,32 @@
 /* Inputs. */
 #include "guard.h"
 #include "hdf5_file.h"
+#include "input.h"
 #include "range.h"
 #include "regrid.h"
 #include "state.h"
 #include "status.h"
 
 #include <math.h>
-#include <miniapp/file.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct miniapp_input {
-    char *path;
-    hid_t file;
-    int allow;
-    bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
-    struct miniapp_grid grid; /* as in the file, with or without ghosts */
-    bool has_ghosts, is_cyclic;
-    bool is_set[SETTINGS]; /* by the file */
-    double setting[SETTINGS];
-    double *wet[FIELDS]; /* what says where others count, once it was read */
-};
-
 /* ---- settings and grid ---- */
 
-/* An attribute that is 0, 1 or 2; `value` holds the default. */
-static enum miniapp_status read_choice(hid_t file, const char *path, const char *name,
-                                       const char *choices, int *value)
+/* An attribute that is one of some digits; `value` holds the default. */
+static enum miniapp_status read_choice(const struct miniapp_input *input, const char *name,
+                                       const char *choices, bool *found, int *value)
 {
-    bool found;
     double number = *value;
-    const enum miniapp_status status = read_attribute(file, path, name, &found, &number);
+    const enum miniapp_status status =
+        read_attribute(input->file, input->path, name, found, &number);
     if (status)
         return status;
     if (!(number >= 0 && number <= 9) || number != floor(number) ||
         !strchr(choices, '0' + (int)number))
-        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be one of %s", path, name,
-                    number, choices);
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be one of %s", input->path,
+                    name, number, choices);
     *value = (int)number;
     return MINIAPP_DONE;
 }
@@ -53,160 +40,151 @@ static enum miniapp_status read_settings(struct miniapp_input *input)
     return status;
 }
 
-/* A field that is absent needs what stands in for it. */
-static void list_needed(struct miniapp_input *input, const struct miniapp_field *const *wanted,
+/* What the caller wants. */
+static void list_wanted(struct miniapp_input *input, const struct miniapp_field *const *wanted,
                         size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct miniapp_field *const field = wanted[i];
-        input->needed[field_id(field)] = true;
-        if (field->is_optional && !has_dataset(input->file, field->name))
-            input->needed[field->stand_in] = true;
-    }
+    for (size_t i = 0; i < count; i++)
+        input->needed[field_id(wanted[i])] = true;
+}
+
+/* A field that is absent needs what stands in for it. */
+static void list_stand_ins(struct miniapp_input *input)
+{
+    for (size_t id = 1; id < FIELDS; id++)
+        if (input->needed[id] && fields[id].is_optional && !is_there(input, (enum field_id)id))
+            input->needed[fields[id].stand_in] = true;
     input->needed[NO_FIELD] = false;
 }
 
-/* All that are missing, in one line. */
-static enum miniapp_status check_missing(const struct miniapp_input *input)
+/* An open dataset of a field, and how its dimensions are the field's axes. */
+static enum miniapp_status open_field(struct miniapp_input *input, enum field_id id,
+                                      hid_t *dataset, struct layout *layout)
 {
-    char names[2048] = "";
-    const struct miniapp_field *one = NULL;
-    size_t missing = 0, used = 0;
-    for (size_t id = 1; id < FIELDS; id++) {
-        const struct miniapp_field *const field = &fields[id];
-        if (!input->needed[id] || field->is_optional || has_dataset(input->file, field->name))
-            continue;
-        if (used < sizeof(names))
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s' (%s, %s)",
-                                     missing ? ", " : "", field->name, field->long_name,
-                                     field->units);
-        one = field;
-        missing++;
+    const struct miniapp_field *const field = &fields[id];
+    const char *const name = input->name[id];
+    enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
+    if (status)
+        return status;
+    status = read_layout(*dataset, input->path, name, field, &input->time, layout);
+    if (!status)
+        status = check_shape(layout, input->path, name, field, &input->axes);
+    if (!status)
+        status = check_meaning(input, id, *dataset);
+    if (status)
+        H5Dclose(*dataset);
+    else if (layout->time >= 0) {
+        input->has_time = true;
+        input->record = layout->record > input->record ? layout->record : input->record;
     }
-    if (missing == 0)
-        return MINIAPP_DONE;
-    if (missing == 1)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing (%s, %s)", input->path, one->name,
-                    one->long_name, one->units);
-    return fail(MINIAPP_INPUT, "%s: %zu datasets are missing: %s", input->path, missing, names);
+    return status;
 }
 
-/* The lengths of x, y and z, from every dataset that will be read. An axis that none of them has
- * gets the least length. */
-static enum miniapp_status read_grid(struct miniapp_input *input)
+/* The first scale of each axis that is found is the one whose coordinates outputs get. */
+static void find_scales(struct miniapp_input *input, const struct miniapp_field *field,
+                        hid_t dataset, const struct layout *layout)
 {
-    const char *const path = input->path;
-    struct axes axes = {0};
-    for (size_t id = 1; id < FIELDS; id++) {
-        hid_t dataset;
-        if (!input->needed[id] || !has_dataset(input->file, fields[id].name))
-            continue;
-        enum miniapp_status status = open_dataset(input->file, path, fields[id].name, &dataset);
-        if (status)
-            return status;
-        status = check_shape(dataset, path, &fields[id], &axes);
-        H5Dclose(dataset);
-        if (status)
-            return status;
-    }
-    const size_t least = input->has_ghosts ? MINIAPP_MIN_CELLS : 1;
-    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y; axis++)
-        if (axes.said_by[axis] && axes.length[axis] < least)
-            return fail(MINIAPP_INPUT,
-                        "%s: %zu cells along %s are too few: %d ghost cells on each side and one "
-                        "between make %zu", path, axes.length[axis], miniapp_axis_name(axis),
-                        MINIAPP_HALO, least);
-    input->grid = (struct miniapp_grid){
-        axes.said_by[MINIAPP_X] ? axes.length[MINIAPP_X] : least,
-        axes.said_by[MINIAPP_Y] ? axes.length[MINIAPP_Y] : least,
-        axes.said_by[MINIAPP_Z] ? axes.length[MINIAPP_Z] : 1,
-    };
-    return MINIAPP_DONE;
+    for (int i = 0; i < miniapp_field_rank(field); i++)
+        if (!input->scale[field->axes[i]][0])
+            scale_of(dataset, layout->place[i], input->scale[field->axes[i]]);
 }
 
-double miniapp_input_passing_bytes(const struct miniapp_input *input)
-{
-    double most = 0;
-    for (size_t id = 1; id < FIELDS; id++)
-        if (input->needed[id])
-            most = fmax(most, (double)sizeof(double) *
-                                  (double)miniapp_field_elements(&fields[id], &input->grid));
-    return most;
-}
-
-/* One dataset at a time is held as double. */
-static enum miniapp_status check_memory(const struct miniapp_input *input)
+/* One dataset at a time is held as double, and another of the same size where it is transposed. */
+static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id,
+                                        const struct layout *layout)
 {
     const char *limit;
     const double available = miniapp_host_memory(&limit);
-    for (size_t id = 1; id < FIELDS; id++) {
-        const double bytes = input->needed[id] ? (double)sizeof(double) *
-                                 (double)miniapp_field_elements(&fields[id], &input->grid) : 0;
-        if (bytes > available)
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for memory: it needs %.3g GB, "
-                                       "but %s %.3g GB", input->path, fields[id].name, bytes / 1e9,
-                        limit, available / 1e9);
+    const double bytes = bytes_to_read(&fields[id], layout);
+    input->passing_bytes = fmax(input->passing_bytes, bytes);
+    if (bytes <= available)
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
+                               "%.3g GB", input->path, input->name[id], bytes / 1e9, limit,
+                available / 1e9);
+}
+
+/* An axis that no dataset has gets the least length. */
+static void set_grid(struct miniapp_input *input)
+{
+    const size_t least = input->has_ghosts ? MINIAPP_MIN_CELLS : 1;
+    for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
+        if (!input->axes.said_by[axis])
+            input->axes.length[axis] = axis == MINIAPP_Z ? 1 : least;
+    input->grid = (struct miniapp_grid){input->axes.length[MINIAPP_X],
+                                        input->axes.length[MINIAPP_Y],
+                                        input->axes.length[MINIAPP_Z]};
+}
+
+/* The lengths of x, y and z, from every dataset that will be read. */
+static enum miniapp_status read_grid(struct miniapp_input *input)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
+        hid_t dataset;
+        struct layout layout;
+        if (!input->needed[id] || !is_there(input, id))
+            continue;
+        status = open_field(input, id, &dataset, &layout);
+        if (status)
+            return status;
+        find_scales(input, &fields[id], dataset, &layout);
+        status = check_memory(input, id, &layout);
+        H5Dclose(dataset);
     }
+    set_grid(input);
+    return status;
+}
+
+static enum miniapp_status check_room_for_ghosts(const struct miniapp_input *input)
+{
+    const size_t least = input->has_ghosts ? MINIAPP_MIN_CELLS : 1;
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y; axis++)
+        if (input->axes.length[axis] < least)
+            return fail(MINIAPP_INPUT,
+                        "%s: %zu cells along %s are too few: %d ghost cells on each side and one "
+                        "between make %zu", input->path, input->axes.length[axis],
+                        miniapp_axis_name(axis), MINIAPP_HALO, least);
     return MINIAPP_DONE;
 }
 
 /* ---- values ---- */
 
-static enum miniapp_status check_values(const struct miniapp_input *input,
-                                        const struct miniapp_field *field, const double *values,
-                                        size_t elements)
+const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element)
 {
-    const bool whole = field->type != MINIAPP_REAL;
-    const bool accepted = !whole && (input->allow & MINIAPP_ALLOW_NONFINITE);
-    for (size_t i = 0; i < elements; i++) {
-        if (!isfinite(values[i]) && !accepted)
-            return fail(MINIAPP_INPUT, "%s: %s is %g%s", input->path,
-                        element_name(field, &input->grid, i), values[i],
-                        whole ? ", but must be whole" : " (--allow-nonfinite accepts it)");
-        if (whole && values[i] != floor(values[i]))
-            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be whole", input->path,
-                        element_name(field, &input->grid, i), values[i]);
+    const struct miniapp_grid *const grid = &input->grid;
+    size_t block = 1; /* elements of a level */
+    bool has_levels = false;
+    for (const enum miniapp_axis *axis = fields[id].axes; *axis; axis++) {
+        block = *axis == MINIAPP_Z ? 1 : block * miniapp_axis_length(*axis, grid);
+        has_levels |= *axis == MINIAPP_Z;
     }
-    return MINIAPP_DONE;
+    const size_t level = element / block % grid->nz;
+    if (input->is_surface_first && has_levels)
+        element += (grid->nz - 1 - level) * block - level * block;
+    return element_name(name_in_file(input, id), &fields[id], grid, element);
 }
 
-/* Whether an element counts: where a mask is 1, or at and above the deepest wet level. */
-static bool counts(const struct miniapp_input *input, enum field_id wet, size_t element)
+/* Masks and indices are whole and in their range, and no index is above the surface: kernels
+ * address memory by them. */
+static enum miniapp_status check_whole(const struct miniapp_input *input, enum field_id id,
+                                       const double *values, size_t elements)
 {
-    const double *const data = input->wet[wet];
-    const size_t plane = input->grid.nx * input->grid.ny;
-    if (!data)
-        return true;
-    if (fields[wet].type == MINIAPP_MASK)
-        return data[element] != 0;
-    const double deepest = data[element % plane];
-    return deepest > 0 && (double)(element / plane + 1) >= deepest;
-}
-
-/* Whether values lie in the field's valid range, where they count. Masks and
- * indices always have to, and no index is above the surface: kernels address memory by them. */
-static enum miniapp_status check_range(const struct miniapp_input *input,
-                                       const struct miniapp_field *field, const double *values,
-                                       size_t elements)
-{
+    const struct miniapp_field *const field = &fields[id];
     const double most = field->counts ? (double)miniapp_axis_length(field->counts, &input->grid)
                                       : field->valid_max;
-    if ((input->allow & MINIAPP_ALLOW_INVALID) && field->type == MINIAPP_REAL)
-        return MINIAPP_DONE;
+    char range[RANGE_TEXT];
     for (size_t i = 0; i < elements; i++) {
-        const bool outside = values[i] < field->valid_min || values[i] > most;
-        if (!outside || !isfinite(values[i]) || !counts(input, field->wet, i))
-            continue; /* check_values has seen what is not finite */
-        char range[RANGE_TEXT];
-        return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path,
-                    element_name(field, &input->grid, i), values[i],
-                    range_text(field->valid_min, most, range), field->wet ? " on water" : "");
+        if (values[i] != floor(values[i]) || !isfinite(values[i]))
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be whole", input->path,
+                        place_in_file(input, id, i), values[i]);
+        if (values[i] < field->valid_min || values[i] > most)
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s", input->path,
+                        place_in_file(input, id, i), values[i],
+                        range_text(field->valid_min, most, range));
     }
     return MINIAPP_DONE;
 }
-
-static enum miniapp_status read_field(struct miniapp_input *input, enum field_id id,
-                                      double **values);
 
 /* The field is absent: what stands in for it. */
 static enum miniapp_status stand_in(struct miniapp_input *input, enum field_id id, double *values,
@@ -225,48 +203,49 @@ static enum miniapp_status stand_in(struct miniapp_input *input, enum field_id i
     return status;
 }
 
-static enum miniapp_status read_dataset(struct miniapp_input *input,
-                                        const struct miniapp_field *field, size_t elements,
-                                        double **values)
+/* Memory for a field that is made. */
+static enum miniapp_status make_field(struct miniapp_input *input, enum field_id id,
+                                      size_t elements, double **values)
 {
+    *values = malloc(elements * sizeof(**values));
+    if (!*values)
+        return fail(MINIAPP_DEVICE, "out of memory for '%s'", fields[id].name);
+    return fields[id].is_made ? make_mask(input, id, *values)
+                              : stand_in(input, id, *values, elements);
+}
+
+enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values)
+{
+    const struct miniapp_field *const field = &fields[id];
     hid_t dataset;
-    enum miniapp_status status = open_dataset(input->file, input->path, field->name, &dataset);
+    struct layout layout;
+    *values = NULL;
+    enum miniapp_status status = open_field(input, id, &dataset, &layout);
     if (status)
         return status;
-    status = read_whole(dataset, input->path, field, elements, values);
+    input->is_read[id] = true;
+    status = read_values(dataset, input->path, input->name[id], field, &layout,
+                         miniapp_field_elements(field, &input->grid), values,
+                         &input->treatment[id]);
     H5Dclose(dataset);
+    if (!status && input->is_surface_first)
+        turn_levels(field, &input->grid, *values);
     return status;
 }
 
-/* What says where others count is kept. */
-static enum miniapp_status read_wet(struct miniapp_input *input, enum field_id id)
-{
-    if (!id || input->wet[id] || !input->needed[id])
-        return MINIAPP_DONE;
-    return read_field(input, id, &input->wet[id]);
-}
-
-/* A field on the file's grid, checked. The caller frees the values. */
-static enum miniapp_status read_field(struct miniapp_input *input, enum field_id id,
-                                      double **values)
+enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values)
 {
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
-    enum miniapp_status status = read_wet(input, field->wet);
     *values = NULL;
-    if (status)
-        return status;
-    if (has_dataset(input->file, field->name)) {
-        status = read_dataset(input, field, elements, values);
-    } else {
-        *values = malloc(elements * sizeof(**values));
-        status = *values ? stand_in(input, id, *values, elements)
-                         : fail(MINIAPP_DEVICE, "out of memory for '%s'", field->name);
-    }
-    if (!status)
-        status = check_values(input, field, *values, elements);
-    if (!status)
-        status = check_range(input, field, *values, elements);
+    enum miniapp_status status = is_there(input, id) ? read_raw(input, id, values)
+                                                     : make_field(input, id, elements, values);
+    if (!status && field->type == MINIAPP_REAL)
+        status = settle_land(input, id, *values, elements);
+    else if (!status)
+        status = check_whole(input, id, *values, elements);
+    if (!status && is_there(input, id))
+        status = check_agreement(input, id, *values);
     if (status) {
         free(*values);
         *values = NULL;
@@ -276,29 +255,44 @@ static enum miniapp_status read_field(struct miniapp_input *input, enum field_id
 
 /* ---- the input ---- */
 
-static enum miniapp_status read_header(struct miniapp_input *input,
-                                       const struct miniapp_field *const *wanted, size_t count)
+static enum miniapp_status read_attributes(struct miniapp_input *input, bool *says_halo)
 {
-    int halo = MINIAPP_HALO;
-    int cyclic = 0;
-    enum miniapp_status status = read_choice(input->file, input->path, "halo", "02", &halo);
+    int halo = MINIAPP_HALO, cyclic = 0;
+    bool says_cyclic;
+    enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
     if (!status)
-        status = read_choice(input->file, input->path, "cyclic_x", "01", &cyclic);
-    if (!status)
-        status = read_settings(input);
-    if (status)
-        return status;
+        status = read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic);
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
-    list_needed(input, wanted, count);
-    status = check_missing(input);
+    snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
+    return status ? status : read_settings(input);
+}
+
+static enum miniapp_status read_header(struct miniapp_input *input,
+                                       const struct miniapp_field *const *wanted, size_t count,
+                                       const struct miniapp_input_options *options)
+{
+    bool says_halo;
+    enum miniapp_status status = read_attributes(input, &says_halo);
+    list_wanted(input, wanted, count);
+    if (!status)
+        status = find_names(input, options);
+    list_stand_ins(input);
     if (!status)
         status = read_grid(input);
-    return status ? status : check_memory(input);
+    if (!status)
+        status = find_direction(input);
+    if (!status)
+        status = check_missing(input);
+    if (!status && !says_halo)
+        status = find_ghosts(input);
+    describe_grid(input);
+    return status ? status : check_room_for_ghosts(input);
 }
 
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
-                                       size_t count, int allow, struct miniapp_input **opened)
+                                       size_t count, const struct miniapp_input_options *options,
+                                       struct miniapp_input **opened)
 {
     struct miniapp_input *const input = calloc(1, sizeof(*input));
     *opened = NULL;
@@ -306,16 +300,21 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         free(input);
         return fail(MINIAPP_DEVICE, "out of memory for an input");
     }
-    input->allow = allow;
+    if (options) {
+        input->allow = options->allow;
+        input->time = options->time;
+    }
     guard_start(path);
     enum miniapp_status status = open_file(path, &input->file);
     if (!status)
-        status = read_header(input, wanted, count);
+        status = read_header(input, wanted, count, options);
     guard_end();
     if (status)
         miniapp_input_close(input);
     else
         *opened = input;
+    if (!status && input->time.is_chosen && !input->has_time)
+        warn("%s: --time chooses a record, but nothing that is read has a time axis", path);
     return status;
 }
 
@@ -325,8 +324,11 @@ void miniapp_input_close(struct miniapp_input *input)
         return;
     if (input->file > 0)
         H5Fclose(input->file);
-    for (size_t id = 0; id < FIELDS; id++)
-        free(input->wet[id]);
+    for (size_t id = 0; id < FIELDS; id++) {
+        free(input->name[id]);
+        free(input->water[id]);
+        free(input->deepest[id]);
+    }
     free(input->path);
     free(input);
 }
@@ -349,6 +351,24 @@ bool miniapp_input_has_ghosts(const struct miniapp_input *input)
 bool miniapp_input_is_cyclic(const struct miniapp_input *input)
 {
     return input->is_cyclic;
+}
+
+double miniapp_input_passing_bytes(const struct miniapp_input *input)
+{
+    double most = input->passing_bytes;
+    for (size_t id = 1; id < FIELDS; id++)
+        if (input->needed[id])
+            most = fmax(most, (double)sizeof(double) *
+                                  (double)miniapp_field_elements(&fields[id], &input->grid));
+    return most;
+}
+
+void miniapp_input_restore_order(const struct miniapp_input *input,
+                                 const struct miniapp_field *field,
+                                 const struct miniapp_grid *grid, double *values)
+{
+    if (input->is_surface_first)
+        turn_levels(field, grid, values);
 }
 
 bool miniapp_input_setting(const struct miniapp_input *input,

@@ -1,5 +1,8 @@
 /* Outputs. */
+#include "coordinates.h"
+#include "guard.h"
 #include "hdf5_error.h"
+#include "input.h"
 #include "status.h"
 #include "table.h"
 
@@ -13,9 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How an axis of some length is called, other than in the table; "" where it is not. */
+struct named_axis {
+    char name[AXIS_NAME];
+    size_t length;
+};
+
 struct miniapp_output {
     char path[PATH_MAX]; /* where links lead: a link stays, what it points to is replaced */
     hid_t file;
+    struct named_axis axes[MINIAPP_AXES];
 };
 
 /* The unfinished file; empty where there is none. A signal handler reads it. */
@@ -93,7 +103,7 @@ static enum miniapp_status start(struct miniapp_output *output)
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **opened)
 {
-    struct miniapp_output *const output = malloc(sizeof(*output));
+    struct miniapp_output *const output = calloc(1, sizeof(*output));
     *opened = NULL;
     if (!output)
         return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
@@ -117,11 +127,53 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
     return status;
 }
 
-/* A dimension scale without coordinates, as netCDF-4 writes it; kept where it is there already. */
-static herr_t attach_scale(hid_t file, hid_t dataset, unsigned place, enum miniapp_axis axis,
-                           hsize_t length)
+/* ---- axes ---- */
+
+static bool is_used(const struct miniapp_output *output, const char *name)
 {
-    const char *const name = miniapp_axis_name(axis);
+    for (int axis = MINIAPP_X; axis < MINIAPP_AXES; axis++)
+        if (strcmp(output->axes[axis].name, name) == 0)
+            return true;
+    return miniapp_field_find(name) && H5Lexists(output->file, name, H5P_DEFAULT) > 0;
+}
+
+/* The name and the coordinates of one axis. */
+static enum miniapp_status take_axis(struct miniapp_output *output,
+                                     const struct miniapp_input *input, enum miniapp_axis axis)
+{
+    const char *const scale = input->scale[axis];
+    char name[AXIS_NAME];
+    name_of_dimension(scale, name);
+    if (!name[0] || is_used(output, name))
+        return MINIAPP_DONE;
+    const size_t length = miniapp_axis_length(axis, &input->grid);
+    if (is_coordinate(input->file, scale, length) &&
+        !copy_coordinate(input->file, scale, output->file, name))
+        return failed(output, hdf5_reason());
+    output->axes[axis].length = length;
+    snprintf(output->axes[axis].name, AXIS_NAME, "%s", name);
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *output,
+                                                    struct miniapp_input *input)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    guard_start(input->path);
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z && !status; axis++)
+        status = take_axis(output, input, axis);
+    guard_end();
+    return status;
+}
+
+/* A dimension scale without coordinates, as netCDF-4 writes it; kept where it is there already. */
+static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, unsigned place,
+                           enum miniapp_axis axis, hsize_t length)
+{
+    const struct named_axis *const named = &output->axes[axis];
+    const char *const name =
+        named->name[0] && named->length == length ? named->name : miniapp_axis_name(axis);
+    const hid_t file = output->file;
     hid_t scale;
     if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
         scale = H5Dopen2(file, name, H5P_DEFAULT);
@@ -143,6 +195,8 @@ static herr_t attach_scale(hid_t file, hid_t dataset, unsigned place, enum minia
         H5Dclose(scale);
     return error;
 }
+
+/* ---- fields ---- */
 
 /* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. A single
  * number has no chunks. */
@@ -180,7 +234,7 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output,
     bool written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
                                             H5P_DEFAULT, values) >= 0;
     for (int i = 0; i < rank && written; i++)
-        written = attach_scale(output->file, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
+        written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
     written = written &&
               H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
               H5LTset_attribute_string(output->file, field->name, "long_name",

@@ -2,6 +2,7 @@
 #include "guard.h"
 #include "hdf5_file.h"
 #include "status.h"
+#include "values.h"
 
 #include <math.h>
 #include <miniapp/file.h>
@@ -47,9 +48,14 @@ static enum miniapp_status read_reference_dataset(hid_t dataset, const char *pat
         axes.length[axis] = miniapp_axis_length((enum miniapp_axis)axis, grid);
         axes.said_by[axis] = "the input";
     }
-    enum miniapp_status status = check_shape(dataset, path, field, &axes);
+    const struct time_choice only = {0};
+    struct layout layout;
+    enum miniapp_status status = read_layout(dataset, path, field->name, field, &only, &layout);
     if (!status)
-        status = read_whole(dataset, path, field, elements, &reference->values);
+        status = check_shape(&layout, path, field->name, field, &axes);
+    if (!status)
+        status = read_values(dataset, path, field->name, field, &layout, elements,
+                             &reference->values, NULL);
     if (status)
         return status;
     const bool wide = precision == MINIAPP_FLOAT64;

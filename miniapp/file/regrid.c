@@ -220,7 +220,7 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
     const struct place *const z = &regrid->z[plane % regrid->nz];
     if (field->is_spacing && regrid->resamples)
         fill_spacing(regrid, values, plane);
-    else if (field->type == MINIAPP_REAL && !field->wet && regrid->resamples)
+    else if (field->type == MINIAPP_REAL && !field->is_nearest && regrid->resamples)
         interpolate(regrid, values + block, z); /* land has no part in water */
     else
         take_nearest(regrid, values + block, z);

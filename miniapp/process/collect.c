@@ -76,6 +76,8 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
         status = miniapp_state_get(row->state, bound->name, values);
     else
         status = miniapp_state_get_interior(row->state, bound->name, values);
+    if (!status)
+        miniapp_input_restore_order(run->input, bound->field, &grid, values);
     if (!status && run->options.reference)
         status = check_output(run, row, bound->field, values);
     if (!status && run->options.checksums)

@@ -5,6 +5,7 @@
 #include "suggest.h"
 
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@
 
 enum {
     KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
-    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
-    KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
+    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
+    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -42,6 +44,10 @@ static const struct argp_option option_table[] = {
     {"threads", 't', "N", 0,
      "host threads; repeatable, for rows on 1,2,4 of them [all that the process may use]", 0},
     {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
+    {"time", KEY_TIME, "INDEX", 0,
+     "the record of the input's time axis, from 0, or from the end where negative [the only one]", 0},
+    {"variable", KEY_VARIABLE, "NAME=THEIRS", 0,
+     "read a field from the input's dataset of another name; repeatable", 0},
     {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
     {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
     {"checksums", KEY_CHECKSUMS, 0, 0, "report a SHA-256 of each output", 0},
@@ -375,6 +381,32 @@ static error_t add_setting(struct options *options, const char *text)
     return 0;
 }
 
+static error_t set_time(struct options *options, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long long index = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno || isspace((unsigned char)text[0])) {
+        fail(MINIAPP_USAGE, "--time takes a whole number, not '%s'", text);
+        return REPORTED;
+    }
+    miniapp_input_options_set_time(options->reading, index);
+    return 0;
+}
+
+static error_t add_variable(struct options *options, const char *text)
+{
+    char name[MAX_NAMES] = "";
+    const size_t length = strcspn(text, "=");
+    if (length == 0 || length >= sizeof(name) || !text[length] || !text[length + 1]) {
+        fail(MINIAPP_USAGE, "--variable takes NAME=THEIRS, not '%s'", text);
+        return REPORTED;
+    }
+    memcpy(name, text, length);
+    return miniapp_input_options_set_variable(options->reading, name, text + length + 1)
+               ? REPORTED : 0;
+}
+
 static error_t set_format(struct options *options, const char *name)
 {
     const int format = place_of(name, format_names, FORMATS);
@@ -449,8 +481,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_PRECISION: return add_each(options, argument, add_precision);
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
-    case KEY_ALLOW_NONFINITE: options->allow |= MINIAPP_ALLOW_NONFINITE; return 0;
-    case KEY_ALLOW_INVALID: options->allow |= MINIAPP_ALLOW_INVALID; return 0;
+    case KEY_TIME: return set_time(options, argument);
+    case KEY_VARIABLE: return add_variable(options, argument);
+    case KEY_ALLOW_NONFINITE:
+        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_NONFINITE);
+        return 0;
+    case KEY_ALLOW_INVALID:
+        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_INVALID);
+        return 0;
     case KEY_SHOW:
         options->action = ACTION_SHOW;
         return set_path(&options->show, "show", argument);
@@ -533,9 +571,10 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         NULL, NULL, NULL};
     struct parsing parsing = {options, argv[0]};
     *options = (struct options){.burnin = 1, .seconds = 1, .seed = (uint64_t)time(NULL),
-                                .settings = miniapp_settings_create()};
-    if (!options->settings)
-        return fail(MINIAPP_DEVICE, "out of memory for the settings");
+                                .settings = miniapp_settings_create(),
+                                .reading = miniapp_input_options_create()};
+    if (!options->settings || !options->reading)
+        return fail(MINIAPP_DEVICE, "out of memory for the options");
     /* argp would print two lines on an error, where we print one; told not to, it does not print
      * its own help either */
     const error_t error =

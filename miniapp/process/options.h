@@ -45,7 +45,7 @@ struct options {
     struct miniapp_settings *settings; /* the defaults, but for those that --set gave */
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
-    int allow; /* what the reader lets pass */
+    struct miniapp_input_options *reading; /* how the input is to be read */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

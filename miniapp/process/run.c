@@ -43,7 +43,7 @@ static enum miniapp_status open_input(struct run *run)
         if (is_wanted(options, miniapp_field_at(i)))
             wanted[count++] = miniapp_field_at(i);
     const enum miniapp_status status =
-        miniapp_input_open(options->input, wanted, count, options->allow, &run->input);
+        miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
     return status;
 }
@@ -200,6 +200,8 @@ static enum miniapp_status open_rows(struct run *run, struct bench *bench,
     const double start = seconds_now();
     const enum miniapp_status status = bench_open(bench, run->input, method);
     run->results.read_seconds += seconds_now() - start;
+    if (!status && miniapp_input_text(run->input)[0])
+        provenance_add(&run->results.provenance, "input_read_as", miniapp_input_text(run->input));
     return status;
 }
 
@@ -316,6 +318,7 @@ static void describe_run(struct run *run)
     provenance_of_run(provenance, run->command_line, run->options.input);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
+    provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
     provenance_add(provenance, "device", devices);
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
 }
@@ -358,8 +361,11 @@ static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
     const char *const read_files[] = {options->input, options->reference};
-    return miniapp_output_open(options->output, read_files, options->reference ? 2 : 1,
-                               &run->output);
+    const enum miniapp_status status = miniapp_output_open(
+        options->output, read_files, options->reference ? 2 : 1, &run->output);
+    if (status || options->shapes[0].nx)
+        return status;
+    return miniapp_output_take_coordinates(run->output, run->input);
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -390,6 +396,7 @@ void run_release(struct run *run)
     miniapp_output_discard(run->output);
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
+    miniapp_input_options_free(run->options.reading);
     results_release(&run->results);
     for (size_t i = 0; i < run->options.device_count; i++)
         miniapp_device_close(run->devices[i]);

@@ -12,10 +12,14 @@
 
 void provenance_add(struct provenance *provenance, const char *name, const char *text)
 {
-    if (provenance->count == PROVENANCE_ITEMS)
+    size_t place = 0;
+    while (place < provenance->count && strcmp(provenance->names[place], name) != 0)
+        place++;
+    if (place == PROVENANCE_ITEMS)
         return;
-    char *kept = provenance->texts[provenance->count];
-    provenance->names[provenance->count++] = name;
+    char *kept = provenance->texts[place];
+    provenance->names[place] = name;
+    provenance->count += place == provenance->count;
     snprintf(kept, PROVENANCE_TEXT, "%s", text);
     for (; *kept; kept++) /* each stays on its line, whatever a file is called */
         if (iscntrl((unsigned char)*kept))

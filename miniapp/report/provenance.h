@@ -24,6 +24,7 @@ void provenance_of_run(struct provenance *provenance, const char *command_line,
 /* The words of a command line in one text. */
 void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
 
+/* Adds a text, or puts it in the place of the one of that name. */
 void provenance_add(struct provenance *provenance, const char *name, const char *text);
 
 /* The text of a name; "" where there is none. */

@@ -19,7 +19,9 @@ def is_computable(kernel, file):
 
 def compute(kernel, file, **settings):
     """{variable: Field}, with ghost cells where the file has them; settings override the file's."""
-    has_ghosts = file.attrs.get("halo", HALO) == HALO
+    if "halo" not in file.attrs:
+        raise ValueError("attribute halo is missing: give 0 or 2")
+    has_ghosts = file.attrs["halo"] == HALO
     cyclic = file.attrs.get("cyclic_x", 0) == 1
     fields = {name: file[name][...] for name in (*kernel.INPUTS, *kernel.OPTIONAL) if name in file}
     fields |= missing(fields, getattr(kernel, "SAMPLED", {}))

@@ -1,0 +1,290 @@
+#include "axes.h"
+#include "hdf5_error.h"
+#include "hdf5_file.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <hdf5_hl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the names of axes ---- */
+
+enum { UNKNOWN = MINIAPP_NO_AXIS, TIME = MINIAPP_AXES };
+
+/* In small letters, each between blanks: names of dimensions, and CF's standard names and values of
+ * the attribute `axis`. */
+static const struct {
+    int axis;
+    const char *names;
+} known_names[] = {
+    {MINIAPP_X, " x lon longitude nav_lon rlon xt xu xh xq xc xt_ocean xu_ocean lon_rho xi_rho ni nlon "
+                "grid_longitude projection_x_coordinate "},
+    {MINIAPP_Y, " y lat latitude nav_lat rlat yt yu yh yq yc yt_ocean yu_ocean lat_rho eta_rho nj nlat "
+                "grid_latitude projection_y_coordinate "},
+    {MINIAPP_Z, " z zt zw zl zi lev level nav_lev depth deptht depthu depthv depthw z_t z_w st_ocean "
+                "sw_ocean nz height height_above_mean_sea_level "},
+    {MINIAPP_IP, " ip "},
+    {MINIAPP_JP, " jp "},
+    {MINIAPP_KR, " kr "},
+    {TIME, " t time time_counter time_centered time_instant ocean_time record "},
+};
+
+static int axis_called(const char *name)
+{
+    char word[SCALE_NAME + 2];
+    snprintf(word, sizeof(word), " %s ", name);
+    for (char *c = word; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    for (size_t i = 0; name[0] && i < sizeof(known_names) / sizeof(*known_names); i++)
+        if (strstr(known_names[i].names, word))
+            return known_names[i].axis;
+    return UNKNOWN;
+}
+
+const char *base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- dimension scales ---- */
+
+struct scale {
+    char path[SCALE_NAME];
+    int axis;
+};
+
+/* What the scale says of itself counts more than how it is called. */
+static int axis_of_scale(hid_t scale, const char *path)
+{
+    static const char *const telling[] = {"axis", "standard_name"};
+    static const char prefix[] = "_nc4_non_coord_"; /* netCDF-4: a variable of this name is no scale */
+    const char *name = base_name(path);
+    char text[TEXT_ATTRIBUTE];
+    for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
+        const int axis = axis_called(read_text_attribute(scale, telling[i], text));
+        if (axis)
+            return axis;
+    }
+    if (strstr(read_text_attribute(scale, "units", text), " since "))
+        return TIME;
+    if (strncmp(name, prefix, strlen(prefix)) == 0)
+        name += strlen(prefix);
+    return axis_called(name);
+}
+
+static herr_t look_at_scale(hid_t dataset, unsigned dimension, hid_t id, void *data)
+{
+    struct scale *const scale = data;
+    (void)dataset;
+    (void)dimension;
+    if (H5Iget_name(id, scale->path, sizeof(scale->path)) < 0)
+        scale->path[0] = '\0';
+    scale->axis = axis_of_scale(id, scale->path);
+    return 1; /* the first is enough */
+}
+
+/* Whether a dataset lists scales for each of its dimensions: HDF5 takes that for granted. */
+static bool lists_scales(hid_t dataset)
+{
+    static const char list[] = "DIMENSION_LIST";
+    const hid_t attribute =
+        H5Aexists(dataset, list) > 0 ? H5Aopen(dataset, list, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (attribute < 0)
+        return false;
+    const hid_t type = H5Aget_type(attribute);
+    const hid_t listed = H5Aget_space(attribute), space = H5Dget_space(dataset);
+    const bool is_list = H5Tget_class(type) == H5T_VLEN && H5Sget_simple_extent_npoints(listed) ==
+                                                               H5Sget_simple_extent_ndims(space);
+    H5Sclose(space);
+    H5Sclose(listed);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return is_list;
+}
+
+static bool find_scale(hid_t dataset, int dimension, struct scale *scale)
+{
+    *scale = (struct scale){"", UNKNOWN};
+    if (!lists_scales(dataset))
+        return true;
+    return H5DSiterate_scales(dataset, (unsigned)dimension, NULL, look_at_scale, scale) >= 0;
+}
+
+const char *scale_of(hid_t dataset, int dimension, char path[SCALE_NAME])
+{
+    struct scale scale;
+    find_scale(dataset, dimension, &scale);
+    snprintf(path, SCALE_NAME, "%s", scale.path);
+    return path;
+}
+
+bool has_coordinates(hid_t scale)
+{
+    char name[SCALE_NAME] = "";
+    return H5DSget_scale_name(scale, name, sizeof(name)) < 0 ||
+           !strstr(name, "not a netCDF variable");
+}
+
+/* ---- the dimensions of a dataset ---- */
+
+struct dimensions {
+    int count;
+    struct scale scale[H5S_MAX_RANK];
+    bool are_named;
+};
+
+static void describe_axes(const struct miniapp_field *field, char *text, size_t size)
+{
+    size_t used = 0;
+    for (const enum miniapp_axis *axis = field->axes; *axis && used < size; axis++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                 miniapp_axis_name(*axis));
+}
+
+static enum miniapp_status wrong_number(const char *path, const char *name,
+                                        const struct miniapp_field *field,
+                                        const struct dimensions *dimensions, bool has_time)
+{
+    const int rank = miniapp_field_rank(field);
+    const bool may_be_time = !dimensions->are_named && dimensions->count == rank + 1;
+    char wanted[64] = "";
+    describe_axes(field, wanted, sizeof(wanted));
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' has %d axes%s, but must have %d: (%s)%s", path,
+                name, dimensions->count, has_time ? " with that of time" : "", rank, wanted,
+                may_be_time ? "; if the first is time, --time INDEX chooses a record" : "");
+}
+
+static enum miniapp_status wrong_names(const char *path, const char *name,
+                                       const struct miniapp_field *field,
+                                       const struct dimensions *dimensions)
+{
+    char wanted[64] = "", found[512] = "";
+    size_t used = 0;
+    describe_axes(field, wanted, sizeof(wanted));
+    for (int i = 0; i < dimensions->count && used < sizeof(found); i++) {
+        const char *const scale = base_name(dimensions->scale[i].path);
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", i ? ", " : "",
+                                 scale[0] ? scale : "?");
+    }
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' has the axes (%s), but must have (%s)", path,
+                name, found, wanted);
+}
+
+/* The dimension of time: by its name, else one in front of the field's axes which has one record or
+ * from which one was chosen; or -1. */
+static int find_time(const struct dimensions *dimensions, const struct layout *layout, int rank,
+                     const struct time_choice *time)
+{
+    for (int i = 0; i < dimensions->count; i++)
+        if (dimensions->scale[i].axis == TIME)
+            return i;
+    const bool may_be = dimensions->count == rank + 1 && dimensions->scale[0].axis == UNKNOWN;
+    return may_be && (layout->length[0] == 1 || time->is_chosen) ? 0 : -1;
+}
+
+static enum miniapp_status choose_record(const char *path, const char *name,
+                                         const struct time_choice *time, struct layout *layout)
+{
+    const long long records = layout->time < 0 ? 1 : (long long)layout->length[layout->time];
+    long long record = time->is_chosen && records != 1 ? time->index : 0;
+    if (records == 0)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' has no record in time", path, name);
+    if (records != 1 && !time->is_chosen)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' has %lld records in time: choose one by --time "
+                                   "INDEX, from 0 to %lld, or -1 for the last", path, name,
+                    records, records - 1);
+    if (record < 0)
+        record += records;
+    if (record < 0 || record >= records)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' has %lld records in time, but --time chooses "
+                                   "%lld", path, name, records, time->index);
+    layout->record = (hsize_t)record;
+    return MINIAPP_DONE;
+}
+
+/* Each axis gets the dimension that has its name; those without a name are left in their order. */
+static enum miniapp_status place_axes(const char *path, const char *name,
+                                      const struct miniapp_field *field,
+                                      const struct dimensions *dimensions, struct layout *layout)
+{
+    bool is_used[H5S_MAX_RANK] = {false};
+    const int rank = miniapp_field_rank(field);
+    if (layout->time >= 0)
+        is_used[layout->time] = true;
+    for (int axis = 0; axis < rank; axis++) {
+        layout->place[axis] = -1;
+        for (int i = 0; i < dimensions->count && layout->place[axis] < 0; i++)
+            if (!is_used[i] && dimensions->scale[i].axis == (int)field->axes[axis]) {
+                layout->place[axis] = i;
+                is_used[i] = true;
+            }
+    }
+    for (int axis = 0, i = 0; axis < rank; axis++) {
+        if (layout->place[axis] >= 0)
+            continue;
+        while (is_used[i])
+            i++;
+        if (dimensions->scale[i].axis != UNKNOWN)
+            return wrong_names(path, name, field, dimensions);
+        layout->place[axis] = i++;
+    }
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
+                                const struct miniapp_field *field,
+                                const struct time_choice *time, struct layout *layout)
+{
+    const int rank = miniapp_field_rank(field);
+    struct dimensions dimensions = {0};
+    const hid_t space = H5Dget_space(dataset);
+    *layout = (struct layout){0};
+    dimensions.count = H5Sget_simple_extent_dims(space, layout->length, NULL);
+    H5Sclose(space);
+    layout->dimensions = dimensions.count;
+    for (int i = 0; i < dimensions.count; i++) {
+        if (!find_scale(dataset, i, &dimensions.scale[i]))
+            return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
+                        path, name, hdf5_reason());
+        dimensions.are_named |= dimensions.scale[i].axis != UNKNOWN;
+    }
+    layout->time = find_time(&dimensions, layout, rank, time);
+    if (dimensions.count - (layout->time >= 0) != rank)
+        return wrong_number(path, name, field, &dimensions, layout->time >= 0);
+    const enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
+    return status ? status : choose_record(path, name, time, layout);
+}
+
+bool is_in_order(const struct layout *layout, const struct miniapp_field *field)
+{
+    for (int axis = 1; axis < miniapp_field_rank(field); axis++)
+        if (layout->place[axis] < layout->place[axis - 1])
+            return false;
+    return true;
+}
+
+enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
+                                const struct miniapp_field *field, struct axes *axes)
+{
+    for (int i = 0; i < miniapp_field_rank(field); i++) {
+        const enum miniapp_axis axis = field->axes[i];
+        const hsize_t length = layout->length[layout->place[i]];
+        if (length == 0 || length > MINIAPP_MAX_CELLS)
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d", path,
+                        name, (unsigned long long)length, miniapp_axis_name(axis),
+                        MINIAPP_MAX_CELLS);
+        if (!axes->said_by[axis]) {
+            axes->length[axis] = (size_t)length;
+            axes->said_by[axis] = name;
+        } else if (axes->length[axis] != length) {
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu", path,
+                        name, (unsigned long long)length, miniapp_axis_name(axis),
+                        axes->said_by[axis], axes->length[axis]);
+        }
+    }
+    return MINIAPP_DONE;
+}

@@ -1,0 +1,211 @@
+/* Whether what a file holds can be meant: levels, spacings, masks. */
+#include "hdf5_file.h"
+#include "input.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the order of levels ---- */
+
+/* 1 where numbers rise, -1 where they fall, else 0; `broken` is the first that does not go on. */
+static int direction_of(const double *numbers, size_t count, size_t *broken)
+{
+    const int direction = count < 2 ? 1 : (numbers[1] > numbers[0]) - (numbers[1] < numbers[0]);
+    for (*broken = 1; *broken < count; (*broken)++)
+        if (!(direction * (numbers[*broken] - numbers[*broken - 1]) > 0))
+            return 0;
+    return direction;
+}
+
+static enum miniapp_status check_heights(const struct miniapp_input *input, const double *zt,
+                                         bool is_ordered, size_t broken)
+{
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    for (size_t k = 0; k < input->grid.nz; k++)
+        if (zt[k] > 0 && isfinite(zt[k]))
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but heights are negative below the surface",
+                        input->path, place_in_file(input, FIELD_zt, k), zt[k]);
+    if (!is_ordered && isfinite(zt[broken]) && isfinite(zt[broken - 1]))
+        return fail(MINIAPP_INPUT, "%s: %s is %g after %g, but heights rise from level to level, or "
+                                   "fall", input->path, place_in_file(input, FIELD_zt, broken), zt[broken],
+                    zt[broken - 1]);
+    return MINIAPP_DONE;
+}
+
+/* Heights that fall come from the surface, where they are plausible at all. */
+static enum miniapp_status find_by_heights(struct miniapp_input *input)
+{
+    double *zt = NULL;
+    size_t broken;
+    enum miniapp_status status = read_field(input, FIELD_zt, &zt);
+    if (status)
+        return status;
+    const int direction = direction_of(zt, input->grid.nz, &broken);
+    status = check_heights(input, zt, direction != 0, broken);
+    input->is_surface_first = direction < 0 && zt[0] <= 0;
+    free(zt);
+    return status;
+}
+
+/* Whether a coordinate counts downwards, 1, or upwards, -1; 0 where it does not say. */
+static int sense_of(hid_t scale, const char *path)
+{
+    char positive[TEXT_ATTRIBUTE], name[TEXT_ATTRIBUTE];
+    read_text_attribute(scale, "positive", positive);
+    read_text_attribute(scale, "standard_name", name);
+    if (strcmp(positive, "down") == 0 || strcmp(positive, "up") == 0)
+        return positive[0] == 'd' ? 1 : -1;
+    if (strcmp(name, "depth") == 0 || strncmp(base_name(path), "depth", strlen("depth")) == 0)
+        return 1;
+    return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
+}
+
+/* By the coordinate of the axis, where there is no zt. */
+static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
+{
+    const char *const path = input->scale[MINIAPP_Z];
+    const struct time_choice now = {0};
+    struct layout layout;
+    double *values = NULL;
+    size_t unused;
+    hid_t scale;
+    enum miniapp_status status = open_dataset(input->file, input->path, path, &scale);
+    if (status)
+        return status;
+    const int sense = has_coordinates(scale) ? sense_of(scale, path) : 0;
+    if (sense)
+        status = read_layout(scale, input->path, path, &fields[FIELD_zt], &now, &layout);
+    if (sense && !status)
+        status = check_shape(&layout, input->path, path, &fields[FIELD_zt], &input->axes);
+    if (sense && !status)
+        status = read_values(scale, input->path, path, &fields[FIELD_zt], &layout, input->grid.nz,
+                             &values, NULL);
+    if (values && input->grid.nz > 1)
+        input->is_surface_first = direction_of(values, input->grid.nz, &unused) == sense;
+    free(values);
+    H5Dclose(scale);
+    return status;
+}
+
+enum miniapp_status find_direction(struct miniapp_input *input)
+{
+    if (is_there(input, FIELD_zt))
+        return find_by_heights(input);
+    return input->scale[MINIAPP_Z][0] ? find_by_coordinate(input) : MINIAPP_DONE;
+}
+
+/* ---- spacings ---- */
+
+/* Distances of T points are those of dzw, and on the average those of dzt; a stretched grid is far
+ * from a factor of 2. */
+static enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id,
+                                          const double *values)
+{
+    double *zt = NULL;
+    enum miniapp_status status =
+        is_there(input, FIELD_zt) ? read_field(input, FIELD_zt, &zt) : MINIAPP_DONE;
+    for (size_t k = 0; zt && k + 1 < input->grid.nz && !status; k++) {
+        const double apart = zt[k + 1] - zt[k];
+        const double spacing = id == FIELD_dzw ? values[k] : (values[k] + values[k + 1]) / 2;
+        if (!isfinite(apart) || !isfinite(spacing) ||
+            (spacing >= apart / 2 && spacing <= 2 * apart))
+            continue;
+        status = fail(MINIAPP_INPUT, "%s: %s is %g, but 'zt' goes from %g to %g there", input->path,
+                      place_in_file(input, id, k), values[k], zt[k], zt[k + 1]);
+    }
+    free(zt);
+    return status;
+}
+
+/* ---- columns ---- */
+
+enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id id,
+                                  const double *mask, const char *land)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    for (size_t i = plane; i < plane * input->grid.nz; i++)
+        if (mask[i] == 0 && mask[i - plane] != 0) {
+            char below[SENTENCE];
+            snprintf(below, sizeof(below), "%s", place_in_file(input, id, i - plane));
+            return fail(MINIAPP_INPUT, "%s: %s %s, but %s below it is not: water reaches the surface "
+                                       "(levels go from the bottom up, where 'zt' does not fall)",
+                        input->path, place_in_file(input, id, i), land, below);
+        }
+    return MINIAPP_DONE;
+}
+
+/* 1 + the lowest level that is water in each column, or 0. */
+static void find_deepest(const struct miniapp_grid *grid, const double *mask, int32_t *deepest)
+{
+    const size_t plane = grid->nx * grid->ny;
+    memset(deepest, 0, plane * sizeof(*deepest));
+    for (size_t i = plane * grid->nz; i-- > 0;)
+        if (mask[i] != 0)
+            deepest[i % plane] = (int32_t)(i / plane) + 1;
+}
+
+static int level_in_file(const struct miniapp_input *input, int32_t level)
+{
+    return level > 0 && input->is_surface_first ? (int)input->grid.nz + 1 - level : level;
+}
+
+static enum miniapp_status compare_deepest(const struct miniapp_input *input, enum field_id a,
+                                           enum field_id b)
+{
+    const int32_t *const by_a = input->deepest[a], *const by_b = input->deepest[b];
+    for (size_t i = 0; by_a && by_b && a != b && i < input->grid.nx * input->grid.ny; i++)
+        if (by_a[i] != by_b[i])
+            return fail(MINIAPP_INPUT, "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
+                                       "deepest wet level is %d by the one, %d by the other",
+                        input->path, name_in_file(input, a), name_in_file(input, b),
+                        i / input->grid.nx, i % input->grid.nx, level_in_file(input, by_a[i]),
+                        level_in_file(input, by_b[i]));
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status keep_deepest(struct miniapp_input *input, enum field_id id,
+                                        const double *values)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    free(input->deepest[id]);
+    input->deepest[id] = malloc(plane * sizeof(**input->deepest));
+    if (!input->deepest[id])
+        return fail(MINIAPP_DEVICE, "out of memory for the depth of columns");
+    if (fields[id].type == MINIAPP_MASK)
+        find_deepest(&input->grid, values, input->deepest[id]);
+    for (size_t i = 0; i < plane && fields[id].type == MINIAPP_INDEX; i++)
+        input->deepest[id][i] = (int32_t)values[i];
+    return MINIAPP_DONE;
+}
+
+/* A column is as deep by kbot as by the masks of its cells. */
+static enum miniapp_status check_depth(struct miniapp_input *input, enum field_id id,
+                                       const double *values)
+{
+    static const enum field_id telling[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
+    enum miniapp_status status = keep_deepest(input, id, values);
+    for (size_t i = 0; i < sizeof(telling) / sizeof(*telling) && !status; i++)
+        status = compare_deepest(input, id, telling[i]);
+    return status;
+}
+
+enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id id,
+                                    const double *values)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    if (id == FIELD_dzt || id == FIELD_dzw)
+        return check_spacings(input, id, values);
+    if (fields[id].type == MINIAPP_MASK)
+        status = check_columns(input, id, values, "is land");
+    if (!status && (id == FIELD_maskT || id == FIELD_maskW || id == FIELD_kbot))
+        status = check_depth(input, id, values);
+    return status;
+}

@@ -1,0 +1,70 @@
+#include "coordinates.h"
+#include "axes.h"
+
+#include <hdf5_hl.h>
+#include <stdio.h>
+#include <string.h>
+
+/* netCDF-4 puts this before the name where a variable that is no coordinate has it. */
+static const char prefix[] = "_nc4_non_coord_";
+
+void name_of_dimension(const char *path, char name[AXIS_NAME])
+{
+    const char *base = base_name(path);
+    if (strncmp(base, prefix, strlen(prefix)) == 0)
+        base += strlen(prefix);
+    snprintf(name, AXIS_NAME, "%s", base);
+}
+
+static bool lies_in_file(hid_t dataset)
+{
+    const hid_t creation = H5Dget_create_plist(dataset);
+    const bool is_inside = creation >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL &&
+                           H5Pget_external_count(creation) == 0;
+    if (creation >= 0)
+        H5Pclose(creation);
+    return is_inside;
+}
+
+static bool has_numbers(hid_t dataset, hsize_t cells)
+{
+    hsize_t length = 0;
+    const hid_t space = H5Dget_space(dataset);
+    const hid_t type = H5Dget_type(dataset);
+    const H5T_class_t class = H5Tget_class(type);
+    const bool fits = H5Sget_simple_extent_ndims(space) == 1 &&
+                      H5Sget_simple_extent_dims(space, &length, NULL) == 1 && length == cells &&
+                      (class == H5T_INTEGER || class == H5T_FLOAT);
+    H5Tclose(type);
+    H5Sclose(space);
+    return fits;
+}
+
+bool is_coordinate(hid_t file, const char *path, hsize_t cells)
+{
+    const hid_t scale = H5Dopen2(file, path, H5P_DEFAULT);
+    if (scale < 0)
+        return false;
+    const bool is =
+        has_coordinates(scale) && has_numbers(scale, cells) && lies_in_file(scale);
+    H5Dclose(scale);
+    return is;
+}
+
+bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name)
+{
+    static const char *const of_the_file[] = {"REFERENCE_LIST", "DIMENSION_LIST", "_Netcdf4Dimid",
+                                              "_Netcdf4Coordinates"};
+    if (H5Ocopy(from, path, to, name, H5P_DEFAULT, H5P_DEFAULT) < 0)
+        return false;
+    const hid_t copy = H5Dopen2(to, name, H5P_DEFAULT);
+    bool is_done = copy >= 0;
+    for (size_t i = 0; i < sizeof(of_the_file) / sizeof(*of_the_file) && is_done; i++)
+        if (H5Aexists(copy, of_the_file[i]) > 0)
+            is_done = H5Adelete(copy, of_the_file[i]) >= 0;
+    if (is_done && H5DSis_scale(copy) <= 0)
+        is_done = H5DSset_scale(copy, name) >= 0;
+    if (copy >= 0)
+        H5Dclose(copy);
+    return is_done;
+}

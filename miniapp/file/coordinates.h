@@ -1,0 +1,19 @@
+/* Coordinate variables: dimension scales that outputs take over from inputs. */
+#ifndef COORDINATES_H
+#define COORDINATES_H
+
+#include <hdf5.h>
+#include <stdbool.h>
+
+enum { AXIS_NAME = 128 };
+
+/* What netCDF calls the dimension of a scale. */
+void name_of_dimension(const char *path, char name[AXIS_NAME]);
+
+/* Whether a scale holds a number for each of so many cells, in the file itself. */
+bool is_coordinate(hid_t file, const char *path, hsize_t cells);
+
+/* Copies it with its attributes, but for those that tell of the file that it is from. */
+bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name);
+
+#endif

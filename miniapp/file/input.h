@@ -1,0 +1,125 @@
+/* An input that is open, for the files that make up the reader. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include "axes.h"
+#include "table.h"
+#include "values.h"
+
+#include <hdf5.h>
+#include <miniapp/file.h>
+#include <stdint.h>
+
+struct miniapp_input_options {
+    int allow;
+    struct time_choice time;
+    char *variable[FIELDS]; /* the dataset that is to hold the field, or NULL */
+};
+
+enum { SENTENCE = 256 };
+
+struct miniapp_input {
+    char *path;
+    hid_t file;
+    int allow;
+    struct time_choice time;
+    bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
+    char *name[FIELDS];  /* of the dataset that holds the field, or NULL */
+    bool is_renamed[FIELDS];
+    struct axes axes;
+    struct miniapp_grid grid; /* as in the file, with or without ghosts */
+    char scale[MINIAPP_AXES][SCALE_NAME]; /* the dimension scale of each axis, or "" */
+    bool has_ghosts, is_cyclic;
+    bool is_surface_first; /* the file: what is read is turned round */
+    bool has_time;         /* some dataset that was opened has, and which record was chosen */
+    hsize_t record;
+    bool is_read[FIELDS];
+    bool is_set[SETTINGS]; /* by the file */
+    double setting[SETTINGS];
+    uint8_t *water[FIELDS];   /* of masks and kbot, in three dimensions, once it is known */
+    char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
+    int32_t *deepest[FIELDS]; /* of masks and kbot: 1 + the lowest wet level, once it is known */
+    struct treatment treatment[FIELDS];
+    bool is_made[FIELDS];  /* a mask or kbot */
+    bool has_land[FIELDS]; /* values on land were replaced */
+    double passing_bytes;   /* that reading a dataset takes */
+    char reason[SENTENCE];  /* why the file has ghosts, or none */
+    char grid_text[2 * SENTENCE], text[4096]; /* for the provenance */
+};
+
+/* Whether the file has a dataset for a field. */
+static inline bool is_there(const struct miniapp_input *input, enum field_id id)
+{
+    return input->name[id] != NULL;
+}
+
+/* What the file calls a field, or its own name. */
+static inline const char *name_in_file(const struct miniapp_input *input, enum field_id id)
+{
+    return input->name[id] ? input->name[id] : fields[id].name;
+}
+
+/* ---- input.c ---- */
+
+/* A field on the file's grid, from the bottom up, as the file has it: what is missing is NaN. The
+ * caller frees the values. */
+enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values);
+
+/* The same, checked; what is absent or missing is made. */
+enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values);
+
+/* "salt[3, 0, 17]", an element by its index in the file along (z, y, x); valid until the next
+ * call. */
+const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element);
+
+/* ---- input_text.c ---- */
+
+/* Once the grid is known. */
+void describe_grid(struct miniapp_input *input);
+
+/* ---- names.c ---- */
+
+/* Finds the datasets of all fields: by --variable, their own names or CF's standard names. */
+enum miniapp_status find_names(struct miniapp_input *input,
+                               const struct miniapp_input_options *options);
+
+/* Whether a dataset is what its field means, by its units and standard name. */
+enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_id id,
+                                  hid_t dataset);
+
+/* All that are needed but missing, in one line. */
+enum miniapp_status check_missing(struct miniapp_input *input);
+
+/* ---- land.c ---- */
+
+/* Which T cells are water, 1 or 0: by a mask, by kbot, else by the missing values of a field. They
+ * are the input's. NULL where nothing tells. */
+enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water);
+
+/* The values of a mask or of kbot which are absent, from the water cells. */
+enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values);
+
+/* Replaces what is missing or out of range on land; MINIAPP_INPUT where it is on water. */
+enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, double *values,
+                                size_t elements);
+
+/* ---- checks.c ---- */
+
+/* Finds out whether the surface comes first; MINIAPP_INPUT where the levels cannot be right. */
+enum miniapp_status find_direction(struct miniapp_input *input);
+
+/* Whether a field that was read agrees with what was read before: spacings with heights, a mask
+ * with itself, kbot with the masks. */
+enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id id,
+                                    const double *values);
+
+/* Whether no land lies on water; `land` says what a cell of land is: "is land", "is missing". */
+enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id id,
+                                  const double *mask, const char *land);
+
+/* ---- ghosts.c ---- */
+
+/* Decides whether the outer two rings are ghosts where the file does not say so. */
+enum miniapp_status find_ghosts(struct miniapp_input *input);
+
+#endif

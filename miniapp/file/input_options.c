@@ -1,0 +1,45 @@
+/* How an input is to be read. */
+#include "input.h"
+#include "status.h"
+#include "suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct miniapp_input_options *miniapp_input_options_create(void)
+{
+    return calloc(1, sizeof(struct miniapp_input_options));
+}
+
+void miniapp_input_options_free(struct miniapp_input_options *options)
+{
+    for (size_t id = 0; options && id < FIELDS; id++)
+        free(options->variable[id]);
+    free(options);
+}
+
+void miniapp_input_options_allow(struct miniapp_input_options *options, int allow)
+{
+    options->allow |= allow;
+}
+
+void miniapp_input_options_set_time(struct miniapp_input_options *options, long long index)
+{
+    options->time = (struct time_choice){true, index};
+}
+
+enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *options,
+                                                       const char *name, const char *dataset)
+{
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    const char *names[FIELDS];
+    for (size_t id = 1; id < FIELDS; id++)
+        names[id - 1] = fields[id].name;
+    if (!field)
+        return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
+                    closest_match(name, names, FIELDS - 1));
+    free(options->variable[field_id(field)]);
+    options->variable[field_id(field)] = strdup(dataset);
+    return options->variable[field_id(field)] ? MINIAPP_DONE
+                                              : fail(MINIAPP_DEVICE, "out of memory for a name");
+}

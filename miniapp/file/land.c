@@ -1,0 +1,262 @@
+/* Land: masks that are made, and what is missing. */
+#include "hdf5_file.h"
+#include "input.h"
+#include "range.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- masks in bytes ---- */
+
+/* A mask takes an eighth of what a field does; it is kept. */
+static uint8_t *keep_water(struct miniapp_input *input, enum field_id id)
+{
+    free(input->water[id]);
+    input->water[id] = malloc(miniapp_grid_points(&input->grid));
+    if (!input->water[id])
+        fail(MINIAPP_DEVICE, "out of memory for the water cells of '%s'", fields[id].name);
+    return input->water[id];
+}
+
+/* A mask as it is, or the columns from the levels of kbot to the surface. */
+static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
+                       uint8_t *water)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    for (size_t i = 0; i < plane * input->grid.nz; i++) {
+        const double deepest = values[i % plane];
+        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
+                                                   : deepest > 0 && (double)(i / plane + 1) >= deepest;
+    }
+}
+
+/* The water cells of a mask or of kbot that the file has. */
+static enum miniapp_status read_water(struct miniapp_input *input, enum field_id id,
+                                      const uint8_t **water)
+{
+    double *values = NULL;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!input->water[id]) {
+        status = read_field(input, id, &values);
+        if (!status && !keep_water(input, id))
+            status = MINIAPP_DEVICE;
+        if (!status)
+            fill_water(input, id, values, input->water[id]);
+        free(values);
+    }
+    *water = input->water[id];
+    return status;
+}
+
+/* ---- water by what is missing ---- */
+
+static bool lies_on_cells(const struct miniapp_field *field)
+{
+    return miniapp_field_rank(field) == 3 && field->type == MINIAPP_REAL &&
+           (field->wet == FIELD_maskT || field->wet == FIELD_maskW || field->wet == FIELD_kbot);
+}
+
+/* Cells where a field has a value, if some lack one. */
+static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
+{
+    const size_t points = miniapp_grid_points(&input->grid);
+    size_t missing = 0;
+    double *values = NULL;
+    enum miniapp_status status = read_raw(input, id, &values);
+    for (size_t i = 0; i < points && !status; i++) {
+        missing += isnan(values[i]);
+        values[i] = !isnan(values[i]);
+    }
+    if (!status && missing > 0)
+        status = check_columns(input, id, values, "is missing");
+    if (!status && missing > 0 && !keep_water(input, FIELD_maskT))
+        status = MINIAPP_DEVICE;
+    if (!status && missing > 0) {
+        input->is_made[FIELD_maskT] = true;
+        fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
+        snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
+                 name_in_file(input, id));
+    }
+    free(values);
+    return status;
+}
+
+enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water)
+{
+    static const enum field_id masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
+        if (is_there(input, masks[i])) {
+            snprintf(input->water_source, sizeof(input->water_source), "'%.200s'",
+                     name_in_file(input, masks[i]));
+            return read_water(input, masks[i], water);
+        }
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++)
+        if (!input->water[FIELD_maskT] && is_there(input, id) && lies_on_cells(&fields[id]))
+            status = read_missing(input, id);
+    *water = input->water[FIELD_maskT];
+    return status;
+}
+
+/* ---- masks that are absent ---- */
+
+/* Whether the cell beyond the one at `x`, `y` and level `k` is water: to the east for U, to the north
+ * for V, above for W. Beyond the last column lies the first where the ocean is cyclic, else land;
+ * above the surface, nothing that closes the face. */
+static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
+                            const uint8_t *water, size_t x, size_t y, size_t k)
+{
+    const struct miniapp_grid *const grid = &input->grid;
+    const size_t first = input->has_ghosts ? 2 * MINIAPP_HALO : 0;
+    const size_t row = (k * grid->ny + y) * grid->nx;
+    switch (mask) {
+    case FIELD_maskU:
+        return x + 1 < grid->nx ? water[row + x + 1] : input->is_cyclic && water[row + first];
+    case FIELD_maskV: return y + 1 < grid->ny && water[row + grid->nx + x];
+    case FIELD_maskW: return k + 1 == grid->nz || water[row + grid->nx * grid->ny + x];
+    default: return true;
+    }
+}
+
+/* As Veros makes them: a face is water where both cells are. */
+static void make_faces(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
+                       double *values)
+{
+    for (size_t k = 0, i = 0; k < input->grid.nz; k++)
+        for (size_t y = 0; y < input->grid.ny; y++)
+            for (size_t x = 0; x < input->grid.nx; x++, i++)
+                values[i] = water[i] && is_water_beyond(input, mask, water, x, y, k);
+}
+
+static void make_levels(const struct miniapp_input *input, const uint8_t *water, double *levels)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    for (size_t column = 0; column < plane; column++) {
+        size_t k = 0;
+        while (k < input->grid.nz && !water[k * plane + column])
+            k++;
+        levels[column] = k < input->grid.nz ? (double)(k + 1) : 0;
+    }
+}
+
+enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values)
+{
+    const uint8_t *water;
+    const enum miniapp_status status = find_water_cells(input, &water);
+    if (status)
+        return status;
+    if (!water)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing", input->path, fields[id].name);
+    if (fields[id].type == MINIAPP_MASK)
+        make_faces(input, id, water, values);
+    else
+        make_levels(input, water, values);
+    input->is_made[id] = true;
+    return MINIAPP_DONE;
+}
+
+/* ---- values on land ---- */
+
+/* Where a field means something; NULL where nothing tells: everywhere. */
+static enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
+                                        const uint8_t **water)
+{
+    const enum field_id wet = fields[id].wet;
+    enum miniapp_status status = MINIAPP_DONE;
+    double *values = NULL;
+    *water = NULL;
+    if (!wet)
+        return MINIAPP_DONE;
+    if (is_there(input, wet) || input->water[wet])
+        return read_water(input, wet, water);
+    status = find_water_cells(input, water);
+    if (status || !*water || wet == FIELD_maskT || wet == FIELD_kbot)
+        return status; /* cells, not faces */
+    values = malloc(miniapp_grid_points(&input->grid) * sizeof(*values));
+    if (!values || !keep_water(input, wet))
+        status = fail(MINIAPP_DEVICE, "out of memory for '%s'", fields[wet].name);
+    if (!status) {
+        make_faces(input, wet, *water, values);
+        fill_water(input, wet, values, input->water[wet]);
+        *water = input->water[wet];
+    }
+    free(values);
+    return status;
+}
+
+/* Whether an element of a field lies on water; in the plane, where the surface does. */
+static bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
+                     const uint8_t *water, size_t element)
+{
+    const size_t below = miniapp_field_rank(field) == 3
+                             ? 0
+                             : (input->grid.nz - 1) * input->grid.nx * input->grid.ny;
+    return !water || water[below + element];
+}
+
+static bool is_accepted(const struct miniapp_input *input, const struct miniapp_field *field,
+                        double value)
+{
+    if (!isfinite(value))
+        return input->allow & MINIAPP_ALLOW_NONFINITE;
+    return (input->allow & MINIAPP_ALLOW_INVALID) ||
+           (value >= field->valid_min && value <= field->valid_max);
+}
+
+/* Zero, or the value of the lowest water above, which enters averages with the cell. */
+static double value_on_land(const struct miniapp_input *input, const struct miniapp_field *field,
+                            const uint8_t *water, const double *values, size_t element)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    size_t above = element + plane;
+    if (!field->is_extended)
+        return 0;
+    while (above < plane * input->grid.nz && !water[above])
+        above += plane;
+    return above < plane * input->grid.nz ? values[above] : 0;
+}
+
+static enum miniapp_status refuse(const struct miniapp_input *input, enum field_id id,
+                                  size_t element, double value)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const char *const place = place_in_file(input, id, element);
+    char range[RANGE_TEXT];
+    if (isnan(value) && input->treatment[id].has_missing)
+        return fail(MINIAPP_INPUT, "%s: %s is missing%s (--allow-nonfinite accepts it as NaN)",
+                    input->path, place, field->wet ? " on water" : "");
+    if (!isfinite(value))
+        return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path, place,
+                    value);
+    return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
+                range_text(field->valid_min, field->valid_max, range),
+                field->wet ? " on water" : "");
+}
+
+enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, double *values,
+                                size_t elements)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const uint8_t *water = NULL;
+    size_t first = 0;
+    while (first < elements && is_accepted(input, field, values[first]))
+        first++;
+    if (first == elements)
+        return MINIAPP_DONE;
+    const enum miniapp_status status = find_meaning(input, id, &water);
+    if (status)
+        return status;
+    for (size_t i = first; i < elements; i++) {
+        if (is_accepted(input, field, values[i]))
+            continue;
+        if (is_water(input, field, water, i))
+            return refuse(input, id, i, values[i]);
+        const double replaced = values[i];
+        values[i] = value_on_land(input, field, water, values, i);
+        input->has_land[id] |= values[i] != replaced;
+    }
+    return MINIAPP_DONE;
+}

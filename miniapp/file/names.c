@@ -1,0 +1,267 @@
+/* Which dataset of the file holds which field. */
+#include "hdf5_file.h"
+#include "input.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- by name ---- */
+
+static enum miniapp_status set_name(struct miniapp_input *input, enum field_id id,
+                                    const char *name)
+{
+    free(input->name[id]);
+    input->name[id] = strdup(name);
+    input->is_renamed[id] = strcmp(name, fields[id].name) != 0;
+    return input->name[id] ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a name");
+}
+
+/* Whether each part of a path is there. What cannot be looked up counts as there. */
+static bool has_path(hid_t file, const char *path)
+{
+    char part[1024];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+        if (!has_dataset(file, part))
+            return false;
+    }
+    return has_dataset(file, path);
+}
+
+static enum miniapp_status find_by_name(struct miniapp_input *input,
+                                        const struct miniapp_input_options *options)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
+        const char *const theirs = options ? options->variable[id] : NULL;
+        if (theirs && (!theirs[0] || !has_path(input->file, theirs)))
+            return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which --variable names for '%s'",
+                        input->path, theirs, fields[id].name);
+        if (theirs || has_dataset(input->file, fields[id].name))
+            status = set_name(input, id, theirs ? theirs : fields[id].name);
+        input->is_renamed[id] |= theirs != NULL;
+    }
+    return status;
+}
+
+/* ---- by CF's standard names ---- */
+
+struct search {
+    struct miniapp_input *input;
+    enum miniapp_status status;
+};
+
+/* Whether a dataset may be the field by its number of axes. */
+static bool may_hold(hid_t dataset, const struct miniapp_field *field)
+{
+    const hid_t space = H5Dget_space(dataset);
+    const int surplus = H5Sget_simple_extent_ndims(space) - miniapp_field_rank(field);
+    H5Sclose(space);
+    return surplus == 0 || surplus == 1; /* time */
+}
+
+/* A field that has no dataset takes the one that has its standard name, if there is only one. */
+static enum miniapp_status take_standard_name(struct miniapp_input *input, hid_t dataset,
+                                              const char *name, const char *standard_name)
+{
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
+        if (!fields[id].standard_name || strcmp(fields[id].standard_name, standard_name) != 0 ||
+            !may_hold(dataset, &fields[id]))
+            continue;
+        if (!is_there(input, id))
+            return set_name(input, id, name);
+        if (input->is_renamed[id] && input->needed[id] && strcmp(input->name[id], name) != 0)
+            return fail(MINIAPP_INPUT, "%s: datasets '%s' and '%s' both are %s: choose one by "
+                                       "--variable %s=NAME", input->path, input->name[id], name,
+                        standard_name, fields[id].name);
+    }
+    return MINIAPP_DONE;
+}
+
+/* A dataset that lies in the file itself, open, or -1. */
+static hid_t open_linked(hid_t group, const char *name, const H5L_info_t *link)
+{
+    const hid_t object =
+        link->type == H5L_TYPE_HARD ? H5Oopen(group, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (object < 0 || H5Iget_type(object) == H5I_DATASET)
+        return object;
+    H5Oclose(object);
+    return H5I_INVALID_HID;
+}
+
+static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link, void *data)
+{
+    struct search *const search = data;
+    char text[TEXT_ATTRIBUTE];
+    const hid_t dataset = open_linked(group, name, link);
+    if (dataset < 0)
+        return 0;
+    if (read_text_attribute(dataset, "standard_name", text)[0])
+        search->status = take_standard_name(search->input, dataset, name, text);
+    H5Dclose(dataset);
+    return search->status ? 1 : 0;
+}
+
+static bool lacks_any(const struct miniapp_input *input)
+{
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        if (input->needed[id] && !is_there(input, id) && fields[id].standard_name)
+            return true;
+    return false;
+}
+
+enum miniapp_status find_names(struct miniapp_input *input,
+                               const struct miniapp_input_options *options)
+{
+    struct search search = {input, MINIAPP_DONE};
+    const enum miniapp_status status = find_by_name(input, options);
+    if (status || !lacks_any(input))
+        return status;
+    H5Literate(input->file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, &search);
+    return search.status;
+}
+
+/* ---- what it means ---- */
+
+/* Quantities that are taken for a field by mistake. */
+static const struct {
+    enum field_id field;
+    const char *standard_name, *quantity;
+} others[] = {
+    {FIELD_temp, "sea_water_potential_temperature", "potential temperature"},
+    {FIELD_temp, "sea_water_temperature", "in-situ temperature"},
+    {FIELD_salt, "sea_water_practical_salinity", "practical salinity"},
+    {FIELD_salt, "sea_water_salinity", "practical salinity"},
+};
+
+/* In small letters, without blanks and underscores, each between commas. */
+static const struct {
+    enum field_id field;
+    const char *units;
+} wrong_units[] = {
+    {FIELD_temp, ",k,kelvin,kelvins,degk,degreek,degreeskelvin,degreekelvin,degf,fahrenheit,"},
+    {FIELD_salt, ",psu,pss,pss-78,pss78,1,kg/kg,kgkg-1,kgkg**-1,kgkg^-1,"},
+};
+
+static bool is_unit_in(const char *text, const char *list)
+{
+    char word[TEXT_ATTRIBUTE + 2] = ",";
+    size_t used = 1;
+    for (const char *c = text; *c; c++)
+        if (*c != ' ' && *c != '_')
+            word[used++] = (char)tolower((unsigned char)*c);
+    word[used] = ',';
+    return used > 1 && strstr(list, word);
+}
+
+enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_id id,
+                                  hid_t dataset)
+{
+    const bool is_chosen = input->is_renamed[id]; /* by its standard name, or by --variable */
+    char text[TEXT_ATTRIBUTE];
+    read_text_attribute(dataset, "standard_name", text);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !is_chosen; i++)
+        if (others[i].field == id && strcmp(others[i].standard_name, text) == 0)
+            return fail(MINIAPP_INPUT, "%s: dataset '%s' is %s, but must be %s: run/make-input "
+                                       "converts it", input->path, input->name[id],
+                        others[i].quantity, fields[id].long_name);
+    read_text_attribute(dataset, "units", text);
+    for (size_t i = 0; i < sizeof(wrong_units) / sizeof(*wrong_units); i++)
+        if (wrong_units[i].field == id && is_unit_in(text, wrong_units[i].units))
+            return fail(MINIAPP_INPUT, "%s: dataset '%s' is in '%s', but must be in %s: "
+                                       "run/make-input converts it", input->path, input->name[id],
+                        text, fields[id].units);
+    return MINIAPP_DONE;
+}
+
+/* ---- what is missing ---- */
+
+struct list {
+    char text[2048];
+    size_t used, count;
+};
+
+static void add(struct list *list, const struct miniapp_field *field)
+{
+    if (list->used < sizeof(list->text))
+        list->used += (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
+                                       "%s'%s' (%s, %s)", list->count ? ", " : "", field->name,
+                                       field->long_name, field->units);
+    list->count++;
+}
+
+static herr_t look_for_other(hid_t group, const char *name, const H5L_info_t *link, void *data)
+{
+    char text[TEXT_ATTRIBUTE];
+    char *const hint = data;
+    const hid_t dataset = open_linked(group, name, link);
+    if (dataset < 0)
+        return 0;
+    read_text_attribute(dataset, "standard_name", text);
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (strcmp(others[i].standard_name, text) == 0) {
+            const size_t used = strlen(hint);
+            snprintf(hint + used, SENTENCE - used, "; '%.64s' is %s", name, others[i].quantity);
+        }
+    H5Dclose(dataset);
+    return 0;
+}
+
+/* What could stand in for the missing ones. */
+static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_kbot,
+                       char hints[4 * SENTENCE])
+{
+    char quantities[SENTENCE] = "";
+    const bool lacks_water = (input->needed[FIELD_temp] && !is_there(input, FIELD_temp)) ||
+                             (input->needed[FIELD_salt] && !is_there(input, FIELD_salt));
+    if (lacks_water)
+        H5Literate(input->file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_for_other, quantities);
+    const bool lacks_height = input->needed[FIELD_zt] && !is_there(input, FIELD_zt);
+    snprintf(hints, 4 * SENTENCE, "%s%s%s%s; --variable NAME=THEIRS takes another dataset, "
+                                  "run/make-input makes what is missing", quantities,
+             lacks_mask ? "; missing values in 'salt' or 'temp', 'kbot' or another mask would do for "
+                          "masks" : "",
+             lacks_kbot ? "; a mask would do for 'kbot'" : "",
+             lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "");
+}
+
+static bool lacks_made(const struct miniapp_input *input)
+{
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        if (input->needed[id] && fields[id].is_made && !is_there(input, id))
+            return true;
+    return false;
+}
+
+enum miniapp_status check_missing(struct miniapp_input *input)
+{
+    struct list list = {{0}, 0, 0};
+    char hints[4 * SENTENCE];
+    bool lacks_mask = false, lacks_kbot = false;
+    const uint8_t *water = NULL;
+    const enum miniapp_status status =
+        lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
+    if (status)
+        return status;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
+        const struct miniapp_field *const field = &fields[id];
+        if (!input->needed[id] || field->is_optional || is_there(input, id) ||
+            (field->is_made && water))
+            continue;
+        lacks_mask |= field->type == MINIAPP_MASK;
+        lacks_kbot |= field->type == MINIAPP_INDEX;
+        add(&list, field);
+    }
+    if (list.count == 0)
+        return MINIAPP_DONE;
+    give_hints(input, lacks_mask, lacks_kbot, hints);
+    if (list.count > 1)
+        return fail(MINIAPP_INPUT, "%s: %zu datasets are missing: %s%s", input->path, list.count,
+                    list.text, hints);
+    const char *const details = strchr(list.text, ' ');
+    return fail(MINIAPP_INPUT, "%s: dataset %.*s is missing%s%s", input->path,
+                (int)(details - list.text), list.text, details, hints);
+}

@@ -1,0 +1,296 @@
+#include "values.h"
+#include "guard.h"
+#include "hdf5_error.h"
+#include "hdf5_file.h"
+#include "status.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- packed and missing values ---- */
+
+enum { MOST_FILLS = 16 };
+
+/* netCDF's attributes of a dataset. Fill values are compared with what is stored. */
+struct packing {
+    bool is_packed;
+    double scale, offset;
+    int fills;
+    double fill[MOST_FILLS];
+};
+
+/* What the dataset would store of a number: that is what is compared with it. False for a number
+ * that a dataset of integers cannot hold, which means that none of its values is missing. */
+static bool as_stored(hid_t dataset, double *number)
+{
+    long double room[2] = {0}; /* for any type of number */
+    const hid_t type = H5Dget_type(dataset);
+    const double wanted = *number;
+    memcpy(room, number, sizeof(*number));
+    bool is_held = H5Tget_class(type) != H5T_ENUM && H5Tget_size(type) <= sizeof(room) &&
+                   H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, room, NULL, H5P_DEFAULT) >= 0 &&
+                   H5Tconvert(type, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
+    memcpy(number, room, sizeof(*number));
+    is_held = is_held && (H5Tget_class(type) == H5T_FLOAT || *number == wanted);
+    H5Tclose(type);
+    return is_held;
+}
+
+/* The numbers of an attribute, which may be several. */
+static enum miniapp_status read_fills(hid_t dataset, const char *path, const char *dataset_name,
+                                      const char *name, struct packing *packing)
+{
+    if (H5Aexists(dataset, name) == 0)
+        return MINIAPP_DONE;
+    double numbers[MOST_FILLS];
+    const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT);
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    const bool is_read = count >= 0 && count <= MOST_FILLS - packing->fills &&
+                         (class == H5T_INTEGER || class == H5T_FLOAT) &&
+                         H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers) >= 0;
+    for (hssize_t i = 0; i < count && is_read; i++)
+        if (as_stored(dataset, &numbers[i]))
+            packing->fill[packing->fills++] = numbers[i];
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return is_read ? MINIAPP_DONE
+                   : fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' must be a number", path,
+                          name, dataset_name);
+}
+
+static enum miniapp_status read_packing(hid_t dataset, const char *path, const char *name,
+                                        struct packing *packing)
+{
+    char where[PATH_MAX];
+    bool has_scale = false, has_offset = false;
+    snprintf(where, sizeof(where), "%s: dataset '%s'", path, name);
+    *packing = (struct packing){.scale = 1};
+    enum miniapp_status status =
+        read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
+    if (!status)
+        status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
+    if (!status)
+        status = read_fills(dataset, path, name, "_FillValue", packing);
+    if (!status)
+        status = read_fills(dataset, path, name, "missing_value", packing);
+    packing->is_packed = has_scale || has_offset;
+    return status;
+}
+
+static bool is_missing(const struct packing *packing, double stored)
+{
+    for (int i = 0; i < packing->fills; i++)
+        if (stored == packing->fill[i] || (isnan(stored) && isnan(packing->fill[i])))
+            return true;
+    return false;
+}
+
+static void unpack(const struct packing *packing, double missing, double *values, size_t elements,
+                   struct treatment *treatment)
+{
+    treatment->is_unpacked = packing->is_packed;
+    if (!packing->is_packed && packing->fills == 0)
+        return;
+    for (size_t i = 0; i < elements; i++)
+        if (is_missing(packing, values[i])) {
+            values[i] = missing;
+            treatment->has_missing = true;
+        } else if (packing->is_packed) {
+            values[i] = values[i] * packing->scale + packing->offset;
+        }
+}
+
+/* ---- reading ---- */
+
+/* HDF5 reads zeros where nothing was ever written. */
+static bool was_written(hid_t dataset)
+{
+    H5D_space_status_t space;
+    return H5Dget_space_status(dataset, &space) < 0 || space != H5D_SPACE_STATUS_NOT_ALLOCATED;
+}
+
+/* All of the dataset, or a record of it. */
+static herr_t select_record(const struct layout *layout, hid_t space)
+{
+    hsize_t start[H5S_MAX_RANK] = {0}, count[H5S_MAX_RANK];
+    if (layout->time < 0)
+        return 0;
+    memcpy(count, layout->length, sizeof(count));
+    start[layout->time] = layout->record;
+    count[layout->time] = 1;
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+}
+
+/* HDF5 does not convert enumerations: their integers are read as they are and converted in place. */
+static herr_t read_as_double(hid_t dataset, hid_t memory, hid_t space, size_t elements,
+                             double *values)
+{
+    const hid_t type = H5Dget_type(dataset);
+    herr_t error;
+    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
+        const hid_t base = H5Tget_super(type);
+        error = H5Dread(dataset, type, memory, space, H5P_DEFAULT, values);
+        if (error >= 0)
+            error = H5Tconvert(base, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
+        H5Tclose(base);
+    } else {
+        error = H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
+    }
+    H5Tclose(type);
+    return error;
+}
+
+static herr_t read_record(hid_t dataset, const struct layout *layout, size_t elements,
+                          double *values)
+{
+    const hsize_t count = elements;
+    const hid_t space = H5Dget_space(dataset);
+    const hid_t memory = H5Screate_simple(1, &count, NULL);
+    guard_data(elements * sizeof(*values));
+    herr_t error = select_record(layout, space);
+    if (error >= 0)
+        error = read_as_double(dataset, memory, space, elements, values);
+    H5Sclose(memory);
+    H5Sclose(space);
+    return error;
+}
+
+/* ---- the order of axes ---- */
+
+/* The step in the file from one cell to the next along each axis of the field. */
+static void find_steps(const struct layout *layout, int rank, size_t *step)
+{
+    for (int axis = 0; axis < rank; axis++) {
+        step[axis] = 1;
+        for (int i = layout->place[axis] + 1; i < layout->dimensions; i++)
+            step[axis] *= i == layout->time ? 1 : (size_t)layout->length[i];
+    }
+}
+
+static void transpose(const double *from, const struct layout *layout,
+                      const struct miniapp_field *field, size_t elements, double *to)
+{
+    const int rank = miniapp_field_rank(field);
+    size_t step[MINIAPP_MAX_RANK], index[MINIAPP_MAX_RANK] = {0}, place = 0;
+    find_steps(layout, rank, step);
+    for (size_t i = 0; i < elements; i++) {
+        to[i] = from[place];
+        for (int axis = rank - 1; axis >= 0; axis--) {
+            place += step[axis];
+            if (++index[axis] < layout->length[layout->place[axis]])
+                break;
+            place -= index[axis] * step[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+static enum miniapp_status order_axes(const char *path, const char *name,
+                                      const struct miniapp_field *field,
+                                      const struct layout *layout, size_t elements,
+                                      double **values, struct treatment *treatment)
+{
+    if (is_in_order(layout, field))
+        return MINIAPP_DONE;
+    double *const ordered = malloc(elements * sizeof(*ordered));
+    if (!ordered)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory to be "
+                                   "transposed: %.3g GB", path, name, (double)elements * 8e-9);
+    transpose(*values, layout, field, elements, ordered);
+    free(*values);
+    *values = ordered;
+    treatment->is_transposed = true;
+    return MINIAPP_DONE;
+}
+
+double bytes_to_read(const struct miniapp_field *field, const struct layout *layout)
+{
+    double bytes = sizeof(double) * (is_in_order(layout, field) ? 1 : 2);
+    for (int axis = 0; axis < miniapp_field_rank(field); axis++)
+        bytes *= (double)layout->length[layout->place[axis]];
+    return bytes;
+}
+
+enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,
+                                const struct miniapp_field *field, const struct layout *layout,
+                                size_t elements, double **values, struct treatment *treatment)
+{
+    struct packing packing;
+    struct treatment ignored;
+    treatment = treatment ? treatment : &ignored;
+    *treatment = (struct treatment){0};
+    *values = NULL;
+    if (!was_written(dataset))
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' was never written", path, name);
+    enum miniapp_status status = read_packing(dataset, path, name, &packing);
+    if (status)
+        return status;
+    if (elements <= PTRDIFF_MAX / sizeof(**values))
+        *values = malloc(elements * sizeof(**values));
+    if (!*values)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
+                                   "%.3g GB", path, name, (double)elements * 8e-9);
+    if (read_record(dataset, layout, elements, *values) < 0) {
+        status = fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name,
+                      hdf5_reason());
+    } else {
+        unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
+        status = order_axes(path, name, field, layout, elements, values, treatment);
+    }
+    if (status) {
+        free(*values);
+        *values = NULL;
+    }
+    return status;
+}
+
+/* ---- the order of levels ---- */
+
+static void swap(double *a, double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double kept = a[i];
+        a[i] = b[i];
+        b[i] = kept;
+    }
+}
+
+static void turn_indices(double *index, size_t elements, size_t levels)
+{
+    for (size_t i = 0; i < elements; i++)
+        if (index[i] > 0)
+            index[i] = (double)levels + 1 - index[i];
+}
+
+void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid,
+                 double *values)
+{
+    size_t blocks = 1, plane = 1;
+    bool is_above = true; /* of the axis z */
+    for (const enum miniapp_axis *axis = field->axes; *axis; axis++) {
+        if (*axis == MINIAPP_Z)
+            is_above = false;
+        else if (is_above)
+            blocks *= miniapp_axis_length(*axis, grid);
+        else
+            plane *= miniapp_axis_length(*axis, grid);
+    }
+    if (field->counts == MINIAPP_Z)
+        turn_indices(values, blocks, grid->nz);
+    for (size_t block = 0; block < blocks && !is_above; block++) {
+        double *const bottom = values + block * grid->nz * plane;
+        for (size_t k = 0; k < grid->nz / 2; k++)
+            swap(bottom + k * plane, bottom + (grid->nz - 1 - k) * plane, plane);
+    }
+}

@@ -1,0 +1,872 @@
+"""Files as people have them: land, levels, time, axes and names as netCDF stores them. Whatever a
+file looks like, its ocean is the same, and so is the result."""
+
+import re
+import shutil
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+import fields
+from conftest import INPUT, USAGE, create, read, write
+
+HALO = 2
+FILL = 9.969209968386869e36  # netCDF's own
+INSIDE = (..., slice(HALO, -HALO), slice(HALO, -HALO))
+
+
+# ---- an ocean ----
+
+def zeros_on_land(values):
+    """What land becomes when it is missing: zero, but for K_iso."""
+    values = dict(values)
+    wet = values["maskT"] == 1
+    faces = {"u_wgrid": "maskU", "v_wgrid": "maskV"}
+    for name in ("temp", "salt", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc", "tke",
+                 "tke_taup1", "dtke_taum1"):
+        values[name] = np.where(values[faces.get(name, "maskT")] == 1, values[name], 0)
+    values["forc_tke_surface"] = np.where(values["kbot"] > 0, values["forc_tke_surface"], 0)
+    values["K_iso"] = extended(values["K_iso"], wet)
+    return values
+
+
+def extended(field, wet):
+    """Land has the value of the lowest water above it."""
+    field = np.where(wet, field, 0)
+    for k in reversed(range(len(field) - 1)):
+        field[k] = np.where(wet[k], field[k], field[k + 1])
+    return field
+
+
+def faces(mask, cyclic, halo):
+    """The masks of faces, by Veros's rule."""
+    east, north, above = np.zeros_like(mask), np.zeros_like(mask), mask.copy()
+    east[..., :-1] = mask[..., :-1] & mask[..., 1:]
+    if cyclic:
+        east[..., -1] = mask[..., -1] & mask[..., 2 * halo]
+    north[:, :-1] = mask[:, :-1] & mask[:, 1:]
+    above[:-1] = mask[:-1] & mask[1:]
+    return {"maskT": mask, "maskU": east, "maskV": north, "maskW": above}
+
+
+@pytest.fixture(scope="module")
+def basin():
+    """An ocean without ghosts, whose land holds what missing values become."""
+    values, settings = fields.make(12, 9, 6, seed=5)
+    values |= faces(values["maskT"], cyclic=False, halo=0)
+    return zeros_on_land({name: value for name, value in values.items()
+                          if name not in ("sample", "factor_a", "factor_b")}), settings
+
+
+@pytest.fixture
+def plain(tmp_path, basin):
+    """Its file, with nothing that needs care."""
+    return write(tmp_path / "plain.h5", *basin, halo=0)
+
+
+@pytest.fixture
+def expected(miniapp, plain, tmp_path):
+    """What the program makes of it."""
+    path = tmp_path / "expected.h5"
+    miniapp.passes("-o", path, plain)
+    return contents(path)
+
+
+def contents(path):
+    with h5py.File(path) as file:
+        return {name: dataset[...] for name, dataset in file.items()
+                if not h5py.h5ds.is_scale(dataset.id)}
+
+
+def results(miniapp, path, *options, **expectations):
+    """The outputs, and what the program says that it did."""
+    out = path.with_suffix(".out.h5")
+    provenance = miniapp.json("-o", out, *options, path, **expectations)["provenance"]
+    return contents(out), provenance
+
+
+def assert_same(found, expected):
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+def masked(values, name, fill):
+    """A field with a fill value on its land."""
+    where = {"u_wgrid": "maskU", "v_wgrid": "maskV", "w_wgrid": "maskW"}.get(name, "maskT")
+    mask = values["kbot"] > 0 if values[name].ndim == 2 else values[where] == 1
+    return np.where(mask, values[name], fill)
+
+
+LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc",
+        "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1"]
+
+
+# ---- ghosts ----
+
+def without_halo(path, values, settings=None, **attributes):
+    return write(path, values, settings, **attributes)
+
+
+def test_outer_water_is_not_eaten(miniapp, basin, expected, tmp_path):
+    """Without the attribute halo, water in the outer rings says that they are cells."""
+    path = write(tmp_path / "bare.h5", *basin)
+    found, provenance = results(miniapp, path)
+    assert_same(found, expected)
+    assert provenance["grid"] == "12 x 9 x 6 points, no ghosts: the outer cells are water"
+
+
+def closed(values):
+    """With two rings of land around."""
+    result = {}
+    for name, value in values.items():
+        along = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
+                    .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+        width = [(HALO, HALO) if axis in "xy" else (0, 0) for axis in along]
+        is_mask = name.startswith("mask") or name == "kbot"
+        result[name] = np.pad(value, width, "constant" if is_mask else "edge")
+    return result
+
+
+def test_outer_land_is_taken_for_ghosts(miniapp, basin, expected, tmp_path):
+    values, settings = closed(basin[0]), basin[1]
+    path = write(tmp_path / "bare.h5", values, settings)
+    found, provenance = results(miniapp, path)
+    assert provenance["grid"] == ("16 x 13 x 6 points, two ghosts on each side: the outer cells are "
+                                  "land")
+    with h5py.File(path, "a") as file:
+        file.attrs["halo"] = 2
+    told, provenance = results(miniapp, path)
+    assert provenance["grid"].endswith("attribute halo is 2")
+    assert_same(found, told)
+    assert_same({name: value[INSIDE] for name, value in found.items()}, expected)
+
+
+def channel():
+    """A cyclic ocean between two walls, with its ghosts."""
+    values, settings = fields.make(14, 11, 5, seed=9)
+    for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
+        values[name][..., :HALO, :] = values[name][..., -HALO:, :] = 0
+    for name, value in values.items():
+        if value.ndim > 1 or name in ("dxt", "dxu"):
+            value[..., :HALO] = value[..., -2 * HALO:-HALO]
+            value[..., -HALO:] = value[..., HALO:2 * HALO]
+    values |= {name: mask for name, mask in faces(values["maskT"], True, HALO).items()}
+    return {name: value for name, value in values.items() if name[:6] not in ("sample", "factor")
+            }, settings
+
+
+def test_outer_copies_are_taken_for_ghosts(miniapp, tmp_path):
+    values, settings = channel()
+    path = write(tmp_path / "bare.h5", values, settings, cyclic_x=1)
+    found, provenance = results(miniapp, path)
+    assert provenance["grid"] == ("14 x 11 x 5 points, two ghosts on each side, cyclic in x: the "
+                                  "outer rows are land, the outer columns copies")
+    told, _ = results(miniapp, write(tmp_path / "told.h5", values, settings, 2, 1))
+    assert_same(found, told)
+    values["salt"][0, 5, 0] += 0.5  # no copy any more
+    water = np.argwhere(values["maskT"][:, 3:-3, 0])[-1] + (0, 3)
+    values["salt"][tuple(water) + (0,)] += 0.5
+    path = write(tmp_path / "cells.h5", values, settings, cyclic_x=1)
+    _, provenance = results(miniapp, path)
+    assert provenance["grid"].endswith("no ghosts, cyclic in x: the outer cells are water")
+
+
+def test_outer_copies_of_an_ocean_that_may_be_cyclic(miniapp, tmp_path):
+    path = write(tmp_path / "bare.h5", *channel())
+    miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing.*copies.*cyclic_x = 1", path)
+
+
+def test_nothing_tells_of_ghosts(miniapp, basin, tmp_path):
+    values = {name: basin[0][name] + 1 for name in ("salt", "temp")} | {"p": basin[0]["p"]}
+    path = write(tmp_path / "bare.h5", values)
+    miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing: give 0 .* 2 .*missing values tell",
+                  "-k", "eos", path)
+    values["salt"][0, 4, 4] = np.nan
+    path = write(tmp_path / "land.h5", values)
+    _, provenance = results(miniapp, path, "-k", "eos")
+    assert "no ghosts: the outer cells are water" in provenance["grid"]
+
+
+# ---- levels ----
+
+def surface_first(values):
+    """Turned round, as most of the world stores it."""
+    result = {}
+    for name, value in values.items():
+        has_z = value.ndim == 3 or name in ("zt", "p", "dzt", "dzw")
+        result[name] = value[::-1] if has_z else value
+    nz = len(values["zt"])
+    result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)
+    return result
+
+
+def turned(outputs):
+    return {name: value[..., ::-1, :, :] if value.ndim >= 3 else value
+            for name, value in outputs.items()}
+
+
+def test_surface_first(miniapp, basin, expected, tmp_path):
+    path = write(tmp_path / "turned.h5", surface_first(basin[0]), basin[1], halo=0)
+    found, provenance = results(miniapp, path)
+    assert_same(found, turned(expected))
+    assert "levels from the surface down, turned round" in provenance["input_read_as"]
+    # a reference is in the order of the file
+    miniapp.passes("--validate", path.with_suffix(".out.h5"), path)
+
+
+def test_surface_first_by_its_coordinate(miniapp, basin, expected, tmp_path):
+    """Where there is no zt, the coordinate of z tells if it says which way it counts."""
+    values = surface_first(basin[0])
+    depth = -values.pop("zt")
+    for attributes, is_turned in (({"positive": "down"}, True), ({"standard_name": "depth"}, True),
+                                  ({"axis": "Z"}, False)):
+        path = write(tmp_path / "tke.h5", values, basin[1], halo=0)
+        with h5py.File(path, "a") as file:
+            file["z"] = depth
+            file["z"].make_scale("z")
+            file["z"].attrs.update(attributes)
+            for name, value in values.items():
+                if value.ndim == 3:
+                    file[name].dims[0].attach_scale(file["z"])
+        if not is_turned:
+            miniapp.fails(INPUT, "maskU.* is land, but .* below it is not", "-k", "tke", path)
+            continue
+        found, _ = results(miniapp, path, "-k", "tke")
+        assert_same(found, {name: turned(expected)[name] for name in found})
+
+
+@pytest.mark.parametrize("zt, pattern", [
+    ([-400, -300, -350, -100, -50, -5], r"zt\[2\] is -350 after -300, but heights rise"),
+    ([-400, -300, -300, -100, -50, -5], r"zt\[2\] is -300 after -300, but heights rise"),
+    ([400, 300, 200, 100, 50, 5], r"zt\[0\] is 400, but heights are negative below the surface"),
+    ([5, 50, 100, 200, 300, 400], r"zt\[0\] is 5, but heights are negative below the surface"),
+])
+def test_levels_that_cannot_be(miniapp, plain, zt, pattern):
+    with h5py.File(plain, "a") as file:
+        file["zt"][...] = zt
+    for kernel in ("eos", "isoneutral", "tke"):
+        miniapp.fails(INPUT, rf"plain\.h5: {pattern}", "-k", kernel, plain)
+
+
+@pytest.mark.parametrize("name", ["dzt", "dzw"])
+@pytest.mark.parametrize("factor", [100, 0.01])
+def test_spacings_that_contradict_the_levels(miniapp, plain, name, factor):
+    with h5py.File(plain, "a") as file:
+        file[name][...] *= factor
+    miniapp.fails(INPUT, rf"plain\.h5: {name}\[0\] is .*, but 'zt' goes from", plain)
+    miniapp.passes("--allow-invalid", plain)
+
+
+@pytest.mark.parametrize("name", ["maskT", "maskU", "maskV", "maskW"])
+def test_masks_that_float(miniapp, plain, name):
+    mask = read(plain, name)
+    k, y, x = np.argwhere((mask[1:] == 1) & (mask[:-1] == 1))[0] + (1, 0, 0)
+    with h5py.File(plain, "a") as file:
+        file[name][k, y, x] = 0
+    miniapp.fails(INPUT, rf"{name}\[{k}, {y}, {x}\] is land, but {name}\[{k - 1}, {y}, {x}\] below",
+                  plain)
+    miniapp.passes("--allow-invalid", plain)
+
+
+@pytest.mark.parametrize("mask", ["maskT", "maskW"])
+def test_kbot_that_contradicts_a_mask(miniapp, plain, mask):
+    y, x = np.argwhere(read(plain, "kbot") > 1)[3]
+    with h5py.File(plain, "a") as file:
+        for other in {"maskT", "maskW"} - {mask}:
+            del file[other]
+        file["kbot"][y, x] -= 1
+    miniapp.fails(INPUT, rf"plain\.h5: 'kbot' contradicts '{mask}' in the column \[{y}, {x}\]", plain)
+    miniapp.passes("--allow-invalid", plain)
+
+
+def test_index_is_that_of_the_file(miniapp, basin, tmp_path):
+    """In a file from the surface down, too."""
+    values = surface_first(basin[0])
+    k, y, x = np.argwhere(values["maskT"] == 1)[7]
+    values["salt"] = values["salt"].copy()
+    values["salt"][k, y, x] = 60
+    path = write(tmp_path / "turned.h5", values, basin[1], halo=0)
+    miniapp.fails(INPUT, rf"salt\[{k}, {y}, {x}\] is 60", "-k", "eos", path)
+
+
+# ---- land ----
+
+def put_fill(path, name, values, fill, attribute="_FillValue", dtype=None):
+    """A dataset with missing values; the fill is of the type that is stored."""
+    with h5py.File(path, "a") as file:
+        del file[name]
+        values = np.asarray(values, dtype)
+        file[name] = values
+        if attribute:
+            file[name].attrs[attribute] = values.dtype.type(fill)
+
+
+@pytest.mark.parametrize("fill, attribute", [(FILL, "_FillValue"), (-1e34, "missing_value"),
+                                             (np.nan, "_FillValue"), (np.nan, None)])
+def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
+    """Each by its own mask. K_iso's land enters averages: it gets the value of the water above."""
+    for name in LAND:
+        put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    replaced = re.search(r"([\w, ]+): what is missing or out of range on land was replaced",
+                         provenance["input_read_as"])[1]
+    assert set(replaced.strip().split(", ")) == set(LAND)
+
+
+def test_fill_of_another_type(miniapp, basin, plain, expected):
+    """A missing_value of type double, as it is stored in a dataset of type float."""
+    values = basin[0]["K_iso"].astype(np.float32)
+    with h5py.File(plain, "a") as file:
+        file["K_iso"][...] = values
+    clean, _ = results(miniapp, plain, "-k", "isoneutral")
+    put_fill(plain, "K_iso", masked({**basin[0], "K_iso": values}, "K_iso", np.float32(1e20)), 0,
+             None, np.float32)
+    with h5py.File(plain, "a") as file:
+        file["K_iso"].attrs["missing_value"] = np.array([1e20, -7.0])
+    found, _ = results(miniapp, plain, "-k", "isoneutral")
+    assert_same(found, clean)
+
+
+@pytest.mark.parametrize("value", [3, -1, 1e30])
+def test_values_on_land_that_are_not_missing(miniapp, basin, plain, expected, value):
+    """They stay as they are, unless they are out of range."""
+    values = masked(basin[0], "kappaM", value)
+    with h5py.File(plain, "a") as file:
+        file["kappaM"][...] = values
+        file["salt"][...] = masked(basin[0], "salt", 60)
+    found, provenance = results(miniapp, plain)
+    assert ("kappaM" in provenance["input_read_as"]) == (value < 0)
+    assert "salt: what is missing or out of range" in provenance["input_read_as"].replace(
+        ", kappaM", "")
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", LAND)
+def test_missing_on_water(miniapp, basin, plain, name):
+    mask = masked({**basin[0], name: np.ones_like(basin[0][name])}, name, 0)
+    index = tuple(np.argwhere(mask == 1)[5])
+    place = ", ".join(map(str, index))
+    put_fill(plain, name, masked(basin[0], name, FILL), FILL)
+    with h5py.File(plain, "a") as file:
+        file[name][index] = FILL
+    miniapp.fails(INPUT, rf"plain\.h5: {name}\[{place}\] is missing on water", plain)
+
+
+def test_bad_fill(miniapp, plain):
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs["missing_value"] = "none"
+    miniapp.fails(INPUT, r"plain\.h5: attribute 'missing_value' of dataset 'temp' must be a number",
+                  plain)
+
+
+MASKS = ["maskT", "maskU", "maskV", "maskW", "kbot"]
+
+
+def without(path, names):
+    with h5py.File(path, "a") as file:
+        for name in names:
+            del file[name]
+
+
+@pytest.mark.parametrize("gone", [MASKS[1:4], MASKS[:4], MASKS[1:], MASKS[:3] + ["kbot"], ["kbot"],
+                                  ["maskT"]], ids=str)
+def test_masks_are_made_of_each_other(miniapp, plain, expected, gone):
+    without(plain, gone)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert re.search(rf"{', '.join(gone)}: made of '(kbot|mask[TW])'", provenance["input_read_as"])
+
+
+@pytest.mark.parametrize("halo, cyclic", [(0, 0), (0, 1), (2, 0), (2, 1)])
+def test_masks_are_made_as_veros_does(miniapp, tmp_path, halo, cyclic):
+    """In the ghosts of a cyclic ocean, too."""
+    values, settings = channel()
+    if halo == 0:
+        values = {name: value[..., HALO:-HALO] if value.ndim > 1 or name in ("dxt", "dxu") else value
+                  for name, value in values.items()}
+    values |= faces(values["maskT"], cyclic, halo)
+    path = write(tmp_path / "in.h5", values, settings, halo, cyclic)
+    whole, _ = results(miniapp, path)
+    without(path, MASKS[1:])
+    found, _ = results(miniapp, path)
+    assert_same(found, whole)
+
+
+@pytest.mark.parametrize("source", ["salt", "temp"])
+def test_masks_are_made_of_missing_values(miniapp, basin, plain, expected, source):
+    without(plain, MASKS)
+    for name in LAND if source == "salt" else [name for name in LAND if name != "salt"]:
+        put_fill(plain, name, masked(basin[0], name, np.nan), np.nan)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert (f"maskT, maskU, maskV, maskW, kbot: made of the missing values of '{source}'"
+            in provenance["input_read_as"])
+    with h5py.File(plain, "a") as file:  # halo is found by them, too
+        del file.attrs["halo"]
+    assert_same(results(miniapp, plain)[0], expected)
+
+
+def test_masks_of_a_field_without_salt(miniapp, basin, plain, expected):
+    """The tke kernel reads no tracer: its own fields tell."""
+    without(plain, [*MASKS, "salt", "temp", "K_iso"])
+    put_fill(plain, "tke", masked(basin[0], "tke", np.nan), np.nan)
+    found, _ = results(miniapp, plain, "-k", "tke")
+    assert_same(found, {name: expected[name] for name in found})
+
+
+def test_one_field_lacks_what_another_has(miniapp, basin, plain):
+    without(plain, MASKS)
+    put_fill(plain, "salt", masked(basin[0], "salt", np.nan), np.nan)
+    k, y, x = np.argwhere(basin[0]["maskT"] == 1)[9]
+    put_fill(plain, "temp", basin[0]["temp"], np.nan)
+    with h5py.File(plain, "a") as file:
+        file["temp"][k, y, x] = np.nan
+    miniapp.fails(INPUT, rf"temp\[{k}, {y}, {x}\] is missing on water", plain)
+
+
+def test_a_hole_in_the_water(miniapp, basin, plain):
+    without(plain, MASKS)
+    salt = masked(basin[0], "salt", np.nan)
+    k, y, x = np.argwhere((basin[0]["maskT"][1:] == 1) & (basin[0]["maskT"][:-1] == 1))[0] + (1, 0, 0)
+    salt[k, y, x] = np.nan
+    put_fill(plain, "salt", salt, np.nan)
+    miniapp.fails(INPUT, rf"salt\[{k}, {y}, {x}\] is missing, but salt\[{k - 1}, {y}, {x}\] below",
+                  plain)
+
+
+def test_land_of_a_mask_may_be_missing(miniapp, basin, plain, expected):
+    """As xarray stores a mask and kbot that were cut out with where()."""
+    for name in MASKS:
+        values = basin[0][name].astype(float)
+        put_fill(plain, name, np.where(values == 0, np.nan, values), np.nan)
+    found, _ = results(miniapp, plain)
+    assert_same(found, expected)
+
+
+def test_eos_alone_has_land_too(miniapp, basin, plain, expected):
+    """It reads no mask; one that is there counts, else what is missing is land."""
+    for name in ("salt", "temp"):
+        put_fill(plain, name, masked(basin[0], name, FILL), FILL)
+    assert_same(results(miniapp, plain, "-k", "eos")[0], {"dHdT": expected["dHdT"]})
+    without(plain, MASKS)
+    found, provenance = results(miniapp, plain, "-k", "eos")
+    assert_same(found, {"dHdT": expected["dHdT"]})
+    assert "missing values of 'salt'" in provenance["input_read_as"]
+
+
+# ---- packed data ----
+
+def test_packed(miniapp, basin, plain, tmp_path):
+    """Unpacked, as netCDF does; the fill value is compared with what is stored."""
+    values = dict(basin[0])
+    packed = np.round((values["temp"] - 10) / 0.01).astype(np.int16)
+    values["temp"] = np.where(values["maskT"] == 1, packed * 0.01 + 10.0, 0)
+    expected, _ = results(miniapp, write(tmp_path / "exact.h5", values, basin[1], halo=0))
+    packed = np.where(values["maskT"] == 1, packed, -32768).astype(np.int16)
+    put_fill(plain, "temp", packed, -32768)
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs.update(scale_factor=0.01, add_offset=10.0)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert "temp: unpacked" in provenance["input_read_as"]
+
+
+def test_range_of_packed(miniapp, plain):
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs["add_offset"] = 273.15
+    miniapp.fails(INPUT, r"temp\[\d, \d, \d+\] is 2\d\d.*, but must be from -20 to 80", plain)
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs["add_offset"] = "much"
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': attribute 'add_offset' must be a number", plain)
+
+
+# ---- time ----
+
+def with_time(path, name, records, named=True):
+    """Records in front; the fields of `records` in turn."""
+    with h5py.File(path, "a") as file:
+        del file[name]
+        file[name] = np.stack(records)
+        if named:
+            if "time" not in file:
+                file["time"] = np.arange(len(records), dtype=float)
+                file["time"].make_scale("time")
+                file["time"].attrs["units"] = "days since 2000-01-01"
+            file[name].dims[0].attach_scale(file["time"])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_one_record(miniapp, basin, plain, expected, named):
+    for name in ("temp", "salt"):
+        with_time(plain, name, [basin[0][name]], named)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert "record 0 in time" in provenance["input_read_as"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("index", [1, -2])
+def test_records(miniapp, basin, plain, expected, index, named):
+    for name in ("temp", "salt"):
+        with_time(plain, name, [basin[0][name] + 1, basin[0][name], basin[0][name] + 2], named)
+    found, provenance = results(miniapp, plain, "--time", index)
+    assert_same(found, expected)
+    assert "record 1 in time" in provenance["input_read_as"]
+    if named:
+        miniapp.fails(INPUT, r"plain\.h5: dataset 'salt' has 3 records in time: choose one by --time "
+                             r"INDEX, from 0 to 2", plain)
+    else:
+        miniapp.fails(INPUT, r"dataset 'salt' has 4 axes, but must have 3: \(z, y, x\); if the first "
+                             r"is time, --time INDEX chooses", plain)
+    for wrong in (3, -4):
+        miniapp.fails(INPUT, rf"'salt' has 3 records in time, but --time chooses {wrong}", "--time",
+                      wrong, plain)
+
+
+def test_time_without_a_time_axis(miniapp, plain):
+    miniapp.passes("--time", 0, plain, warning=r"plain\.h5: --time chooses a record, but nothing")
+
+
+@pytest.mark.parametrize("text", ["", "first", "1.5", "1x", " 1", "99999999999999999999"])
+def test_time_is_a_number(miniapp, plain, text):
+    miniapp.fails(USAGE, "--time takes a whole number", "--time", text, plain)
+
+
+# ---- axes ----
+
+SCALES = {"zyx": "zyx", "depth lat lon": "zyx", "zt yt xt": "zyx", "lev latitude longitude": "zyx",
+          "deptht nav_lat nav_lon": "zyx"}
+
+
+def with_scales(path, values, names, order="zyx"):
+    """Datasets in another order, with scales of those names; x and y may be as long as each other."""
+    names = dict(zip("zyx", names))
+    with h5py.File(path, "a") as file:
+        for name, value in values.items():
+            axes = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
+                       .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+            stored = "".join(axis for axis in order if axis in axes)
+            del file[name]
+            file[name] = value.transpose([axes.index(axis) for axis in stored])
+            for place, axis in enumerate(stored):
+                if names[axis] == name:
+                    continue
+                if names[axis] not in file:
+                    file[names[axis]] = np.zeros(value.shape[axes.index(axis)])
+                if not h5py.h5ds.is_scale(file[names[axis]].id):
+                    file[names[axis]].make_scale(names[axis])
+                file[name].dims[place].attach_scale(file[names[axis]])
+
+
+@pytest.mark.parametrize("names", SCALES)
+@pytest.mark.parametrize("order", ["xyz", "zyx", "yzx", "xzy"])
+def test_order_of_axes(miniapp, basin, plain, expected, names, order):
+    with_scales(plain, basin[0], names.split() if " " in names else names, order)
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert ("axes transposed" in provenance.get("input_read_as", "")) == (order != "zyx")
+
+
+def test_order_on_a_square_grid(miniapp, tmp_path):
+    """Where no length tells."""
+    values, settings = fields.make(9, 9, 9, seed=2)
+    values = {name: value for name, value in values.items() if name[:6] not in ("sample", "factor")}
+    path = write(tmp_path / "square.h5", values, settings, halo=2)
+    expected, _ = results(miniapp, path)
+    with_scales(path, values, "zyx", "zxy")
+    assert_same(results(miniapp, path)[0], expected)
+
+
+@pytest.mark.parametrize("attributes", [{"axis": "{}"}, {"standard_name": "{}"}])
+def test_scales_that_say_what_they_are(miniapp, basin, plain, expected, attributes):
+    with_scales(plain, basin[0], ["c", "b", "a"], "xyz")
+    said = {"axis": "ZYX", "standard_name": ["depth", "latitude", "longitude"]}
+    key, = attributes
+    with h5py.File(plain, "a") as file:
+        for name, word in zip("cba", said[key]):
+            file[name].attrs[key] = word
+    assert_same(results(miniapp, plain)[0], expected)
+
+
+def test_names_that_are_no_axes_of_the_field(miniapp, basin, plain):
+    with_scales(plain, {"temp": basin[0]["temp"]}, ["z", "lat", "y"])
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp' has the axes \(z, lat, y\), but must have "
+                         r"\(z, y, x\)", plain)
+
+
+def test_time_and_order(miniapp, basin, plain, expected):
+    """Time may lie anywhere."""
+    with_scales(plain, basin[0], ["depth", "lat", "lon"], "xyz")
+    with h5py.File(plain, "a") as file:
+        file["time"] = [0.0, 1.0]
+        file["time"].make_scale("time")
+        temp = file["temp"][...]
+        del file["temp"]
+        file["temp"] = np.stack([temp, temp + 1], axis=3)
+        for place, scale in enumerate(("lon", "lat", "depth", "time")):
+            file["temp"].dims[place].attach_scale(file[scale])
+    assert_same(results(miniapp, plain, "--time", 0)[0], expected)
+
+
+# ---- names ----
+
+def rename(path, **names):
+    with h5py.File(path, "a") as file:
+        for old, new in names.items():
+            file.move(old, new)
+
+
+def test_variables_by_option(miniapp, plain, expected):
+    rename(plain, temp="thetao", salt="group/so", zt="heights", maskT="tmask")
+    options = ["--variable", "temp=thetao", "--variable", "salt=group/so", "--variable",
+               "zt=heights", "--variable", "maskT=tmask"]
+    found, provenance = results(miniapp, plain, *options)
+    assert_same(found, expected)
+    assert "salt is 'group/so'; temp is 'thetao'" in provenance["input_read_as"]
+
+
+def test_messages_name_the_dataset_of_the_file(miniapp, plain):
+    rename(plain, temp="thetao")
+    y, x = np.argwhere(read(plain, "kbot") > 0)[0]
+    with h5py.File(plain, "a") as file:
+        file["thetao"][-1, y, x] = 99
+    miniapp.fails(INPUT, rf"plain\.h5: thetao\[5, {y}, {x}\] is 99", "--variable", "temp=thetao",
+                  plain)
+
+
+@pytest.mark.parametrize("text, pattern", [
+    ("temp", "--variable takes NAME=THEIRS"), ("=thetao", "--variable takes"),
+    ("temp=", "--variable takes"), ("tempp=x", "unknown field 'tempp'; the closest is 'temp'")])
+def test_variables_that_are_none(miniapp, plain, text, pattern):
+    miniapp.fails(USAGE, pattern, "--variable", text, plain)
+
+
+@pytest.mark.parametrize("theirs", ["thetao", "absent/thetao"])
+def test_variable_that_is_not_there(miniapp, plain, theirs):
+    miniapp.fails(INPUT, rf"plain\.h5: dataset '{theirs}' is missing, which --variable names for "
+                         "'temp'", "--variable", f"temp={theirs}", plain)
+
+
+def test_variables_by_standard_name(miniapp, plain, expected):
+    rename(plain, temp="bigthetao", salt="absso")
+    with h5py.File(plain, "a") as file:
+        file["bigthetao"].attrs["standard_name"] = "sea_water_conservative_temperature"
+        file["absso"].attrs["standard_name"] = np.bytes_("sea_water_absolute_salinity")
+    found, provenance = results(miniapp, plain)
+    assert_same(found, expected)
+    assert "salt is 'absso'; temp is 'bigthetao'" in provenance["input_read_as"]
+    with h5py.File(plain, "a") as file:
+        file["other"] = file["bigthetao"][...]
+        file["other"].attrs["standard_name"] = "sea_water_conservative_temperature"
+    miniapp.fails(INPUT, r"plain\.h5: datasets 'bigthetao' and 'other' both are sea_water_conserv.*: "
+                         "choose one by --variable temp=NAME", plain)
+
+
+@pytest.mark.parametrize("field, standard_name, quantity", [
+    ("temp", "sea_water_potential_temperature", "potential temperature"),
+    ("temp", "sea_water_temperature", "in-situ temperature"),
+    ("salt", "sea_water_practical_salinity", "practical salinity"),
+    ("salt", "sea_water_salinity", "practical salinity")])
+def test_other_quantities(miniapp, plain, expected, field, standard_name, quantity):
+    with h5py.File(plain, "a") as file:
+        file[field].attrs["standard_name"] = standard_name
+    miniapp.fails(INPUT, rf"dataset '{field}' is {quantity}, but must be .*: run/make-input converts",
+                  plain)
+    rename(plain, **{field: "theirs"})
+    miniapp.fails(INPUT, rf"dataset '{field}' is missing .*'theirs' is {quantity}.*run/make-input",
+                  plain)
+    assert_same(results(miniapp, plain, "--variable", f"{field}=theirs")[0], expected)
+
+
+@pytest.mark.parametrize("units", ["degC", "deg C", "degrees_Celsius", "celsius", "Celsius", "degree_C"])
+def test_units_of_temperature(miniapp, plain, units):
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs["units"] = units
+    miniapp.passes("-k", "eos", plain)
+
+
+@pytest.mark.parametrize("field, units", [("temp", "K"), ("temp", "kelvin"), ("temp", "degree_Kelvin"),
+                                          ("salt", "psu"), ("salt", "kg kg-1"), ("salt", "1")])
+def test_other_units(miniapp, plain, field, units):
+    with h5py.File(plain, "a") as file:
+        file[field].attrs["units"] = units
+    miniapp.fails(INPUT, rf"plain\.h5: dataset '{field}' is in '{units}', but must be in .*: "
+                         "run/make-input converts it", plain)
+
+
+# ---- what is missing ----
+
+def test_all_that_is_missing(miniapp, plain):
+    """In one line, with what could stand in."""
+    without(plain, [*MASKS, "temp", "p", "dxt", "mxl"])
+    message = miniapp.fails(INPUT, r"plain\.h5: 8 datasets are missing", plain)
+    for name in [*MASKS, "temp", "dxt", "mxl"]:
+        assert f"'{name}' (" in message
+    assert "missing values in 'salt' or 'temp'" in message and "--variable NAME=THEIRS" in message
+    assert "run/make-input" in message
+
+
+# ---- what is no such file ----
+
+@pytest.mark.parametrize("version", [b"\1", b"\2", b"\5"])
+def test_netcdf_classic(miniapp, tmp_path, version):
+    path = tmp_path / "old.nc"
+    path.write_bytes(b"CDF" + version + bytes(100))
+    miniapp.fails(INPUT, rf"old\.nc: a netCDF classic file: convert it by 'nccopy -k nc4 {path} NEW",
+                  path)
+
+
+def make_virtual(path, name, sources, shape):
+    layout = h5py.VirtualLayout(shape, "f8")
+    for k, (file, dataset) in enumerate(sources):
+        layout[k] = h5py.VirtualSource(file, dataset, shape[1:])
+    with h5py.File(path, "a") as file:
+        del file[name]
+        file.create_virtual_dataset(name, layout)
+
+
+@pytest.mark.parametrize("where", ["beside", "absolute", "here"])
+def test_virtual_datasets(miniapp, basin, plain, expected, where):
+    salt = basin[0]["salt"]
+    with h5py.File(plain.parent / "levels.h5", "w") as file:
+        for k, level in enumerate(salt):
+            file[f"level{k}"] = level
+    source = {"beside": "levels.h5", "absolute": str(plain.parent / "levels.h5"), "here": "."}[where]
+    if where == "here":
+        with h5py.File(plain, "a") as file:
+            for k, level in enumerate(salt):
+                file[f"level{k}"] = level
+    make_virtual(plain, "salt", [(source, f"level{k}") for k in range(len(salt))], salt.shape)
+    assert_same(results(miniapp, plain)[0], expected)
+    if where == "here":
+        without(plain, ["level3"])
+        miniapp.fails(INPUT, r"plain\.h5: dataset 'level3' is missing, which a virtual", plain)
+        return
+    (plain.parent / "levels.h5").rename(plain.parent / "elsewhere.h5")
+    miniapp.fails(INPUT, rf"plain\.h5: dataset 'salt' is virtual, but its source '{source}' is missing",
+                  plain)
+    (plain.parent / "levels.h5").write_bytes(b"no HDF5")
+    miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", plain)
+
+
+def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
+    salt = basin[0]["salt"]
+    inner, outer = plain.parent / "inner.h5", plain.parent / "outer.h5"
+    with h5py.File(inner, "w") as file:
+        file["salt"] = salt
+    with h5py.File(outer, "w") as file:
+        layout = h5py.VirtualLayout(salt.shape, "f8")
+        layout[...] = h5py.VirtualSource("inner.h5", "salt", salt.shape)
+        file.create_virtual_dataset("salt", layout)
+    with h5py.File(plain, "a") as file:
+        del file["salt"]
+        layout = h5py.VirtualLayout(salt.shape, "f8")
+        layout[...] = h5py.VirtualSource("outer.h5", "salt", salt.shape)
+        file.create_virtual_dataset("salt", layout)
+    assert_same(results(miniapp, plain)[0], expected)
+    inner.unlink()
+    miniapp.fails(INPUT, r"outer\.h5: dataset 'salt' is virtual, but its source 'inner.h5' is missing",
+                  plain)
+
+
+# ---- coordinates of outputs ----
+
+def with_coordinates(path, values, turn=False):
+    with h5py.File(path, "a") as file:
+        nz, ny, nx = values["temp"].shape
+        for name, numbers, attributes in (
+                ("lon", np.arange(nx) * 2.0, {"units": "degrees_east", "axis": "X"}),
+                ("lat", np.arange(ny) - 4.0, {"units": "degrees_north"}),
+                ("depth", np.arange(nz, 0, -1) * 10, {"units": "m", "positive": "down"})):
+            file[name] = numbers
+            file[name].make_scale(name)
+            file[name].attrs.update(attributes)
+        for name in ("temp", "salt"):
+            for place, scale in enumerate(("depth", "lat", "lon")):
+                file[name].dims[place].attach_scale(file[scale])
+    return path
+
+
+def test_outputs_have_the_coordinates(miniapp, basin, plain, expected, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    with_coordinates(plain, basin[0])
+    out = tmp_path / "out.h5"
+    miniapp.passes("-o", out, plain)
+    with xarray.open_dataset(out, engine="h5netcdf") as data:
+        assert data.K_11.dims == ("depth", "lat", "lon")
+        assert data.Ai_ez.dims == ("ip", "kr", "depth", "lat", "lon")
+        assert data.lon.attrs["units"] == "degrees_east" and data.lat.values[0] == -4
+        assert data.depth.values.tolist() == [60, 50, 40, 30, 20, 10]
+        assert data.depth.attrs["positive"] == "down"
+        picked = data.K_11.sel(depth=30, lat=1, lon=6)
+        assert picked == expected["K_11"][3, 5, 3]
+    ncdump = shutil.which("ncdump")
+    if ncdump:
+        done = subprocess.run([ncdump, out], capture_output=True, text=True, check=True)
+        assert "double K_11(depth, lat, lon)" in done.stdout and not done.stderr
+    miniapp.passes("--validate", out, plain)
+
+
+def test_coordinates_of_files_of_netcdf4(miniapp, basin, plain, tmp_path):
+    """xarray and the netCDF library write attributes of their own."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    with_coordinates(plain, basin[0])
+    again, out = tmp_path / "again.nc", tmp_path / "out.h5"
+    with xarray.open_dataset(plain, engine="h5netcdf", phony_dims="sort") as data:
+        data.attrs["halo"] = 0
+        data.load().to_netcdf(again, engine="netcdf4")
+    miniapp.passes("-o", out, again)
+    with xarray.open_dataset(out, engine="netcdf4") as data:
+        assert data.K_33.sel(depth=60, lat=0, lon=0).shape == ()
+
+
+def test_resized_outputs_have_plain_axes(miniapp, basin, plain, tmp_path):
+    with_coordinates(plain, basin[0])
+    out = tmp_path / "out.h5"
+    miniapp.passes("-o", out, "-k", "eos", "--size", 4096, plain)
+    with h5py.File(out) as file:
+        assert [dim[0].name for dim in file["dHdT"].dims] == ["/z", "/y", "/x"]
+
+
+def test_ghosts_keep_their_coordinates(miniapp, tmp_path):
+    """A file with ghosts has coordinates for them."""
+    values, settings = fields.make(11, 9, 6, seed=3)
+    path = with_coordinates(write(tmp_path / "in.h5", values, settings, halo=2), values)
+    out = tmp_path / "out.h5"
+    miniapp.passes("-o", out, "-k", "eos", path)
+    assert read(out, "lon").size == 11 and read(out, "dHdT").shape == (6, 9, 11)
+
+
+# ---- files of xarray ----
+
+def test_a_file_that_xarray_wrote(miniapp, basin, expected, tmp_path):
+    """All at once: surface first, packed, fill values, time, other names, neither masks nor halo."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    values = surface_first(basin[0])
+    axes = {"z": "depth", "y": "lat", "x": "lon"}
+    data = xarray.Dataset(attrs=basin[1])
+    for name, value in values.items():
+        if name in MASKS:
+            continue
+        own = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
+                  .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+        if name in LAND:
+            value = np.where(values["kbot"] > 0 if value.ndim == 2 else
+                             values[{"u_wgrid": "maskU", "v_wgrid": "maskV"}.get(name, "maskT")] == 1,
+                             value, np.nan)
+        data[name] = tuple(axes[axis] for axis in own), value
+    data = data.rename(temp="ct", salt="sa").assign_coords(depth=-values["zt"])
+    data["ct"].attrs["standard_name"] = "sea_water_conservative_temperature"
+    data["sa"].attrs["standard_name"] = "sea_water_absolute_salinity"
+    data["sa"] = data["sa"].expand_dims(time=[0.0]).transpose("time", "lon", "lat", "depth")
+    path = tmp_path / "xarray.nc"
+    data.to_netcdf(path, engine="netcdf4")
+    found, provenance = results(miniapp, path)
+    assert_same(found, turned(expected))
+    assert provenance["grid"].endswith("no ghosts: the outer cells are water")
