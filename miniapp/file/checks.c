@@ -59,7 +59,7 @@ static int sense_of(hid_t scale, const char *path)
     read_text_attribute(scale, "standard_name", name);
     if (strcmp(positive, "down") == 0 || strcmp(positive, "up") == 0)
         return positive[0] == 'd' ? 1 : -1;
-    if (strcmp(name, "depth") == 0 || strncmp(base_name(path), "depth", strlen("depth")) == 0)
+    if (strcmp(name, "depth") == 0 || strncmp(path, "depth", strlen("depth")) == 0)
         return 1;
     return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
 }
@@ -78,7 +78,8 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
         return status;
     const int sense = has_coordinates(scale) ? sense_of(scale, path) : 0;
     if (sense)
-        status = read_layout(scale, input->path, path, &fields[FIELD_zt], &now, &layout);
+        status = read_layout(scale, input->path, path, &fields[FIELD_zt], &input->scales, &now,
+                             &layout);
     if (sense && !status)
         status = check_shape(&layout, input->path, path, &fields[FIELD_zt], &input->axes);
     if (sense && !status)
@@ -95,7 +96,7 @@ enum miniapp_status find_direction(struct miniapp_input *input)
 {
     if (is_there(input, FIELD_zt))
         return find_by_heights(input);
-    return input->scale[MINIAPP_Z][0] ? find_by_coordinate(input) : MINIAPP_DONE;
+    return input->scale[MINIAPP_Z] ? find_by_coordinate(input) : MINIAPP_DONE;
 }
 
 /* ---- spacings ---- */
