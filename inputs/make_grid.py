@@ -229,19 +229,25 @@ def sea_floor(g, world):
     return depth
 
 
+def masks_of(kbot, nz, cyclic_x):
+    """The masks by Veros's rule: a face is wet where both of its cells are, the surface too."""
+    mask = (kbot > 0) & (np.arange(nz)[:, None, None] >= kbot - 1)
+    masks = {"maskT": mask, "maskU": mask & np.roll(mask, -1, axis=2), "maskW": mask.copy()}
+    if not cyclic_x:  # else the last column's neighbour is the first
+        masks["maskU"][:, :, -1] = False
+    masks["maskV"] = np.zeros_like(mask)  # the last row stays 0: the north is closed
+    masks["maskV"][:, :-1] = mask[:, :-1] & mask[:, 1:]
+    masks["maskW"][:-1] = mask[:-1] & mask[1:]
+    return masks
+
+
 def make_masks(g, world):
     """kbot and masks: a level is wet if its T point is above the sea floor, the top always."""
     nz = len(g["zt"])
     wet_levels = np.sum(g["zt"][:, None, None] > -sea_floor(g, world), axis=0)
     wet_levels = np.where(world == ":", 1, np.maximum(wet_levels, 1))
     g["kbot"] = np.where(world == "#", 0, nz + 1 - wet_levels)
-    mask = (g["kbot"] > 0) & (np.arange(nz)[:, None, None] >= g["kbot"] - 1)
-    g["maskT"] = mask
-    g["maskU"] = mask & np.roll(mask, -1, axis=2)  # the last column's neighbour is the first
-    g["maskV"] = np.zeros_like(mask)  # the last row stays 0: the north is closed
-    g["maskV"][:, :-1] = mask[:, :-1] & mask[:, 1:]
-    g["maskW"] = mask.copy()
-    g["maskW"][:-1] = mask[:-1] & mask[1:]
+    g.update(masks_of(g["kbot"], nz, cyclic_x=True))
 
 
 def make_temp_salt(g):
@@ -404,22 +410,32 @@ def set_attributes(target, attributes):
         target.attrs[key] = np.bytes_(value) if isinstance(value, str) else value
 
 
-def write(path, fields):
+def chunks_of(values):
+    """The whole; one level where that is more than 64 MB, since HDF5's chunks end at 4 GB."""
+    return values.shape if values.nbytes <= 2**26 else (1, *values.shape[1:])
+
+
+def write(path, fields, axes_of, attributes_of, root):
+    """Datasets with checksums; one that is its own axis is the scale of that axis."""
     with create_file(path) as h5:
-        set_attributes(h5, {
-            "Conventions": "CF-1.8",
-            "title": "Idealised global ocean on a 4-degree grid, input of miniapp",
-            "source": "make_grid.py: real coastlines, idealised depth and fields",
-            **SETTINGS})
+        set_attributes(h5, root)
         for name, values in fields.items():
-            dataset = h5.create_dataset(name, data=values, chunks=values.shape, shuffle=True,
+            dataset = h5.create_dataset(name, data=values, chunks=chunks_of(values), shuffle=True,
                                         compression=6, fletcher32=True, track_times=False)
             set_attributes(dataset, attributes_of(name))
-            if name in "xyz":
+            if tuple(axes_of(name)) == (name,):
                 dataset.make_scale(name)
                 continue
-            for i, axis in enumerate(FIELDS[name][0]):
+            for i, axis in enumerate(axes_of(name)):
                 dataset.dims[i].attach_scale(h5[axis])
+
+
+def write_grid(path):
+    root = {"Conventions": "CF-1.8",
+            "title": "Idealised global ocean on a 4-degree grid, input of miniapp",
+            "source": "make_grid.py: real coastlines, idealised depth and fields",
+            **SETTINGS}
+    write(path, make_fields(), lambda name: FIELDS[name][0], attributes_of, root)
 
 
 def content(path):
@@ -438,7 +454,7 @@ def check(path):
     """Compare the stored file with a new one; the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = os.path.join(folder, "grid.h5")
-        write(fresh, make_fields())
+        write_grid(fresh)
         with open(path, "rb") as a, open(fresh, "rb") as b:
             if a.read() == b.read():
                 print(f"{path}: identical")
@@ -463,7 +479,7 @@ def main():
     try:
         if options.check:
             sys.exit(check(options.output))
-        write(options.output, make_fields())
+        write_grid(options.output)
     except OSError as error:
         sys.exit(f"make_grid.py: {options.output}: {error}")
 

@@ -60,6 +60,19 @@ enum field_id field_id(const struct miniapp_field *field)
     return (enum field_id)(field - fields);
 }
 
+bool has_axis(const struct miniapp_field *field, enum miniapp_axis wanted)
+{
+    for (const enum miniapp_axis *axis = field->axes; *axis != MINIAPP_NO_AXIS; axis++)
+        if (*axis == wanted)
+            return true;
+    return false;
+}
+
+bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
+{
+    return a->type == b->type && memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
+}
+
 const char *miniapp_field_name(const struct miniapp_field *field)
 {
     return field->name;
@@ -271,35 +284,33 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #include "common/describe.h"
 #undef real
 
-const struct miniapp_kernel kernels[] = {
+#define KERNEL(name, ...)                                                                          \
+    _Static_assert(COUNT(name##_arguments) <= MOST_ARGUMENTS, #name " has too many arguments");
+#include "common/describe.h"
+
+const struct miniapp_kernel kernels[KERNELS] = {
 #define KERNEL(name, subject, summary, source)                                                     \
-    {#name, subject, summary, source, name##_arguments, name##_settings, COUNT(name##_arguments),  \
-     COUNT(name##_settings) - 1, name##_flops},
+    {KERNEL_##name, #name, subject, summary, source, name##_arguments, name##_settings,            \
+     COUNT(name##_arguments), COUNT(name##_settings) - 1, name##_flops},
 #include "common/describe.h"
 };
-const size_t kernel_count = COUNT(kernels);
 
 size_t miniapp_kernel_count(void)
 {
-    return kernel_count;
+    return KERNELS;
 }
 
 const struct miniapp_kernel *miniapp_kernel_at(size_t place)
 {
-    return place < kernel_count ? &kernels[place] : NULL;
+    return place < KERNELS ? &kernels[place] : NULL;
 }
 
 const struct miniapp_kernel *miniapp_kernel_find(const char *name)
 {
-    for (size_t i = 0; i < kernel_count; i++)
+    for (size_t i = 0; i < KERNELS; i++)
         if (strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
     return NULL;
-}
-
-size_t kernel_place(const struct miniapp_kernel *kernel)
-{
-    return (size_t)(kernel - kernels);
 }
 
 const char *miniapp_kernel_name(const struct miniapp_kernel *kernel)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Check the device images inside an offload module: check_image.py MODULE ARCH...
+"""Check the device images inside an offload module: check_image.py MODULE TARGET...
 
 A module can link without an error and still hold no code that a GPU accepts. This reads the
-images out of it and requires, for every ARCH, of Clang one of
-  - machine code whose ELF flags name that architecture in the place where the offload runtime of
-    Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue 159088), and which
-    is linked;
+images out of it and requires, for every TARGET (nvidia:sm_90, amd:gfx90a), of Clang one of
+  - machine code for that GPU, linked. NVIDIA's names the architecture in the place where the
+    offload runtime of Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue
+    159088); AMD's keeps nothing in memory that belongs in registers (no scratch, no spilled vector
+    registers);
   - bitcode, which the runtime compiles at start, with nothing left undefined;
-and of GCC PTX for it, which the GPU's driver compiles and links at start, with nothing left
-undefined, and with every kernel's loops along x shared by the lanes of a warp.
+and in each of them every loop nest that the host's code starts, in both precisions. Of GCC it
+requires PTX, which the GPU's driver compiles and links at start, with nothing left undefined, and
+with every kernel's loops along x shared by the lanes of a warp.
 """
 
 import argparse
@@ -20,12 +22,14 @@ import sys
 import tempfile
 
 MAGIC = b"\x10\xff\x10\xad"  # of LLVM's offload binary, llvm/Object/OffloadBinary.h
-EM_CUDA = 190
-ET_EXEC = 2
+EM_CUDA, EM_AMDGPU = 190, 224
+ET_EXEC, ET_DYN = 2, 3
+NEST = r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_\w+_l\d+"
 
 
 def images(module):
-    """Yield (architecture, image) for every offload binary in the bytes of a module."""
+    """{architecture: image} of all offload binaries in the bytes of a module."""
+    found = {}
     start = module.find(MAGIC)
     while start >= 0:
         entry, = struct.unpack_from("<Q", module, start + 16)
@@ -35,20 +39,141 @@ def images(module):
             pair = struct.unpack_from("<QQ", module, start + strings + 16 * i)
             key, value = (module[start + p:module.index(b"\0", start + p)].decode() for p in pair)
             names[key] = value
-        yield names.get("arch", "?"), module[start + offset:start + offset + size]
+        found[names.get("arch", "?")] = module[start + offset:start + offset + size]
         start = module.find(MAGIC, start + 4)
+    return found
 
+
+def llvm(tool, image, *options):
+    """What a tool of LLVM's prints of an image."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(image)
+        file.flush()
+        return subprocess.run([shutil.which(f"{tool}-19") or tool, *options, file.name], check=True,
+                              capture_output=True, text=True).stdout
+
+
+# ---- nests ----
+
+def nests_of_host(module, found):
+    """The names of the nests that the host's code starts."""
+    for image in found.values():
+        module = module.replace(image, b"")
+    return {name.decode() for name in re.findall(rb"(?<=\0)" + NEST.encode() + rb"(?=\0)", module)}
+
+
+def nests_of_image(image):
+    listing = llvm("llvm-nm", image, "--defined-only")
+    return set(re.findall(rf"(?<= ){NEST}$", listing, re.MULTILINE))
+
+
+def nests_complaint(wanted, image):
+    """Which nests an image lacks, or None."""
+    missing = wanted - nests_of_image(image)
+    return f"it lacks {', '.join(sorted(missing))}" if missing else None
+
+
+def precisions_complaint(nests):
+    """What of the nests is there in one precision only, or None."""
+    double = {name.replace("_float64_", "_float32_") for name in nests if "_float64_" in name}
+    single = {name for name in nests if "_float32_" in name}
+    if not double:
+        return "the host's code starts no kernel"
+    odd = double ^ single
+    return f"of one precision only: {', '.join(sorted(odd))}" if odd else None
+
+
+# ---- images of Clang's ----
 
 def undefined_functions(bitcode):
     """The functions that bitcode calls and does not hold; LLVM's own do not count."""
-    with tempfile.NamedTemporaryFile(suffix=".bc") as file:
-        file.write(bitcode)
-        file.flush()
-        tool = shutil.which("llvm-nm-19") or "llvm-nm"
-        listing = subprocess.run([tool, "--undefined-only", file.name], check=True,
-                                 capture_output=True, text=True).stdout
+    listing = llvm("llvm-nm", bitcode, "--undefined-only")
     return [line.split()[-1] for line in listing.splitlines() if line.strip()]
 
+
+def bitcode_complaint(image):
+    missing = undefined_functions(image)
+    return f"bitcode lacks {', '.join(missing)}" if missing else None
+
+
+def cuda_complaint(arch, image):
+    kind, = struct.unpack_from("<H", image, 16)
+    flags, = struct.unpack_from("<I", image, 48)
+    if f"sm_{flags & 0xff}" != arch:
+        return f"ELF flags {flags:#x} do not name it: made by CUDA 13's tools?"
+    return None if kind == ET_EXEC else "machine code that is not linked"
+
+
+# What AMD's metadata says of a kernel. Of spilled scalar registers most go to lanes of vector
+# registers; what goes to memory counts as scratch.
+AMD_NUMBERS = {"vgpr": "vgpr_count", "agpr": "agpr_count", "sgpr": "sgpr_count",
+               "LDS": "group_segment_fixed_size", "scratch": "private_segment_fixed_size",
+               "vgpr spills": "vgpr_spill_count", "sgpr spills": "sgpr_spill_count"}
+NOT_ON_AMD = ("scratch", "vgpr spills")
+
+
+def amd_kernels(image):
+    """{kernel: {what: number}} of the metadata's notes."""
+    notes = llvm("llvm-readelf", image, "--notes")
+    kernels = {}
+    for text in re.split(r"^  - (?=\.)", notes, flags=re.MULTILINE)[1:]:
+        values = dict(re.findall(r"^ *\.(\w+): +(\S+)$", text, re.MULTILINE))
+        kernels[values["name"]] = {what: int(values[key]) for what, key in AMD_NUMBERS.items()}
+    return kernels
+
+
+def amd_complaint(arch, image):
+    header = llvm("llvm-readelf", image, "--file-header")
+    if not re.search(rf"Flags: .*\b{arch}\b", header):
+        return "ELF flags do not name it"
+    if struct.unpack_from("<H", image, 16) != (ET_DYN,):
+        return "machine code that is not linked"
+    for name, numbers in amd_kernels(image).items():
+        for what in NOT_ON_AMD:
+            if numbers[what]:
+                return f"{name} has {what}: {numbers[what]}"
+    return None
+
+
+def print_amd_kernels(image):
+    print(f"  {'nest':<34}" + "".join(f"{what:>13}" for what in AMD_NUMBERS))
+    for name, numbers in amd_kernels(image).items():
+        nest = re.sub(r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_", "", name).replace("_offload", "")
+        print(f"  {nest:<34}" + "".join(f"{numbers[what]:>13}" for what in AMD_NUMBERS))
+
+
+def complaint(vendor, arch, image):
+    """What is wrong with an image for an architecture, or None."""
+    if image[:4] == b"BC\xc0\xde":
+        return bitcode_complaint(image)
+    if image[:4] != b"\x7fELF":
+        return "neither machine code nor bitcode"
+    machine, = struct.unpack_from("<H", image, 18)
+    if machine != {"nvidia": EM_CUDA, "amd": EM_AMDGPU}[vendor]:
+        return f"machine code for another machine ({machine})"
+    return cuda_complaint(arch, image) if vendor == "nvidia" else amd_complaint(arch, image)
+
+
+def check_clang(module, targets):
+    """The number of targets that have no image as it should be."""
+    found = images(module)
+    nests = nests_of_host(module, found)
+    common = precisions_complaint(nests)
+    failed = 0
+    for target in targets:
+        vendor, _, arch = target.partition(":")
+        image = found.get(arch)
+        wrong = (common or complaint(vendor, arch, image) or nests_complaint(nests, image)
+                 if image else "no image")
+        failed += wrong is not None
+        kind = "bitcode" if image and image[:2] == b"BC" else "machine code"
+        print(f"{target}: {wrong or f'{kind}, {len(image)} bytes, {len(nests)} nests, fits'}")
+        if vendor == "amd" and not wrong:
+            print_amd_kernels(image)
+    return failed
+
+
+# ---- PTX of GCC's ----
 
 WITHOUT_SIMD = "matmul"  # its nest has no loop along x
 CUDA_BUILT_IN = {"free", "malloc", "vprintf"}  # functions that the driver brings
@@ -64,11 +189,11 @@ def functions(ptx, what):
     return set(re.findall(rf"// BEGIN (?:GLOBAL )?FUNCTION {what}: (\S+)", ptx))
 
 
-def ptx_complaint(arch, modules):
-    """What is wrong with GCC's PTX for an architecture, or None."""
-    target = re.search(r"\.target\s+(\w+)", modules[0])[1]
-    if target != arch:
-        return f"PTX for {target}"
+def ptx_complaint(target, modules):
+    """What is wrong with GCC's PTX for a target, or None."""
+    arch = re.search(r"\.target\s+(\w+)", modules[0])[1]
+    if target != f"nvidia:{arch}":
+        return f"PTX for {arch}"
     missing = (set().union(*(functions(text, "DECL") for text in modules)) - CUDA_BUILT_IN -
                set().union(*(functions(text, "DEF") for text in modules)))
     if missing:
@@ -84,45 +209,30 @@ def ptx_complaint(arch, modules):
     return None if nests else "PTX without kernels"
 
 
-def complaint(arch, image):
-    """What is wrong with an image for an architecture, or None."""
-    if image[:4] == b"BC\xc0\xde":
-        missing = undefined_functions(image)
-        return f"bitcode lacks {', '.join(missing)}" if missing else None
-    if image[:4] != b"\x7fELF":
-        return "neither machine code nor bitcode"
-    kind, machine = struct.unpack_from("<HH", image, 16)
-    flags, = struct.unpack_from("<I", image, 48)
-    if machine != EM_CUDA:
-        return f"machine code for another machine ({machine})"
-    if f"sm_{flags & 0xff}" != arch:
-        return f"ELF flags {flags:#x} do not name it: made by CUDA 13's tools?"
-    if kind != ET_EXEC:
-        return "machine code that is not linked"
-    return None
+def check_gcc(modules, targets):
+    """The number of targets that have no PTX as it should be."""
+    failed = 0
+    for target in targets:
+        wrong = ptx_complaint(target, modules)
+        failed += wrong is not None
+        print(f"{target}: {wrong or f'PTX, {len(modules[0])} characters, fits'}")
+    return failed
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("module")
-    parser.add_argument("architectures", nargs="+")
+    parser.add_argument("targets", nargs="+", metavar="TARGET")
     arguments = parser.parse_args()
+    for target in arguments.targets:
+        if not re.fullmatch("nvidia:sm_[0-9]+a?|amd:gfx[0-9a-f]+", target):
+            parser.error(f"'{target}' is no target; there are nvidia:sm_90 and amd:gfx90a")
     with open(arguments.module, "rb") as file:
         module = file.read()
-    failed = False
-    if modules := ptx_modules(module):
-        for arch in arguments.architectures:
-            wrong = ptx_complaint(arch, modules)
-            failed |= wrong is not None
-            print(f"{arch}: {wrong or f'PTX, {len(modules[0])} characters, fits'}")
-        return failed
-    found = dict(images(module))
-    for arch in arguments.architectures:
-        wrong = complaint(arch, found[arch]) if arch in found else "no image"
-        failed |= wrong is not None
-        kind = "bitcode" if arch in found and found[arch][:2] == b"BC" else "machine code"
-        print(f"{arch}: {wrong or f'{kind}, {len(found[arch])} bytes, fits'}")
-    return failed
+    modules = ptx_modules(module)
+    failed = (check_gcc(modules, arguments.targets) if modules else
+              check_clang(module, arguments.targets))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

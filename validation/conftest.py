@@ -3,13 +3,15 @@
     python3 -m pytest --miniapp build/emulated/bin/miniapp --offload emulated validation
 
 Tests take their kernels from `--list-kernels`, so that a new kernel is tested without a change
-here: the argument `kernel` of a test runs it once for each kernel, `device` once for each device.
+here: the argument `kernel` of a test runs it once for each kernel, or for those that read what the
+mark `kernels_that_read` names; `device` on the device, where there is one, else on the host.
 """
 
 import dataclasses
 import json
 import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -59,6 +61,12 @@ class Kernel:
     def masks(self):
         return [dataset for dataset in self.inputs if dataset.is_mask]
 
+    def reads(self, what):
+        """Whether it reads a dataset, a setting, any `mask` or any `setting`."""
+        return (what in self.settings or any(dataset.name == what for dataset in self.inputs)
+                or (what == "mask" and bool(self.masks()))
+                or (what == "setting" and bool(self.settings)))
+
     def reals(self):
         """What must be there and may hold a fraction: neither a mask nor an index."""
         return [dataset for dataset in self.inputs
@@ -75,6 +83,8 @@ class Program:
         self.kernels = parse_kernels(self.run("--list-kernels").stdout)
         self.ocean = [kernel for kernel in self.kernels if not kernel.calibration]  # "all"
         self.devices = self.find_devices()
+        # the host's code is the same in builds without offload, whose tests look at it
+        self.devices_to_test = self.devices[1:] or self.devices
 
     def find_devices(self):
         if self.offload == "no":
@@ -211,6 +221,8 @@ def pytest_addoption(parser):
                      help="the program under test; also as $MINIAPP")
     parser.addoption("--offload", default=os.environ.get("MINIAPP_OFFLOAD", "no"),
                      choices=("no", "emulated", "yes"), help="the offload of its build [no]")
+    parser.addoption("--needs-device", action="store_true",
+                     help="skip all where the program has no device but the host")
 
 
 def program_of(config):
@@ -221,12 +233,33 @@ def program_of(config):
     return config.miniapp_program
 
 
+def pytest_configure(config):
+    # A shell lets what runs in the background ignore some signals, nohup another; what tests start
+    # would ignore them as well.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    config.addinivalue_line("markers", "kernels_that_read(name): of a dataset, a setting, `mask`")
+
+
 def pytest_generate_tests(metafunc):
     program = program_of(metafunc.config)
     if "kernel" in metafunc.fixturenames:
-        metafunc.parametrize("kernel", program.kernels if program else [], ids=str)
+        kernels = program.kernels if program else []
+        for mark in metafunc.definition.iter_markers("kernels_that_read"):
+            kernels = [kernel for kernel in kernels if kernel.reads(*mark.args)]
+        metafunc.parametrize("kernel", kernels, ids=str)
     if "device" in metafunc.fixturenames:
-        metafunc.parametrize("device", program.devices if program else [])
+        metafunc.parametrize("device", program.devices_to_test if program else [])
+
+
+def pytest_collection_modifyitems(config, items):
+    """The host's code of a build with offload is that of the build without, which has its tests."""
+    program = program_of(config)
+    if config.getoption("--needs-device") and program.devices == ["cpu"]:
+        reason = "no GPU here, and what the host does other presets test"
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,15 @@
 /*
  * libFuzzer's entry to the reader, with HDF5 in the process: any bytes, as an input of each kernel
  * and as a reference of each output, give a status and leave nothing open. A crash inside HDF5 ends
- * the process here, where the program turns it into a message (miniapp/guard.h). run/fuzz runs it.
+ * the process here, which nobody has said is ours, where the program turns it into a message
+ * (miniapp/file/guard.h). run/fuzz runs it.
  *
  * HDF5's checksums would turn every change down. Here they count as right; where $MENDED is set, it
  * names a copy of the file in which they are, so that it does to the program what it did here.
  */
-#include "guard.h"
-#include "input.h"
-
 #include <fcntl.h>
 #include <hdf5.h>
+#include <miniapp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,41 +106,53 @@ herr_t __wrap_H5Ewalk2(hid_t stack, H5E_direction_t direction, H5E_walk2_t call,
 
 /* ---- one file ---- */
 
-/* The fuzzer is to see the crash. */
-void guard_start(const char *path)
+/* Of another size than any input: what is read is resampled, too. */
+static struct miniapp_state *ocean;
+
+static void make_ocean(void)
 {
-    (void)path;
+    const struct miniapp_grid grid = {7, 6, 3};
+    struct miniapp_device *cpu;
+    if (miniapp_device_open("cpu", &cpu) ||
+        miniapp_state_create(cpu, MINIAPP_FLOAT64, &grid, &ocean)) {
+        fprintf(stderr, "%s\n", miniapp_message());
+        exit(EXIT_FAILURE);
+    }
 }
 
-void guard_data(size_t bytes)
+static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
+                          struct miniapp_grid *grid)
 {
-    (void)bytes;
-}
-
-void guard_end(void)
-{
-}
-
-static void read_as_input(const char *path, const struct physics_kernel *kernel,
-                          struct physics_grid *grid)
-{
-    bool wanted[PHYSICS_FIELDS] = {false};
-    struct input input;
-    for (const enum physics_field_id *id = kernel->inputs; *id; id++)
-        wanted[*id] = true;
-    if (read_input(path, wanted, (struct checks){0}, &input))
+    enum { MOST = 64 };
+    const struct miniapp_field *wanted[MOST];
+    size_t count = 0;
+    struct miniapp_input *input;
+    for (size_t i = 0; i < miniapp_kernel_arguments(kernel) && count < MOST; i++)
+        if (miniapp_argument_access(kernel, i) == MINIAPP_READ ||
+            miniapp_argument_access(kernel, i) == MINIAPP_UPDATE)
+            wanted[count++] = miniapp_argument_field(kernel, i);
+    if (miniapp_input_open(path, wanted, count, 0, &input))
         return;
-    *grid = input.fields.grid;
-    fields_release(&input.fields);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        const struct miniapp_target target = {ocean, miniapp_field_name(wanted[i]), true};
+        good = miniapp_input_load(input, wanted[i], &target, 1) == MINIAPP_DONE;
+    }
+    if (good)
+        *grid = miniapp_input_file_grid(input);
+    miniapp_input_close(input);
 }
 
-static void read_as_reference(const char *path, const struct physics_kernel *kernel,
-                              const struct physics_grid *grid)
+static void read_as_reference(const char *path, const struct miniapp_kernel *kernel,
+                              const struct miniapp_grid *grid)
 {
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-        struct reference reference;
-        if (read_reference(path, *id, grid, PHYSICS_FLOAT64, &reference) == PHYSICS_DONE)
-            free(reference.values);
+    for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++) {
+        const enum miniapp_access access = miniapp_argument_access(kernel, i);
+        struct miniapp_reference reference;
+        if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
+            !miniapp_reference_read(path, miniapp_argument_field(kernel, i), grid,
+                                    MINIAPP_FLOAT64, &reference))
+            miniapp_reference_release(&reference);
     }
 }
 
@@ -197,6 +208,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     atexit(remove_file);
+    make_ocean();
     return 0;
 }
 
@@ -219,13 +231,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *const path = file_path();
     const char *const to_mend = getenv("MENDED");
-    struct physics_grid grid = {5, 5, 2}; /* that of the seeds */
+    struct miniapp_grid grid = {5, 5, 2}; /* that of the seeds */
     if (to_mend && !mended && size > 0)
         open_mended(to_mend, data, size);
     write_file(path, data, size);
-    for (const struct physics_kernel *kernel = physics_host_kernels(PHYSICS_FLOAT64); kernel->name;
-         kernel++) {
-        if (kernel->calibration)
+    for (size_t k = 0; k < miniapp_kernel_count(); k++) {
+        const struct miniapp_kernel *const kernel = miniapp_kernel_at(k);
+        if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
             continue;
         read_as_input(path, kernel, &grid);
         read_as_reference(path, kernel, &grid);

@@ -3,12 +3,16 @@
  * and again, so it needs little memory and a few seconds. Every block holds the same values, and
  * is a whole number of rows. Some blocks of the output have memory of their own, so that it shows
  * when one of them is left out.
+ *
+ * The state gets its memory from a backend that is the host's but for that, and for the kernels.
  */
 #ifndef VALIDATION_LARGE_H
 #define VALIDATION_LARGE_H
 
-#include <physics/kernel.h>
+#include "device.h"
+#include "host.h"
 
+#include <miniapp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,6 +26,7 @@ enum { LARGE_NX = 1 << 14, LARGE_BLOCK_ROWS = 1 << 8, LARGE_BLOCKS = 520 };
 enum { LARGE_BLOCK_POINTS = LARGE_NX * LARGE_BLOCK_ROWS };
 enum { LARGE_MIDDLE = ((size_t)1 << 31) / LARGE_BLOCK_POINTS }; /* where 2^31 points come before */
 static const size_t large_block_bytes = LARGE_BLOCK_POINTS * sizeof(float);
+static const size_t large_bytes = LARGE_BLOCK_POINTS * sizeof(float) * LARGE_BLOCKS;
 
 /* The first, those on both sides of 2^31 points, and the last. */
 static const size_t own_blocks[] = {0, LARGE_MIDDLE - 1, LARGE_MIDDLE, LARGE_BLOCKS - 1};
@@ -34,13 +39,14 @@ static void map_block(float *block, int flags, int file)
                          MAP_FAILED);
 }
 
-/* Address space for all points, and memory for one block of rows. */
-static float *map_repeatedly(void)
+/* Address space for all points, and memory for one block of rows; what is small has its own. */
+static void *map_repeatedly(int number, size_t bytes)
 {
-    const size_t bytes = large_block_bytes;
+    if (bytes < large_bytes)
+        return host_backend.allocate(number, bytes);
     const int file = memfd_create("block", 0);
-    assert_int_equal(ftruncate(file, (off_t)bytes), 0);
-    void *base = mmap(NULL, bytes * LARGE_BLOCKS, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(ftruncate(file, (off_t)large_block_bytes), 0);
+    void *base = mmap(NULL, large_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(base, MAP_FAILED);
     for (size_t i = 0; i < LARGE_BLOCKS; i++)
         map_block((float *)base + i * LARGE_BLOCK_POINTS, MAP_SHARED, file);
@@ -48,16 +54,21 @@ static float *map_repeatedly(void)
     return base;
 }
 
-static float *map_output(void)
+/* Only the pressures have the host's memory. Address space is none that runs out. */
+static void release_nothing(int number, void *memory)
 {
-    float *output = map_repeatedly();
+    (void)number;
+    (void)memory;
+}
+
+static void give_own_blocks(float *output)
+{
     for (size_t i = 0; i < OWN_BLOCKS; i++) {
         float *block = output + own_blocks[i] * LARGE_BLOCK_POINTS;
         map_block(block, MAP_PRIVATE | MAP_ANONYMOUS, -1);
         for (size_t j = 0; j < LARGE_BLOCK_POINTS; j++)
             block[j] = -1;
     }
-    return output;
 }
 
 /* Temperatures repeat after 30 points, and start anew in each block. */
@@ -70,29 +81,38 @@ static void check_block(const float *dHdT)
 
 /* eos at one pressure on all levels: every block gets the same values, wherever it stands. An index
  * or a count that does not fit would leave blocks out. */
-static void eos_past_two_to_the_31(const struct physics_kernel *kernels, size_t ny, size_t nz)
+static void eos_past_two_to_the_31(const struct kernel_functions *(*kernels)(enum miniapp_precision),
+                                   size_t ny, size_t nz)
 {
-    float *salt = map_repeatedly(), *temp = map_repeatedly(), *dHdT = map_output();
-    float p[LARGE_BLOCKS];
+    struct backend backend = host_backend;
+    backend.functions = kernels;
+    backend.allocate = map_repeatedly;
+    backend.release = release_nothing;
+    const struct miniapp_device device = {.label = "large", .backend = &backend};
+    const struct miniapp_grid grid = {LARGE_NX, ny, nz};
+    struct miniapp_state *state;
+    assert_true(miniapp_grid_points(&grid) > (size_t)INT32_MAX);
+    assert_int_equal(miniapp_state_create(&device, MINIAPP_FLOAT32, &grid, &state), MINIAPP_DONE);
+    float *const salt = miniapp_state_write(state, "salt");
+    float *const temp = miniapp_state_write(state, "temp");
+    float *const p = miniapp_state_write(state, "p");
+    float *const dHdT = miniapp_state_write(state, "dHdT");
     for (size_t i = 0; i < LARGE_BLOCK_POINTS; i++) {
         salt[i] = 35;
         temp[i] = (float)(i % 30);
     }
     for (size_t z = 0; z < nz; z++)
         p[z] = 500;
-    struct physics_call call = {.grid = {LARGE_NX, ny, nz}};
-    assert_true(physics_grid_points(&call.grid) > (size_t)INT32_MAX);
-    physics_default_settings(&call);
-    call.input[PHYSICS_SALT] = salt;
-    call.input[PHYSICS_TEMP] = temp;
-    call.input[PHYSICS_P] = p;
-    call.output[PHYSICS_DHDT] = dHdT;
-    assert_int_equal(physics_run(physics_find_kernel(kernels, "eos"), &call), PHYSICS_DONE);
+    give_own_blocks(dHdT);
+    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    assert_ptr_equal(miniapp_state_read(state, "dHdT"), dHdT);
     for (size_t i = 0; i < OWN_BLOCKS; i++)
         check_block(dHdT + own_blocks[i] * LARGE_BLOCK_POINTS);
-    munmap(salt, large_block_bytes * LARGE_BLOCKS);
-    munmap(temp, large_block_bytes * LARGE_BLOCKS);
-    munmap(dHdT, large_block_bytes * LARGE_BLOCKS);
+    miniapp_state_free(state);
+    munmap(salt, large_bytes);
+    munmap(temp, large_bytes);
+    munmap(dHdT, large_bytes);
+    host_backend.release(0, p);
 }
 
 #endif

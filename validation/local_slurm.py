@@ -95,11 +95,14 @@ class LocalSlurm:
         return found
 
     def crash(self, job):
-        """The node of a job dies: its daemon, the job's own daemon and what the job runs."""
+        """The node of a job dies: its daemon, the job's own daemon and what the job runs. They are
+        stopped first, so that no daemon can report what was killed before it."""
         node = self.job(job)["NodeList"]
         daemon = int((self.folder / f"slurmd-{node}.pid").read_text())
-        for pid in {daemon, *self.processes(job)}:
-            os.kill(pid, signal.SIGKILL)
+        processes = {daemon, *self.processes(job)}
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in processes:
+                os.kill(pid, number)
         return node
 
     def restart(self, node):

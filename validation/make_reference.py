@@ -8,7 +8,6 @@ attributes. It is the same bit for bit each time: no times, no paths, no host in
 import argparse
 import contextlib
 import hashlib
-import json
 import os
 import sys
 import tempfile
@@ -17,10 +16,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from reference import eos, expsum, files, fma, isoneutral, matmul, tke, triad
-
-KERNELS = (eos, isoneutral, tke, triad, fma, expsum, matmul)
-TOLERANCES = Path(__file__).with_name("tolerances.json")
+import reference
+from reference import files
 
 DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program
 
@@ -60,9 +57,8 @@ def scratch_file(folder):
 
 
 def write_reference(input_path, output_path):
-    tolerances = json.loads(TOLERANCES.read_text())
     with h5py.File(input_path, "r") as source:
-        kernels = [kernel for kernel in KERNELS if files.is_computable(kernel, source)]
+        kernels = [kernel for kernel in reference.kernels() if files.is_computable(kernel, source)]
         if not kernels:
             raise ValueError("holds the datasets of no kernel that has a reference")
         with create(output_path) as output:
@@ -71,7 +67,7 @@ def write_reference(input_path, output_path):
                      input_sha256=sha256(input_path))
             for kernel in kernels:
                 for name, field in files.compute(kernel, source).items():
-                    write_field(output, source, name, field, tolerances[kernel.NAME][name])
+                    write_field(output, source, name, field, kernel.TOLERANCES[name])
 
 
 def create(path):
@@ -102,8 +98,8 @@ def write_field(output, source, name, field, tolerances):
     describe(dataset, units=field.units, long_name=field.long_name)
     largest = np.abs(field.values).max()
     for precision, suffix in (("float64", ""), ("float32", "_float32")):
-        dataset.attrs["rtol" + suffix] = tolerances[precision]["rtol"]
-        dataset.attrs["atol" + suffix] = tolerances[precision]["atol_rel"] * largest
+        dataset.attrs["rtol" + suffix] = tolerances[precision].rtol
+        dataset.attrs["atol" + suffix] = tolerances[precision].atol_rel * largest
     for dimension, (axis, length) in enumerate(zip(field.axes, shape)):
         dataset.dims[dimension].attach_scale(dimension_scale(output, source, axis, length))
 

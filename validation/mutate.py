@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prove that the tests see mistakes: validation/mutate.py [KERNEL...]
 
-Each line of validation/mutations/KERNEL.txt breaks one line of physics/KERNEL.c, or else of
-physics/teos10.h, by sed. A copy of the tree is built with each, and the comparison with the
+Each line of validation/mutations/KERNEL.txt breaks one line of physics/SUBJECT/KERNEL.c, or else of
+a header in one of these folders, by sed. A copy of the tree is built with each, and the comparison with the
 references must fail. A mutation that survives, or that changes nothing, fails this check.
 """
 
@@ -25,7 +25,7 @@ def build(tree):
     if not (tree / "build").exists():
         run(["cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
              "-DMINIAPP_TESTS=OFF"], tree)
-    return run(["cmake", "--build", "build"], tree)
+    return run(["cmake", "--build", "build", "--target", "miniapp"], tree)
 
 
 def tests(tree, kernel):
@@ -34,9 +34,14 @@ def tests(tree, kernel):
                 "validation/test_kernels.py"], tree)
 
 
+def sources(tree, kernel):
+    code, = (tree / "physics").glob(f"*/{kernel}.c")
+    return [code, *sorted((tree / "physics").glob("*/*.h"))]
+
+
 def fate(tree, kernel, expression):
     """What becomes of a mutation: "caught" is what it should be."""
-    for source in (tree / "physics" / f"{kernel}.c", tree / "physics" / "teos10.h"):
+    for source in sources(tree, kernel):
         original = source.read_text()
         mutated = subprocess.run(["sed", expression], input=original, capture_output=True,
                                  text=True, check=True).stdout

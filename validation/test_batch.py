@@ -31,17 +31,19 @@ SCRIPTS = [f"{scheduler}/{job}" for scheduler in GRANTED for job in ("cpu", "gpu
 
 
 @pytest.fixture
-def show(tmp_path):
-    """In the program's place: it prints its process, threads, limit of memory and command line."""
+def show(miniapp, tmp_path):
+    """In the program's place: it prints its process, threads, limit of memory and command line. The
+    kernels are the program's."""
     path = tmp_path / "show"
-    path.write_text('#!/bin/sh\necho "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
+    path.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                    'echo "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
     path.chmod(0o755)
     return path
 
 
-def start(script, env, cwd=ROOT):
+def start(script, env, cwd=ROOT, shell=("/bin/sh",)):
     granted = GRANTED[script.split("/")[0]]
-    with subprocess.Popen(["/bin/sh", RUN / script], cwd=cwd, text=True, stdout=subprocess.PIPE,
+    with subprocess.Popen([*shell, RUN / script], cwd=cwd, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
         output, _ = job.communicate(timeout=DEADLINE_S)
     return job, output
@@ -65,24 +67,34 @@ def test_memory_granted_by_slurm_is_the_limit(script, show, tmp_path):
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
-def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, show, tmp_path):
+def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, miniapp, show, tmp_path):
     changes = {"MINIAPP": str(show), "MINIAPP_INPUT": str(GRID), "PBS_O_WORKDIR": str(tmp_path)}
+    (tmp_path / "run").symlink_to(RUN)
     _, output = start(f"{scheduler}/sweep", changes, cwd=tmp_path)
     words = output.splitlines()[1:]
-    assert words[words.index("--kernel") + 1] == "isoneutral"
-    assert words[words.index("--resume") + 1] == "sweep-1234/isoneutral.json"
+    second = miniapp.ocean[1].name
+    assert words[words.index("--kernel") + 1] == second
+    assert words[words.index("--resume") + 1] == f"sweep-1234/{second}.json"
     assert "--sweep" in words and words[-1] == str(GRID)
     assert (tmp_path / "sweep-1234").is_dir()
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
-def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp):
-    """Both stand in the script: a scheduler reads the one, and the other belongs to it."""
+def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp, show, tmp_path):
+    """The program names them; a task beyond the last ends at once."""
     text = (RUN / scheduler / "sweep").read_text()
-    names = re.search(r"\(echo (.*) \| cut ", text)[1].split()
-    assert names == [kernel.name for kernel in miniapp.ocean]
-    tasks = re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)
-    assert int(tasks[1]) == len(names)
+    tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)[1])
+    assert tasks >= len(miniapp.ocean)
+    number = {"slurm": "SLURM_ARRAY_TASK_ID", "pbs": "PBS_ARRAY_INDEX", "lsf": "LSB_JOBINDEX",
+              "sge": "SGE_TASK_ID"}[scheduler]
+    for task in (1, len(miniapp.ocean), len(miniapp.ocean) + 1):
+        job, output = start(f"{scheduler}/sweep", {"MINIAPP": str(show), number: str(task),
+                                                   "RESULTS": str(tmp_path / "sweep")})
+        assert job.returncode == 0
+        if task <= len(miniapp.ocean):
+            assert f"--kernel\n{miniapp.ocean[task - 1].name}\n" in output
+        else:
+            assert output == ""
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
@@ -98,6 +110,63 @@ def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
         pytest.skip("there is a device here")
     job, output = start(f"{scheduler}/gpu", {"MINIAPP": str(miniapp.path)})
     assert job.returncode == 4 and output.startswith("miniapp: "), output
+
+
+# ---- what a site sets ----
+
+@pytest.fixture
+def site(miniapp, tmp_path):
+    """A site that loads a module, in the folder that jobs are submitted in; the program says what
+    came of it."""
+    folder = tmp_path / "site"
+    (folder / "run").mkdir(parents=True)
+    text = (RUN / "site.sh").read_text()
+    assert text.count("# site: the modules") == 1
+    (folder / "run/site.sh").write_text(text.replace("# site:", "module load cuda # site:"))
+    program = folder / "program"
+    program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                       'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
+    program.chmod(0o755)
+    return folder
+
+
+def loaded(site, script, env=None, **options):
+    """How threads are bound and what is loaded in a job of that site."""
+    env = {"MINIAPP": str(site / "program"), "PBS_O_WORKDIR": str(site), "OMP_PROC_BIND": "",
+           "OMP_PLACES": "", "MODULESHOME": "/none", **(env or {})}
+    job, output = start(script, env, cwd=site, **options)
+    assert job.returncode == 0, output
+    return output.splitlines()[-1]
+
+
+# As sites have it: not clean of unset variables, with commands that fail.
+MODULE = "echo $UNSET_VARIABLE >/dev/null; false\nmodule() { LOADED=$2; export LOADED; }\n"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_module_of_the_home_of_modules(script, site):
+    (site / "init").mkdir()
+    (site / "init/sh").write_text(MODULE)
+    assert loaded(site, script, {"MODULESHOME": str(site)}) == "spread cores cuda"
+
+
+@pytest.mark.parametrize("name", ["modules.sh", "lmod.sh", "z00_lmod.sh"])
+def test_module_of_login_shells(name, site, tmp_path):
+    """The job's shell is none, so the job reads what login shells read."""
+    profile = tmp_path / "profile.d"
+    profile.mkdir()
+    (profile / name).write_text(MODULE)
+    mounted = ("unshare", "--mount", "sh", "-c",
+               f'mount --bind {profile} /etc/profile.d && exec sh "$@"', "sh")
+    if subprocess.run([*mounted, "-c", ":"], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts of one's own here")
+    assert loaded(site, "slurm/cpu", shell=mounted) == "spread cores cuda"
+
+
+def test_a_binding_of_the_user_stays(site):
+    (site / "run/site.sh").write_text((RUN / "site.sh").read_text())
+    given = {"OMP_PROC_BIND": "close", "OMP_PLACES": "threads"}
+    assert loaded(site, "slurm/cpu", given) == "close threads none"
 
 
 # ---- directives ----
@@ -150,13 +219,14 @@ def test_sge_accepts_the_directives(script):
 
 def shell_scripts():
     for path in sorted(RUN.rglob("*")):
-        if path.is_file() and path.read_bytes().startswith(b"#!/bin/sh"):
+        if path.is_file() and (path.suffix == ".sh" or
+                               path.read_bytes().startswith(b"#!/bin/sh")):
             yield str(path.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("script", shell_scripts())
 def test_shell_script_is_executable_and_clean(script):
-    assert os.access(ROOT / script, os.X_OK)
+    assert os.access(ROOT / script, os.X_OK) != script.endswith(".sh")  # these are read by others
     if not shutil.which("shellcheck"):
         pytest.skip("no shellcheck here")
     done = subprocess.run(["shellcheck", "--severity=warning", ROOT / script], capture_output=True,

@@ -127,9 +127,9 @@ def test_roofline(miniapp, small, device):
     fma, = [row for row in ceilings if row["kernel"] == "fma"]
     for row in rows:
         # the triad with as many bytes, but for what is rounded up in a shape
-        triad = min((c for c in ceilings if c["kernel"] == "triad" and c["bytes"] >= row["bytes"]),
-                    key=lambda c: c["bytes"])
-        assert triad["bytes"] < 2 * row["bytes"]
+        triad, = [c for c in ceilings if c["kernel"] == "triad" and math.isclose(
+            c["bytes"] / c["median_s"], row["ceiling_bytes_per_s"], rel_tol=1e-12)]
+        assert row["bytes"] <= triad["bytes"] < 2 * row["bytes"]
         memory = row["bytes"] / (triad["bytes"] / triad["median_s"])
         arithmetic = row["flops"] / (fma["flops"] / fma["median_s"])
         assert row["bound"] == ("memory" if memory >= arithmetic else "arithmetic")
@@ -139,7 +139,7 @@ def test_roofline(miniapp, small, device):
 
 def test_roofline_in_the_table(miniapp, small):
     text = miniapp.passes(small, "--roofline", "-k", "eos")
-    assert re.search(r"^eos +cpu +float64 .* (memory|arithmetic) +\d+%$", text, re.MULTILINE)
+    assert re.search(r"^eos +cpu +float64 .* (memory|arithmetic) +(\d+%|above)$", text, re.MULTILINE)
 
 
 def test_ceilings_are_not_compared(miniapp, small, reference):
@@ -191,18 +191,143 @@ def timed_transfer(miniapp, small, device, transfer):
 
 
 def test_transfer_at_each_call(miniapp, small, device):
-    """The same results; and it takes longer, by so much that a noisy machine is not the reason."""
+    """The same results; and it takes longer, by so much that a noisy machine is not the reason; but
+    not on the host, where nothing is transferred."""
     ratios = []
-    while not ratios or (ratios[-1] < 1.3 and len(ratios) < 5):
+    most = 1 if device == "cpu" else 20
+    while not ratios or (ratios[-1] < 1.3 and len(ratios) < most):
         (once, checksums), (each_call, others) = (
             timed_transfer(miniapp, small, device, transfer) for transfer in ("once", "each-call"))
         assert checksums == others
         ratios.append(each_call / once)
-    assert ratios[-1] >= 1.3, ratios
+    assert device == "cpu" or ratios[-1] >= 1.3, ratios
 
 
 def test_transfers_that_are_none(miniapp, small):
     miniapp.fails(USAGE, "unknown transfer 'never'; the closest is", small, "--transfer", "never")
+
+
+# ---- threads, lists, saved results ----
+
+def test_numbers_of_threads(miniapp, small):
+    """A row for each, with the speedup over the first; the outputs are the same."""
+    done = miniapp.run(*QUICK, small, "-k", "eos,tke", "-t", "1,2", "-t", 3, "--format", "json",
+                       "--checksums")
+    assert done.returncode == DONE  # with a warning where there are fewer CPUs
+    result = json.loads(done.stdout)
+    assert result["threads"] == [1, 2, 3]
+    rows = [(row["kernel"], row["threads"]) for row in result["results"]]
+    assert rows == [(kernel, threads) for kernel in ("eos", "tke") for threads in (1, 2, 3)]
+    for row in result["results"]:
+        base = next(one for one in result["results"] if one["kernel"] == row["kernel"])
+        assert math.isclose(row["speedup"], base["median_s"] / row["median_s"])
+        assert math.isclose(row["efficiency"], row["speedup"] / row["threads"])
+    assert len({one["sha256"] for one in result["checksums"] if one["variable"] == "dHdT"}) == 1
+    table = miniapp.run(*QUICK, small, "-k", "eos", "-t", "1,2").stdout
+    assert re.search(r"speedup threads efficiency$", table, re.MULTILINE)
+    assert re.search(r" 1.00       1       100%", table)
+
+
+def test_lists_and_sizes(miniapp, small):
+    result = miniapp.json(small, "-k", "triad:b=temp,c=salt,eos", "-s", "4Ki,10k", "--precision",
+                          "float64,float32", "-d", "cpu,cpu")
+    assert {row["kernel"] for row in result["results"]} == {"triad:b=temp,c=salt", "eos"}
+    assert {row["points"] for row in result["results"]} == {32 * 32 * 4, 44 * 44 * 6}
+    assert {row["precision"] for row in result["results"]} == {"float64", "float32"}
+    miniapp.fails(USAGE, "--size takes a whole number", small, "-s", "1X")
+    miniapp.fails(USAGE, "--size takes a whole number", small, "-s", "1Kib")
+    miniapp.fails(USAGE, "--size takes a whole number", small, "-s", "4096,")
+
+
+def test_bindings(miniapp, small):
+    """A row of the table with other fields."""
+    plain, swapped = (miniapp.json(small, "-k", name, "--checksums")["checksums"]
+                      for name in ("triad", "triad:b=temp,c=salt"))
+    assert plain[0]["sha256"] != swapped[0]["sha256"]
+    miniapp.fails(USAGE, "'triad' has no argument 'd'", small, "-k", "triad:d=temp")
+    miniapp.fails(USAGE, "unknown field 'tmp'; the closest is 'temp'", small, "-k", "triad:b=tmp")
+    miniapp.fails(USAGE, "other axes or another type", small, "-k", "triad:b=kbot")
+    miniapp.fails(USAGE, "bindings are ARGUMENT=FIELD", small, "-k", "triad:b")
+    miniapp.fails(USAGE, "unknown kernel 'traid'; the closest is 'triad'", small, "-k",
+                  "traid:b=temp")
+
+
+def test_a_sequence(miniapp, small, device):
+    """It has the outputs of its kernels, and says what each took."""
+    single = miniapp.json(small, "-k", "eos,isoneutral,tke", "--checksums", "-d", device)
+    result = miniapp.json(small, "-k", "mixing", "--checksums", "-d", device, "-r", 3)
+    row, = result["results"]
+    assert [step["kernel"] for step in row["shares"]] == ["eos", "isoneutral", "tke"]
+    assert math.isclose(sum(step["share"] for step in row["shares"]), 1)
+    assert ({one["variable"]: one["sha256"] for one in single["checksums"]}
+            == {one["variable"]: one["sha256"] for one in result["checksums"]})
+    assert re.search(r"mixing .* points: eos \d+ %, isoneutral \d+ %, tke \d+ %",
+                     miniapp.passes(small, "-k", "mixing", "-d", device))
+
+
+def test_rows_share_what_they_read(miniapp, small, device):
+    """Together they hold their common inputs once; the order of turns changes no output."""
+    both = miniapp.json(small, "-k", "eos,isoneutral", "-d", device)
+    eos, isoneutral = both["results"]
+    held, = {moved["state_bytes"] for moved in both["transfers"]}
+    points = eos["points"]
+    assert eos["device_bytes"] + isoneutral["device_bytes"] - held == 2 * 8 * points  # salt, temp
+    text = miniapp.passes(small, "-k", "eos,isoneutral", "-d", device)
+    assert re.search(r"2 rows hold [\d.]+ MB together, [\d.]+ MB if each held its own", text)
+    # tke updates tke_taup1 in place, mixing does so too: each has its own
+    outputs = [miniapp.json(small, "-k", names, "--checksums", "-d", device, "-r", 7,
+                            "--seed", seed)["checksums"]
+               for names, seed in (("tke", 1), ("tke,mixing", 1), ("tke,mixing", 2))]
+    for checksums in outputs:
+        for one in checksums:
+            alone = next(o for o in outputs[0] if o["variable"] == one["variable"]
+                         ) if one["variable"] in {o["variable"] for o in outputs[0]} else one
+            assert one["sha256"] == alone["sha256"], one
+
+
+def test_saved_results_are_shown(miniapp, small, reference, tmp_path):
+    """As the run itself printed them, in any format."""
+    path = tmp_path / "results.json"
+    for options in (["--validate", reference], ["--roofline", "-t", "1,2"], ["-k", "mixing"]):
+        run = miniapp.run(*QUICK, small, *options, "--checksums", "--format", "json")
+        assert run.returncode == DONE
+        path.write_text(run.stdout)
+        shown = miniapp.passes("--show", path, "--format", "json", quick=False)
+        assert json.loads(shown) == json.loads(run.stdout)
+        table = miniapp.passes("--show", path, quick=False)
+        for row in json.loads(run.stdout)["results"]:
+            assert re.search(rf"^{row['kernel']} +{row['device']} +{row['precision']} ", table,
+                             re.MULTILINE)
+        header = miniapp.passes("--show", path, "--format", "csv", quick=False)
+        assert "kernel,device,precision" in header
+    path.write_text("{}")
+    miniapp.fails(INPUT, "cannot be shown: it holds no results of miniapp", "--show", path,
+                  quick=False)
+    path.write_text("{")
+    miniapp.fails(INPUT, "cannot be shown: ", "--show", path, quick=False)
+
+
+def test_a_finished_run_shows_its_rows(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    first = miniapp.passes(small, "--resume", path, "-k", "eos,tke")
+    again = miniapp.passes(small, "--resume", path, "-k", "eos,tke")
+    for kernel in ("eos", "tke"):
+        row = re.compile(rf"^{kernel} +cpu .*$", re.MULTILINE)
+        assert row.search(first)[0] == row.search(again)[0]
+
+
+def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
+    """Made from a run whose ceilings were, let us say, disturbed."""
+    path = tmp_path / "results.json"
+    result = miniapp.json(small, "-k", "eos", "--roofline")
+    for row in result["results"]:
+        if row["kernel"] == "eos":
+            row["ceiling_bytes_per_s"] = row["bytes"] / row["median_s"] / 2
+            row["ceiling_flops_per_s"] = row["flops"] / row["median_s"] / 2
+    path.write_text(json.dumps(result))
+    table = miniapp.passes("--show", path, quick=False)
+    assert re.search(r"^eos .* (memory|arithmetic) +above$", table, re.MULTILINE)
+    assert "faster than its own ceiling" in table and "200%" not in table
 
 
 # ---- checksums ----
@@ -367,7 +492,7 @@ def test_resume_with_ceilings_that_it_lacks(miniapp, small, tmp_path):
     miniapp.fails(INPUT, "cannot be resumed with --roofline: it has 'eos' on", small, "--resume",
                   path, "-k", "eos", "--roofline")
     text = miniapp.passes(small, "--resume", path, "-k", "eos")
-    assert "1 rows were there already: the file has them" in text and "then" not in text
+    assert "1 rows were there already" in text and "then" in text
 
 
 def test_resume_with_another_device(miniapp, small, tmp_path):

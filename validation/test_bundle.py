@@ -4,15 +4,17 @@
 the root of the file system, with the bundle in it.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE
+from conftest import DEVICE, DONE, MISMATCH
 from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +45,8 @@ def make_root(folder):
 
 
 @pytest.fixture(scope="module")
-def run(miniapp, tmp_path_factory):
-    """Runs the bundle's program in its folder, inside a root of its own."""
+def unpacked(miniapp, tmp_path_factory):
+    """The folder of the bundle, inside a root of its own."""
     if miniapp.offload == "no":
         pytest.skip("this build has no offload, so it is not bundled")
     if os.getuid() != 0:
@@ -62,12 +64,18 @@ def run(miniapp, tmp_path_factory):
     bundle, = (build / "bundle").glob("miniapp-*-linux-x86_64")
     shutil.copytree(bundle, root / "any where")
     shutil.rmtree(build / "bundle")
+    return root / "any where"
 
-    def run_there(*arguments):
+
+@pytest.fixture
+def run(unpacked):
+    """Runs the bundle's program, or another, in its folder and root."""
+    def run_there(*arguments, program="bin/miniapp", env=None):
         command = ["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c",
-                   'cd "/any where" && exec bin/miniapp "$@"', "sh", *arguments]
-        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False,
-                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin"}, timeout=DEADLINE_S)
+                   f'cd "/any where" && exec {program} "$@"', "sh", *arguments]
+        return subprocess.run(command, cwd=unpacked.parent, capture_output=True, text=True,
+                              check=False, timeout=DEADLINE_S,
+                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", **(env or {})})
 
     return run_there
 
@@ -75,6 +83,24 @@ def run(miniapp, tmp_path_factory):
 def test_host(run):
     done = run("--device", "cpu", *VALIDATE)
     assert done.returncode == DONE and done.stderr == "", done
+
+
+def test_job_script(run):
+    done = run("-r", "1", program="run/slurm/cpu", env={"SLURM_CPUS_PER_TASK": "1"})
+    assert done.returncode == DONE and done.stderr == "", done
+    assert "validation PASSED" in done.stdout
+
+
+def test_regress(unpacked, tmp_path):
+    """By the Python of this machine, on the bundle's program and files."""
+    baseline = tmp_path / "baseline.json"
+    words = ("--processes", "5", "--seconds", "0.01")
+    for action, codes in (("save", (DONE,)), ("check", (DONE, MISMATCH))):  # "slower" is a mismatch
+        done = subprocess.run([sys.executable, "run/regress", action, baseline, *words],
+                              cwd=unpacked, capture_output=True, text=True, check=False)
+        assert done.returncode in codes and done.stderr == "", done
+    assert str(unpacked / "bin/miniapp") in json.loads(baseline.read_text())["provenance"][
+        "command_line"]
 
 
 def test_gpu(miniapp, run):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE
+from processes import DEADLINE_S
 
 # Veros's names: the settings that --set knows
 SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
@@ -22,7 +23,7 @@ SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_is
 
 # ---- numbers ----
 
-NO_NUMBERS = ["-1", "12x", "", " ", "nan", "inf", "0x10", "1.5", "1e30", "1e", "1,000", "+",
+NO_NUMBERS = ["-1", "12x", "", " ", "nan", "inf", "0x10", "1.5", "1e30", "1e", "1.000.000", "+",
               "99999999999999999999999", "1e-3", "--"]
 
 
@@ -311,6 +312,21 @@ def test_cpu_does_not_load_the_offload_runtime(miniapp, small):
     assert "omptarget" not in loaded("cpu")
     if "gpu" in miniapp.devices:
         assert "omptarget" in loaded("gpu")
+
+
+def test_processor_that_lacks_a_feature(miniapp, small):
+    """valgrind's processor has no AVX-512; -march=native may have asked for it."""
+    if not shutil.which("valgrind") or miniapp.is_sanitized:
+        pytest.skip("valgrind is missing, or cannot run a sanitized program")
+    done = subprocess.run(["valgrind", "-q", *miniapp.command(*QUICK, "-k", "eos", small)],
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
+                          env=miniapp.environment())
+    if " avx512f " not in Path("/proc/cpuinfo").read_text():
+        assert done.returncode == DONE, done
+        return
+    assert done.returncode == DEVICE and not done.stdout, done
+    assert re.search("^miniapp: device 'cpu' cannot be used: this build is for a processor with "
+                     "avx512f, which this one lacks", done.stderr)
 
 
 # ---- memory ----

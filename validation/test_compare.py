@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
-from peers import cases, pyhpc, session  # noqa: E402  pylint: disable=wrong-import-position
+from peers import (  # noqa: E402  pylint: disable=wrong-import-position
+    cases, environment, frameworks, pyhpc, session)
 
 QUICKLY = ("--no-venv", "--rounds", "1", "--size", "512")
 
@@ -74,6 +77,8 @@ def test_numpy_beside_ours(miniapp, tmp_path):
     prefix = tmp_path / "out"
     done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
     assert done.returncode == 0 and done.stderr == "", done
+    assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout,
+                     re.MULTILINE)
     with open(f"{prefix}.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     saved = json.loads((tmp_path / "out.json").read_text())
@@ -99,9 +104,8 @@ def test_ours_on_a_device(miniapp):
     assert "numpy" in done.stdout and "miniapp" in done.stdout
 
 
-def test_a_matrix_product(miniapp, tmp_path, monkeypatch):
+def test_a_matrix_product(miniapp, tmp_path):
     """The arrays of a case are the same numbers for both: ours transposed in the file."""
-    monkeypatch.setattr(cases, "SQUARES", (6,))
     small = cases.Case("matmul", "uniform", "float64", (7, 5, 6), 0)
     given, fields = cases.make(small, None)
     assert given["a"].shape == (5, 6) and given["b"].shape == (6, 7)
@@ -147,8 +151,9 @@ def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
         "__version__ = '0'\nfloat64 = None\nclass cuda: pass\n"
         "def set_num_threads(n): pass\ndef set_default_dtype(d): pass\n"
         "class backends:\n  class cuda:\n    class matmul: pass\n")
+    (tmp_path / "aesara.py").write_text("class config:\n  cxx = ''")
     done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--inputs", "pyhpc", "--size", "600",
-                   *(word for name in ("jax", "taichi", "numba", "pytorch", "cupy")
+                   *(word for name in ("jax", "taichi", "numba", "pytorch", "cupy", "aesara")
                      for word in ("--framework", name)),
                    "--pyhpc", checkout(""), path=tmp_path)
     assert done.returncode == 0, done
@@ -158,7 +163,8 @@ def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
     assert "run/compare: taichi: skipped: it does not start: RuntimeError: broken" in lines
     assert "run/compare: numba: skipped: its process ended with 9: gone" in lines
     assert "run/compare: pytorch, eos: skipped: pyhpc-benchmarks has no eos for it" in lines
-    assert len(lines) == 5, lines
+    assert "run/compare: aesara: skipped: it finds no C++ compiler, such as g++" in lines
+    assert len(lines) == 6, lines
 
 
 def test_a_kernel_that_fails_is_skipped(miniapp, checkout):
@@ -207,6 +213,62 @@ def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):
     assert len(json.loads((tmp_path / "out.json").read_text())["rows"]) >= 2
 
 
+# ---- Aesara's environment, NumPy's BLAS ----
+
+@pytest.fixture
+def a_session(tmp_path):
+    """With Aesara alone, whose environment is to be made."""
+    return session.Session(types.SimpleNamespace(
+        threads=[1], device="cpu", miniapp="none", framework=["aesara"], kernel=["matmul"],
+        no_venv=False, pyhpc=None), tmp_path)
+
+
+def no_room(*_, **__):
+    raise OSError("no room")
+
+
+def test_an_environment_that_cannot_be_made(a_session, tmp_path, monkeypatch, capsys):
+    """Aesara is skipped; the environment of the others ends a run by one line."""
+    monkeypatch.setattr(environment, "BUILD", tmp_path)
+    monkeypatch.setattr(environment.venv, "create", no_room)
+    a_session.start()
+    assert a_session.peers == [] and a_session.skipped == [
+        "aesara: skipped: the Python packages cannot be installed into "
+        f"{tmp_path / 'venv-aesara'}: no room"]
+    with pytest.raises(environment.Unavailable, match="no room"):
+        environment.enter()
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_aesara_and_a_new_python(a_session, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version_info", (3, 12))
+        a_session.start()
+    assert "numpy.distutils" in a_session.skipped[0] and "Python 3.11" in a_session.skipped[0]
+
+
+@pytest.mark.parametrize("files, name", [
+    (["libc.so.6", "blas/libblas.so.3.11.0", "lapack/liblapack.so.3"],
+     "the reference BLAS libblas.so.3.11.0"),
+    (["openblas/libblas.so.3", "libopenblasp-r0.3.21.so"], "libopenblasp-r0.3.21.so"),
+    (["numpy.libs/libscipy_openblas64_-f.so"], "libscipy_openblas64_-f.so"),
+    (["libmkl_rt.so.2"], "libmkl_rt.so.2"), (["libc.so.6"], "an unknown BLAS")])
+def test_name_of_the_blas(files, name):
+    assert frameworks.blas_of([f"/usr/lib/{file}" for file in files]) == name
+
+
+@pytest.mark.parametrize("product, blas, warns", [
+    ("matmul", "the reference BLAS libblas.so.3", True), ("matmul", "libopenblas.so", False),
+    ("expsum", "the reference BLAS libblas.so.3", False)])
+def test_a_slow_blas_is_warned_of(a_session, product, blas, warns):
+    a_session.options.kernel = [product]
+    numpy = types.SimpleNamespace(framework="numpy", version=f"1 with {blas}", skip=None)
+    a_session.peers = [numpy]
+    a_session.warn_of_slow_blas()
+    assert len(a_session.skipped) == warns
+    assert all(note.startswith("warning: numpy 1 with ") for note in a_session.skipped)
+
+
 # ---- what is refused ----
 
 def test_refusals(miniapp, tmp_path):
@@ -237,6 +299,15 @@ def test_turns_fit_their_time():
         assert 1 <= calls <= session.MOST_CALLS and session.FEWEST_TURNS <= turns <= 5
         assert calls * call_s <= max(session.TURN_S, session.FEWEST_CALLS * call_s)
     assert session.turns(1e-3, 1) == 1
+
+
+@pytest.mark.parametrize("sizes, shapes", [
+    ([512], [(22, 22, 22)]),
+    ([4096, 4096, 1 << 24], [(64, 64, 64), (512, 1024, 2048), (2048, 2048, 2048)]),
+])
+def test_sizes_bound_matrix_products(sizes, shapes):
+    found = cases.all_cases(["matmul"], sizes, [], ["float64"])
+    assert [case.shape for case in found] == shapes
 
 
 def test_both_sides_get_the_same_ocean():

@@ -28,7 +28,7 @@ def outcome(flops, monkeypatch, capsys):
     def run_on(kernel, total):
         monkeypatch.setattr(flops, "TOOLS", ())
         monkeypatch.setattr(flops, "build", lambda: None)
-        monkeypatch.setattr(flops, "table", lambda: {kernel: 100})
+        monkeypatch.setattr(flops, "table", lambda _: {kernel: 100})
         monkeypatch.setattr(flops, "flops_of_instructions", dict)
         monkeypatch.setattr(flops, "count", lambda *_: total)
         monkeypatch.setattr(sys, "argv", ["flops"])

@@ -28,7 +28,10 @@ KERNELS = """eos: made up
 a_new_one: made up
 
 triad: made up
-  measures the machine: one of 'calibration'"""
+  measures the machine: one of 'calibration'
+
+sequence both: made up
+  runs eos, a_new_one"""
 MINIAPP = """#!/bin/sh
 if [ "$1" = --list-kernels ]; then echo "{kernels}"; exit 0; fi
 {text}
@@ -80,6 +83,8 @@ def test_folder_without_a_fuzzer(tmp_path):
 def test_every_kernel_runs_on_a_finding(tmp_path):
     done = fuzz(tmp_path, '[ "$2" = eos ] || exit 4')
     assert done.returncode == MISMATCH and "FAILED (a_new_one: exit code 4" in done.stdout, done
+    done = fuzz(tmp_path / "other", '[ "$2" != both ] || exit 4')
+    assert done.returncode == MISMATCH and "FAILED (both: exit code 4" in done.stdout, done
     done = fuzz(tmp_path / "build", '[ "$2" != triad ] || exit 4')
     assert done.returncode == DONE, done
 

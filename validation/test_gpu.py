@@ -6,6 +6,7 @@ import pytest
 
 from conftest import DEVICE, QUICK
 from processes import library
+from test_compare import QUICKLY, compare
 
 # The functions of libcuda.so.1 that miniapp calls, for one GPU; 0 is success, 101 no such device.
 DRIVER = """
@@ -36,8 +37,8 @@ int __tgt_target_kernel(void) { fputs("runtime: no room for the kernel\\n", stde
 
 @pytest.fixture
 def no_gpu(miniapp):
-    if miniapp.offload != "yes" or "gpu" in miniapp.devices:
-        pytest.skip("needs a build for GPUs, and none of them here")
+    if " nvidia:" not in miniapp.run("--version").stdout or "gpu" in miniapp.devices:
+        pytest.skip("needs a build for NVIDIA's GPUs, and none of them here")
 
 
 @pytest.mark.parametrize("major,minor,fits", [(8, 0, True), (8, 6, True), (7, 5, False)])
@@ -46,12 +47,12 @@ def test_driver_says_what_is_there(no_gpu, miniapp, small, tmp_path, major, mino
     env = {"LD_LIBRARY_PATH": str(tmp_path)}
     listing = miniapp.run("--list-devices", env=env).stdout
     gpu, = re.findall("^gpu.*", listing, re.MULTILINE)
-    assert gpu.startswith(f"gpu:0  cannot be used: Imaginary GPU, sm_{major}{minor}, 16.0 GB, "
-                          "15.5 GB of them free; this build's sm_80"), listing
+    assert gpu.startswith(f"gpu:0  cannot be used: Imaginary GPU, nvidia:sm_{major}{minor}, "
+                          "16.0 GB, 15.5 GB of them free; this build's nvidia:sm_80"), listing
     assert ("code fits:" if fits else "code DOES NOT FIT:") in gpu
     done = miniapp.run(*QUICK, small, "--device", "gpu", env=env)
     assert done.returncode == DEVICE and not done.stdout
-    assert done.stderr.endswith(f"GPU 0 is Imaginary GPU, sm_{major}{minor}\n")
+    assert done.stderr.endswith(f"GPU 0 is Imaginary GPU, nvidia:sm_{major}{minor}\n")
 
 
 def test_broken_driver(no_gpu, miniapp, tmp_path):
@@ -79,3 +80,13 @@ def test_devices_with_memory_and_launch_time(miniapp):
         pytest.skip("there is no gpu in this build, or here")
     listing = miniapp.run("--list-devices").stdout
     assert re.search(r"^gpu:0 .* GB.*; an empty kernel takes [0-9.e+]+ us$", listing, re.MULTILINE)
+
+
+def test_comparison_with_numpy(miniapp):
+    """There the host's NumPy is what ours is compared with."""
+    if "gpu" not in miniapp.devices:
+        pytest.skip("the build has no device that works here")
+    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
+                   "gpu")
+    assert done.returncode == 0 and done.stderr == "", done
+    assert "numpy" in done.stdout and "miniapp" in done.stdout

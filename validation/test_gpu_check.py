@@ -1,6 +1,7 @@
 """run/gpu-check, on the emulated device: that it measures and judges; not what a GPU does."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -9,44 +10,68 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
-from processes import DEADLINE_S, wait_for
+from processes import DEADLINE_S, executable, wait_for
 
 SCRIPT = Path(__file__).resolve().parent.parent / "run" / "gpu-check"
 
 # In the place of a program for a GPU: all is well, and its sweep lasts until it is asked to end.
-PROGRAM = """#!/bin/sh
-case "$*" in
-*--list-devices*) echo "gpu:0 made up; an empty kernel takes 5 us" ;;
-*--validate*) echo '{"validation": [{"passed": true}]}' ;;
-*--checksums*) echo '{"checksums": {"dHdT": "0"}}' ;;
-*)
-  trap 'kill $!; echo "{\\"results\\": [$row]}"; exit 143' TERM
-  row='{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s": 1e-5,
-    "ns_per_point": 2.5, "gb_per_s": 9.0}'
-  : >"$0.sweeps"
-  sleep 600 & wait $! ;;
-esac
+PROGRAM = f"""#!{sys.executable}
+import json, signal, sys
+
+ROW = {{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s": 1e-5,
+       "ns_per_point": 2.5, "gb_per_s": 9.0}}
+
+
+def end(*_):
+    print(json.dumps({{"results": [ROW]}}), flush=True)
+    sys.exit(143)
+
+
+if "--list-devices" in sys.argv:
+    print("gpu:0 made up; an empty kernel takes 5 us")
+elif "--validate" in sys.argv:
+    print(json.dumps({{"validation": [{{"passed": True}}]}}))
+elif "--checksums" in sys.argv:
+    print(json.dumps({{"checksums": {{"dHdT": "0"}}}}))
+else:
+    signal.signal(signal.SIGTERM, end)
+    open(sys.argv[0] + ".sweeps", "w").close()
+    while True:
+        signal.pause()
+"""
+
+# The program, with few and small rows.
+QUICK_PROGRAM = """#!/bin/sh
+for word; do
+  shift
+  case $word in --sweep) set -- "$@" --size 4096 ;; *) set -- "$@" "$word" ;; esac
+done
+case $* in *--list-devices*) ;; *) set -- "$@" --repetitions 3 ;; esac
+exec {miniapp} "$@"
 """
 
 
 @pytest.fixture
 def program(tmp_path):
-    path = tmp_path / "program"
-    path.write_text(PROGRAM)
-    path.chmod(0o755)
-    return path
+    executable(tmp_path / "program", PROGRAM)
+    return tmp_path / "program"
 
 
-def gpu_check(miniapp, *words, env=None):
-    return subprocess.run([sys.executable, SCRIPT, "--miniapp", miniapp.path, *words],
-                          capture_output=True, text=True, env=miniapp.environment(env),
+def gpu_check(miniapp, *words, script=SCRIPT):
+    return subprocess.run([sys.executable, script, "--miniapp", miniapp.path, *words],
+                          capture_output=True, text=True, env=miniapp.environment(),
                           check=False, timeout=DEADLINE_S)
 
 
 def test_emulated_device(miniapp, tmp_path):
     if miniapp.offload != "emulated":
         pytest.skip("needs a build with emulated offload")
-    done = gpu_check(miniapp, "--size", "5000", "--budget", "25", "-o", tmp_path / "out")
+    executable(tmp_path / "program", QUICK_PROGRAM.format(miniapp=miniapp.path))
+    for name in ("inputs", "validation"):  # but no run/compare, which takes long
+        (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
+    executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
+    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o",
+                     tmp_path / "out", script=tmp_path / "run" / "gpu-check")
     assert done.returncode == DONE, done
     assert "validation PASSED; two runs give the same bits" in done.stdout
     result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
@@ -56,9 +81,20 @@ def test_emulated_device(miniapp, tmp_path):
     for precision in ("float64", "float32"):
         verdicts = steps[f"validation, {precision}"]["data"]["validation"]
         assert {verdict["kernel"] for verdict in verdicts} >= {str(k) for k in miniapp.kernels}
-    # what is stopped reports what it has; what has no time left says so
-    assert steps["sweep, float64"]["outcome"].startswith(("done", "stopped"))
+    for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
+                 "transfers at each call"):
+        assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
     assert all(step["outcome"] for step in result["steps"])
+
+
+def test_time_that_is_up(miniapp, program, tmp_path):
+    """What is stopped reports what it has; what has no time left says so."""
+    done = gpu_check(miniapp, "--miniapp", program, "--budget", "5", "-o", tmp_path / "out")
+    assert done.returncode == DONE, done
+    steps = {step["name"]: step for step in json.loads((tmp_path / "out.json").read_text())["steps"]}
+    assert re.fullmatch("stopped after [0-9]+ s", steps["sweep, float64"]["outcome"])
+    assert steps["sweep, float64"]["data"]["results"][0]["points"] == 4096
+    assert steps["sweep, float32"]["outcome"] == "skipped: no time left"
 
 
 def test_gpu_that_is_not_there(miniapp, tmp_path):

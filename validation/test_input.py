@@ -199,17 +199,6 @@ def test_nonfinite_is_accepted_on_demand(miniapp, small, kernel):
         small.write_bytes(original)
 
 
-def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):
-    clean, spoilt = tmp_path / "clean.h5", tmp_path / "spoilt.h5"
-    index = 2, 3, 4
-    miniapp.passes(small, "-k", "eos", "-d", device, "--output", clean)
-    change(small, "temp", index, np.nan)
-    miniapp.passes(small, "-k", "eos", "-d", device, "--allow-nonfinite", "--output", spoilt)
-    expected = read(clean, "dHdT")
-    expected[index] = np.nan
-    np.testing.assert_array_equal(read(spoilt, "dHdT"), expected)
-
-
 def test_allowing_nonfinite_allows_nothing_else(miniapp, small):
     change(small, "salt", WATER, -1)
     miniapp.fails(INPUT, r"salt\[1, 2, 4\] is -1", small, "-k", "eos", "--allow-nonfinite")
@@ -241,9 +230,8 @@ def test_depth_above_the_surface_is_no_pressure(miniapp, small):
 
 
 @pytest.mark.parametrize("value", [2, 0.5, -1, np.nan, 256, 1e30])
+@pytest.mark.kernels_that_read("mask")
 def test_masks_are_0_or_1(miniapp, small, kernel, value):
-    if not kernel.masks():
-        pytest.skip(f"{kernel} reads no mask")
     original = small.read_bytes()
     for dataset in kernel.masks():
         values = read(small, dataset.name).astype(float)
@@ -255,18 +243,16 @@ def test_masks_are_0_or_1(miniapp, small, kernel, value):
 
 
 @pytest.mark.parametrize("value", [-1, 0.5, 1e30])
+@pytest.mark.kernels_that_read("kbot")
 def test_levels_are_whole_and_not_negative(miniapp, small, kernel, value):
-    if all(dataset.name != "kbot" for dataset in kernel.inputs):
-        pytest.skip(f"{kernel} reads no kbot")
     values = read(small, "kbot").astype(float)
     values[2, 3] = value
     replace(small, "kbot", values)
     miniapp.fails(INPUT, r"kbot\[2, 3\] is .*must be", small, "-k", kernel)
 
 
+@pytest.mark.kernels_that_read("kbot")
 def test_level_above_the_surface(miniapp, small, kernel):
-    if all(dataset.name != "kbot" for dataset in kernel.inputs):
-        pytest.skip(f"{kernel} reads no kbot")
     change(small, "kbot", (2, 3), read(small, "zt").size + 1)
     miniapp.fails(INPUT, r"kbot\[2, 3\] is", small, "-k", kernel)
 
@@ -388,10 +374,9 @@ def test_old_format(miniapp, small, reference, ocean):
     assert_same_result(miniapp, small, reference)
 
 
+@pytest.mark.kernels_that_read("mask")
 def test_masks_may_be_booleans(miniapp, small, reference, kernel):
     """h5py stores them as an enumeration."""
-    if not kernel.masks():
-        pytest.skip(f"{kernel} reads no mask")
     for dataset in kernel.masks():
         replace(small, dataset.name, read(small, dataset.name).astype(bool))
     assert_same_result(miniapp, small, reference, "-k", kernel)
@@ -426,7 +411,7 @@ def without_ghosts(values, ocean):
 
 
 def padded(values, ocean, mode_x, mode_y):
-    """Ghosts as numpy adds them; `land` closes a side: masks and indices are 0 there."""
+    """Ghosts as numpy adds them; `land` closes a side: masks, indices and velocities are 0 there."""
     result = {}
     for name, value in values.items():
         axes = axes_of(name, ocean[0][name], ocean)
@@ -434,7 +419,8 @@ def padded(values, ocean, mode_x, mode_y):
             if axis not in axes:
                 continue
             width = [(HALO, HALO) if a == axis else (0, 0) for a in axes]
-            is_land = mode == "land" and (name.startswith("mask") or name == "kbot")
+            is_land = mode == "land" and (name.startswith("mask") or name == "kbot"
+                                          or name.endswith("_wgrid"))
             value = np.pad(value, width, "wrap" if mode == "wrap" else
                            "constant" if is_land else "edge")
         result[name] = value

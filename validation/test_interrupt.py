@@ -31,8 +31,8 @@ def test_ctrl_c(script, tmp_path):
     with subprocess.Popen([sys.executable, HERE.parent / "run" / script, *words],
                           env={"PATH": str(tmp_path), "CUDA_PATH": str(tmp_path)}, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          # a group of its own, as a terminal makes; and Ctrl-C may be ignored here
-                          preexec_fn=take_signals) as process:
+                          # a group of its own, as a terminal makes
+                          start_new_session=True) as process:
         wait_for((tmp_path / "runs").exists, process)
         os.killpg(process.pid, signal.SIGINT)
         errors = process.communicate(timeout=DEADLINE_S)[1]
@@ -58,7 +58,7 @@ def test_ctrl_c_leaves_no_part_of_a_bundle(tmp_path):
     (build / "CMakeCache.txt").write_text("CMAKE_PROJECT_VERSION:STATIC=1.2.3\n")
     archive = build / "miniapp-1.2.3-linux-x86_64.tar.xz"
     archive.write_text("earlier")
-    with Running([HERE.parent / "run" / "bundle", build], preexec_fn=take_signals,
+    with Running([HERE.parent / "run" / "bundle", build], start_new_session=True,
                  env={"PATH": f"{tools}:/usr/bin:/bin", "RUNS": str(tmp_path / "runs")}) as process:
         process.wait_for((tmp_path / "runs").exists)
         os.killpg(process.pid, signal.SIGINT)
@@ -67,8 +67,3 @@ def test_ctrl_c_leaves_no_part_of_a_bundle(tmp_path):
     assert archive.read_text() == "earlier"
     assert sorted(path.name for path in build.iterdir()) == ["CMakeCache.txt", "bundle", "lib",
                                                              archive.name]
-
-
-def take_signals():
-    os.setsid()
-    signal.signal(signal.SIGINT, signal.default_int_handler)

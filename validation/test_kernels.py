@@ -6,17 +6,14 @@ their ghost cells, which have to be exactly zero where the reference is.
 """
 
 import importlib
-import json
 
 import h5py
 import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, HERE, read, write
+from conftest import GRID, change, read, write
 from reference import files
-
-TOLERANCES = json.loads((HERE / "tolerances.json").read_text())
 
 # nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
 OCEANS = {
@@ -46,12 +43,13 @@ def check(miniapp, kernel, path, values, settings, device="cpu", precision="floa
     allowed = ["--allow-invalid"] if (np.diff(values["maskT"].astype(int), axis=0) < 0).any() else []
     miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision, *allowed,
                    "--output", out, path)
-    expected = reference_of(kernel).reference(values, settings)
+    reference = reference_of(kernel)
+    expected = reference.reference(values, settings)
     assert set(expected) == {output.name for output in kernel.outputs}
     for name, ref in expected.items():
         result = read(out, name)
         largest = np.abs(ref).max()
-        allowed = TOLERANCES[kernel.name][name][precision]["atol_rel"] * largest
+        allowed = reference.TOLERANCES[name][precision].atol_rel * largest
         error = np.abs(result - ref)
         worst = np.unravel_index(error.argmax(), error.shape)
         assert error.max() <= allowed, (f"{name}{list(map(int, worst))} is off by "
@@ -91,27 +89,25 @@ def test_almost_uniform_ocean(miniapp, kernel, device, tmp_path):
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
 @pytest.mark.parametrize("ocean_name", ["odd", "masks"])
+@pytest.mark.kernels_that_read("eq_of_state_type")
 def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
-    if "eq_of_state_type" not in kernel.settings:
-        pytest.skip("it reads no eq_of_state_type")
     values, settings = fields.make(**OCEANS[ocean_name], eq_of_state_type=equation)
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
 
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
+@pytest.mark.kernels_that_read("eq_of_state_type")
 def test_equation_of_state_on_the_stored_grid(miniapp, kernel, equation, tmp_path):
-    if "eq_of_state_type" not in kernel.settings:
-        pytest.skip("it reads no eq_of_state_type")
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("other builds take smaller grids")
-    out = tmp_path / "out.h5"
+    reference, out = reference_of(kernel), tmp_path / "out.h5"
     miniapp.passes("--kernel", kernel, "--set", f"eq_of_state_type={equation}", "--output", out,
                    GRID)
     with h5py.File(GRID) as file:
-        expected = files.compute(reference_of(kernel), file, eq_of_state_type=equation)
+        expected = files.compute(reference, file, eq_of_state_type=equation)
     for name, field in expected.items():
         largest = np.abs(field.values).max()
-        allowed = TOLERANCES[kernel.name][name]["float64"]["atol_rel"] * largest
+        allowed = reference.TOLERANCES[name]["float64"].atol_rel * largest
         assert np.abs(read(out, name) - field.values).max() <= allowed, name
 
 
@@ -126,3 +122,14 @@ def test_settings_of_their_own(miniapp, kernel, tmp_path):
 def test_float32(miniapp, kernel, device, tmp_path):
     values, settings = fields.make(**OCEANS["odd"])
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device, "float32")
+
+
+def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):
+    clean, spoilt = tmp_path / "clean.h5", tmp_path / "spoilt.h5"
+    index = 2, 3, 4
+    miniapp.passes(small, "-k", "eos", "-d", device, "--output", clean)
+    change(small, "temp", index, np.nan)
+    miniapp.passes(small, "-k", "eos", "-d", device, "--allow-nonfinite", "--output", spoilt)
+    expected = read(clean, "dHdT")
+    expected[index] = np.nan
+    np.testing.assert_array_equal(read(spoilt, "dHdT"), expected)

@@ -21,8 +21,8 @@ from processes import library, pause_at_random
 OLD = b"the results of last week"
 LARGE = "2e6"  # points of a run whose output, 16 MB, takes a moment to write
 PROVENANCE = ["version", "git_commit", "build_type", "compiler", "flags", "offload_target",
-              "hdf5_version", "host", "cpu", "threads", "input", "input_sha256", "command_line",
-              "time", "grid", "device", "settings"]
+              "hdf5_version", "host", "cpu", "input", "input_sha256", "command_line",
+              "time", "threads", "binding", "grid", "device", "settings"]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def test_limits(clang):
 def test_limit_that_is_exceeded(clang, tmp_path):
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
     limits["triad 1, float64"]["calls"] = -1
-    del limits["triad 1, float32"]
+    del limits["triad 1, float32"], limits["any nest"]
     path = tmp_path / "limits.json"
     path.write_text(json.dumps(limits), encoding="utf-8")
     done = paper("--kernel", "triad", "--arch", "sm_90", "--check", path)
@@ -49,14 +49,25 @@ def test_file_without_limits(clang, tmp_path):
     assert done.returncode == 1 and done.stderr.count("has no limits\n") == 2, done
 
 
-# ---- what it cannot use ----
-
 @pytest.fixture
 def script():
     loader = importlib.machinery.SourceFileLoader("paper", str(HERE.parent / "run" / "paper"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("paper", loader))
     loader.exec_module(module)
     return module
+
+
+def test_nest_of_a_new_kernel(script):
+    """It has the limits of any nest: all but what only its own would say."""
+    limits = json.loads(LIMITS.read_text(encoding="utf-8"))
+    row = {"nest": "new 1", "precision": "float64", "mode": "SPMD", "div64": 0, "calls": 0,
+           "registers": 255, "stack": 0, "spilled": 0}
+    assert script.excesses(row, limits) == []
+    assert script.excesses({**row, "spilled": 8}, limits) == ["spilled 8 is more than 0"]
+    assert script.excesses({**row, "mode": "generic"}, limits) == ["mode is generic"]
+
+
+# ---- what it cannot use ----
 
 
 def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
@@ -97,4 +108,4 @@ def test_limits_that_cannot_be_used(tmp_path, text):
 
 def test_kernel_that_is_not_there():
     done = paper("--kernel", "none")
-    assert done.returncode == USAGE and "there is no physics/none.c" in done.stderr
+    assert done.returncode == USAGE and "there is no kernel 'none'" in done.stderr

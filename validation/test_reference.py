@@ -1,6 +1,5 @@
 """The reference of dHdT against itself, the published check values, and other arithmetic."""
 
-import json
 import random
 import re
 import shutil
@@ -15,6 +14,7 @@ import pytest
 
 import make_eos_points
 import make_reference
+import reference
 from reference import eos, teos10
 
 HERE = Path(__file__).parent
@@ -198,10 +198,10 @@ def test_reference_file(input_file, tmp_path):
         assert dhdt.fletcher32 and dhdt.shuffle and dhdt.compression == "gzip"
         assert [dimension[0].name for dimension in dhdt.dims] == ["/z", "/y", "/x"]
         assert file["x"].attrs["units"] == "m"
-        tolerances = json.loads(make_reference.TOLERANCES.read_text())["eos"]["dHdT"]
+        tolerances = eos.TOLERANCES["dHdT"]
         largest = abs(dhdt[...]).max()
-        assert dhdt.attrs["atol"] == tolerances["float64"]["atol_rel"] * largest
-        assert dhdt.attrs["atol_float32"] == tolerances["float32"]["atol_rel"] * largest
+        assert dhdt.attrs["atol"] == tolerances["float64"].atol_rel * largest
+        assert dhdt.attrs["atol_float32"] == tolerances["float32"].atol_rel * largest
         exact = teos10.dhdt_closed_form(float(source["salt"][1, 2, 3]),
                                         float(source["temp"][1, 2, 3]), 300)
         assert dhdt[1, 2, 3] == float(exact)
@@ -254,12 +254,18 @@ def test_unusable_inputs(input_file, tmp_path, capsys):
     assert sorted(tmp_path.iterdir()) == [input_file]
 
 
+def test_every_kernel_has_a_reference():
+    described = sorted(path.stem for path in (HERE.parent / "physics").glob("*/*.kernel"))
+    assert [kernel.NAME for kernel in reference.kernels()] == described
+
+
 def test_every_tolerance_has_a_reason():
-    for variables in json.loads(make_reference.TOLERANCES.read_text()).values():
-        for precisions in variables.values():
+    for kernel in reference.kernels():
+        assert set(kernel.TOLERANCES) == {name for name, *_ in kernel.OUTPUTS}
+        for precisions in kernel.TOLERANCES.values():
             assert set(precisions) == {"float64", "float32"}
             for tolerance in precisions.values():
-                assert tolerance["why"] and tolerance["rtol"] >= 0 and tolerance["atol_rel"] > 0
+                assert tolerance.why and tolerance.rtol >= 0 and tolerance.atol_rel > 0
 
 
 @pytest.mark.skipif(not (GRID.exists() and GRID_REFERENCE.exists()), reason="not made yet")

@@ -17,13 +17,15 @@ from conftest import DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, read, r
 # Section 5 of the interface
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
           "min_s", "p25_s", "median_s", "p75_s", "max_s", "ns_per_point", "gb_per_s", "speedup",
-          "bytes", "flops", "intensity", "bound", "share", "device_bytes", "transfer", "marks"]
-NO_NUMBER = {"bound", "share", "transfer", "marks"}  # share: known with --roofline only
-VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "rtol", "atol", "worst_index",
-              "passed"}
+          "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
+          "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks"]
+NO_NUMBER = {"bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
+             "threads", "efficiency", "transfer", "marks"}
+VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
+              "worst_index", "passed"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
-RUN = {"host", "cpu", "threads", "grid", "device", "settings", "input", "input_sha256",
+RUN = {"host", "cpu", "threads", "binding", "grid", "device", "settings", "input", "input_sha256",
        "command_line", "time"}
 
 
@@ -132,11 +134,9 @@ def stored_setting(path, name):
         return file.attrs.get(name)
 
 
+@pytest.mark.kernels_that_read("setting")
 def test_settings_take_effect(miniapp, kernel, small, tmp_path):
     """Default, then the file's, then the command line's; seen by the outputs."""
-    if not kernel.settings:
-        pytest.skip(f"{kernel} reads no settings")
-
     def run(*arguments):
         path = tmp_path / "output.h5"
         miniapp.passes(small, "-k", kernel, "-o", path, *arguments)
@@ -413,7 +413,7 @@ def test_json(miniapp, small, reference, device):
         edit(reference, described.name, rtol=None, atol=None)
     result = miniapp.json(small, "--validate", reference, "-d", device)
     assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "results",
-                           "transfers", "validation", "checksums"}
+                           "transfers", "validation", "checksums", "settings", "threads"}
     assert set(result["provenance"]) == BUILD | RUN
     assert all(isinstance(text, str) and text for text in result["provenance"].values())
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["provenance"]["time"])

@@ -144,13 +144,12 @@ def test_preset_that_is_none(made_up):
     done = made_up.test("host", "hots")
     assert done.returncode == 2 and done.stdout == "" and not made_up.started.exists()
     assert done.stderr == ("run/test: there is no preset 'hots'; there are host host-gcc emulated "
-                           "nvptx nvptx-gcc asan fuzz\n")
+                           "nvptx nvptx-gcc amdgpu asan fuzz\n")
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_nothing_stays_behind_after_a_signal(made_up, number, code):
     with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True,
-                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
                  **made_up.options) as process:
         process.wait_for(made_up.started.with_suffix(".waits").exists)
         os.killpg(process.pid, number)

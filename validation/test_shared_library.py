@@ -1,32 +1,39 @@
-"""libphysics.so through ctypes, and run/pyhpc_backend.py on top of it."""
+"""libminiapp.so through ctypes, and run/pyhpc_backend.py on top of it."""
 
 import ctypes
+import gc
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import HERE, INPUT, assert_one_line, read
+from conftest import DEVICE, HERE, INPUT, USAGE, assert_one_line, read
 from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
+import pyhpc_backend  # noqa: E402  pylint: disable=wrong-import-position
 from peers import cases, pyhpc  # noqa: E402  pylint: disable=wrong-import-position
 from peers.library import (  # noqa: E402  pylint: disable=wrong-import-position
-    PRECISIONS, Library, Mismatch, structure)
+    DECLARATIONS, OUT, PRECISIONS, Library, LibraryError, Mismatch, Status)
+
+HEADERS = "".join(header.read_text() for header in
+                  sorted((HERE.parent / "include/miniapp").glob("*.h")))
+PROTOTYPE = re.compile(r"^MINIAPP_API ([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def path(miniapp):
     if miniapp.is_sanitized:
         pytest.skip("a sanitized library needs a sanitized Python")
-    return miniapp.path.parent.parent / "lib" / "libphysics.so"
+    return miniapp.path.parent.parent / "lib" / "libminiapp.so"
 
 
 @pytest.fixture(scope="module")
@@ -34,80 +41,204 @@ def library(path):
     return Library(path)
 
 
-# ---- the library ----
+# ---- what it shows ----
 
 def test_only_the_interface_is_visible(path):
+    """symbols.txt is what clients may count on: a name that was once there stays."""
     listing = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True,
                              check=True).stdout
     names = [line.split()[-1] for line in listing.splitlines()]
     names = [name for name in names if name[0] != "."]  # the compiler's own
-    assert "physics_run" in names and "physics_fields" in names
-    headers = "".join(header.read_text() for header in
-                      (HERE.parent / "include/physics").glob("*.h"))
-    for name in names:
-        assert name.startswith("physics_") and name in headers, name
-    for name in re.findall(r"^(?!typedef)\w[\w *]*?\b(physics_\w+)\(", headers, re.MULTILINE):
-        assert name in names
+    stated = (HERE / "symbols.txt").read_text().split()
+    assert not set(stated) - set(names), "clients that call these no longer work"
+    assert not set(names) - set(stated), "add these to validation/symbols.txt"
+    assert stated == sorted(stated) and all(name.startswith("miniapp_") for name in stated)
+    assert set(stated) == {name for _, name, _ in PROTOTYPE.findall(HEADERS)}
 
 
-def test_sizes_of_structures(library, tmp_path):
-    """What the library says is what a C compiler makes of the headers."""
-    names = ("field", "setting", "kernel", "call")
-    source = tmp_path / "sizes.c"
-    prints = "".join(f'printf("%zu ", sizeof(struct physics_{name}));' for name in names)
-    source.write_text(
-        "#include <physics/kernel.h>\n#include <stdio.h>\nint main(void) {\n" + prints +
-        'printf("%d %d %d", PHYSICS_FIELDS, PHYSICS_SETTINGS, PHYSICS_MAX_FIELDS);}\n')
-    subprocess.run(["cc", "-I", HERE.parent / "include", source, "-o", tmp_path / "sizes"],
-                   check=True)
-    said = subprocess.run([tmp_path / "sizes"], capture_output=True, text=True, check=True).stdout
-    layout = library.layout
-    assert [int(word) for word in said.split()] == [
-        layout.field_bytes, layout.setting_bytes, layout.kernel_bytes, layout.call_bytes,
-        layout.fields, layout.settings, layout.kernel_fields]
-    for kind, name in ((library.Field, "field"), (library.Setting, "setting"),
-                       (library.Kernel, "kernel"), (library.Call, "call")):
-        assert ctypes.sizeof(kind) == getattr(layout, f"{name}_bytes")
+def as_ctypes(words):
+    """The type of a parameter or result as DECLARATIONS has it."""
+    words = re.sub(r"\w+$", "", words) if not words.endswith("*") else words  # the name
+    words = re.sub(r"\bconst\b|\s", "", words)
+    known = {"": None, "void": None, "char*": ctypes.c_char_p, "int": ctypes.c_int,
+             "size_t": ctypes.c_size_t, "bool": ctypes.c_bool, "double": ctypes.c_double,
+             "char**": ctypes.POINTER(ctypes.c_char_p), "enumminiapp_status": Status}
+    if words in known:
+        return known[words]
+    if words.endswith("**"):
+        return OUT
+    return ctypes.c_void_p if words.endswith("*") else ctypes.c_int  # an enum
 
 
-def test_a_structure_that_is_too_small():
-    with pytest.raises(Mismatch, match="struct physics_call has 4 bytes"):
-        structure("x.so", "call", [("grid", ctypes.c_size_t * 3)], 4)
+@pytest.mark.parametrize("name", DECLARATIONS)
+def test_declarations_are_those_of_the_headers(name):
+    result, _, arguments = next(found for found in PROTOTYPE.findall(HEADERS)
+                                if found[1] == f"miniapp_{name}")
+    stated = DECLARATIONS[name]
+    if name == "last_failure":  # the status of another call, and no failure of its own
+        assert (result, arguments, stated) == ("enum miniapp_status ", "void", (ctypes.c_int,))
+        return
+    arguments = [] if arguments == "void" else arguments.split(",")
+    assert stated == (as_ctypes(f"{result} x"), *map(as_ctypes, arguments))
+
+
+def test_another_library():
+    with pytest.raises(Mismatch, match="is no libminiapp.so of this version: it has no miniapp_"):
+        Library("libm.so.6")
 
 
 def test_tables(library, miniapp):
-    fields = {field.name.decode() for field in library.fields if field.name}
-    assert {"salt", "temp", "tke_taup1"} < fields
-    assert b"dt_tracer" in {setting.name for setting in library.settings}
+    assert {"salt", "temp", "tke_taup1"} < set(library.fields())
+    assert "dt_tracer" in library.settings()
     for kernel in miniapp.kernels:
-        for precision in PRECISIONS:
-            found = library.kernel(kernel.name, precision).contents
-            names = [library.fields[i].name.decode() for i in found.outputs if i]
-            assert names == [output.name for output in kernel.outputs]
-    with pytest.raises(KeyError, match="no kernel 'nothing'"):
-        library.kernel("nothing")
+        assert kernel.name in library.sequences()
+        assert set(library.reads(kernel.name)) == {dataset.name for dataset in kernel.inputs}
+        assert set(library.writes(kernel.name)) == {dataset.name for dataset in kernel.outputs}
+    with pytest.raises(LibraryError, match="unknown kernel 'nothing'; the closest is "):
+        library.reads("nothing")
+
+
+# ---- an ocean on a device ----
+
+@pytest.fixture
+def make_state(library, ocean):
+    """Makes a state that holds the fields of the small ocean that a kernel reads."""
+    def make(kernel, device="cpu", precision="float64", **settings):
+        inputs, _ = ocean
+        state = library.state(inputs["salt"].shape, device, precision, **settings)
+        for name in library.reads(kernel):
+            state.set(name, inputs[name])
+        return state
+    return make
 
 
 @pytest.mark.parametrize("name", cases.OCEAN)
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_same_numbers_as_the_program(library, miniapp, ocean, small, tmp_path, name, precision):
+def test_the_same_numbers_as_the_program(library, miniapp, make_state, small, tmp_path, name,
+                                         precision, device):
     """Bit for bit, with the default settings in place of the file's."""
     output = tmp_path / "out.h5"
     read_by = next(kernel.settings for kernel in miniapp.kernels if kernel.name == name)
-    sets = [word for setting in library.settings if (setting.name or b"").decode() in read_by
-            for word in ("--set", f"{setting.name.decode()}={setting.value!r}")]
-    miniapp.passes("-k", name, "--precision", precision, *sets, "-o", output, small)
-    inputs, _ = ocean
-    outputs = {key: np.zeros(read(output, key).shape, precision) for key in pyhpc.OUTPUTS[name]}
-    library.prepare(name, inputs, outputs, precision)()
-    for key, value in outputs.items():
-        assert np.array_equal(value, read(output, key)), key
+    sets = [word for setting, value in library.settings().items() if setting in read_by
+            for word in ("--set", f"{setting}={value!r}")]
+    miniapp.passes("-k", name, "--precision", precision, "--device", device, *sets, "-o", output,
+                   small)
+    state = make_state(name, device, precision)
+    assert state.device == {"cpu": "cpu", "gpu": "gpu:0"}[device]
+    state.run(name)
+    for key in pyhpc.OUTPUTS[name]:
+        assert state.read(key).dtype == precision
+        assert np.array_equal(state.read(key), read(output, key)), key
+        assert np.array_equal(state.get(key), read(output, key)), key
+
+
+def test_settings(make_state, device):
+    state, other = (make_state("isoneutral", device, eq_of_state_type=type_) for type_ in (1, 4))
+    state.run("isoneutral")
+    other.run("isoneutral")
+    assert not np.array_equal(state.get("K_33"), other.get("K_33"))
+
+
+def test_a_sequence_holds_what_its_kernels_share_once(library, make_state, device):
+    together, apart = make_state("mixing", device), make_state("mixing", device)
+    together.run("mixing")
+    for kernel in ("eos", "isoneutral", "tke"):
+        apart.run(kernel)
+    for name in library.writes("mixing"):
+        assert np.array_equal(together.get(name), apart.get(name)), name
+
+
+def test_other_bindings(make_state, ocean, device):
+    temp = ocean[0]["temp"]
+    state = make_state("triad", device)
+    state.add("tracer", "temp")
+    state.set("tracer", 2 * temp)
+    plan = state.plan("triad:salt=temp", "temp=tracer")
+    plan.run()
+    assert np.allclose(state.get("triad"), 8 * temp, rtol=1e-15)
+
+
+def test_time_levels(make_state, ocean, device):
+    state = make_state("triad", device)
+    state.rotate("salt", "temp")
+    assert np.array_equal(state.get("salt"), ocean[0]["temp"])
+    assert np.array_equal(state.get("temp"), ocean[0]["salt"])
+
+
+# ---- its memory as arrays ----
+
+def test_memory_is_that_of_the_state(make_state, ocean):
+    """On the host there is one copy."""
+    state, temp = make_state("triad"), ocean[0]["temp"]
+    assert np.shares_memory(state.read("temp"), state.read("temp"))
+    plan, result = state.plan("triad"), state.write("triad")
+    state.write("salt")[...] = 1
+    plan.run()
+    assert np.allclose(result, 1 + 3 * temp, rtol=1e-15)
+
+
+def test_memory_that_is_filled_goes_to_the_device(make_state, ocean, device):
+    state, temp = make_state("triad", device), ocean[0]["temp"]
+    for value in (1, 2):
+        state.write("salt")[...] = value
+        state.run("triad")
+        assert np.allclose(state.read("triad"), value + 3 * temp, rtol=1e-15)
+
+
+def test_types_of_the_memory(make_state, ocean, device):
+    state = make_state("tke", device, "float32")
+    for name, dtype in (("maskU", "uint8"), ("kbot", "int32"), ("tke", "float32")):
+        assert state.read(name).dtype == state.dtype(name) == dtype
+        assert np.array_equal(state.read(name), ocean[0][name].astype(dtype))
+    assert state.shape("kbot") == ocean[0]["kbot"].shape
+
+
+def test_an_array_keeps_its_state(library, device):
+    memory = library.state((2, 9, 9), device).write("temp")
+    gc.collect()
+    memory[...] = 1
+    assert memory.sum() == memory.size
+
+
+def test_memory_that_is_read_is_not_written(make_state, device):
+    with pytest.raises(ValueError, match="read-only"):
+        make_state("triad", device).read("temp")[...] = 1
+
+
+# ---- refusals ----
+
+@pytest.mark.parametrize("status, pattern, use", [
+    (USAGE, "unknown kernel 'eso'; the closest is 'eos'", lambda state: state.run("eso")),
+    (USAGE, "'eos' has no argument 'speed'", lambda state: state.run("eos:speed=salt")),
+    (USAGE, "'p' cannot stand for 'temp'", lambda state: state.plan("eos", "temp=p")),
+    (USAGE, "'zt' is read, but was never set", lambda state: state.run("isoneutral")),
+    (USAGE, "field 'tke' is read, but was never set", lambda state: state.read("tke")),
+    (USAGE, "there is a field 'salt' already", lambda state: state.add("salt", "temp")),
+    (USAGE, "unknown field 'tmep'; the closest is 'temp'", lambda state: state.rotate("tmep")),
+    (USAGE, "unknown setting 'speed'", lambda state: state.library.state((2, 9, 9), speed=1)),
+    (USAGE, "a grid of 4 x 9 x 2 points is none", lambda state: state.library.state((2, 9, 4))),
+    (USAGE, "unknown device 'tpu'", lambda state: state.library.state((2, 9, 9), "tpu")),
+    (DEVICE, "device 'gpu:7' cannot be used", lambda state: state.library.check_device("gpu:7")),
+    (INPUT, "'temp' holds 1e[+]300, which float32 cannot",
+     lambda state: state.set("temp", np.full((2, 9, 9), 1e300))),
+])
+def test_refusals(library, status, pattern, use):
+    state = library.state((2, 9, 9), precision="float32")
+    for name in library.reads("eos"):
+        state.set(name, np.ones(state.shape(name)))
+    with pytest.raises(LibraryError, match=pattern) as refused:
+        use(state)
+    assert refused.value.status == status and "\n" not in str(refused.value)
+    state.run("eos")  # it goes on
 
 
 def test_an_array_of_the_wrong_kind(library):
-    with pytest.raises(ValueError, match="dHdT: is not contiguous float64"):
-        library.prepare("eos", {"salt": np.ones((2, 9, 9)), "temp": np.ones((2, 9, 9)),
-                                "p": np.ones(2)}, {"dHdT": np.ones((2, 9, 9), "float32")})
+    state = library.state((2, 9, 9))
+    with pytest.raises(ValueError, match=re.escape("salt: has the shape (9, 9), not (2, 9, 9)")):
+        state.set("salt", np.ones((9, 9)))
+    with pytest.raises(KeyError, match="there is no field 'slat'"):
+        state.set("slat", np.ones((2, 9, 9)))
+    assert not state.has("salt")
 
 
 # ---- one more backend ----
@@ -207,3 +338,25 @@ def test_refusals_of_the_backend(path, checkout, tmp_path):
         assert done.returncode == INPUT and done.stdout == "", done
         assert_one_line(done.stderr)
         assert done.stderr.startswith("run/pyhpc_backend.py: ") and pattern in done.stderr
+
+
+def test_a_package_that_their_script_imports_is_missing(path, checkout, monkeypatch, tmp_path):
+    (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no', name='click')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (checkout / "run.py").write_text("import click\n")
+    done = backend(path, checkout / "run.py")
+    assert done.returncode == INPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert "install python3-click" in done.stderr
+
+
+@pytest.mark.parametrize("spacing, times", [(1.0, 0), (-1.0, 1)])
+def test_it_says_once_why_tke_is_called_inconsistent(spacing, times, capsys):
+    """Where spacings are negative, as in their random inputs."""
+    levels = np.zeros((5, 5, 2, 3))
+    given = {"dxt": np.full(5, spacing), "tke": levels, "dtke": levels}
+    outputs = {"tke_taup1": np.ones((2, 5, 5)), "dtke": np.ones((2, 5, 5)),
+               "tke_surf_corr": np.ones((5, 5))}
+    for _ in range(2):
+        pyhpc_backend.Result("tke", given, SimpleNamespace(read=outputs.get)).as_theirs()
+    assert capsys.readouterr().err.count("their check may call tke inconsistent") == times

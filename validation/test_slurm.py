@@ -21,7 +21,6 @@ from local_slurm import ROOT, SCRIPTS
 from processes import wait_for
 
 SIGNALLED = 143
-KERNELS = ("eos", "isoneutral", "tke")  # as the sweep's tasks count them
 TWO_CPUS = "--cpus-per-task=2"
 ENDLESS = ("--repetitions", "1000000")
 
@@ -115,11 +114,11 @@ def test_failed_validation_fails_in_slurm(jobs, tmp_path):
     assert held["JobState"] == "PENDING"
 
 
-def test_array_sweeps(jobs):
+def test_array_sweeps(jobs, miniapp):
     """A task for each kernel, each in both precisions, with its rows in a file of its own."""
     job = jobs.submit("sweep", TWO_CPUS, arguments=("--size", "4096", "--size", "16384",
                                                     "--repetitions", "2"))
-    for task, kernel in enumerate(KERNELS, 1):
+    for task, kernel in enumerate(map(str, miniapp.ocean), 1):
         state = jobs.slurm.ended(f"{job}_{task}")
         assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0"
         rows = jobs.rows(kernel)

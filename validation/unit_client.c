@@ -1,97 +1,100 @@
 /*
  * Another C program that uses the kernels: it knows the public headers and the library only. It
- * runs every kernel of the table on a small ocean that is made up from the table, too.
+ * runs every kernel of the table, on the device that its argument names, on a small ocean that is
+ * made up from the table, too.
  */
-#include <physics/field.h>
-#include <physics/grid.h>
-#include <physics/kernel.h>
-#include <physics/setting.h>
-#include <physics/status.h>
-
 #include <math.h>
-#include <stdint.h>
+#include <miniapp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct physics_grid grid = {12, 9, 6};
+static const struct miniapp_grid grid = {12, 9, 6};
 
 /* A value in the middle of what the field may hold, somewhat different in each element. */
-static double value_of(const struct physics_field *field, size_t element)
+static double value_of(const struct miniapp_field *field, size_t element)
 {
     const double wave = sin(0.3 * (double)element);
-    if (field->valid_min > -1e300 && field->valid_max < 1e300)
-        return field->valid_min + (0.5 + 0.1 * wave) * (field->valid_max - field->valid_min);
-    return field->valid_min > 0 ? 10 + wave : wave;
+    double least, most;
+    miniapp_field_range(field, &least, &most);
+    if (miniapp_field_type(field) != MINIAPP_REAL)
+        return 1;
+    if (least > -1e300 && most < 1e300)
+        return least + (0.5 + 0.1 * wave) * (most - least);
+    return least > 0 ? 10 + wave : wave;
 }
 
-static void *make_input(enum physics_field_id id, enum physics_precision precision)
+static enum miniapp_status set_input(struct miniapp_state *state, const struct miniapp_field *field)
 {
-    const struct physics_field *field = &physics_fields[id];
-    const size_t elements = physics_field_elements(field, &grid);
-    void *const data = malloc(elements * physics_element_bytes(field->type, precision));
-    for (size_t i = 0; data && i < elements; i++)
-        switch (field->type) {
-        case PHYSICS_MASK: ((uint8_t *)data)[i] = 1; break;
-        case PHYSICS_INDEX: ((int32_t *)data)[i] = 1; break;
-        case PHYSICS_REAL:
-            if (precision == PHYSICS_FLOAT64)
-                ((double *)data)[i] = value_of(field, i);
-            else
-                ((float *)data)[i] = (float)value_of(field, i);
-        }
-    return data;
-}
-
-static double element(const void *data, enum physics_precision precision, size_t i)
-{
-    return precision == PHYSICS_FLOAT64 ? ((const double *)data)[i]
-                                        : (double)((const float *)data)[i];
+    const size_t elements = miniapp_field_elements(field, &grid);
+    double *const values = malloc(elements * sizeof(*values));
+    for (size_t i = 0; values && i < elements; i++)
+        values[i] = value_of(field, i);
+    const enum miniapp_status status =
+        values ? miniapp_state_set(state, miniapp_field_name(field), values)
+               : miniapp_fail(MINIAPP_DEVICE, "out of memory");
+    free(values);
+    return status;
 }
 
 /* Whether an output is finite and not 0 everywhere. */
-static bool is_good(const void *data, enum physics_field_id id, enum physics_precision precision)
+static bool is_good(struct miniapp_state *state, const struct miniapp_field *field)
 {
-    bool some = false;
-    for (size_t i = 0; i < physics_field_elements(&physics_fields[id], &grid); i++) {
-        if (!isfinite(element(data, precision, i)))
-            return false;
-        some = some || element(data, precision, i) != 0;
+    const size_t elements = miniapp_field_elements(field, &grid);
+    double *const values = malloc(elements * sizeof(*values));
+    bool some = false, finite = values && !miniapp_state_get(state, miniapp_field_name(field),
+                                                             values);
+    for (size_t i = 0; finite && i < elements; i++) {
+        finite = isfinite(values[i]);
+        some = some || values[i] != 0;
     }
-    return some;
+    free(values);
+    return finite && some;
 }
 
-static bool runs(const struct physics_kernel *kernel, enum physics_precision precision)
+static bool check_outputs(struct miniapp_state *state, const struct miniapp_sequence *sequence)
 {
-    struct physics_call call = {.grid = grid};
+    const char *const precision = miniapp_precision_name(miniapp_state_precision(state));
     bool good = true;
-    physics_default_settings(&call);
-    for (const enum physics_field_id *id = kernel->inputs; *id; id++)
-        call.input[*id] = make_input(*id, precision);
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++)
-        call.output[*id] = calloc(physics_field_elements(&physics_fields[*id], &grid),
-                                  physics_element_bytes(PHYSICS_REAL, precision));
-    if (physics_run(kernel, &call) != PHYSICS_DONE)
-        good = false;
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-        const bool this_one = good && is_good(call.output[*id], *id, precision);
-        printf("%s %s %s: %s\n", kernel->name, physics_precision_name(precision),
-               physics_fields[*id].name, this_one ? "good" : "BAD");
+    for (size_t i = 0; i < miniapp_field_count(); i++) {
+        const struct miniapp_field *const field = miniapp_field_at(i);
+        if (!miniapp_sequence_writes(sequence, field))
+            continue;
+        const bool this_one = is_good(state, field);
+        printf("%s %s %s: %s\n", miniapp_sequence_name(sequence), precision,
+               miniapp_field_name(field), this_one ? "good" : "BAD");
         good = good && this_one;
-    }
-    for (int id = 0; id < PHYSICS_FIELDS; id++) {
-        free((void *)call.input[id]);
-        free(call.output[id]);
     }
     return good;
 }
 
-int main(void)
+static bool runs(const struct miniapp_device *device, enum miniapp_precision precision,
+                 const struct miniapp_sequence *sequence)
 {
+    struct miniapp_state *state;
+    enum miniapp_status status = miniapp_state_create(device, precision, &grid, &state);
+    for (size_t i = 0; i < miniapp_field_count() && !status; i++)
+        if (miniapp_sequence_reads(sequence, miniapp_field_at(i)))
+            status = set_input(state, miniapp_field_at(i));
+    if (!status)
+        status = miniapp_run(state, miniapp_sequence_name(sequence));
+    if (status)
+        printf("%s: BAD: %s\n", miniapp_sequence_name(sequence), miniapp_message());
+    const bool good = !status && check_outputs(state, sequence);
+    miniapp_state_free(state);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct miniapp_device *device;
     bool good = true;
-    for (int precision = 0; precision < PHYSICS_PRECISIONS; precision++)
-        for (const struct physics_kernel *kernel =
-                 physics_host_kernels((enum physics_precision)precision);
-             kernel->name; kernel++)
-            good = runs(kernel, (enum physics_precision)precision) && good;
+    if (miniapp_device_open(argc > 1 ? argv[1] : "cpu", &device)) {
+        printf("BAD: %s\n", miniapp_message());
+        return EXIT_FAILURE;
+    }
+    for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
+        for (size_t i = 0; i < miniapp_sequence_count(); i++)
+            good = runs(device, (enum miniapp_precision)precision, miniapp_sequence_at(i)) && good;
+    miniapp_device_close(device);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

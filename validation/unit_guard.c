@@ -4,8 +4,7 @@
  */
 #include "guard.h"
 
-#include <physics/status.h>
-
+#include <miniapp/status.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,13 +17,6 @@
 #include <cmocka.h>
 
 enum { PATIENCE = 2 }; /* seconds, as in guard.c */
-
-/* Of output.c: there is no output here. */
-void output_abandon(void);
-
-void output_abandon(void)
-{
-}
 
 static double computed(clockid_t clock)
 {
@@ -50,6 +42,14 @@ static void crash(void)
 {
     guard_start("crash.h5");
     raise(SIGSEGV);
+}
+
+/* In a process of someone else's, whose signals are not ours. */
+static void crash_elsewhere(void)
+{
+    miniapp_own_process(false);
+    guard_start("crash.h5");
+    raise(SIGABRT);
 }
 
 static void read_in_time(void)
@@ -100,7 +100,7 @@ static int outcome(void (*reader)(void), char line[256])
     if (child == 0) {
         dup2(pipes[1], STDERR_FILENO);
         reader();
-        _exit(PHYSICS_DONE);
+        _exit(MINIAPP_DONE);
     }
     close(pipes[1]);
     const ssize_t length = read(pipes[0], line, 255);
@@ -113,7 +113,7 @@ static int outcome(void (*reader)(void), char line[256])
 static void passes(void (*reader)(void))
 {
     char line[256];
-    assert_int_equal(outcome(reader, line), PHYSICS_DONE);
+    assert_int_equal(outcome(reader, line), MINIAPP_DONE);
     assert_string_equal(line, "");
 }
 
@@ -140,16 +140,24 @@ static void a_crash_is_one_line(void **state)
 {
     char line[256];
     (void)state;
-    assert_int_equal(outcome(crash, line), PHYSICS_INPUT);
+    assert_int_equal(outcome(crash, line), MINIAPP_INPUT);
     assert_string_equal(line, "miniapp: crash.h5: a damaged file: the HDF5 library crashed while "
                               "it read it\n");
+}
+
+static void the_signals_of_others_stay_theirs(void **state)
+{
+    char line[256];
+    (void)state;
+    assert_int_equal(outcome(crash_elsewhere, line), -SIGABRT);
+    assert_string_equal(line, "");
 }
 
 static void a_loop_without_end_is_one_line(void **state)
 {
     char line[256];
     (void)state;
-    assert_int_equal(outcome(read_for_ever, line), PHYSICS_INPUT);
+    assert_int_equal(outcome(read_for_ever, line), MINIAPP_INPUT);
     assert_string_equal(line, "miniapp: loop.h5: a damaged file: the HDF5 library came to no end "
                               "while it read it\n");
 }
@@ -161,7 +169,9 @@ int main(void)
         cmocka_unit_test(what_follows_the_reading_does_not_count),
         cmocka_unit_test(what_other_threads_compute_does_not_count),
         cmocka_unit_test(a_crash_is_one_line),
+        cmocka_unit_test(the_signals_of_others_stay_theirs),
         cmocka_unit_test(a_loop_without_end_is_one_line),
     };
+    miniapp_own_process(true);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

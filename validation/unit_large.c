@@ -4,7 +4,7 @@
 static void eos_of_the_host(void **state)
 {
     (void)state;
-    eos_past_two_to_the_31(physics_host_kernels(PHYSICS_FLOAT32), LARGE_BLOCK_ROWS, LARGE_BLOCKS);
+    eos_past_two_to_the_31(host_backend.functions, LARGE_BLOCK_ROWS, LARGE_BLOCKS);
 }
 
 int main(void)

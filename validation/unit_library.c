@@ -1,22 +1,14 @@
 /*
- * The tables, row by row whatever rows there are, and what physics_run refuses.
+ * The tables, row by row whatever rows there are, and what states and plans refuse. The kernels here
+ * count their calls instead of computing, but for the last test.
  */
-#include <physics/kernel.h>
+#include "device.h"
+#include "host.h"
+#include "invented.h"
+#include "state.h"
 
 #include <float.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static const struct physics_kernel *table(void)
-{
-    return physics_host_kernels(PHYSICS_FLOAT64);
-}
 
 static bool is_text(const char *text)
 {
@@ -29,113 +21,123 @@ static bool is_text(const char *text)
 static void fields_are_described(void **state)
 {
     (void)state;
-    for (int id = 1; id < PHYSICS_FIELDS; id++) {
-        const struct physics_field *field = &physics_fields[id];
-        assert_true(is_text(field->name) && !strchr(field->name, ' '));
-        assert_true(is_text(field->units));
-        assert_true(is_text(field->long_name));
-        assert_true(!field->standard_name || is_text(field->standard_name));
-        for (int other = 1; other < id; other++)
-            assert_string_not_equal(field->name, physics_fields[other].name);
+    assert_int_equal(miniapp_field_count(), FIELDS - 1);
+    assert_null(miniapp_field_at(FIELDS - 1));
+    assert_null(miniapp_field_find("no field"));
+    assert_null(miniapp_field_find(""));
+    for (size_t place = 0; place < miniapp_field_count(); place++) {
+        const struct miniapp_field *field = miniapp_field_at(place);
+        const char *const name = miniapp_field_name(field);
+        assert_true(is_text(name) && !strpbrk(name, " ,:=") && strlen(name) < MOST_NAME);
+        assert_true(is_text(miniapp_field_units(field)));
+        assert_true(is_text(miniapp_field_long_name(field)));
+        assert_true(!miniapp_field_standard_name(field) ||
+                    is_text(miniapp_field_standard_name(field)));
+        assert_ptr_equal(miniapp_field_find(name), field);
+        for (size_t other = 0; other < place; other++)
+            assert_string_not_equal(name, miniapp_field_name(miniapp_field_at(other)));
     }
 }
 
 static void axes_are_slowest_first(void **state)
 {
     (void)state;
-    const enum physics_axis order[] = {PHYSICS_IP, PHYSICS_JP, PHYSICS_KR,
-                                       PHYSICS_Z,  PHYSICS_Y,  PHYSICS_X};
-    for (int id = 1; id < PHYSICS_FIELDS; id++) {
-        const struct physics_field *field = &physics_fields[id];
-        const int rank = physics_field_rank(field);
+    const enum miniapp_axis order[] = {MINIAPP_IP, MINIAPP_JP, MINIAPP_KR,
+                                       MINIAPP_Z,  MINIAPP_Y,  MINIAPP_X};
+    for (size_t id = 1; id < FIELDS; id++) {
+        const int rank = miniapp_field_rank(&fields[id]);
         size_t place = 0;
-        assert_in_range(rank, 0, PHYSICS_MAX_RANK);
+        assert_in_range(rank, 0, MINIAPP_MAX_RANK);
         for (int i = 0; i < rank; i++, place++) {
-            while (place < 6 && order[place] != field->axes[i])
+            while (place < 6 && order[place] != miniapp_field_axis(&fields[id], i))
                 place++;
             assert_true(place < 6);
         }
+        assert_int_equal(miniapp_field_axis(&fields[id], rank), MINIAPP_NO_AXIS);
+        assert_int_equal(miniapp_field_axis(&fields[id], -1), MINIAPP_NO_AXIS);
     }
 }
 
 static void ranges_are_ranges(void **state)
 {
     (void)state;
-    for (int id = 1; id < PHYSICS_FIELDS; id++) {
-        const struct physics_field *field = &physics_fields[id];
-        assert_true(field->valid_min < field->valid_max);
-        assert_true(!field->spacing || field->valid_min > 0);
-        assert_true(!field->spacing || physics_field_rank(field) == 1);
-        if (field->type == PHYSICS_MASK)
-            assert_true(field->valid_min == 0 && field->valid_max == 1);
-        if (field->type == PHYSICS_INDEX)
-            assert_true(field->valid_min == 0 && field->valid_max <= INT32_MAX);
+    for (size_t id = 1; id < FIELDS; id++) {
+        const struct miniapp_field *field = &fields[id];
+        double least, most;
+        miniapp_field_range(field, &least, &most);
+        assert_true(least == field->valid_min && most == field->valid_max);
+        assert_true(least < most);
+        assert_true(!field->is_spacing || least > 0);
+        assert_true(!field->is_spacing || miniapp_field_rank(field) == 1);
+        if (field->type == MINIAPP_MASK)
+            assert_true(least == 0 && most == 1);
+        if (field->type == MINIAPP_INDEX)
+            assert_true(least == 0 && most <= INT32_MAX);
     }
 }
 
-static bool same_axes(const struct physics_field *a, const struct physics_field *b)
+static bool same_axes(const struct miniapp_field *a, const struct miniapp_field *b)
 {
-    return physics_field_rank(a) == physics_field_rank(b) &&
-           memcmp(a->axes, b->axes, sizeof(*a->axes) * (size_t)physics_field_rank(a)) == 0;
+    return memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
 }
 
 static void fields_refer_to_fields_that_fit(void **state)
 {
     (void)state;
-    for (int id = 1; id < PHYSICS_FIELDS; id++) {
-        const struct physics_field *field = &physics_fields[id];
+    for (size_t id = 1; id < FIELDS; id++) {
+        const struct miniapp_field *field = &fields[id];
         if (field->wet) { /* a mask of its own points, or the deepest level of its columns */
-            const struct physics_field *wet = &physics_fields[field->wet];
-            assert_int_not_equal(wet->type, PHYSICS_REAL);
-            assert_true(wet->type == PHYSICS_MASK
+            const struct miniapp_field *wet = &fields[field->wet];
+            assert_int_not_equal(wet->type, MINIAPP_REAL);
+            assert_true(wet->type == MINIAPP_MASK
                             ? same_axes(field, wet)
-                            : wet->counts == PHYSICS_Z && physics_field_rank(field) == 3 &&
-                                  physics_field_rank(wet) == 2);
+                            : wet->counts == MINIAPP_Z && miniapp_field_rank(field) == 3 &&
+                                  miniapp_field_rank(wet) == 2);
         }
         if (field->stand_in) {
-            const struct physics_field *source = &physics_fields[field->stand_in];
-            assert_true(field->optional && !source->optional);
-            assert_true(field->type == PHYSICS_REAL && source->type == PHYSICS_REAL);
-            assert_true(field->sampled ||
+            const struct miniapp_field *source = &fields[field->stand_in];
+            assert_true(field->is_optional && !source->is_optional);
+            assert_true(field->type == MINIAPP_REAL && source->type == MINIAPP_REAL);
+            assert_true(field->is_sampled ||
                         (same_axes(field, source) && field->stand_in_factor != 0));
         }
-        if (field->sampled) /* the stand-in gives the grid: it has to have all axes */
-            assert_true(physics_field_rank(&physics_fields[field->stand_in]) == 3 &&
+        if (field->is_sampled) /* the stand-in gives the grid: it has to have all axes */
+            assert_true(miniapp_field_rank(&fields[field->stand_in]) == 3 &&
                         field->valid_min <= 0 && field->valid_max >= 1);
         /* what is absent is 0 */
-        if (field->optional && !field->stand_in)
+        if (miniapp_field_is_optional(field) && !field->stand_in)
             assert_true(field->valid_min <= 0 && field->valid_max >= 0 &&
-                        field->type == PHYSICS_REAL);
+                        field->type == MINIAPP_REAL);
     }
 }
 
 static void sizes_of_fields(void **state)
 {
     (void)state;
-    const struct physics_grid grid = {7, 6, 5};
-    const struct physics_grid huge = {SIZE_MAX / 2, SIZE_MAX / 2, 3};
-    assert_int_equal(physics_grid_points(&grid), 210);
-    assert_true(physics_grid_points(&huge) == SIZE_MAX);
-    assert_int_equal(physics_field_elements(&physics_fields[PHYSICS_SALT], &grid), 210);
-    assert_int_equal(physics_field_elements(&physics_fields[PHYSICS_KBOT], &grid), 42);
-    assert_int_equal(physics_field_elements(&physics_fields[PHYSICS_DYT], &grid), 6);
-    assert_true(physics_field_elements(&physics_fields[PHYSICS_SALT], &huge) == SIZE_MAX);
-    assert_int_equal(physics_element_bytes(PHYSICS_REAL, PHYSICS_FLOAT64), 8);
-    assert_int_equal(physics_element_bytes(PHYSICS_REAL, PHYSICS_FLOAT32), 4);
-    assert_int_equal(physics_element_bytes(PHYSICS_MASK, PHYSICS_FLOAT32), 1);
-    assert_int_equal(physics_element_bytes(PHYSICS_INDEX, PHYSICS_FLOAT64), 4);
-    assert_string_equal(physics_precision_name(PHYSICS_FLOAT64), "float64");
-    assert_string_equal(physics_precision_name(PHYSICS_FLOAT32), "float32");
+    const struct miniapp_grid grid = {7, 6, 5};
+    const struct miniapp_grid huge = {SIZE_MAX / 2, SIZE_MAX / 2, 3};
+    assert_int_equal(miniapp_grid_points(&grid), 210);
+    assert_true(miniapp_grid_points(&huge) == SIZE_MAX);
+    assert_int_equal(miniapp_field_elements(&fields[FIELD_salt], &grid), 210);
+    assert_int_equal(miniapp_field_elements(&fields[FIELD_kbot], &grid), 42);
+    assert_int_equal(miniapp_field_elements(&fields[FIELD_dyt], &grid), 6);
+    assert_true(miniapp_field_elements(&fields[FIELD_salt], &huge) == SIZE_MAX);
+    assert_int_equal(miniapp_element_bytes(MINIAPP_REAL, MINIAPP_FLOAT64), 8);
+    assert_int_equal(miniapp_element_bytes(MINIAPP_REAL, MINIAPP_FLOAT32), 4);
+    assert_int_equal(miniapp_element_bytes(MINIAPP_MASK, MINIAPP_FLOAT32), 1);
+    assert_int_equal(miniapp_element_bytes(MINIAPP_INDEX, MINIAPP_FLOAT64), 4);
+    assert_string_equal(miniapp_precision_name(MINIAPP_FLOAT64), "float64");
+    assert_string_equal(miniapp_precision_name(MINIAPP_FLOAT32), "float32");
 }
 
 static void axes_have_names(void **state)
 {
     (void)state;
-    for (int axis = 1; axis < PHYSICS_AXES; axis++) {
-        assert_true(is_text(physics_axis_name((enum physics_axis)axis)));
+    for (int axis = 1; axis < MINIAPP_AXES; axis++) {
+        assert_true(is_text(miniapp_axis_name((enum miniapp_axis)axis)));
         for (int other = 1; other < axis; other++)
-            assert_string_not_equal(physics_axis_name((enum physics_axis)axis),
-                                    physics_axis_name((enum physics_axis)other));
+            assert_string_not_equal(miniapp_axis_name((enum miniapp_axis)axis),
+                                    miniapp_axis_name((enum miniapp_axis)other));
     }
 }
 
@@ -144,190 +146,287 @@ static void axes_have_names(void **state)
 static void settings_are_described(void **state)
 {
     (void)state;
-    struct physics_call call;
-    physics_default_settings(&call);
-    for (int id = 1; id < PHYSICS_SETTINGS; id++) {
-        const struct physics_setting *setting = &physics_settings[id];
-        assert_true(is_text(setting->name) && !strpbrk(setting->name, " ="));
-        assert_true(is_text(setting->units) && is_text(setting->long_name));
-        assert_true(setting->valid_min < setting->valid_max);
-        assert_true(setting->value >= setting->valid_min && setting->value <= setting->valid_max);
-        assert_true(!setting->whole || setting->value == floor(setting->value));
-        assert_true(call.setting[id] == setting->value);
-        for (int other = 1; other < id; other++)
-            assert_string_not_equal(setting->name, physics_settings[other].name);
+    struct miniapp_settings *const values = miniapp_settings_create();
+    assert_int_equal(miniapp_setting_count(), SETTINGS);
+    assert_null(miniapp_setting_at(SETTINGS));
+    for (size_t place = 0; place < miniapp_setting_count(); place++) {
+        const struct miniapp_setting *setting = miniapp_setting_at(place);
+        const char *const name = miniapp_setting_name(setting);
+        const double value = miniapp_setting_default(setting);
+        double least, most;
+        miniapp_setting_range(setting, &least, &most);
+        assert_true(is_text(name) && !strpbrk(name, " ="));
+        assert_true(is_text(miniapp_setting_units(setting)));
+        assert_true(is_text(miniapp_setting_long_name(setting)));
+        assert_true(least < most);
+        assert_true(value >= least && value <= most);
+        assert_true(!miniapp_setting_is_whole(setting) || value == floor(value));
+        assert_true(miniapp_settings_get(values, name) == value);
+        assert_ptr_equal(miniapp_setting_find(name), setting);
+        for (size_t other = 0; other < place; other++)
+            assert_string_not_equal(name, miniapp_setting_name(miniapp_setting_at(other)));
     }
+    miniapp_settings_free(values);
+}
+
+static void settings_are_set_in_their_range(void **state)
+{
+    (void)state;
+    struct miniapp_settings *const values = miniapp_settings_create();
+    for (size_t id = 0; id < SETTINGS; id++) {
+        const char *const name = settings[id].name;
+        const double most = settings[id].valid_max;
+        assert_int_equal(miniapp_settings_set(values, name, most), MINIAPP_DONE);
+        assert_true(miniapp_settings_get(values, name) == most);
+        assert_int_equal(miniapp_settings_set(values, name, NAN), MINIAPP_USAGE);
+        assert_int_equal(miniapp_settings_set(values, name, INFINITY), MINIAPP_USAGE);
+        assert_non_null(strstr(miniapp_message(), name));
+        if (settings[id].is_whole)
+            assert_int_equal(miniapp_settings_set(values, name, settings[id].valid_min + 0.5),
+                             MINIAPP_USAGE);
+        assert_true(miniapp_settings_get(values, name) == most);
+    }
+    assert_int_equal(miniapp_settings_set(values, "c_epsilon", 1), MINIAPP_USAGE);
+    assert_string_equal(miniapp_message(), "unknown setting 'c_epsilon'; the closest is 'c_eps'");
+    assert_true(isnan(miniapp_settings_get(values, "c_epsilon")));
+    miniapp_settings_free(values);
 }
 
 /* ---- kernels ---- */
 
-/* Ends within its room, knows only what there is, and names nothing twice. */
-static size_t checked_list(const int *ids, size_t room, int end)
+static bool is_written(const struct miniapp_kernel *kernel, size_t argument)
 {
-    size_t count = 0;
-    for (; count < room && ids[count]; count++) {
-        assert_in_range(ids[count], 1, end - 1);
-        for (size_t other = 0; other < count; other++)
-            assert_int_not_equal(ids[count], ids[other]);
+    const enum miniapp_access access = miniapp_argument_access(kernel, argument);
+    return access == MINIAPP_WRITE || access == MINIAPP_UPDATE;
+}
+
+static bool is_read(const struct miniapp_kernel *kernel, size_t argument)
+{
+    const enum miniapp_access access = miniapp_argument_access(kernel, argument);
+    return access == MINIAPP_READ || access == MINIAPP_UPDATE;
+}
+
+/* Each has a name of its own, a field that no other is bound to, and that field's type; and says of
+ * no more ghosts than there are. */
+static void check_arguments(const struct miniapp_kernel *kernel)
+{
+    const size_t count = miniapp_kernel_arguments(kernel);
+    size_t read = 0, written = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = miniapp_argument_name(kernel, i);
+        const struct miniapp_field *const field = miniapp_argument_field(kernel, i);
+        const bool is_scratch = miniapp_argument_access(kernel, i) == MINIAPP_SCRATCH;
+        read += is_read(kernel, i);
+        written += is_written(kernel, i);
+        assert_true(is_text(name) && !strpbrk(name, " ,:=") && strlen(name) < MOST_NAME);
+        assert_in_range(field_id(field), 1, FIELDS - 1);
+        assert_int_equal(kernel->arguments[i].type, miniapp_field_type(field));
+        if (is_written(kernel, i))
+            assert_int_equal(miniapp_field_type(field), MINIAPP_REAL);
+        for (int side = 0; side < MINIAPP_SIDES; side++)
+            assert_in_range(miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side), 0,
+                            is_scratch ? 0 : MINIAPP_HALO);
+        for (size_t other = 0; other < i; other++) {
+            assert_string_not_equal(name, miniapp_argument_name(kernel, other));
+            assert_true(is_scratch || field != miniapp_argument_field(kernel, other) ||
+                        miniapp_argument_access(kernel, other) == MINIAPP_SCRATCH);
+            /* a name that is another's field would bind both */
+            assert_true(strcmp(name, miniapp_field_name(miniapp_argument_field(kernel, other))) &&
+                        strcmp(miniapp_argument_name(kernel, other), miniapp_field_name(field)));
+        }
     }
-    assert_true(count < room);
-    return count;
+    assert_true(count <= MOST_ARGUMENTS && read > 0 && written > 0);
 }
 
-static size_t fields_in(const enum physics_field_id *list)
+static void check_settings(const struct miniapp_kernel *kernel)
 {
-    int ids[PHYSICS_MAX_FIELDS];
-    for (size_t i = 0; i < PHYSICS_MAX_FIELDS; i++)
-        ids[i] = (int)list[i];
-    return checked_list(ids, PHYSICS_MAX_FIELDS, PHYSICS_FIELDS);
-}
-
-static size_t settings_in(const enum physics_setting_id *list)
-{
-    int ids[PHYSICS_SETTINGS];
-    for (size_t i = 0; i < PHYSICS_SETTINGS; i++)
-        ids[i] = (int)list[i];
-    return checked_list(ids, PHYSICS_SETTINGS, PHYSICS_SETTINGS);
+    for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++) {
+        assert_in_range(kernel->settings[i], 0, SETTINGS - 1);
+        assert_ptr_equal(miniapp_kernel_setting(kernel, i), &settings[kernel->settings[i]]);
+        for (size_t other = 0; other < i; other++)
+            assert_int_not_equal(kernel->settings[i], kernel->settings[other]);
+    }
 }
 
 static void kernels_are_described(void **state)
 {
     (void)state;
-    size_t count = 0;
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++, count++) {
-        assert_true(is_text(kernel->name) && !strpbrk(kernel->name, " ,:"));
-        assert_string_not_equal(kernel->name, "all"); /* what the command line says for every one */
-        assert_true(is_text(kernel->summary) && is_text(kernel->source));
-        assert_true(fields_in(kernel->inputs) > 0);
-        assert_true(fields_in(kernel->outputs) > 0);
-        settings_in(kernel->settings);
-        assert_true(kernel->run != NULL);
-        for (const struct physics_kernel *other = table(); other < kernel; other++)
-            assert_string_not_equal(kernel->name, other->name);
-        for (const enum physics_field_id *id = kernel->outputs; *id; id++)
-            assert_int_equal(physics_fields[*id].type, PHYSICS_REAL);
+    assert_true(miniapp_kernel_count() > 0);
+    assert_null(miniapp_kernel_at(miniapp_kernel_count()));
+    assert_null(miniapp_kernel_find("no kernel"));
+    assert_null(miniapp_kernel_find(""));
+    for (size_t k = 0; k < miniapp_kernel_count(); k++) {
+        const struct miniapp_kernel *const kernel = miniapp_kernel_at(k);
+        const char *const name = miniapp_kernel_name(kernel);
+        assert_true(is_text(name) && !strpbrk(name, " ,:") && strlen(name) < MOST_NAME);
+        assert_string_not_equal(name, "all"); /* what the command line says for every one */
+        assert_true(is_text(miniapp_kernel_summary(kernel)));
+        assert_true(is_text(miniapp_kernel_source(kernel)));
+        assert_true(is_text(miniapp_kernel_subject(kernel)));
+        assert_int_equal(kernel->id, k);
+        assert_ptr_equal(miniapp_kernel_find(name), kernel);
+        check_arguments(kernel);
+        check_settings(kernel);
+        for (size_t other = 0; other < k; other++)
+            assert_string_not_equal(name, miniapp_kernel_name(miniapp_kernel_at(other)));
     }
-    assert_true(count > 0);
+}
+
+static bool is_calibration(const struct miniapp_kernel *kernel)
+{
+    return strcmp(miniapp_kernel_subject(kernel), "calibration") == 0;
 }
 
 static void kernels_cost_something(void **state)
 {
     (void)state;
-    const struct physics_grid grid = {100, 90, 80};
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++) {
-        assert_true(kernel->flops > 0);
-        const double bytes = physics_kernel_bytes(kernel, &grid, PHYSICS_FLOAT64);
+    const struct miniapp_grid grid = {100, 90, 80};
+    struct miniapp_settings *const values = miniapp_settings_create();
+    for (size_t k = 0; k < KERNELS; k++) {
+        const struct miniapp_kernel *const kernel = miniapp_kernel_at(k);
+        const double bytes = miniapp_kernel_bytes(kernel, &grid, MINIAPP_FLOAT64, values);
+        assert_true(miniapp_kernel_flops(kernel, &grid, values) > 0);
         /* an ocean's kernel writes a number for each point; a product of matrices does not */
-        assert_true(bytes > (kernel->calibration ? 0 : 8 * (double)physics_grid_points(&grid)));
-        assert_true(physics_kernel_bytes(kernel, &grid, PHYSICS_FLOAT32) < bytes);
+        assert_true(bytes >
+                    (is_calibration(kernel) ? 0 : 8 * (double)miniapp_grid_points(&grid)));
+        assert_true(miniapp_kernel_bytes(kernel, &grid, MINIAPP_FLOAT32, values) < bytes);
     }
+    miniapp_settings_free(values);
 }
 
 /* A field that a mask makes valid is checked by that mask, which has to be there. */
 static void kernels_read_the_masks_of_their_fields(void **state)
 {
     (void)state;
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++)
-        for (const enum physics_field_id *id = kernel->inputs; *id; id++) {
-            const enum physics_field_id wet = physics_fields[*id].wet;
-            bool found = !wet;
-            for (const enum physics_field_id *other = kernel->inputs; *other; other++)
-                found = found || *other == wet;
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t i = 0; i < kernels[k].argument_count; i++) {
+            const enum field_id wet = fields[kernels[k].arguments[i].field].wet;
+            bool found = !wet || !is_read(&kernels[k], i);
+            for (size_t other = 0; other < kernels[k].argument_count; other++)
+                found = found ||
+                        (kernels[k].arguments[other].field == wet && is_read(&kernels[k], other));
             assert_true(found);
         }
 }
 
-static void tables_of_precisions_agree(void **state)
+static void precisions_have_functions_of_their_own(void **state)
 {
     (void)state;
-    const struct physics_kernel *wide = table();
-    const struct physics_kernel *narrow = physics_host_kernels(PHYSICS_FLOAT32);
-    for (; wide->name && narrow->name; wide++, narrow++) {
-        assert_memory_equal(wide->inputs, narrow->inputs, sizeof(wide->inputs));
-        assert_memory_equal(wide->outputs, narrow->outputs, sizeof(wide->outputs));
-        assert_memory_equal(wide->settings, narrow->settings, sizeof(wide->settings));
-        assert_string_equal(wide->name, narrow->name);
-        assert_string_equal(wide->summary, narrow->summary);
-        assert_string_equal(wide->source, narrow->source);
-        assert_true(wide->flops == narrow->flops);
-        assert_ptr_not_equal(wide->run, narrow->run);
-        assert_ptr_equal(physics_find_kernel(table(), wide->name), wide);
+    const struct kernel_functions *const wide = host_backend.functions(MINIAPP_FLOAT64);
+    const struct kernel_functions *const narrow = host_backend.functions(MINIAPP_FLOAT32);
+    assert_true(wide->exchange_x && narrow->exchange_x);
+    for (size_t k = 0; k < KERNELS; k++) {
+        assert_true(wide->run[k] && narrow->run[k] && wide->run[k] != narrow->run[k]);
+        for (size_t other = 0; other < k; other++)
+            assert_true(wide->run[k] != wide->run[other] && narrow->run[k] != narrow->run[other]);
     }
-    assert_true(!wide->name && !narrow->name);
-    assert_null(physics_find_kernel(table(), "no kernel"));
-    assert_null(physics_find_kernel(table(), ""));
 }
 
-/* ---- runs ---- */
+/* ---- calls ---- */
 
 static int runs;
 
-static void count_runs(const struct physics_call *call)
+static void count_runs(const struct kernel_call *call)
 {
     (void)call;
     runs++;
 }
 
-/* A kernel of the table that counts instead of computing, and a call that it accepts. */
-static struct physics_kernel counting(const struct physics_kernel *kernel,
-                                      struct physics_call *call)
+static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
 {
-    static double array[1];
-    struct physics_kernel copy = *kernel;
-    copy.run = count_runs;
-    *call = (struct physics_call){.grid = {PHYSICS_MIN_CELLS, PHYSICS_MIN_CELLS, 1}};
-    for (const enum physics_field_id *id = kernel->inputs; *id; id++)
-        call->input[*id] = array;
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++)
-        call->output[*id] = array;
-    runs = 0;
-    return copy;
+    static kernel_function *run[KERNELS];
+    static struct kernel_functions functions = {run, NULL};
+    functions.exchange_x = host_backend.functions(precision)->exchange_x;
+    for (size_t k = 0; k < KERNELS; k++)
+        run[k] = count_runs;
+    return &functions;
 }
+
+/* The same memory for all fields, whatever their sizes: nothing is computed. */
+static void *take_little(int number, size_t bytes)
+{
+    static double memory[1];
+    (void)number;
+    (void)bytes;
+    return memory;
+}
+
+static void keep(int number, void *memory)
+{
+    (void)number;
+    (void)memory;
+}
+
+static struct backend counting;
+static const struct miniapp_device device = {.label = "counting", .backend = &counting};
+
+static int make_backend(void **state)
+{
+    (void)state;
+    counting = host_backend;
+    counting.functions = counting_functions;
+    counting.allocate = take_little;
+    counting.release = keep;
+    return 0;
+}
+
+/* A state in which all that a kernel reads is there, but for one argument. */
+static struct miniapp_state *state_without(const struct miniapp_kernel *kernel, size_t lacking,
+                                           struct miniapp_grid grid)
+{
+    struct miniapp_state *const state = state_on(&device, MINIAPP_FLOAT64, grid);
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        if (is_read(kernel, i) && i != lacking)
+            assert_non_null(miniapp_state_write(state, fields[kernel->arguments[i].field].name));
+    runs = 0;
+    return state;
+}
+
+static const struct miniapp_grid smallest = {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELLS, 1};
 
 static void run_accepts_what_is_whole(void **state)
 {
     (void)state;
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++) {
-        struct physics_call call;
-        const struct physics_kernel copy = counting(kernel, &call);
-        assert_int_equal(physics_run(&copy, &call), PHYSICS_DONE);
+    for (size_t k = 0; k < KERNELS; k++) {
+        struct miniapp_state *const whole = state_without(&kernels[k], SIZE_MAX, smallest);
+        assert_int_equal(miniapp_run(whole, kernels[k].name), MINIAPP_DONE);
         assert_int_equal(runs, 1);
+        miniapp_state_free(whole);
     }
 }
 
 static void run_refuses_no_kernel(void **state)
 {
     (void)state;
-    struct physics_call call;
-    counting(table(), &call);
-    assert_int_equal(physics_run(NULL, &call), PHYSICS_USAGE);
-    assert_int_equal(physics_run(physics_find_kernel(table(), "eso"), &call), PHYSICS_USAGE);
+    struct miniapp_state *const whole = state_without(&kernels[0], SIZE_MAX, smallest);
+    assert_int_equal(miniapp_run(whole, "eso"), MINIAPP_USAGE);
+    assert_string_equal(miniapp_message(), "unknown kernel 'eso'; the closest is 'eos'");
+    assert_int_equal(miniapp_run(whole, ""), MINIAPP_USAGE);
+    assert_int_equal(runs, 0);
+    miniapp_state_free(whole);
 }
 
-static void run_refuses_missing_arrays(void **state)
+/* Of what is read. What is only written needs no more than a name. */
+static void run_refuses_missing_fields(void **state)
 {
     (void)state;
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++) {
-        struct physics_call call;
-        for (const enum physics_field_id *id = kernel->inputs; *id; id++) {
-            const struct physics_kernel copy = counting(kernel, &call);
-            call.input[*id] = NULL;
-            assert_int_equal(physics_run(&copy, &call), PHYSICS_USAGE);
-            assert_int_equal(runs, 0);
+    for (size_t k = 0; k < KERNELS; k++)
+        for (size_t i = 0; i < kernels[k].argument_count; i++) {
+            struct miniapp_state *const part = state_without(&kernels[k], i, smallest);
+            const enum miniapp_status status = miniapp_run(part, kernels[k].name);
+            const char *const name = fields[kernels[k].arguments[i].field].name;
+            assert_int_equal(status, is_read(&kernels[k], i) ? MINIAPP_USAGE : MINIAPP_DONE);
+            assert_int_equal(runs, is_read(&kernels[k], i) ? 0 : 1);
+            if (status)
+                assert_non_null(strstr(miniapp_message(), name));
+            miniapp_state_free(part);
         }
-        for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-            const struct physics_kernel copy = counting(kernel, &call);
-            call.output[*id] = NULL;
-            assert_int_equal(physics_run(&copy, &call), PHYSICS_USAGE);
-            assert_int_equal(runs, 0);
-        }
-    }
 }
 
-static void run_refuses_unusable_grids(void **state)
+static void states_refuse_unusable_grids(void **state)
 {
     (void)state;
-    const struct physics_grid grids[] = {
+    const struct miniapp_grid grids[] = {
         {0, 0, 0},
         {4, 5, 1},
         {5, 4, 1},
@@ -335,80 +434,61 @@ static void run_refuses_unusable_grids(void **state)
         {0, 9, 9},
         {9, 0, 9},
         {9, 9, 0},
-        {PHYSICS_MAX_CELLS + (size_t)1, 5, 1},
-        {5, PHYSICS_MAX_CELLS + (size_t)1, 1},
-        {5, 5, PHYSICS_MAX_CELLS + (size_t)1},
+        {MINIAPP_MAX_CELLS + (size_t)1, 5, 1},
+        {5, MINIAPP_MAX_CELLS + (size_t)1, 1},
+        {5, 5, MINIAPP_MAX_CELLS + (size_t)1},
         {SIZE_MAX, 5, 1},
         {5, SIZE_MAX, 1},
         {(size_t)1 << 32, (size_t)1 << 32, 1}, /* 2^64: the product is 0 */
         {(size_t)1 << 22, (size_t)1 << 21, (size_t)1 << 21},
         {(size_t)1 << 20, (size_t)1 << 20, (size_t)1 << 20}, /* 2^63 bytes */
+        {(size_t)1 << 20, (size_t)1 << 20, (size_t)1 << 19}, /* 2^64 of a field with triads */
     };
-    for (const struct physics_kernel *kernel = table(); kernel->name; kernel++)
-        for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
-            struct physics_call call;
-            const struct physics_kernel copy = counting(kernel, &call);
-            call.grid = grids[i];
-            assert_int_equal(physics_run(&copy, &call), PHYSICS_USAGE);
-            assert_int_equal(runs, 0);
-        }
+    for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
+        struct miniapp_state *none = (struct miniapp_state *)&none;
+        assert_int_equal(miniapp_state_create(&device, MINIAPP_FLOAT64, &grids[i], &none),
+                         MINIAPP_USAGE);
+        assert_null(none);
+    }
 }
 
 /* Along each axis, of as few points as that leaves. */
 static void run_accepts_the_longest_grids(void **state)
 {
     (void)state;
-    const struct physics_grid grids[] = {
-        {PHYSICS_MAX_CELLS, PHYSICS_MIN_CELLS, 1},
-        {PHYSICS_MIN_CELLS, PHYSICS_MAX_CELLS, 1},
-        {PHYSICS_MIN_CELLS, PHYSICS_MIN_CELLS, PHYSICS_MAX_CELLS},
+    const struct miniapp_grid grids[] = {
+        {MINIAPP_MAX_CELLS, MINIAPP_MIN_CELLS, 1},
+        {MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, 1},
+        {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS},
     };
     for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
-        struct physics_call call;
-        const struct physics_kernel copy = counting(table(), &call);
-        call.grid = grids[i];
-        assert_int_equal(physics_run(&copy, &call), PHYSICS_DONE);
+        struct miniapp_state *const long_one = state_without(&kernels[0], SIZE_MAX, grids[i]);
+        assert_int_equal(miniapp_run(long_one, kernels[0].name), MINIAPP_DONE);
         assert_int_equal(runs, 1);
+        miniapp_state_free(long_one);
     }
 }
 
-/* The smallest grid: kernels run on it for real, on zeros and ones. */
+/* The smallest grid: kernels run on it for real, on ones. */
 static void kernels_run_on_the_smallest_grid(void **state)
 {
     (void)state;
-    const struct physics_grid grid = {PHYSICS_MIN_CELLS, PHYSICS_MIN_CELLS, 1};
-    for (int precision = 0; precision < PHYSICS_PRECISIONS; precision++)
-        for (const struct physics_kernel *kernel =
-                 physics_host_kernels((enum physics_precision)precision);
-             kernel->name; kernel++) {
-            void *arrays[2 * PHYSICS_MAX_FIELDS];
-            size_t count = 0;
-            struct physics_call call = {.grid = grid};
-            physics_default_settings(&call);
-            for (const enum physics_field_id *id = kernel->inputs; *id; id++) {
-                const size_t elements = physics_field_elements(&physics_fields[*id], &grid);
-                arrays[count] = calloc(elements, sizeof(double));
-                for (size_t i = 0; i < elements; i++) {
-                    if (physics_fields[*id].type == PHYSICS_MASK)
-                        ((uint8_t *)arrays[count])[i] = 1;
-                    else if (physics_fields[*id].type == PHYSICS_INDEX)
-                        ((int32_t *)arrays[count])[i] = 1;
-                    else if (precision == PHYSICS_FLOAT64)
-                        ((double *)arrays[count])[i] = 1;
-                    else
-                        ((float *)arrays[count])[i] = 1;
-                }
-                call.input[*id] = arrays[count++];
+    const struct miniapp_device cpu = {.label = "cpu", .backend = &host_backend};
+    for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
+        for (size_t k = 0; k < KERNELS; k++) {
+            struct miniapp_state *const small =
+                state_on(&cpu, (enum miniapp_precision)precision, smallest);
+            for (size_t i = 0; i < kernels[k].argument_count; i++) {
+                double ones[4 * MINIAPP_MIN_CELLS * MINIAPP_MIN_CELLS];
+                for (size_t j = 0; j < sizeof(ones) / sizeof(*ones); j++)
+                    ones[j] = 1;
+                if (is_read(&kernels[k], i))
+                    assert_int_equal(
+                        miniapp_state_set(small, fields[kernels[k].arguments[i].field].name, ones),
+                        MINIAPP_DONE);
             }
-            for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-                arrays[count] =
-                    malloc(physics_field_elements(&physics_fields[*id], &grid) *
-                           physics_element_bytes(PHYSICS_REAL, (enum physics_precision)precision));
-                call.output[*id] = arrays[count++];
-            }
-            assert_int_equal(physics_run(kernel, &call), PHYSICS_DONE);
-            while (count > 0)
-                free(arrays[--count]);
+            assert_int_equal(miniapp_run(small, kernels[k].name), MINIAPP_DONE);
+            miniapp_state_free(small);
         }
 }
 
@@ -422,16 +502,17 @@ int main(void)
         cmocka_unit_test(sizes_of_fields),
         cmocka_unit_test(axes_have_names),
         cmocka_unit_test(settings_are_described),
+        cmocka_unit_test(settings_are_set_in_their_range),
         cmocka_unit_test(kernels_are_described),
         cmocka_unit_test(kernels_cost_something),
         cmocka_unit_test(kernels_read_the_masks_of_their_fields),
-        cmocka_unit_test(tables_of_precisions_agree),
+        cmocka_unit_test(precisions_have_functions_of_their_own),
         cmocka_unit_test(run_accepts_what_is_whole),
         cmocka_unit_test(run_refuses_no_kernel),
-        cmocka_unit_test(run_refuses_missing_arrays),
-        cmocka_unit_test(run_refuses_unusable_grids),
+        cmocka_unit_test(run_refuses_missing_fields),
+        cmocka_unit_test(states_refuse_unusable_grids),
         cmocka_unit_test(run_accepts_the_longest_grids),
         cmocka_unit_test(kernels_run_on_the_smallest_grid),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_backend, NULL);
 }

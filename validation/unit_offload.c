@@ -4,118 +4,105 @@
  * loops compute what the host's kernels compute; not that a GPU does.
  */
 #define PHYSICS_OFFLOAD
-#include "../physics/directives.h"
+#include "directives.h"
 
+#include "invented.h"
 #include "large.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
-extern const struct physics_kernel physics_kernels_offload_float64[];
-extern const struct physics_kernel physics_kernels_offload_float32[];
+extern const struct kernel_functions functions_offload_float64, functions_offload_float32;
 
-static const struct physics_grid grid = {37, 11, 7};
+static const struct miniapp_grid grid = {37, 11, 7};
 
-static double element(const void *values, size_t i, bool narrow)
+static const struct kernel_functions *offload_functions(enum miniapp_precision precision)
 {
-    return narrow ? (double)((const float *)values)[i] : ((const double *)values)[i];
+    return precision == MINIAPP_FLOAT64 ? &functions_offload_float64 : &functions_offload_float32;
 }
 
-/* Between 1/2 and 3/2, the same in every run; `p` reaches through all pressures of eos. */
-static double invented(enum physics_field_id id, size_t i)
+/* A state in which a kernel ran, and wrote over NaN. */
+static struct miniapp_state *state_for(const struct miniapp_device *device,
+                                       enum miniapp_precision precision,
+                                       const struct miniapp_kernel *kernel)
 {
-    const uint32_t mixed = ((uint32_t)i + 1) * 2654435761u ^ (uint32_t)id * 40503u;
-    return id == PHYSICS_P ? 1900.0 * (double)i : 0.5 + (double)(mixed >> 8) / (1 << 24);
-}
-
-static void *make_input(enum physics_field_id id, bool narrow)
-{
-    const struct physics_field *field = &physics_fields[id];
-    const size_t elements = physics_field_elements(field, &grid);
-    void *values = calloc(elements, sizeof(double));
-    assert_non_null(values);
-    for (size_t i = 0; i < elements; i++) {
-        const double value = invented(id, i);
-        if (field->type == PHYSICS_MASK)
-            ((uint8_t *)values)[i] = value < 1.3;
-        else if (field->type == PHYSICS_INDEX)
-            ((int32_t *)values)[i] = (int32_t)((value - 0.5) * (double)(grid.nz + 1));
-        else if (narrow)
-            ((float *)values)[i] = (float)value;
-        else
-            ((double *)values)[i] = value;
+    struct miniapp_state *const state = state_on(device, precision, grid);
+    set_inputs(state, sequence_of(kernel->name));
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const struct miniapp_field *const field = &fields[kernel->arguments[i].field];
+        const size_t elements = miniapp_field_elements(field, &grid);
+        double *const values = malloc(elements * sizeof(*values));
+        memset(values, 0xff, elements * sizeof(*values)); /* NaN */
+        if (kernel->arguments[i].access == MINIAPP_WRITE)
+            assert_int_equal(miniapp_state_set(state, field->name, values), MINIAPP_DONE);
+        free(values);
     }
-    return values;
-}
-
-static void make_outputs(const struct physics_kernel *kernel, struct physics_call *call)
-{
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-        const size_t bytes = physics_field_elements(&physics_fields[*id], &grid) * sizeof(double);
-        call->output[*id] = malloc(bytes);
-        assert_non_null(call->output[*id]);
-        memset(call->output[*id], 0xff, bytes); /* NaN */
-    }
+    assert_int_equal(miniapp_run(state, kernel->name), MINIAPP_DONE);
+    return state;
 }
 
 /* Differences in rounding, multiplied by what the worst cancellation of these numbers makes of
  * them. */
-static void same_outputs(const struct physics_kernel *kernel, const struct physics_call *a,
-                         const struct physics_call *b, bool narrow)
+static void same_values(struct miniapp_state *a, struct miniapp_state *b, const char *name,
+                        double tolerance)
 {
-    for (const enum physics_field_id *id = kernel->outputs; *id; id++) {
-        const size_t elements = physics_field_elements(&physics_fields[*id], &grid);
-        double largest = 0, worst = 0;
-        for (size_t i = 0; i < elements; i++) {
-            const double x = element(a->output[*id], i, narrow);
-            const double y = element(b->output[*id], i, narrow);
-            assert_true(isfinite(x) && isfinite(y));
-            largest = fmax(largest, fabs(x));
-            worst = fmax(worst, fabs(x - y));
-        }
-        assert_true(worst <= (narrow ? 1e-3 : 1e-12) * largest);
+    const size_t elements = miniapp_field_elements(miniapp_field_find(name), &grid);
+    double *const x = values_of(a, name, name), *const y = values_of(b, name, name);
+    double largest = 0, worst = 0;
+    for (size_t i = 0; i < elements; i++) {
+        assert_true(isfinite(x[i]) && isfinite(y[i]));
+        largest = fmax(largest, fabs(x[i]));
+        worst = fmax(worst, fabs(x[i] - y[i]));
     }
+    assert_true(worst <= tolerance * largest);
+    free(x);
+    free(y);
 }
 
-static void compare_kernel(const struct physics_kernel *host, const struct physics_kernel *offload,
-                           bool narrow)
+static void compare_kernels(enum miniapp_precision precision, double tolerance)
 {
-    struct physics_call call = {.grid = grid}, other;
-    physics_default_settings(&call);
-    for (const enum physics_field_id *id = host->inputs; *id; id++)
-        call.input[*id] = make_input(*id, narrow);
-    other = call;
-    make_outputs(host, &call);
-    make_outputs(host, &other);
-    assert_int_equal(physics_run(host, &call), PHYSICS_DONE);
-    assert_int_equal(physics_run(offload, &other), PHYSICS_DONE);
-    same_outputs(host, &call, &other, narrow);
-    for (const enum physics_field_id *id = host->inputs; *id; id++)
-        free((void *)(uintptr_t)call.input[*id]);
-    for (const enum physics_field_id *id = host->outputs; *id; id++) {
-        free(call.output[*id]);
-        free(other.output[*id]);
+    struct backend backend = host_backend;
+    backend.functions = offload_functions;
+    const struct miniapp_device host = {.label = "host", .backend = &host_backend};
+    const struct miniapp_device offload = {.label = "offload", .backend = &backend};
+    for (size_t k = 0; k < KERNELS; k++) {
+        struct miniapp_state *const a = state_for(&host, precision, &kernels[k]);
+        struct miniapp_state *const b = state_for(&offload, precision, &kernels[k]);
+        for (size_t i = 0; i < kernels[k].argument_count; i++)
+            if (miniapp_argument_access(&kernels[k], i) == MINIAPP_WRITE ||
+                miniapp_argument_access(&kernels[k], i) == MINIAPP_UPDATE)
+                same_values(a, b, fields[kernels[k].arguments[i].field].name, tolerance);
+        miniapp_state_free(a);
+        miniapp_state_free(b);
     }
 }
 
 static void float64_kernels(void **state)
 {
     (void)state;
-    const struct physics_kernel *offload = physics_kernels_offload_float64;
-    for (const struct physics_kernel *host = physics_host_kernels(PHYSICS_FLOAT64); host->name;
-         host++, offload++)
-        compare_kernel(host, offload, false);
+    compare_kernels(MINIAPP_FLOAT64, 1e-12);
 }
 
 static void float32_kernels(void **state)
 {
     (void)state;
-    const struct physics_kernel *offload = physics_kernels_offload_float32;
-    for (const struct physics_kernel *host = physics_host_kernels(PHYSICS_FLOAT32); host->name;
-         host++, offload++)
-        compare_kernel(host, offload, true);
+    compare_kernels(MINIAPP_FLOAT32, 1e-3);
+}
+
+/* Of oceans of one and more cells between the ghosts, and elements of each size. */
+static void exchanges(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {1, 4, 8};
+    for (size_t nx = MINIAPP_MIN_CELLS; nx < 20; nx++)
+        for (size_t s = 0; s < 3; s++) {
+            uint8_t a[20 * 3 * 8], b[20 * 3 * 8];
+            for (size_t i = 0; i < sizeof(a); i++)
+                a[i] = b[i] = (uint8_t)i;
+            host_backend.functions(MINIAPP_FLOAT64)->exchange_x(a, sizes[s], nx, 3);
+            functions_offload_float64.exchange_x(b, sizes[s], nx, 3);
+            assert_memory_equal(a, b, sizeof(a));
+        }
 }
 
 /* ---- more than 2^31 points, which Clang's build runs in slabs ---- */
@@ -151,9 +138,8 @@ static void kernel_past_two_to_the_31(void **state)
     (void)state;
     if (!getenv("MINIAPP_TEST_LONG"))
         skip(); /* minutes: this build is not for the host */
-    eos_past_two_to_the_31(physics_kernels_offload_float32, LARGE_BLOCK_ROWS, LARGE_BLOCKS);
-    eos_past_two_to_the_31(physics_kernels_offload_float32,
-                           (size_t)LARGE_BLOCK_ROWS * LARGE_BLOCKS, 1);
+    eos_past_two_to_the_31(offload_functions, LARGE_BLOCK_ROWS, LARGE_BLOCKS);
+    eos_past_two_to_the_31(offload_functions, (size_t)LARGE_BLOCK_ROWS * LARGE_BLOCKS, 1);
 }
 
 int main(void)
@@ -161,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(float64_kernels),
         cmocka_unit_test(float32_kernels),
+        cmocka_unit_test(exchanges),
         cmocka_unit_test(slabs_reach_everything_once),
         cmocka_unit_test(kernel_past_two_to_the_31),
     };

@@ -2,7 +2,7 @@
  * The tridiagonal helper against LAPACK's dgtsv, on random diagonally dominant systems. Built
  * with -DREAL=double -DPHYSICS_VARIANT=host_float64.
  */
-#include "../physics/tridiagonal.h"
+#include "tridiagonal.h"
 
 #include <lapacke.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 
 enum { NX = 7, NY = 6, NZ = 5, POINTS = NX * NY * NZ };
 
-static const struct physics_grid grid = {NX, NY, NZ};
+static const struct miniapp_grid grid = {NX, NY, NZ};
 
 /* Ones and the reference of ones; a test changes some. */
 static double values[POINTS], expected[POINTS];
@@ -26,9 +26,9 @@ static int reset(void **state)
 
 static struct verdict verdict_of(double rtol, double atol)
 {
-    const struct reference reference = {expected, rtol, atol};
+    const struct miniapp_reference reference = {expected, rtol, atol};
     struct verdict verdict;
-    validate(values, &reference, &physics_fields[PHYSICS_DHDT], &grid, &verdict);
+    validate(values, &reference, miniapp_field_find("dHdT"), &grid, &verdict);
     return verdict;
 }
 

@@ -77,7 +77,8 @@ struct miniapp_target {
     bool resample;
 };
 
-/* Reads one of the wanted fields, checks its values and puts it where it is wanted. */
+/* Reads one of the wanted fields, checks its values and puts it where it is wanted. MINIAPP_USAGE
+ * where it is none of them, or a target has another shape. */
 MINIAPP_API enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                                    const struct miniapp_field *field,
                                                    const struct miniapp_target *targets,

@@ -59,7 +59,8 @@ MINIAPP_API enum miniapp_status miniapp_state_add(struct miniapp_state *state, c
 MINIAPP_API bool miniapp_state_has(const struct miniapp_state *state, const char *name);
 
 /* Copies all elements of a field, ghosts included, from or to an array of double. In float32 they
- * are narrowed; MINIAPP_INPUT where one is too large for that. */
+ * are narrowed. MINIAPP_INPUT, and nothing is changed, where one does not fit: it is too large for
+ * float32, not 0 or 1 in a mask, or not whole or below 0 in an index. */
 MINIAPP_API enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
                                                   const double *values);
 MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
@@ -69,8 +70,8 @@ MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, c
 MINIAPP_API enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state,
                                                            const char *name, double *values);
 
-/* Like set and get, for `count` elements from the one numbered `first` on. A field that is set part by part
- * counts as set from the first part on. */
+/* Like set and get, for `count` elements from the one numbered `first` on. A field that is set part
+ * by part counts as set, with its ghosts, from the first part on. */
 MINIAPP_API enum miniapp_status miniapp_state_set_part(struct miniapp_state *state,
                                                        const char *name, size_t first,
                                                        size_t count, const double *values);
@@ -85,7 +86,7 @@ MINIAPP_API const void *miniapp_state_read(struct miniapp_state *state, const ch
 MINIAPP_API void *miniapp_state_write(struct miniapp_state *state, const char *name);
 
 /* Each field gets what the next one holds, the last what the first held: time levels are rotated
- * without a copy. They have to have the same shape. */
+ * without a copy. They have to have the same shape, and none is named twice. */
 MINIAPP_API enum miniapp_status miniapp_state_rotate(struct miniapp_state *state,
                                                      const char *const *names, size_t count);
 
@@ -121,7 +122,8 @@ MINIAPP_API enum miniapp_status miniapp_state_time_copies(struct miniapp_state *
 struct miniapp_plan;
 
 /* `bindings`, which may be NULL, are NAME=OTHER, ...: where the sequence has the field NAME the plan
- * takes the state's field OTHER. */
+ * takes the state's field OTHER. MINIAPP_USAGE where it has no such field, OTHER has another shape,
+ * or a kernel would write a field that another of its arguments is bound to. */
 MINIAPP_API enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
                                                     const struct miniapp_sequence *sequence,
                                                     const char *bindings,

@@ -20,7 +20,8 @@ static bool same_state(const struct row *a, const struct row *b)
 static int add_row(struct bench *bench, struct row row)
 {
     for (int i = 0; i < bench->count; i++)
-        if (bench->rows[i].sequence == row.sequence && same_state(&bench->rows[i], &row)) {
+        if (bench->rows[i].sequence == row.sequence && bench->rows[i].threads == row.threads &&
+            same_state(&bench->rows[i], &row)) {
             bench->rows[i].is_ceiling &= row.is_ceiling;
             return i;
         }
@@ -122,14 +123,15 @@ static bool has(const struct row *row, const struct miniapp_field *field)
     return reads(row, field) || writes(row, field);
 }
 
-/* Whether the row has the field for itself, because it writes it and another row has it, too. */
+/* Whether the row has the field for itself, because it writes it and a row of another kernel has it,
+ * too. Rows of the same kernel, on other numbers of threads, share it: row_settle makes it theirs. */
 static bool is_own(const struct bench *bench, const struct row *row,
                    const struct miniapp_field *field)
 {
     if (!writes(row, field))
         return false;
     for (const struct row *other = bench->rows; other < bench->rows + bench->count; other++)
-        if (other != row && same_state(other, row) && has(other, field))
+        if (other->sequence != row->sequence && same_state(other, row) && has(other, field))
             return true;
     return false;
 }
@@ -139,8 +141,9 @@ static bool is_there(const struct bench *bench, const struct row *row,
                      const struct miniapp_field *field)
 {
     for (const struct row *other = bench->rows; other < row; other++)
-        if (same_state(other, row) && has(other, field) && !is_own(bench, other, field))
-            return !is_own(bench, row, field);
+        if (same_state(other, row) && has(other, field) &&
+            (other->sequence == row->sequence || !is_own(bench, other, field)))
+            return other->sequence == row->sequence || !is_own(bench, row, field);
     return false;
 }
 
@@ -219,10 +222,22 @@ static enum miniapp_status find_state(struct bench *bench, struct row *row,
     return add_state(bench, row, method);
 }
 
+/* The first row of the same kernel on the same state. */
+static const struct row *first_like(const struct bench *bench, const struct row *row)
+{
+    const struct row *first = bench->rows;
+    while (first->sequence != row->sequence || !same_state(first, row))
+        first++;
+    return first;
+}
+
 /* The row's own fields get names of their own. */
 static enum miniapp_status name_fields(const struct bench *bench, struct row *row)
 {
     row->fields = calloc(miniapp_field_count(), sizeof(*row->fields));
+    for (const struct row *other = bench->rows; other < bench->rows + bench->count; other++)
+        row->shares_outputs |=
+            other != row && other->sequence == row->sequence && same_state(other, row);
     if (!row->fields)
         return fail(MINIAPP_DEVICE, "out of memory for the fields of a row");
     for (size_t i = 0; i < miniapp_field_count(); i++) {
@@ -233,7 +248,7 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
         *bound = (struct bound_field){field, "", reads(row, field), writes(row, field), NULL};
         if (is_own(bench, row, field))
             snprintf(bound->name, sizeof(bound->name), "%s#%d", miniapp_field_name(field),
-                     (int)(row - bench->rows));
+                     (int)(first_like(bench, row) - bench->rows));
         else
             snprintf(bound->name, sizeof(bound->name), "%s", miniapp_field_name(field));
         row->field_count++;
@@ -255,7 +270,8 @@ static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
         used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s=%s,", field, name);
         if (used >= sizeof(bindings))
             return fail(MINIAPP_DEVICE, "too many fields that a row has for itself");
-        status = miniapp_state_add(row->state, name, field);
+        if (first_like(bench, row) == row)
+            status = miniapp_state_add(row->state, name, field);
     }
     return status ? status : miniapp_plan_create(row->state, row->sequence, bindings, &row->plan);
 }
@@ -364,6 +380,8 @@ static bool copy_back(struct row *row, bool what_it_writes)
 /* One call. The transfers of its data count where each_call says so. */
 static enum miniapp_status time_call(struct row *row, double *seconds)
 {
+    if (row->threads)
+        miniapp_host_set_threads(row->threads);
     const double start = seconds_now();
     enum miniapp_status status =
         row->each_call && !refill(row) ? MINIAPP_DEVICE : miniapp_plan_run(row->plan);
@@ -463,24 +481,51 @@ static void shuffle(int *order, size_t count, uint64_t seed)
     }
 }
 
+static enum miniapp_status take_turn_of(struct bench *bench, int place, int *before,
+                                         const struct method *method)
+{
+    struct row *row = &bench->rows[place];
+    const bool is_first = row->samples.count == 0;
+    const enum miniapp_status status = take_turn(row, place != *before);
+    if (is_first && !status && row->samples.count > 0)
+        announce(method, row, "first turn");
+    *before = place;
+    return status;
+}
+
+/* The ceilings of a row are measured beside it in time: they take a turn after each of its own. */
 static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count,
                                       const struct method *method)
 {
     enum miniapp_status status = MINIAPP_DONE;
     int before = NO_ROW;
     for (size_t i = 0; i < count && !status && !stop_signal(); i++) {
-        struct row *row = &bench->rows[order[i]];
+        const struct row *row = &bench->rows[order[i]];
+        const int places[] = {order[i], row->triad, row->fma};
         char what[128];
         snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
                  miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
         progress_show((double)i / (double)count, what);
-        const bool is_first = row->samples.count == 0;
-        status = take_turn(row, order[i] != before);
-        if (is_first && !status)
-            announce(method, row, "first turn");
-        before = order[i];
+        for (size_t p = 0; p < 3 && !status && !stop_signal(); p++)
+            if (places[p] != NO_ROW && bench->rows[places[p]].samples.count <
+                                           bench->rows[places[p]].samples.wanted)
+                status = take_turn_of(bench, places[p], &before, method);
     }
     return status;
+}
+
+/* A ceiling's calls are spread over the turns of the rows that it belongs to. */
+static void spread_ceilings(struct bench *bench)
+{
+    for (int c = 0; c < bench->count; c++) {
+        struct row *const ceiling = &bench->rows[c];
+        size_t turns = 0;
+        for (const struct row *row = bench->rows; row < bench->rows + bench->count; row++)
+            if (row->triad == c || row->fma == c)
+                turns += turns_of(row);
+        if (ceiling->is_ceiling && turns > 0)
+            ceiling->turn = (ceiling->samples.wanted + turns - 1) / turns;
+    }
 }
 
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method)
@@ -490,14 +535,16 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
         progress_show((double)i / bench->count, "first calls");
         status = warm_up(&bench->rows[i], method);
-        turns += turns_of(&bench->rows[i]);
+        turns += bench->rows[i].is_ceiling ? 0 : turns_of(&bench->rows[i]);
     }
     int *order = status || stop_signal() ? NULL : malloc((turns + 1) * sizeof(*order));
     if (!status && !stop_signal() && !order)
         status = fail(MINIAPP_DEVICE, "out of memory for %zu turns", turns);
     if (order) {
+        spread_ceilings(bench);
         for (int i = 0; i < bench->count; i++)
-            for (size_t turn = 0; turn < turns_of(&bench->rows[i]); turn++)
+            for (size_t turn = 0; !bench->rows[i].is_ceiling && turn < turns_of(&bench->rows[i]);
+                 turn++)
                 order[filled++] = i;
         shuffle(order, turns, method->seed);
         status = take_turns(bench, order, turns, method);
@@ -513,15 +560,17 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
 enum miniapp_status row_settle(struct row *row)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    bool updates = false;
+    bool again = row->shares_outputs;
     for (size_t i = 0; i < row->field_count && !status; i++) {
         const struct bound_field *const bound = &row->fields[i];
         if (!bound->before)
             continue;
-        updates = true;
+        again = true;
         status = miniapp_state_set(row->state, bound->name, bound->before);
     }
-    return status || !updates ? status : miniapp_plan_run(row->plan);
+    if (row->threads)
+        miniapp_host_set_threads(row->threads);
+    return status || !again ? status : miniapp_plan_run(row->plan);
 }
 
 static void close_row(struct row *row)

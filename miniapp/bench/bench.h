@@ -28,6 +28,7 @@ struct bound_field {
 struct row {
     const struct miniapp_sequence *sequence;
     const struct miniapp_device *device;
+    int threads; /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     int triad, fma;  /* the rows that measure its ceilings, or NO_ROW */
@@ -36,6 +37,7 @@ struct row {
     struct miniapp_plan *plan;
     struct bound_field *fields;
     size_t field_count;
+    bool shares_outputs; /* with rows on other numbers of threads */
     bool each_call;  /* its calls transfer their data */
     double last;     /* the time of the last untimed call */
     double *step_seconds; /* of all timed calls */

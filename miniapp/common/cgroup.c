@@ -12,7 +12,7 @@ enum { PATH = 4096 };
 
 static double number_of(const char *folder, const char *name, const char *format)
 {
-    char path[PATH + 64];
+    char path[PATH + 128];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     return number_in(path, format);
 }

@@ -10,6 +10,7 @@
 #define BACKEND_H
 
 #include "table.h"
+#include "target.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +18,11 @@
 enum { DEVICE_TEXT = 256 };
 
 struct backend {
-    const char *build; /* the library refuses a module of another build */
-    const char *kind;  /* of its devices: "host", "nvidia", "amd" or "emulated" */
+    const char *build;     /* the library refuses a module of another build */
+    enum target_kind kind; /* of its devices */
 
-    /* What is known of a device, whether or not it can be used: "NVIDIA T4, sm_75, ...". False where
-     * none has that number. */
+    /* What is known of a device, whether or not it can be used: "NVIDIA T4, nvidia:sm_75, ...".
+     * False where none has that number. */
     bool (*describe)(int number, char text[DEVICE_TEXT]);
 
     /* Runs a probe on a device. False, with the reason, where the probe did not run there.

@@ -12,13 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool is_shared(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return strstr(slash ? slash : path, ".so") != NULL;
+}
+
 /* The file that this code is in: the program, or the shared library. */
 static void own_path(char path[PATH_MAX])
 {
     Dl_info here;
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     path[length > 0 ? length : 0] = '\0';
-    if (dladdr((void *)own_path, &here) && here.dli_fname && strstr(here.dli_fname, ".so"))
+    if (dladdr((void *)own_path, &here) && here.dli_fname && is_shared(here.dli_fname) &&
+        !realpath(here.dli_fname, path))
         snprintf(path, PATH_MAX, "%s", here.dli_fname);
 }
 
@@ -68,7 +75,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     module_path(path);
     if (access(path, R_OK) != 0) {
         snprintf(reason, DEVICE_TEXT, "this build has no offload; configure it with the preset "
-                                      "nvptx or emulated");
+                                      "nvptx, amdgpu or emulated");
         return NULL;
     }
     if (owns_process()) {
@@ -100,11 +107,11 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
     return backend;
 }
 
-static void open_host(struct miniapp_device *device)
+static bool open_host(struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
-    device->backend = &host_backend;
+    *device = (struct miniapp_device){.backend = &host_backend};
     snprintf(device->label, sizeof(device->label), "cpu");
-    host_backend.open(0, device->name, NULL);
+    return host_backend.open(0, device->name, reason);
 }
 
 static bool open_offload(int number, struct miniapp_device *device, char reason[DEVICE_TEXT])
@@ -141,9 +148,9 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
     const struct backend *const offload = any ? NULL : load_offload(reason);
     if (!any && !offload)
         return false;
-    if (!any && !is_word(name, length, offload->kind)) {
+    if (!any && !is_word(name, length, target_kind_name(offload->kind))) {
         snprintf(reason, DEVICE_TEXT, "the devices of this build are of the kind '%s'",
-                 offload->kind);
+                 target_kind_name(offload->kind));
         return false;
     }
     return open_offload(number, device, reason);
@@ -151,14 +158,12 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
 
 static bool is_device_name(const char *name)
 {
-    static const char *const words[] = {"gpu", "nvidia", "amd", "emulated"};
     size_t length;
+    enum target_kind kind;
     if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
         return true;
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (number_of(name, &length) >= 0 && is_word(name, length, words[i]))
-            return true;
-    return false;
+    return number_of(name, &length) >= 0 &&
+           (is_word(name, length, "gpu") || target_kind_find(name, length, &kind));
 }
 
 enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **opened)
@@ -171,18 +176,14 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
     if (!device)
         return fail(MINIAPP_DEVICE, "out of memory for a device");
     *opened = device;
-    if (strcmp(name, "cpu") == 0) {
-        open_host(device);
-        return MINIAPP_DONE;
-    }
-    if (open_named(name, device, reason))
-        return MINIAPP_DONE;
-    if (strcmp(name, "auto") == 0) {
+    const bool is_cpu = strcmp(name, "cpu") == 0;
+    bool is_open = is_cpu ? open_host(device, reason) : open_named(name, device, reason);
+    if (!is_open && strcmp(name, "auto") == 0) {
         warn("--device auto takes the cpu: %s", reason);
-        *device = (struct miniapp_device){0};
-        open_host(device);
-        return MINIAPP_DONE;
+        is_open = open_host(device, reason);
     }
+    if (is_open)
+        return MINIAPP_DONE;
     free(device);
     *opened = NULL;
     return fail(MINIAPP_DEVICE, "device '%s' cannot be used: %s", name, reason);
@@ -205,7 +206,7 @@ const char *miniapp_device_name(const struct miniapp_device *device)
 
 const char *miniapp_device_kind(const struct miniapp_device *device)
 {
-    return device->backend->kind;
+    return target_kind_name(device->backend->kind);
 }
 
 bool miniapp_device_in_host_memory(const struct miniapp_device *device)

@@ -67,14 +67,15 @@ static size_t free_memory(int device)
 
 bool driver_gpu(int number, struct gpu *gpu)
 {
-    int device;
+    int device, major, minor;
     memset(gpu, 0, sizeof(*gpu));
     if (!load_driver() || driver.cuDeviceGet(&device, number) ||
         driver.cuDeviceGetName(gpu->name, sizeof(gpu->name), device) ||
-        driver.cuDeviceGetAttribute(&gpu->major, CAPABILITY_MAJOR, device) ||
-        driver.cuDeviceGetAttribute(&gpu->minor, CAPABILITY_MINOR, device) ||
+        driver.cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, device) ||
+        driver.cuDeviceGetAttribute(&minor, CAPABILITY_MINOR, device) ||
         driver.cuDeviceTotalMem_v2(&gpu->bytes, device))
         return false;
+    gpu->target = (struct target){.kind = TARGET_NVIDIA, .number = 10 * major + minor};
     gpu->free_bytes = free_memory(device);
     return true;
 }

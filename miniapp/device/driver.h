@@ -3,14 +3,13 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "target.h"
 
 struct gpu {
     char name[128];
-    int major, minor;  /* compute capability: 9, 0 is sm_90 */
-    size_t bytes;      /* of memory */
-    size_t free_bytes; /* 0 where it is not known */
+    struct target target; /* its compute capability */
+    size_t bytes;         /* of memory */
+    size_t free_bytes;    /* 0 where it is not known */
 };
 
 /* False where there is no driver or no such GPU. */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,51 +50,54 @@ static const struct kernel_functions *functions(enum miniapp_precision precision
     return precision == MINIAPP_FLOAT64 ? &functions_offload_float64 : &functions_offload_float32;
 }
 
-/* Whether code of this build runs on a GPU. Machine code runs on GPUs of its own generation that
- * are not older, PTX and bitcode on all that are not older. */
-static bool code_fits(const struct gpu *gpu)
+enum { IS_EMULATED = MINIAPP_OFFLOAD_KIND == TARGET_EMULATED };
+
+/* OpenMP tells nothing of a device; NVIDIA's driver, which is loaded by then, does. */
+static bool ask_driver(int number, struct gpu *gpu)
 {
-    for (const char *arch = strstr(MINIAPP_OFFLOAD_TARGET, "sm_"); arch;
-         arch = strstr(arch + 1, "sm_")) {
-        const int number = atoi(arch + 3);
-        const bool is_older = gpu->major * 10 + gpu->minor < number;
-        if (!is_older && (MINIAPP_OFFLOAD_ASSEMBLED_AT_START || gpu->major == number / 10))
-            return true;
-    }
-    return false;
+    return MINIAPP_OFFLOAD_KIND == TARGET_NVIDIA && driver_gpu(number, gpu);
+}
+
+static void name_device(int number, char name[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    if (IS_EMULATED)
+        snprintf(name, DEVICE_TEXT, "plug-in device %d, emulated on the CPU", number);
+    else if (ask_driver(number, &gpu))
+        snprintf(name, DEVICE_TEXT, "%s", gpu.name);
+    else if (MINIAPP_OFFLOAD_KIND == TARGET_AMD)
+        snprintf(name, DEVICE_TEXT, "AMD GPU %d", number);
+    else
+        snprintf(name, DEVICE_TEXT, "GPU %d, whose name is unknown", number);
+}
+
+static void describe_gpu(const struct gpu *gpu, char text[DEVICE_TEXT])
+{
+    const bool fits =
+        targets_fit(MINIAPP_OFFLOAD_TARGETS, MINIAPP_OFFLOAD_ASSEMBLED_AT_START, &gpu->target);
+    char target[TARGET_TEXT], free_text[64] = "";
+    target_print(&gpu->target, target);
+    if (gpu->free_bytes)
+        snprintf(free_text, sizeof(free_text), ", %.1f GB of them free",
+                 (double)gpu->free_bytes / 1e9);
+    snprintf(text, DEVICE_TEXT, "%s, %s, %.1f GB%s; this build's %s code %s", gpu->name, target,
+             (double)gpu->bytes / 1e9, free_text, MINIAPP_OFFLOAD_TARGETS,
+             fits ? "fits" : "DOES NOT FIT");
 }
 
 static bool describe(int number, char text[DEVICE_TEXT])
 {
     struct gpu gpu;
-    if (MINIAPP_OFFLOAD_EMULATED) {
-        const double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-        snprintf(text, DEVICE_TEXT, "%s device %d, emulated on the CPU, in the host's %.1f GB",
-                 MINIAPP_OFFLOAD_TARGET, number, bytes / 1e9);
-        return number < device_count();
+    if (ask_driver(number, &gpu)) {
+        describe_gpu(&gpu, text);
+        return true;
     }
-    if (!driver_gpu(number, &gpu)) {
-        snprintf(text, DEVICE_TEXT, "GPU %d, of which the driver says nothing", number);
-        return number < device_count();
-    }
-    char free_text[64] = "";
-    if (gpu.free_bytes)
-        snprintf(free_text, sizeof(free_text), ", %.1f GB of them free",
-                 (double)gpu.free_bytes / 1e9);
-    snprintf(text, DEVICE_TEXT, "%s, sm_%d%d, %.1f GB%s; this build's %s code %s", gpu.name,
-             gpu.major, gpu.minor, (double)gpu.bytes / 1e9, free_text, MINIAPP_OFFLOAD_TARGET,
-             code_fits(&gpu) ? "fits" : "DOES NOT FIT");
-    return true;
-}
-
-/* OpenMP has no name for a device; NVIDIA's driver, which is loaded by then, has. */
-static void name_gpu(int number, char name[DEVICE_TEXT])
-{
-    struct gpu gpu;
-    if (driver_gpu(number, &gpu))
-        snprintf(name, DEVICE_TEXT, "%s", gpu.name);
-    else
-        snprintf(name, DEVICE_TEXT, "GPU %d, whose name is unknown", number);
+    name_device(number, text);
+    const size_t length = strlen(text);
+    if (IS_EMULATED)
+        snprintf(text + length, DEVICE_TEXT - length, ", in the host's %.1f GB",
+                 (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 1e9);
+    return number < device_count();
 }
 
 static double empty_call(int number)
@@ -109,12 +113,16 @@ static double empty_call(int number)
 static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
     struct gpu gpu;
+    char target[TARGET_TEXT];
     const int length =
-        snprintf(reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code "
-                 "fits", device_count(), device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGET);
-    if (!MINIAPP_OFFLOAD_EMULATED && driver_gpu(number, &gpu))
-        snprintf(reason + length, DEVICE_TEXT - (size_t)length, "; GPU %d is %s, sm_%d%d", number,
-                 gpu.name, gpu.major, gpu.minor);
+        snprintf(reason, DEVICE_TEXT,
+                 "the runtime finds %d device%s that this build's %s code fits", device_count(),
+                 device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGETS);
+    if (length >= DEVICE_TEXT || !ask_driver(number, &gpu))
+        return;
+    target_print(&gpu.target, target);
+    snprintf(reason + length, DEVICE_TEXT - (size_t)length, "; GPU %d is %s, %s", number, gpu.name,
+             target);
 }
 
 static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
@@ -128,11 +136,7 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
                  getenv("OMP_TARGET_OFFLOAD") ? "; OMP_TARGET_OFFLOAD is set" : "");
         return false;
     }
-    if (MINIAPP_OFFLOAD_EMULATED)
-        snprintf(name, DEVICE_TEXT, "%s device %d, emulated on the CPU", MINIAPP_OFFLOAD_TARGET,
-                 number);
-    else
-        name_gpu(number, name);
+    name_device(number, name);
     return true;
 }
 
@@ -140,6 +144,8 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
  * better. */
 static void *allocate(int number, size_t bytes)
 {
+    static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* stderr is the process's */
+    pthread_mutex_lock(&silence);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int messages = dup(STDERR_FILENO);
     if (nowhere >= 0 && messages >= 0)
@@ -151,6 +157,7 @@ static void *allocate(int number, size_t bytes)
         close(messages);
     if (nowhere >= 0)
         close(nowhere);
+    pthread_mutex_unlock(&silence);
     return memory;
 }
 
@@ -198,5 +205,5 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .from_device = from_device,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,
-    .takes_host_memory = MINIAPP_OFFLOAD_EMULATED,
+    .takes_host_memory = IS_EMULATED,
 };

@@ -4,6 +4,7 @@
 #include "input.h"
 #include "range.h"
 #include "regrid.h"
+#include "state.h"
 #include "status.h"
 
 #include <math.h>
@@ -382,6 +383,24 @@ bool miniapp_input_setting(const struct miniapp_input *input,
 
 /* ---- into states ---- */
 
+static enum miniapp_status check_target(const struct miniapp_input *input,
+                                        const struct miniapp_field *field,
+                                        const struct miniapp_target *target)
+{
+    const struct miniapp_grid own = miniapp_input_grid(input);
+    const struct miniapp_grid grid = miniapp_state_grid(target->state);
+    const struct slot *const slot = state_slot(target->state, target->name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    if (!same_shape(slot->field, field))
+        return fail(MINIAPP_USAGE, "'%s' cannot take '%s': it has other axes or another type",
+                    slot->name, field->name);
+    if (!target->resample && memcmp(&own, &grid, sizeof(own)) != 0)
+        return fail(MINIAPP_USAGE, "%s: '%s' has another grid than the state, and is not to be "
+                                   "resampled", input->path, field->name);
+    return MINIAPP_DONE;
+}
+
 /* Plane by plane: the state's memory is all that is needed beside the file's field. */
 static enum miniapp_status fill(const struct miniapp_input *input,
                                 const struct miniapp_field *field, const double *values,
@@ -404,10 +423,16 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_target *targets, size_t count)
 {
     double *values = NULL;
+    if (!input->needed[field_id(field)])
+        return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
+                    input->path, field->name);
     guard_start(input->path);
     enum miniapp_status status = read_field(input, field_id(field), &values);
     guard_end();
     for (size_t i = 0; i < count && !status; i++) {
+        status = check_target(input, field, &targets[i]);
+        if (status)
+            break;
         miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
         status = fill(input, field, values, &targets[i]);
     }

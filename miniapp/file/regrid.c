@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis)
-{
-    for (const enum miniapp_axis *a = field->axes; *a != MINIAPP_NO_AXIS; a++)
-        if (*a == axis)
-            return true;
-    return false;
-}
-
 static size_t cells_along(const struct miniapp_field *field, enum miniapp_axis axis,
                           const struct miniapp_grid *grid)
 {
@@ -144,8 +136,21 @@ static double along_y(const double *plane, size_t nx, const struct place *y, con
     return lower + y->weight * (along_x(plane + y->upper * nx, x) - lower);
 }
 
+/* What closed ghosts hold: land is 0 in masks and indices, and nothing flows through a wall. Other
+ * reals are repeated. */
+static bool is_zero_when_closed(const struct miniapp_field *field)
+{
+    return field->type != MINIAPP_REAL || field->is_flow;
+}
+
+static bool is_closed(const struct regrid *regrid, size_t y, size_t x)
+{
+    return regrid->y[y].is_closed || regrid->x[x].is_closed;
+}
+
 static void interpolate(const struct regrid *regrid, const double *block, const struct place *z)
 {
+    const bool zero = is_zero_when_closed(regrid->field);
     const size_t level = regrid->from_ny * regrid->from_nx;
     const double *const below = block + z->lower * level;
     const double *const above = block + z->upper * level;
@@ -154,21 +159,20 @@ static void interpolate(const struct regrid *regrid, const double *block, const 
         for (size_t x = 0; x < regrid->nx; x++) {
             const double lower = along_y(below, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
             const double upper = along_y(above, regrid->from_nx, &regrid->y[y], &regrid->x[x]);
-            *to++ = lower + z->weight * (upper - lower);
+            const double value = lower + z->weight * (upper - lower);
+            *to++ = zero && is_closed(regrid, y, x) ? 0 : value;
         }
 }
 
 static void take_nearest(const struct regrid *regrid, const double *block, const struct place *z)
 {
-    const bool closed_is_land = regrid->field->type != MINIAPP_REAL;
+    const bool zero = is_zero_when_closed(regrid->field);
     const double *const level = block + z->nearest * regrid->from_ny * regrid->from_nx;
     double *to = regrid->plane;
     for (size_t y = 0; y < regrid->ny; y++) {
         const double *const row = level + regrid->y[y].nearest * regrid->from_nx;
-        for (size_t x = 0; x < regrid->nx; x++) {
-            const bool closed = regrid->y[y].is_closed || regrid->x[x].is_closed;
-            *to++ = closed && closed_is_land ? 0 : row[regrid->x[x].nearest];
-        }
+        for (size_t x = 0; x < regrid->nx; x++)
+            *to++ = zero && is_closed(regrid, y, x) ? 0 : row[regrid->x[x].nearest];
     }
 }
 

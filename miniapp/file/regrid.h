@@ -5,7 +5,7 @@
  * Reals are interpolated in the index; masks, indices and what means nothing on land are taken from
  * the nearest cell. Spacings are cut and joined, so that they keep their sum. Ghosts along x are
  * cyclic or closed, along y closed. A closed side is land, on which the values of the nearest cell
- * are repeated.
+ * are repeated and velocities are 0.
  */
 #ifndef REGRID_H
 #define REGRID_H

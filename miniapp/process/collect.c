@@ -35,10 +35,10 @@ static enum miniapp_status check_output(struct run *run, const struct row *row,
         return status;
     struct check *check = results_add_check(&run->results);
     if (check) {
-        check->kernel = row->sequence;
+        check->kernel = miniapp_sequence_name(row->sequence);
         check->device = miniapp_device_label(row->device);
         check->precision = row->precision;
-        check->field = field;
+        check->variable = miniapp_field_name(field);
         validate(values, &reference, field, &grid, &check->verdict);
     }
     miniapp_reference_release(&reference);
@@ -52,11 +52,11 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
     struct checksum *checksum = results_add_checksum(&run->results);
     if (!checksum)
         return MINIAPP_DEVICE;
-    checksum->kernel = row->sequence;
+    checksum->kernel = miniapp_sequence_name(row->sequence);
     checksum->device = miniapp_device_label(row->device);
     checksum->precision = row->precision;
     checksum->grid = row->grid;
-    checksum->field = field;
+    checksum->variable = miniapp_field_name(field);
     digest_values(values, miniapp_field_elements(field, grid), checksum->text);
     return MINIAPP_DONE;
 }
@@ -140,16 +140,29 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
 }
 
 /* Each step's share of the time of a sequence of several; NULL for a kernel. */
-static double *shares_of(const struct row *row)
+static struct share *shares_of(const struct row *row)
 {
     const size_t count = miniapp_sequence_steps(row->sequence);
-    double *shares = count > 1 ? malloc(count * sizeof(*shares)) : NULL;
+    struct share *shares = count > 1 ? malloc(count * sizeof(*shares)) : NULL;
     double sum = 0;
     for (size_t s = 0; shares && s < count; s++)
         sum += row->step_seconds[s];
     for (size_t s = 0; shares && s < count; s++)
-        shares[s] = row->step_seconds[s] / sum;
+        shares[s] = (struct share){miniapp_kernel_name(miniapp_sequence_kernel(row->sequence, s)),
+                                   row->step_seconds[s] / sum};
     return shares;
+}
+
+struct result result_like(const struct row *row)
+{
+    return (struct result){
+        .kernel = miniapp_sequence_name(row->sequence),
+        .device = miniapp_device_label(row->device),
+        .threads = row->threads,
+        .precision = row->precision,
+        .grid = row->grid,
+        .each_call = row->each_call,
+    };
 }
 
 static enum miniapp_status collect_row(struct run *run, struct bench *bench, struct row *row)
@@ -166,34 +179,26 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     struct result *result = status ? NULL : results_add(&run->results);
     if (!result)
         return status ? status : MINIAPP_DEVICE;
-    *result = (struct result){
-        .kernel = row->sequence,
-        .device = miniapp_device_label(row->device),
-        .precision = row->precision,
-        .grid = row->grid,
-        .timing = row->timing,
-        .each_call = row->each_call,
-        .bytes = row_bytes(row),
-        .flops = row_flops(row),
-        .device_bytes = miniapp_plan_bytes(row->plan),
-        .state_bytes = miniapp_state_bytes(row->state),
-        .shares = shares_of(row),
-        .to_device = to_device,
-        .from_device = from_device,
-        .bandwidth = rate_of(bench, row->triad, true),
-        .flop_rate = rate_of(bench, row->fma, false),
-    };
+    *result = result_like(row);
+    result->timing = row->timing;
+    result->bytes = row_bytes(row);
+    result->flops = row_flops(row);
+    result->device_bytes = miniapp_plan_bytes(row->plan);
+    result->state_bytes = miniapp_state_bytes(row->state);
+    result->shares = shares_of(row);
+    result->share_count = result->shares ? miniapp_sequence_steps(row->sequence) : 0;
+    result->to_device = to_device;
+    result->from_device = from_device;
+    result->bandwidth = rate_of(bench, row->triad, true);
+    result->flop_rate = rate_of(bench, row->fma, false);
     return MINIAPP_DONE;
 }
 
 /* Sizes that are run one after the other may share a ceiling. */
 static bool is_known_ceiling(const struct run *run, const struct row *row)
 {
-    return row->is_ceiling &&
-           (results_have(&run->results, row->sequence, miniapp_device_label(row->device), row->precision,
-                         &row->grid) ||
-            resume_has(&run->results, row->sequence, miniapp_device_label(row->device), row->precision, &row->grid,
-                       false));
+    const struct result wanted = result_like(row);
+    return row->is_ceiling && results_have(&run->results, &wanted);
 }
 
 enum miniapp_status collect(struct run *run, struct bench *bench)

@@ -9,6 +9,9 @@
 /* Whether the reference has what will be compared, before anything is timed. */
 enum miniapp_status check_reference(const struct run *run);
 
+/* What a row will be a result of, without its times. */
+struct result result_like(const struct row *row);
+
 /* Adds the results of all rows that have a sample: first those that were asked for, then those
  * that measure their ceilings. */
 enum miniapp_status collect(struct run *run, struct bench *bench);

@@ -1,6 +1,8 @@
 /* The process: its command line, threads, signals and exit code. */
 #include "listing.h"
+#include "load.h"
 #include "progress.h"
+#include "report.h"
 #include "run.h"
 #include "status.h"
 #include "stop.h"
@@ -11,15 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static void set_threads(const struct options *options)
+/* The most that any row runs on: memory is spread over them. */
+static void set_threads(struct options *options)
 {
-    if ((int)options->threads > miniapp_host_cpus())
-        warn("%zu threads share the %d CPU%s that this process may use", options->threads,
+    int threads = 0;
+    for (size_t i = 0; i < options->thread_count; i++)
+        threads = (int)options->threads[i] > threads ? (int)options->threads[i] : threads;
+    if (threads > miniapp_host_cpus())
+        warn("%d threads share the %d CPU%s that this process may use", threads,
              miniapp_host_cpus(), miniapp_host_cpus() == 1 ? "" : "s");
-    miniapp_host_set_threads((int)options->threads);
-    if (options->threads && miniapp_host_threads() != (int)options->threads)
-        warn("%zu threads are asked for, but the OpenMP runtime gives %d", options->threads,
+    miniapp_host_set_threads(threads);
+    if (threads && miniapp_host_threads() != threads)
+        warn("%d threads are asked for, but the OpenMP runtime gives %d", threads,
              miniapp_host_threads());
+    for (size_t i = 0; i < options->thread_count; i++) /* what is reported is what runs */
+        if ((int)options->threads[i] > miniapp_host_threads())
+            options->threads[i] = (size_t)miniapp_host_threads();
 }
 
 static enum miniapp_status list(const struct options *options)
@@ -31,6 +40,13 @@ static enum miniapp_status list(const struct options *options)
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;
+}
+
+static enum miniapp_status show(const struct options *options, struct results *results)
+{
+    const enum miniapp_status status = results_load(options->show, "be shown", results);
+    results->earlier_count = 0;
+    return status ? status : report(results, options->format);
 }
 
 /* What the program takes for granted of the process that it is. */
@@ -73,7 +89,8 @@ int main(int argc, char **argv)
     stop_prepare();
     set_threads(&run.options);
     if (run.options.action != ACTION_RUN) {
-        status = list(&run.options);
+        status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
+                                                   : list(&run.options);
         run_release(&run);
         return status;
     }

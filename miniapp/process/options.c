@@ -15,8 +15,8 @@
 enum {
     KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
-    KEY_VARIABLE,
-    KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -28,7 +28,8 @@ static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "write the outputs", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
     {"size", 's', "N", 0,
-     "run on about N points in pyhpc-benchmarks' shape; repeatable [the file's own grid]", 0},
+     "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape; repeatable "
+     "[the file's own grid]", 0},
     {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
     {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
      "run on a grid of that shape, ghosts included; repeatable", 0},
@@ -40,7 +41,8 @@ static const struct argp_option option_table[] = {
      "measure the ceilings, triad and fma, beside each row, and say its share of them", 0},
     {"transfer", KEY_TRANSFER, "NAME", 0,
      "once or each-call: time the kernel, or inputs to the device and outputs back too [once]", 0},
-    {"threads", 't', "N", 0, "host threads [all that the process may use]", 0},
+    {"threads", 't', "N", 0,
+     "host threads; repeatable, for rows on 1,2,4 of them [all that the process may use]", 0},
     {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
     {"time", KEY_TIME, "INDEX", 0,
      "the record of the input's time axis, from 0, or from the end where negative [the only one]", 0},
@@ -55,6 +57,8 @@ static const struct argp_option option_table[] = {
     {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
+    {"show", KEY_SHOW, "FILE", 0,
+     "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
     {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
     {"help", KEY_HELP, 0, 0, "give this list", -1},
@@ -89,14 +93,30 @@ static int place_of(const char *word, const char *const *names, size_t count)
     return -1;
 }
 
-/* A decimal whole number in [least, most]; 1e6 is one too. */
+/* What a letter behind a number multiplies it with: k, M, G in powers of 1000, Ki, Mi, Gi in powers
+ * of 1024. NAN where it is no such letter. */
+static double factor_of(const char *suffix)
+{
+    static const char letters[] = "kMG";
+    const char *const letter = suffix[0] ? strchr(letters, suffix[0] == 'K' ? 'k' : suffix[0]) : NULL;
+    if (!suffix[0])
+        return 1;
+    const bool binary = letter && strcmp(suffix + 1, "i") == 0;
+    if (!letter || (suffix[1] && !binary))
+        return NAN;
+    return pow(binary ? 1024 : 1000, (double)(letter - letters + 1));
+}
+
+/* A decimal whole number in [least, most]; 1e6 and 1M are one too. */
 static error_t parse_count(const char *option, const char *text, double least, double most,
                            size_t *count)
 {
     char *end = NULL;
-    const bool plain = text[0] != '\0' && text[strspn(text, "0123456789.eE+")] == '\0';
-    const double value = plain ? strtod(text, &end) : NAN;
-    if (!plain || *end != '\0' || value != floor(value) || value < least || value > most) {
+    const size_t digits = strspn(text, "0123456789.eE+");
+    const bool plain = digits > 0;
+    const double number = plain ? strtod(text, &end) : NAN;
+    const double value = plain && end == text + digits ? number * factor_of(end) : NAN;
+    if (!(value == floor(value) && value >= least && value <= most)) {
         fail(MINIAPP_USAGE, "--%s takes a whole number from %g to %g, not '%s'", option, least,
              most, text);
         return REPORTED;
@@ -264,6 +284,52 @@ static error_t parse_shape(struct options *options, const char *text)
     return add_shape(options, "shape", text, &grid);
 }
 
+static error_t add_threads(struct options *options, const char *text)
+{
+    size_t threads;
+    const error_t error = parse_count("threads", text, 1, MAX_THREADS, &threads);
+    if (error)
+        return error;
+    for (size_t i = 0; i < options->thread_count; i++)
+        if (options->threads[i] == threads)
+            return 0;
+    if (options->thread_count == MAX_REPEATS)
+        return repeated("threads");
+    options->threads[options->thread_count++] = threads;
+    return 0;
+}
+
+/* ---- lists ---- */
+
+/* The end of the next item of a list with commas between. What has a '=' but no ':' is another
+ * binding of the kernel before it, as in triad:salt=temp,temp=salt. */
+static const char *end_of_item(const char *item)
+{
+    const char *end = item + strcspn(item, ",");
+    while (*end) {
+        const size_t next = strcspn(end + 1, ",");
+        if (!memchr(end + 1, '=', next) || memchr(end + 1, ':', next))
+            break;
+        end += 1 + next;
+    }
+    return end;
+}
+
+/* Calls `add` for each item. The items stay in memory: options point at them. */
+static error_t add_each(struct options *options, const char *list,
+                        error_t (*add)(struct options *options, const char *item))
+{
+    error_t error = 0;
+    for (const char *item = list, *end; !error; item = end + 1) {
+        end = end_of_item(item);
+        char *const copy = strndup(item, (size_t)(end - item));
+        error = copy ? add(options, copy) : ENOMEM;
+        if (!*end)
+            break;
+    }
+    return error;
+}
+
 static error_t set_seconds(struct options *options, const char *text)
 {
     char *end;
@@ -394,14 +460,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     struct parsing *parsing = state->input;
     struct options *options = parsing->options;
     switch (key) {
-    case 'k': return add_kernel(options, argument);
-    case 'd': return add_device(options, argument);
+    case 'k': return add_each(options, argument, add_kernel);
+    case 'd': return add_each(options, argument, add_device);
     case 'o': return set_path(&options->output, "output", argument);
     case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
-    case 's': return add_size(options, argument);
+    case 's': return add_each(options, argument, add_size);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_SWEEP: return add_sweep(options);
-    case KEY_SHAPE: return parse_shape(options, argument);
+    case KEY_SHAPE: return add_each(options, argument, parse_shape);
     case KEY_SECONDS: return set_seconds(options, argument);
     case KEY_SEED: return set_seed(options, argument);
     case KEY_ROOFLINE: options->roofline = true; return 0;
@@ -410,8 +476,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_RESUME: return set_path(&options->resume, "resume", argument);
     case 'v': options->verbose = true; return 0;
     case KEY_BURNIN: return parse_count("burnin", argument, 0, 1e9, &options->burnin);
-    case 't': return parse_count("threads", argument, 1, MAX_THREADS, &options->threads);
-    case KEY_PRECISION: return add_precision(options, argument);
+    case 't': return add_each(options, argument, add_threads);
+    case KEY_PRECISION: return add_each(options, argument, add_precision);
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
     case KEY_TIME: return set_time(options, argument);
@@ -422,6 +488,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ALLOW_INVALID:
         miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_INVALID);
         return 0;
+    case KEY_SHOW:
+        options->action = ACTION_SHOW;
+        return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case KEY_HELP:

@@ -8,6 +8,7 @@
 #include "stop.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- before ---- */
 
@@ -89,55 +90,77 @@ static struct miniapp_grid grid_of(const struct run *run, size_t shape)
     return asked->nx ? *asked : miniapp_input_grid(run->input);
 }
 
-/* Whether a resumed run has the rows of all devices, which are compared with each other in one
- * run; it fails where it has some of them. */
-static enum miniapp_status has_devices(const struct run *run, const struct miniapp_sequence *kernel,
-                                       enum miniapp_precision precision,
-                                       const struct miniapp_grid *grid, bool *has)
+/* The rows of a kernel on all devices and numbers of threads, which are compared with each other. */
+enum { MOST_COMPARED = 2 * MAX_REPEATS };
+
+static size_t list_compared(const struct run *run, const struct row *like,
+                            struct row rows[MOST_COMPARED])
 {
     const struct options *options = &run->options;
-    const bool each_call = options->transfer == TRANSFER_EACH_CALL;
-    const char *lacking = NULL;
     size_t count = 0;
     for (size_t d = 0; d < options->device_count; d++) {
-        const char *label = miniapp_device_label(run->devices[d]);
-        if (!resume_has(&run->results, kernel, label, precision, grid, each_call))
-            lacking = label;
-        else if (options->roofline &&
-                 !resume_has_ceilings(&run->results, kernel, label, precision, grid))
+        const bool is_host = strcmp(miniapp_device_kind(run->devices[d]), "host") == 0;
+        const size_t times = is_host && options->thread_count ? options->thread_count : 1;
+        for (size_t t = 0; t < times && count < MOST_COMPARED; t++) {
+            rows[count] = *like;
+            rows[count].device = run->devices[d];
+            rows[count].threads = !is_host                ? 0
+                                  : options->thread_count ? (int)options->threads[t]
+                                                          : miniapp_host_threads();
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Whether a resumed run has all of these rows; it fails where it has some of them. */
+static enum miniapp_status has_rows(const struct run *run, const struct row *rows, size_t count,
+                                    bool *has)
+{
+    const struct options *options = &run->options;
+    const struct row *lacking = NULL;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct result wanted = result_like(&rows[i]);
+        if (!resume_has(&run->results, &wanted))
+            lacking = &rows[i];
+        else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
             return fail(MINIAPP_INPUT, "%s: cannot be resumed with --roofline: it has '%s' on %zu "
                                        "x %zu x %zu points without; give another file",
-                        options->resume, miniapp_sequence_name(kernel), grid->nx, grid->ny, grid->nz);
+                        options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny,
+                        wanted.grid.nz);
         else
-            count++;
+            found++;
     }
-    *has = count == options->device_count;
-    if (count == 0 || *has)
+    *has = found == count;
+    if (found == 0 || *has)
         return MINIAPP_DONE;
+    const struct result wanted = result_like(lacking);
     return fail(MINIAPP_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
                                "another device, but not on '%s'; give another file",
-                options->resume, miniapp_sequence_name(kernel), grid->nx, grid->ny, grid->nz, lacking);
+                options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny, wanted.grid.nz,
+                wanted.device);
 }
 
 /* The rows of one size. A resumed run skips those that it has. */
 static enum miniapp_status add_rows(const struct run *run, size_t shape, struct bench *bench)
 {
     const struct options *options = &run->options;
-    const struct miniapp_grid grid = grid_of(run, shape);
     for (size_t k = 0; k < options->kernel_count; k++)
         for (size_t p = 0; p < options->precision_count; p++) {
-            const struct miniapp_sequence *kernel = options->kernels[k];
-            const enum miniapp_precision precision = options->precisions[p];
+            const struct row like = {.sequence = options->kernels[k],
+                                     .precision = options->precisions[p],
+                                     .grid = grid_of(run, shape),
+                                     .each_call = options->transfer == TRANSFER_EACH_CALL};
+            struct row rows[MOST_COMPARED];
             bool has;
-            const enum miniapp_status status = has_devices(run, kernel, precision, &grid, &has);
+            const size_t count = list_compared(run, &like, rows);
+            const enum miniapp_status status = has_rows(run, rows, count, &has);
             if (status)
                 return status;
-            for (size_t d = 0; d < options->device_count && !has; d++) {
-                const struct row row = {.sequence = kernel, .device = run->devices[d],
-                                        .precision = precision, .grid = grid};
-                if (bench_add(bench, &row, options->roofline, options->settings) == NO_ROW)
+            for (size_t i = 0; i < count && !has; i++)
+                if (bench_add(bench, &rows[i], options->roofline, options->settings) == NO_ROW)
                     return MINIAPP_DEVICE;
-            }
         }
     return MINIAPP_DONE;
 }
@@ -251,10 +274,33 @@ static const char *settings_text(const struct miniapp_settings *settings,
     return text;
 }
 
+/* "1, 2, 4" */
+static const char *threads_text(const struct options *options, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    if (options->thread_count == 0)
+        snprintf(text, PROVENANCE_TEXT, "%d", miniapp_host_threads());
+    for (size_t i = 0; i < options->thread_count; i++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%zu", i ? ", " : "",
+                                 options->threads[i]);
+    return text;
+}
+
+/* Where the OpenMP runtime was asked to keep threads. */
+static const char *binding_text(char text[PROVENANCE_TEXT])
+{
+    const char *const bind = getenv("OMP_PROC_BIND");
+    const char *const places = getenv("OMP_PLACES");
+    snprintf(text, PROVENANCE_TEXT, "OMP_PROC_BIND=%s OMP_PLACES=%s", bind ? bind : "",
+             places ? places : "");
+    return text;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
+    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
@@ -269,6 +315,8 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
+    provenance_add(provenance, "threads", threads_text(&run->options, threads));
+    provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
     provenance_add(provenance, "device", devices);
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));

@@ -1,5 +1,7 @@
 #include "columns.h"
 
+#include <math.h>
+
 static double nx(const struct result *r) { return (double)r->grid.nx; }
 static double ny(const struct result *r) { return (double)r->grid.ny; }
 static double nz(const struct result *r) { return (double)r->grid.nz; }
@@ -15,6 +17,10 @@ static double speedup(const struct result *r) { return r->speedup; }
 static double bytes(const struct result *r) { return r->bytes; }
 static double flops(const struct result *r) { return r->flops; }
 static double device_bytes(const struct result *r) { return r->device_bytes; }
+static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
+static double ceiling(double rate) { return rate > 0 ? rate : NAN; }
+static double bandwidth(const struct result *r) { return ceiling(r->bandwidth); }
+static double flop_rate(const struct result *r) { return ceiling(r->flop_rate); }
 
 double result_points(const struct result *r)
 {
@@ -31,6 +37,11 @@ double result_gb_per_s(const struct result *r)
     return 1e-9 * r->bytes / r->timing.median;
 }
 
+double result_gflop_per_s(const struct result *r)
+{
+    return 1e-9 * r->flops / r->timing.median;
+}
+
 double result_intensity(const struct result *r)
 {
     return r->flops / r->bytes;
@@ -39,7 +50,7 @@ double result_intensity(const struct result *r)
 static const char *kernel(const struct result *r, const struct results *all)
 {
     (void)all;
-    return miniapp_sequence_name(r->kernel);
+    return r->kernel;
 }
 
 static const char *device(const struct result *r, const struct results *all)
@@ -90,13 +101,26 @@ const struct column columns[] = {
     {"ns_per_point", result_ns_per_point},
     {"gb_per_s", result_gb_per_s},
     {"speedup", speedup},
+    {"threads", threads, .whole = true},
+    {"efficiency", .in_results = result_efficiency},
+    {"gflop_per_s", result_gflop_per_s},
     {"bytes", bytes, .whole = true},
     {"flops", flops, .whole = true},
     {"intensity", result_intensity},
     {"bound", .text = bound},
     {"share", result_share},
+    {"ceiling_bytes_per_s", bandwidth},
+    {"ceiling_flops_per_s", flop_rate},
     {"device_bytes", device_bytes, .whole = true},
     {"transfer", .text = transfer},
     {"marks", .text = marks},
     {0},
 };
+
+double column_number(const struct column *column, const struct result *result,
+                     const struct results *results)
+{
+    if (column->in_results)
+        return column->in_results(result, results);
+    return column->number ? column->number(result) : NAN;
+}

@@ -4,10 +4,11 @@
 
 #include "results.h"
 
-/* One of the two functions is NULL. */
+/* One of the three functions is not NULL. */
 struct column {
     const char *name;
     double (*number)(const struct result *result); /* NAN: not known */
+    double (*in_results)(const struct result *result, const struct results *results);
     const char *(*text)(const struct result *result, const struct results *results); /* or NULL */
     bool whole;
 };
@@ -15,9 +16,14 @@ struct column {
 /* A column without a name ends them. */
 extern const struct column columns[];
 
+/* A column's number; NAN where it is not known, or is a text. */
+double column_number(const struct column *column, const struct result *result,
+                     const struct results *results);
+
 double result_points(const struct result *result);
 double result_ns_per_point(const struct result *result);
 double result_gb_per_s(const struct result *result);
+double result_gflop_per_s(const struct result *result);
 double result_intensity(const struct result *result); /* flops a byte */
 
 #endif

@@ -19,7 +19,7 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
         strcat(axes, i ? " " : "");
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
-    fprintf(stream, "  %-7s %-17s %-12s %-11s %s%s%s%s\n",
+    fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s\n",
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
             miniapp_field_units(field), miniapp_field_long_name(field),
             is_renamed ? ", as " : "", is_renamed ? name : "",
@@ -107,8 +107,12 @@ void list_devices(FILE *stream)
     char text[1024];
     struct miniapp_device *host;
     int number = 0;
-    if (!miniapp_device_open("cpu", &host))
+    miniapp_listener *const listener = miniapp_listen(NULL);
+    if (miniapp_device_open("cpu", &host))
+        fprintf(stream, "cpu    cannot be used: %s\n", miniapp_message());
+    else
         fprintf(stream, "cpu    %s\n", miniapp_device_name(host));
+    miniapp_listen(listener);
     miniapp_device_close(host);
     while (list_offload(stream, number, text, sizeof(text)))
         number++;

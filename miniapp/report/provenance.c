@@ -57,8 +57,6 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     gethostname(text, sizeof(text) - 1);
     provenance_add(provenance, "host", text);
     provenance_add(provenance, "cpu", miniapp_host_processor());
-    snprintf(text, sizeof(text), "%d", miniapp_host_threads());
-    provenance_add(provenance, "threads", text);
     provenance_add(provenance, "input", input);
     digest_file(input, text);
     if (!text[0])

@@ -17,7 +17,7 @@ struct provenance {
 /* Version, git commit, build type, compiler and flags, offload target, HDF5 version. */
 void provenance_of_build(struct provenance *provenance);
 
-/* Adds host, CPU, threads, the input's path and SHA-256, the command line and the time. */
+/* Adds host, CPU, the input's path and SHA-256, the command line and the time. */
 void provenance_of_run(struct provenance *provenance, const char *command_line,
                        const char *input);
 

@@ -14,7 +14,7 @@ static int name_width(const struct results *results)
 {
     size_t width = strlen("isoneutral");
     for (size_t i = 0; i < results->result_count; i++) {
-        const size_t length = strlen(miniapp_sequence_name(results->results[i].kernel));
+        const size_t length = strlen(results->results[i].kernel);
         width = length > width ? length : width;
     }
     return (int)width;
@@ -43,37 +43,70 @@ static void print_times(const struct timing *timing)
         printf(" %9s", human_time(times[i], text));
 }
 
+/* Whether a kernel runs on several numbers of threads. */
+static bool varies_threads(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        const struct result *const base = results_base(results, r);
+        if (strcmp(r->device, base->device) == 0 && r->threads != base->threads)
+            return true;
+    }
+    return false;
+}
+
+static void print_threads(const struct result *result, const struct results *results)
+{
+    const double efficiency = result_efficiency(result, results);
+    if (result->threads)
+        printf(" %7d", result->threads);
+    else
+        printf(" %7s", "");
+    if (!isnan(efficiency))
+        printf(" %9.0f%%", 100 * efficiency);
+    else
+        printf(" %10s", "");
+}
+
 static void print_rows(const struct results *results)
 {
-    printf("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %8s\n", name_width(results), "kernel",
+    const bool has_threads = varies_threads(results);
+    printf("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n", name_width(results), "kernel",
            "device", "precision", "nx x ny x nz", "points", "calls", "mean   ", "stdev   ",
-           "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point", "GB/s", "speedup");
+           "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point", "GB/s", "GFLOP/s", "speedup",
+           has_threads ? " threads efficiency" : "");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         const char *marks = result_marks(r, &results->clock);
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", r->grid.nx, r->grid.ny, r->grid.nz);
-        printf("%-*s %-6s %-9s %-15s %9.0f %6zu", name_width(results), miniapp_sequence_name(r->kernel), r->device,
+        printf("%-*s %-6s %-9s %-15s %9.0f %6zu", name_width(results), r->kernel, r->device,
                miniapp_precision_name(r->precision), shape, result_points(r), r->timing.calls);
         print_times(&r->timing);
-        printf(" %8.2f %7.2f %8.2f%s%s\n", result_ns_per_point(r), result_gb_per_s(r), r->speedup,
-               marks[0] ? "  " : "", marks);
+        printf(" %8.2f %7.2f %7.2f %8.2f", result_ns_per_point(r), result_gb_per_s(r),
+               result_gflop_per_s(r), r->speedup);
+        if (has_threads)
+            print_threads(r, results);
+        printf("%s%s\n", marks[0] ? "  " : "", marks);
     }
 }
 
 /* What the marks mean, for those that occur. */
 static void print_marks(const struct results *results)
 {
-    bool is_short = false, is_noisy = false;
+    bool is_short = false, is_noisy = false, is_above = false;
     for (size_t i = 0; i < results->result_count; i++) {
         const char *marks = result_marks(&results->results[i], &results->clock);
         is_short = is_short || strstr(marks, "short");
         is_noisy = is_noisy || strstr(marks, "noisy");
+        is_above = is_above || strstr(marks, "above");
     }
     if (is_short)
         printf("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
     if (is_noisy)
         printf("noisy: the times spread (stdev / mean) by over 20 %%\n");
+    if (is_above)
+        printf("above: faster than its own ceiling, which was disturbed: no share is given\n");
 }
 
 static void print_roofline(const struct results *results)
@@ -85,11 +118,14 @@ static void print_roofline(const struct results *results)
         const struct result *r = &results->results[i];
         if (!result_bound(r))
             continue;
-        printf("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s %5.0f%%\n",
-               name_width(results), miniapp_sequence_name(r->kernel), r->device, miniapp_precision_name(r->precision), result_points(r),
+        printf("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ",
+               name_width(results), r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
                result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
-               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r),
-               100 * result_share(r));
+               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
+        if (result_share(r) <= 1)
+            printf("%5.0f%%\n", 100 * result_share(r));
+        else
+            printf(" above\n");
     }
 }
 
@@ -139,11 +175,10 @@ static void print_shares(const struct results *results)
         const struct result *const r = &results->results[i];
         if (!r->shares)
             continue;
-        printf("%-*s %-6s %-9s %9.0f points:", name_width(results), miniapp_sequence_name(r->kernel), r->device,
+        printf("%-*s %-6s %-9s %9.0f points:", name_width(results), r->kernel, r->device,
                miniapp_precision_name(r->precision), result_points(r));
-        for (size_t s = 0; s < miniapp_sequence_steps(r->kernel); s++)
-            printf("%s %s %.0f %%", s ? "," : "",
-                   miniapp_kernel_name(miniapp_sequence_kernel(r->kernel, s)), 100 * r->shares[s]);
+        for (size_t s = 0; s < r->share_count; s++)
+            printf("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
         putchar('\n');
     }
 }
@@ -155,7 +190,7 @@ static void print_transfers(const struct results *results)
            human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results), miniapp_sequence_name(r->kernel),
+        printf("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results), r->kernel,
                r->device, miniapp_precision_name(r->precision), result_points(r),
                r->device_bytes / 1e6, human_time(r->timing.first, first));
         print_transfer("inputs to the device", &r->to_device);
@@ -171,14 +206,14 @@ static void print_wins(const struct results *results)
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         const struct result *base = results_base(results, r);
-        if (base == r || r->each_call)
+        if (strcmp(base->device, r->device) == 0 || r->each_call)
             continue;
         if (!titled)
             printf("\nwhere a device wins over the first one\n");
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
-        printf("%-*s %-6s %-9s %9.0f points: ", name_width(results), miniapp_sequence_name(r->kernel), r->device,
+        printf("%-*s %-6s %-9s %9.0f points: ", name_width(results), r->kernel, r->device,
                miniapp_precision_name(r->precision), result_points(r));
         if (isinf(calls))
             printf("never at this size");
@@ -205,7 +240,7 @@ static void print_checks(const struct results *results)
         const struct verdict *v = &c->verdict;
         passed += v->passed;
         printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
-               name_width(results), miniapp_sequence_name(c->kernel), c->device, miniapp_precision_name(c->precision), miniapp_field_name(c->field),
+               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision), c->variable,
                v->max_abs, v->largest, v->max_rel, v->atol, v->rtol, index_text(v, index),
                v->passed ? "passed" : "FAILED");
     }
@@ -221,8 +256,8 @@ static void print_checksums(const struct results *results)
         const struct checksum *c = &results->checksums[i];
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
-        printf("%-*s %-6s %-9s %-15s %-13s %s\n", name_width(results), miniapp_sequence_name(c->kernel), c->device,
-               miniapp_precision_name(c->precision), shape, miniapp_field_name(c->field), c->text);
+        printf("%-*s %-6s %-9s %-15s %-13s %s\n", name_width(results), c->kernel, c->device,
+               miniapp_precision_name(c->precision), shape, c->variable, c->text);
     }
 }
 
@@ -233,9 +268,9 @@ static void report_table(const struct results *results)
     for (size_t i = 0; i < provenance->count; i++)
         printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
     printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
-    if (results->earlier)
-        printf("# %-14s %zu rows were there already: the file has them\n", "resumed",
-               results_earlier(results));
+    if (results->earlier_count > 0)
+        printf("# %-14s %zu rows were there already\n", "resumed",
+               results->earlier_count);
     if (results->interrupted)
         printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
                results->interrupted);

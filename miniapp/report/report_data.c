@@ -2,6 +2,7 @@
 #include "columns.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *index_text(const struct verdict *verdict, char text[128])
@@ -48,10 +49,9 @@ static json_t *provenance_object(const struct provenance *provenance)
 static json_t *shares_object(const struct result *r)
 {
     json_t *steps = json_array();
-    for (size_t s = 0; s < miniapp_sequence_steps(r->kernel); s++) {
-        const char *const name = miniapp_kernel_name(miniapp_sequence_kernel(r->kernel, s));
-        json_array_append_new(steps, json_pack("{s:s, s:f}", "kernel", name, "share", r->shares[s]));
-    }
+    for (size_t s = 0; s < r->share_count; s++)
+        json_array_append_new(steps, json_pack("{s:s, s:f}", "kernel", r->shares[s].kernel, "share",
+                                               r->shares[s].share));
     return steps;
 }
 
@@ -59,11 +59,11 @@ static json_t *result_object(const struct result *r, const struct results *resul
 {
     json_t *object = json_object();
     for (const struct column *column = columns; column->name; column++) {
-        const double value = column->number ? column->number(r) : 0;
+        const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
                             column->text ? text_value(column->text(r, results))
-                            : column->whole ? json_integer((json_int_t)value)
-                                            : number(value));
+                            : column->whole && isfinite(value) ? json_integer((json_int_t)value)
+                                                               : number(value));
     }
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
@@ -71,11 +71,10 @@ static json_t *result_object(const struct result *r, const struct results *resul
 }
 
 /* What names the kernel, device and precision of an entry. */
-static json_t *entry(const struct miniapp_sequence *kernel, const char *device,
-                     enum miniapp_precision precision)
+static json_t *entry(const char *kernel, const char *device, enum miniapp_precision precision)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "kernel", json_string(miniapp_sequence_name(kernel)));
+    json_object_set_new(object, "kernel", json_string(kernel));
     json_object_set_new(object, "device", json_string(device));
     json_object_set_new(object, "precision", json_string(miniapp_precision_name(precision)));
     return object;
@@ -102,7 +101,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
     set_transfer(object, "from_device", &r->from_device);
     json_object_set_new(object, "first_call_s", number(r->timing.first));
     json_object_set_new(object, "state_bytes", number(r->state_bytes));
-    if (base != r) {
+    if (strcmp(base->device, r->device) != 0) {
         json_object_set_new(object, "wins_from_points",
                             number(results_points_to_win(results, r)));
         json_object_set_new(object, "wins_from_calls", number(result_calls_to_win(r, base)));
@@ -117,9 +116,10 @@ static json_t *check_object(const struct check *c)
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
-    json_object_set_new(object, "variable", json_string(miniapp_field_name(c->field)));
+    json_object_set_new(object, "variable", json_string(c->variable));
     json_object_set_new(object, "max_abs", number(v->max_abs));
     json_object_set_new(object, "max_rel", number(v->max_rel));
+    json_object_set_new(object, "max_ref", number(v->largest));
     json_object_set_new(object, "rtol", number(v->rtol));
     json_object_set_new(object, "atol", number(v->atol));
     json_object_set_new(object, "worst_index", index);
@@ -133,7 +133,7 @@ static json_t *checksum_object(const struct checksum *c)
     json_object_set_new(object, "nx", json_integer((json_int_t)c->grid.nx));
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
-    json_object_set_new(object, "variable", json_string(miniapp_field_name(c->field)));
+    json_object_set_new(object, "variable", json_string(c->variable));
     json_object_set_new(object, "sha256", json_string(c->text));
     return object;
 }
@@ -146,18 +146,40 @@ static json_t *clock_object(const struct clock_quality *clock)
     return object;
 }
 
-/* The earlier run's array of that name, or a new one. */
-static json_t *array_of(const struct results *results, const char *name)
+/* "NAME=VALUE ..." as an object of numbers. */
+static json_t *settings_object(const struct provenance *provenance)
 {
-    json_t *earlier = results->earlier ? json_object_get(results->earlier, name) : NULL;
-    return earlier ? json_copy(earlier) : json_array();
+    json_t *object = json_object();
+    char text[PROVENANCE_TEXT], *rest = text;
+    snprintf(text, sizeof(text), "%s", provenance_text(provenance, "settings"));
+    for (char *name; (name = strsep(&rest, " ")) != NULL;) {
+        char *const value = strchr(name, '=');
+        if (!value)
+            continue;
+        *value = '\0';
+        json_object_set_new(object, name, number(strtod(value + 1, NULL)));
+    }
+    return object;
+}
+
+/* "1, 2" as an array of numbers. */
+static json_t *threads_array(const struct provenance *provenance)
+{
+    json_t *array = json_array();
+    const char *text = provenance_text(provenance, "threads");
+    for (char *end; *text; text = end + strspn(end, ", ")) {
+        json_array_append_new(array, json_integer(strtol(text, &end, 10)));
+        if (end == text)
+            break;
+    }
+    return array;
 }
 
 json_t *results_object(const struct results *results)
 {
     json_t *root = json_object();
-    json_t *rows = array_of(results, "results"), *transfers = array_of(results, "transfers");
-    json_t *validation = json_array(), *checksums = array_of(results, "checksums");
+    json_t *rows = json_array(), *transfers = json_array();
+    json_t *validation = json_array(), *checksums = json_array();
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *result = &results->results[i];
         json_array_append_new(rows, result_object(result, results));
@@ -168,6 +190,8 @@ json_t *results_object(const struct results *results)
     for (size_t i = 0; i < results->checksum_count; i++)
         json_array_append_new(checksums, checksum_object(&results->checksums[i]));
     json_object_set_new(root, "provenance", provenance_object(&results->provenance));
+    json_object_set_new(root, "settings", settings_object(&results->provenance));
+    json_object_set_new(root, "threads", threads_array(&results->provenance));
     json_object_set_new(root, "seed", json_integer((json_int_t)results->seed));
     json_object_set_new(root, "clock", clock_object(&results->clock));
     json_object_set_new(root, "interrupted", text_value(results->interrupted));
@@ -197,15 +221,15 @@ static void csv_comments(const struct results *results)
     printf("# seed: %llu\n", (unsigned long long)results->seed);
     printf("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
            results->clock.resolution);
-    if (results->earlier)
-        printf("# resumed: %zu rows were there already\n", results_earlier(results));
+    if (results->earlier_count)
+        printf("# resumed: %zu rows were there already\n", results->earlier_count);
     if (results->interrupted)
         printf("# interrupted: %s\n", results->interrupted);
     printf("# read_s: %.9g\n", results->read_seconds);
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", miniapp_sequence_name(r->kernel),
+               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", r->kernel,
                r->device, miniapp_precision_name(r->precision), result_points(r),
                r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
                r->from_device.seconds, r->timing.first);
@@ -215,15 +239,15 @@ static void csv_comments(const struct results *results)
         const struct verdict *v = &c->verdict;
         char index[128];
         printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-               "worst_index=%s %s\n", miniapp_sequence_name(c->kernel), c->device,
-               miniapp_precision_name(c->precision), miniapp_field_name(c->field), v->max_abs, v->max_rel,
+               "worst_index=%s %s\n", c->kernel, c->device,
+               miniapp_precision_name(c->precision), c->variable, v->max_abs, v->max_rel,
                v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
-        printf("# sha256: %s %s %s %zux%zux%zu %s %s\n", miniapp_sequence_name(c->kernel), c->device,
+        printf("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
                miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz,
-               miniapp_field_name(c->field), c->text);
+               c->variable, c->text);
     }
 }
 
@@ -231,7 +255,7 @@ static void csv_cell(const struct column *column, const struct result *r,
                      const struct results *results)
 {
     const char *text = column->text ? column->text(r, results) : NULL;
-    const double value = column->number ? column->number(r) : NAN;
+    const double value = column_number(column, r, results);
     if (text)
         printf("%s", text);
     else if (isfinite(value))

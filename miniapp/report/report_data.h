@@ -4,7 +4,7 @@
 
 #include "results.h"
 
-/* The object of --format json, which the caller releases. Results of an earlier run come first. */
+/* The object of --format json, which the caller releases. */
 json_t *results_object(const struct results *results);
 
 void report_json(const struct results *results);

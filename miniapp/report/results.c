@@ -3,13 +3,24 @@
 #include "status.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_work(const struct result *a, const struct result *b)
+bool same_work(const struct result *a, const struct result *b)
 {
-    return a->kernel == b->kernel && a->precision == b->precision &&
+    return strcmp(a->kernel, b->kernel) == 0 && a->precision == b->precision &&
            same_grid(&a->grid, &b->grid);
+}
+
+static bool same_place(const struct result *a, const struct result *b)
+{
+    return strcmp(a->device, b->device) == 0 && a->threads == b->threads;
+}
+
+bool same_row(const struct result *a, const struct result *b)
+{
+    return same_work(a, b) && same_place(a, b) && a->each_call == b->each_call;
 }
 
 /* The array with a new, zeroed element at its end, or NULL. */
@@ -50,14 +61,10 @@ struct checksum *results_add_checksum(struct results *results)
     return &grown[results->checksum_count - 1];
 }
 
-bool results_have(const struct results *results, const struct miniapp_sequence *kernel,
-                  const char *device, enum miniapp_precision precision,
-                  const struct miniapp_grid *grid)
+bool results_have(const struct results *results, const struct result *wanted)
 {
-    const struct result wanted = {.kernel = kernel, .precision = precision, .grid = *grid};
     for (size_t i = 0; i < results->result_count; i++)
-        if (same_work(&results->results[i], &wanted) &&
-            strcmp(results->results[i].device, device) == 0)
+        if (same_row(&results->results[i], wanted))
             return true;
     return false;
 }
@@ -69,12 +76,7 @@ void results_release(struct results *results)
     free(results->results);
     free(results->checks);
     free(results->checksums);
-    json_decref(results->earlier);
-}
-
-size_t results_earlier(const struct results *results)
-{
-    return json_array_size(json_object_get(results->earlier, "results"));
+    json_decref(results->loaded);
 }
 
 bool results_passed(const struct results *results)
@@ -130,7 +132,19 @@ const char *result_marks(const struct result *result, const struct clock_quality
     const double tick = fmax(clock->cost, clock->resolution);
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
-    return is_short && is_noisy ? "short noisy" : is_short ? "short" : is_noisy ? "noisy" : "";
+    const bool is_above = result_share(result) > 1;
+    static char marks[32];
+    snprintf(marks, sizeof(marks), "%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
+             is_above ? " above" : "");
+    return marks[0] ? marks + 1 : marks;
+}
+
+double result_efficiency(const struct result *result, const struct results *results)
+{
+    const struct result *const base = results_base(results, result);
+    if (strcmp(base->device, result->device) != 0 || !result->threads || !base->threads)
+        return NAN;
+    return result->speedup * base->threads / result->threads;
 }
 
 double result_calls_to_win(const struct result *result, const struct result *base)
@@ -140,21 +154,25 @@ double result_calls_to_win(const struct result *result, const struct result *bas
     return gain > 0 ? floor(once / gain) + 1 : INFINITY;
 }
 
+/* Whether they are points of one curve of time against size. */
+static bool same_curve(const struct result *a, const struct result *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && a->precision == b->precision && same_place(a, b);
+}
+
 double results_points_to_win(const struct results *results, const struct result *result)
 {
     double wins_from = INFINITY, loses_at = 0;
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *other = &results->results[i];
         const double points = (double)miniapp_grid_points(&other->grid);
-        if (other->kernel == result->kernel && other->precision == result->precision &&
-            other->device == result->device && other->speedup <= 1)
+        if (same_curve(other, result) && other->speedup <= 1)
             loses_at = fmax(loses_at, points);
     }
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *other = &results->results[i];
         const double points = (double)miniapp_grid_points(&other->grid);
-        if (other->kernel == result->kernel && other->precision == result->precision &&
-            other->device == result->device && points > loses_at)
+        if (same_curve(other, result) && points > loses_at)
             wins_from = fmin(wins_from, points);
     }
     return wins_from;

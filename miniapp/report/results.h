@@ -17,39 +17,47 @@ struct transfer_times {
     double pinned_seconds; /* by way of memory that the system does not page; 0: not measured */
 };
 
+/* What of a sequence's time one of its kernels takes. */
+struct share {
+    const char *kernel;
+    double share;
+};
+
 /* One kernel or sequence on one device in one precision and size. */
 struct result {
-    const struct miniapp_sequence *kernel;
+    const char *kernel; /* or a sequence */
     const char *device; /* a label */
+    int threads;        /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     struct timing timing;
     bool each_call;      /* the times hold the transfers of the data */
     double bytes, flops; /* that a call must move, and do */
-    double speedup;      /* over the first device, by the median */
+    double speedup;      /* over the first device or number of threads, by the median */
     double device_bytes; /* of memory held, by it alone */
     double state_bytes;  /* by all that share its state */
-    double *shares;      /* of the time, by step; of a sequence of several */
+    struct share *shares; /* of the time, by step; of a sequence of several */
+    size_t share_count;
     struct transfer_times to_device, from_device;
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
 };
 
 /* One output variable of one result. */
 struct check {
-    const struct miniapp_sequence *kernel;
+    const char *kernel;
     const char *device;
     enum miniapp_precision precision;
-    const struct miniapp_field *field;
+    const char *variable;
     struct verdict verdict;
 };
 
 /* The SHA-256 of an output's values, as float64. */
 struct checksum {
-    const struct miniapp_sequence *kernel;
+    const char *kernel;
     const char *device;
     enum miniapp_precision precision;
     struct miniapp_grid grid;
-    const struct miniapp_field *field;
+    const char *variable;
     char text[SHA256_TEXT];
 };
 
@@ -67,7 +75,8 @@ struct results {
     size_t check_count;
     struct checksum *checksums;
     size_t checksum_count;
-    json_t *earlier; /* the results of a run that is resumed, or NULL */
+    json_t *loaded;       /* the file that results were loaded from, or NULL: texts are its */
+    size_t earlier_count; /* of the results, the first ones */
 };
 
 /* A new, empty one; NULL, with a line printed, without memory. Earlier ones move. */
@@ -75,20 +84,20 @@ struct result *results_add(struct results *results);
 struct check *results_add_check(struct results *results);
 struct checksum *results_add_checksum(struct results *results);
 
-/* Whether there is one. */
-bool results_have(const struct results *results, const struct miniapp_sequence *kernel,
-                  const char *device, enum miniapp_precision precision,
-                  const struct miniapp_grid *grid);
+/* Whether two are of the same kernel, precision and size; and also of the same device, threads and
+ * way of transfer. */
+bool same_work(const struct result *a, const struct result *b);
+bool same_row(const struct result *a, const struct result *b);
+
+/* Whether there is one like it. */
+bool results_have(const struct results *results, const struct result *wanted);
 
 void results_release(struct results *results);
-
-/* How many rows an earlier run left. */
-size_t results_earlier(const struct results *results);
 
 /* Whether every variable that was compared passed. */
 bool results_passed(const struct results *results);
 
-/* Sets each result's speedup over the first device with the same kernel, precision and size. */
+/* Sets each result's speedup over the first one with the same kernel, precision and size. */
 void results_compare_devices(struct results *results);
 
 /* ---- what a result says ---- */
@@ -96,11 +105,16 @@ void results_compare_devices(struct results *results);
 /* What limits it at its ceilings: "memory", "arithmetic", or NULL where they are not known. */
 const char *result_bound(const struct result *result);
 
-/* The time at that ceiling over the time that it took; NAN where it is not known. */
+/* The time at that ceiling over the time that it took; NAN where it is not known. Above 1 it is no
+ * fact, but says that the ceiling was disturbed. */
 double result_share(const struct result *result);
 
-/* "", "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, or both:
- * times to be taken with care. */
+/* The speedup over one with fewer threads, as a share of what so many more threads could give; NAN
+ * where the base is another device. */
+double result_efficiency(const struct result *result, const struct results *results);
+
+/* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a
+ * share above 100 %, or some of them: times to be taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
 /* How a device compares with the first one, `base`, at equal kernel, precision and size: calls

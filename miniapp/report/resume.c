@@ -1,4 +1,5 @@
 #include "resume.h"
+#include "load.h"
 #include "report_data.h"
 #include "status.h"
 
@@ -16,16 +17,15 @@ static const char *text_of(const json_t *object, const char *name)
 }
 
 /* Times of another program or input do not belong in the same file. */
-static enum miniapp_status check_provenance(const char *path, const json_t *root,
+static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
     static const char *const same[] = {"version", "git_commit", "build_type", "compiler", "flags",
                                        "offload_target", "threads", "input_sha256", "settings"};
-    const json_t *then = json_object_get(root, "provenance");
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
-        if (strcmp(text_of(then, same[i]), provenance_text(now, same[i])) != 0)
+        if (strcmp(provenance_text(then, same[i]), provenance_text(now, same[i])) != 0)
             return fail(MINIAPP_INPUT, "%s: cannot be resumed: its %s is '%s', but this run's is "
-                                       "'%s'", path, same[i], text_of(then, same[i]),
+                                       "'%s'", path, same[i], provenance_text(then, same[i]),
                         provenance_text(now, same[i]));
     return MINIAPP_DONE;
 }
@@ -33,7 +33,7 @@ static enum miniapp_status check_provenance(const char *path, const json_t *root
 void resume_compare(const char *path, const struct results *results)
 {
     static const char *const better_same[] = {"cpu", "device"};
-    const json_t *then = json_object_get(results->earlier, "provenance");
+    const json_t *then = json_object_get(results->loaded, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
         if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
@@ -71,58 +71,39 @@ static enum miniapp_status check_writable(const char *path)
 
 enum miniapp_status resume_load(const char *path, struct results *results)
 {
-    json_error_t error;
-    const enum miniapp_status status = check_writable(path);
+    static struct results earlier;
+    enum miniapp_status status = check_writable(path);
     if (status || (access(path, F_OK) != 0 && errno == ENOENT))
         return status;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
-        return fail(MINIAPP_INPUT, "%s: cannot be resumed: %s (line %d)", path, error.text,
-                    error.line);
-    if (!json_is_array(json_object_get(root, "results")) ||
-        !json_is_object(json_object_get(root, "provenance"))) {
-        json_decref(root);
-        return fail(MINIAPP_INPUT, "%s: cannot be resumed: it holds no results of miniapp", path);
-    }
-    results->earlier = root;
-    return check_provenance(path, root, &results->provenance);
+    status = results_load(path, "be resumed", &earlier);
+    if (!status)
+        status = check_provenance(path, &earlier.provenance, &results->provenance);
+    results->results = earlier.results;
+    results->result_count = results->earlier_count = earlier.result_count;
+    results->checksums = earlier.checksums;
+    results->checksum_count = earlier.checksum_count;
+    results->loaded = earlier.loaded;
+    free(earlier.checks);
+    return status;
 }
 
-static bool is_number(const json_t *row, const char *name, size_t value)
+static const struct result *find_earlier(const struct results *results, const struct result *wanted)
 {
-    return json_integer_value(json_object_get(row, name)) == (json_int_t)value;
-}
-
-static const json_t *find_row(const struct results *results, const struct miniapp_sequence *kernel,
-                              const char *device, enum miniapp_precision precision,
-                              const struct miniapp_grid *grid, bool each_call)
-{
-    const json_t *row;
-    size_t i;
-    json_array_foreach(json_object_get(results->earlier, "results"), i, row)
-        if (strcmp(text_of(row, "kernel"), miniapp_sequence_name(kernel)) == 0 &&
-            strcmp(text_of(row, "device"), device) == 0 &&
-            strcmp(text_of(row, "precision"), miniapp_precision_name(precision)) == 0 &&
-            strcmp(text_of(row, "transfer"), each_call ? "each-call" : "once") == 0 &&
-            is_number(row, "nx", grid->nx) && is_number(row, "ny", grid->ny) &&
-            is_number(row, "nz", grid->nz))
-            return row;
+    for (size_t i = 0; i < results->earlier_count; i++)
+        if (same_row(&results->results[i], wanted))
+            return &results->results[i];
     return NULL;
 }
 
-bool resume_has(const struct results *results, const struct miniapp_sequence *kernel,
-                const char *device, enum miniapp_precision precision,
-                const struct miniapp_grid *grid, bool each_call)
+bool resume_has(const struct results *results, const struct result *wanted)
 {
-    return find_row(results, kernel, device, precision, grid, each_call) != NULL;
+    return find_earlier(results, wanted) != NULL;
 }
 
-bool resume_has_ceilings(const struct results *results, const struct miniapp_sequence *kernel,
-                         const char *device, enum miniapp_precision precision,
-                         const struct miniapp_grid *grid)
+bool resume_has_ceilings(const struct results *results, const struct result *wanted)
 {
-    const json_t *row = find_row(results, kernel, device, precision, grid, false);
-    return row && json_is_string(json_object_get(row, "bound"));
+    const struct result *const row = find_earlier(results, wanted);
+    return row && result_bound(row);
 }
 
 /* Onto the disk before it takes the old file's name. */

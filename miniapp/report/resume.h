@@ -5,7 +5,7 @@
 #include "results.h"
 
 /*
- * Loads what an earlier run left in the file into results->earlier; nothing where there is no file.
+ * Puts what an earlier run left in the file before the results; nothing where there is no file.
  * MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or
  * settings; MINIAPP_OUTPUT where the file could not be written.
  */
@@ -15,15 +15,10 @@ enum miniapp_status resume_load(const char *path, struct results *results);
  * whoever compares them should know. */
 void resume_compare(const char *path, const struct results *results);
 
-/* Whether the earlier run has the result of that kernel, device, precision and grid. */
-bool resume_has(const struct results *results, const struct miniapp_sequence *kernel,
-                const char *device, enum miniapp_precision precision,
-                const struct miniapp_grid *grid, bool each_call);
-
-/* Whether it has that result together with its ceilings. */
-bool resume_has_ceilings(const struct results *results, const struct miniapp_sequence *kernel,
-                         const char *device, enum miniapp_precision precision,
-                         const struct miniapp_grid *grid);
+/* Whether the earlier run has a row like it, and whether it has that one together with its
+ * ceilings. */
+bool resume_has(const struct results *results, const struct result *wanted);
+bool resume_has_ceilings(const struct results *results, const struct result *wanted);
 
 /* Writes earlier and new results; the file is old or new at any moment. */
 enum miniapp_status resume_save(const char *path, const struct results *results);

@@ -9,37 +9,43 @@ bool is_double(enum miniapp_type type, enum miniapp_precision precision)
     return type == MINIAPP_REAL && precision == MINIAPP_FLOAT64;
 }
 
-/* What is finite stays finite. */
-static bool narrow(const double *values, size_t count, float *to, size_t *misfit)
+static bool fits(double value, enum miniapp_type type)
 {
-    for (size_t i = 0; i < count; i++) {
-        to[i] = (float)values[i];
-        if (isfinite(values[i]) && !isfinite(to[i])) {
-            *misfit = i;
-            return false;
-        }
+    switch (type) {
+    case MINIAPP_MASK: return value == 0 || value == 1;
+    case MINIAPP_INDEX: return value >= 0 && value <= INT32_MAX && value == floor(value);
+    default: return !isfinite(value) || isfinite((float)value);
     }
-    return true;
 }
 
-bool convert_from_double(const double *values, size_t count, enum miniapp_type type,
-                         enum miniapp_precision precision, void *to, size_t *misfit)
+size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
+                    enum miniapp_precision precision)
+{
+    size_t i = is_double(type, precision) ? count : 0;
+    while (i < count && fits(values[i], type))
+        i++;
+    return i;
+}
+
+void convert_from_double(const double *values, size_t count, enum miniapp_type type,
+                         enum miniapp_precision precision, void *to)
 {
     switch (type) {
     case MINIAPP_MASK:
         for (size_t i = 0; i < count; i++)
             ((uint8_t *)to)[i] = (uint8_t)values[i];
-        return true;
+        return;
     case MINIAPP_INDEX:
         for (size_t i = 0; i < count; i++)
             ((int32_t *)to)[i] = (int32_t)values[i];
-        return true;
+        return;
     default: break;
     }
-    if (precision == MINIAPP_FLOAT32)
-        return narrow(values, count, to, misfit);
-    memcpy(to, values, count * sizeof(*values));
-    return true;
+    if (precision == MINIAPP_FLOAT64)
+        memcpy(to, values, count * sizeof(*values));
+    else
+        for (size_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)values[i];
 }
 
 void convert_to_double(const void *from, size_t count, enum miniapp_type type,

@@ -7,9 +7,13 @@
 /* Whether an array of double is one of that type as it is. */
 bool is_double(enum miniapp_type type, enum miniapp_precision precision);
 
-/* False, with the place of the first that does not fit, where float32 cannot hold a value. */
-bool convert_from_double(const double *values, size_t count, enum miniapp_type type,
-                         enum miniapp_precision precision, void *to, size_t *misfit);
+/* The place of the first value that the type cannot hold, or `count`. */
+size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
+                    enum miniapp_precision precision);
+
+/* Of values that fit. */
+void convert_from_double(const double *values, size_t count, enum miniapp_type type,
+                         enum miniapp_precision precision, void *to);
 
 void convert_to_double(const void *from, size_t count, enum miniapp_type type,
                        enum miniapp_precision precision, double *values);

@@ -21,28 +21,26 @@ struct miniapp_plan {
     struct bound_step *steps;
 };
 
-/* The state's name for a field of the sequence. */
-static enum miniapp_status rename_field(const char *bindings, const char *name, char other[MOST_NAME])
+/* The state's name for a field of the sequence, by bindings that are known to be some. */
+static void rename_field(const char *bindings, const char *name, char other[MOST_NAME])
 {
-    enum miniapp_status status = MINIAPP_DONE;
+    enum miniapp_status status;
     struct binding binding;
     strcpy(other, name);
     while (bindings && next_binding(&bindings, &binding, &status))
         if (strcmp(binding.name, name) == 0)
             strcpy(other, binding.other);
-    return status;
 }
 
 static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_step *step, size_t i,
                                      const struct miniapp_field *field, const char *bindings)
 {
     char name[MOST_NAME];
-    enum miniapp_status status = rename_field(bindings, field->name, name);
-    struct slot *const slot = status ? NULL : state_slot(plan->state, name);
+    rename_field(bindings, field->name, name);
+    struct slot *const slot = state_slot(plan->state, name);
     if (!slot)
         return MINIAPP_USAGE;
-    if (slot->field->type != field->type ||
-        memcmp(slot->field->axes, field->axes, sizeof(field->axes)) != 0)
+    if (!same_shape(slot->field, field))
         return fail(MINIAPP_USAGE, "'%s' cannot stand for '%s': it has other axes or another type",
                     name, field->name);
     step->slot[i] = slot;
@@ -64,18 +62,27 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
 }
 
 /* A setting has to survive in float32. */
-static enum miniapp_status check_settings(const struct miniapp_plan *plan,
+static enum miniapp_status check_settings(const struct miniapp_state *state,
                                           const struct miniapp_kernel *kernel)
 {
     for (size_t i = 0; i < kernel->setting_count; i++) {
-        const double value = plan->state->settings.value[kernel->settings[i]];
+        const double value = state->settings.value[kernel->settings[i]];
         const float narrow = (float)value;
-        if (plan->state->precision == MINIAPP_FLOAT32 &&
+        if (state->precision == MINIAPP_FLOAT32 &&
             (!isfinite(narrow) || (value != 0 && narrow == 0)))
             return fail(MINIAPP_USAGE, "setting '%s' is %g, which float32 cannot hold",
                         settings[kernel->settings[i]].name, value);
     }
     return MINIAPP_DONE;
+}
+
+static bool has_field(const struct miniapp_sequence *sequence, const char *name)
+{
+    for (size_t s = 0; s < sequence->count; s++)
+        for (size_t i = 0; i < sequence->steps[s].kernel->argument_count; i++)
+            if (strcmp(fields[sequence->steps[s].field[i]].name, name) == 0)
+                return true;
+    return false;
 }
 
 static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct step *from,
@@ -86,19 +93,29 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     enum miniapp_status status = MINIAPP_DONE;
     size_t scratch = 0;
     step->kernel = kernel;
-    step->run = state->device->backend->functions(state->precision)->run[kernel_place(kernel)];
+    step->run = state->device->backend->functions(state->precision)->run[kernel->id];
     for (size_t i = 0; i < kernel->argument_count && !status; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
-        const size_t bytes = miniapp_field_elements(field, &state->grid) *
-                             miniapp_element_bytes(field->type, state->precision);
         if (kernel->arguments[i].access == MINIAPP_SCRATCH)
-            status = state_scratch(plan->state, step->scratch[i] = scratch++, bytes);
+            status = state_scratch(plan->state, step->scratch[i] = scratch++, field);
         else
             status = bind_slot(plan, step, i, field, bindings);
     }
     if (!status)
         status = check_aliases(step);
-    return status ? status : check_settings(plan, kernel);
+    return status ? status : check_settings(state, kernel);
+}
+
+/* Each binding is of a field of the sequence. */
+static enum miniapp_status check_bindings(const struct miniapp_sequence *sequence,
+                                          const char *bindings)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    struct binding binding;
+    while (bindings && next_binding(&bindings, &binding, &status))
+        if (!has_field(sequence, binding.name))
+            return fail(MINIAPP_USAGE, "'%s' has no field '%s'", sequence->name, binding.name);
+    return status;
 }
 
 enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
@@ -113,6 +130,8 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
                                       calloc(sequence->count, sizeof(*plan->steps))};
     if (!plan || !plan->steps)
         status = fail(MINIAPP_DEVICE, "out of memory for a plan");
+    if (!status)
+        status = check_bindings(sequence, bindings);
     for (size_t s = 0; s < sequence->count && !status; s++)
         status = bind_step(plan, &sequence->steps[s], bindings, &plan->steps[s]);
     if (status)
@@ -139,14 +158,17 @@ static bool lacks_ghosts(const struct slot *slot, const struct argument *argumen
     return false;
 }
 
-/* Makes current what the step reads. */
+/* Makes current what the step reads. What it writes may have been rotated with a field that has no
+ * memory, and settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
-    enum miniapp_status status = MINIAPP_DONE;
+    enum miniapp_status status = check_settings(state, step->kernel);
     for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
         const struct argument *const argument = &step->kernel->arguments[i];
         if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
             status = state_to_device(state, step->slot[i]);
+        else if (argument->access == MINIAPP_WRITE)
+            status = state_allocate(state, step->slot[i]);
         if (!status && argument->access == MINIAPP_READ && lacks_ghosts(step->slot[i], argument))
             status = state_exchange(state, step->slot[i]);
     }
@@ -165,7 +187,7 @@ static void run_step(struct miniapp_state *state, struct bound_step *step)
     for (size_t i = 0; i < kernel->argument_count; i++)
         if (kernel->arguments[i].access == MINIAPP_WRITE ||
             kernel->arguments[i].access == MINIAPP_UPDATE)
-            state_written(state, step->slot[i], kernel->arguments[i].ghosts);
+            state_written(step->slot[i], kernel->arguments[i].ghosts);
 }
 
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)

@@ -3,7 +3,6 @@
 #include "suggest.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +33,6 @@ bool next_binding(const char **text, struct binding *binding, enum miniapp_statu
     }
     *text = rest + name + 1 + other;
     return true;
-}
-
-static bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
-{
-    return a->type == b->type && memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
 }
 
 static enum miniapp_status bind_argument(struct step *step, size_t i, const char *other)
@@ -80,6 +74,29 @@ static enum miniapp_status bind_step(struct step *step, const char *bindings)
     return status;
 }
 
+static bool has_argument(const struct step *steps, size_t count, const char *name)
+{
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < steps[s].kernel->argument_count; i++)
+            if (is_called(&steps[s], i, name))
+                return true;
+    return false;
+}
+
+/* Each binding has to fit a step. */
+static enum miniapp_status bind_steps(const char *name, struct step *steps, size_t count,
+                                      const char *bindings)
+{
+    struct binding binding;
+    enum miniapp_status status;
+    for (const char *rest = bindings; next_binding(&rest, &binding, &status);)
+        if (!has_argument(steps, count, binding.name))
+            return fail(MINIAPP_USAGE, "'%s' has no argument '%s'", name, binding.name);
+    for (size_t s = 0; s < count && !status; s++)
+        status = bind_step(&steps[s], bindings);
+    return status;
+}
+
 static void set_defaults(struct step *step, const struct miniapp_kernel *kernel)
 {
     step->kernel = kernel;
@@ -90,114 +107,102 @@ static void set_defaults(struct step *step, const struct miniapp_kernel *kernel)
 /* ---- the table ---- */
 
 struct step_row {
-    const char *kernel, *bindings;
+    enum kernel_id kernel;
+    const char *bindings;
 };
 
-#define STEP(kernel, bindings) {#kernel, bindings},
+#define STEP(kernel, bindings) {KERNEL_##kernel, bindings},
 #define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
-#define END {NULL, NULL}};
+#define END };
 #include "all.sequences"
 #undef SEQUENCE
 #undef STEP
 #undef END
 
-static const struct {
-    const char *name, *subject, *summary;
-    const struct step_row *steps;
-} rows[] = {
+#define STEPS(name) (sizeof(name##_steps) / sizeof(*name##_steps))
 #define STEP(...)
-#define SEQUENCE(name, subject, summary) {#name, subject, summary, name##_steps},
 #define END
+#define SEQUENCE(name, ...) static struct step name##_bound[STEPS(name)];
 #include "all.sequences"
-    {NULL, NULL, NULL, NULL},
-};
-enum { ROWS = sizeof(rows) / sizeof(*rows) - 1 };
+#undef SEQUENCE
 
-/* The kernels, the rows above, and what was found by a text with bindings; never freed, like any
- * table. */
+static const struct {
+    struct miniapp_sequence sequence;
+    const struct step_row *rows; /* of its steps */
+} rows[] = {
+#define SEQUENCE(name, subject, summary)                                                           \
+    {{#name, subject, summary, STEPS(name), name##_bound}, name##_steps},
+#include "all.sequences"
+    {{NULL}, NULL},
+};
+enum { ROWS = sizeof(rows) / sizeof(*rows) - 1, SEQUENCES = KERNELS + ROWS };
+
+static struct miniapp_sequence table[SEQUENCES]; /* the kernels, and the rows above */
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+/* What was found by a text with bindings; never freed, like any table. */
 struct known {
     struct miniapp_sequence sequence;
     struct known *next;
 };
-static struct known *table, *bound;
-static pthread_once_t made = PTHREAD_ONCE_INIT;
+static struct known *bound;
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
 static void make_table(void)
 {
-    table = calloc(kernel_count + ROWS, sizeof(*table));
-    for (size_t k = 0; table && k < kernel_count; k++) {
-        struct miniapp_sequence *sequence = &table[k].sequence;
-        *sequence = (struct miniapp_sequence){kernels[k].name, kernels[k].subject,
-                                              kernels[k].summary, 1, malloc(sizeof(struct step))};
-        if (sequence->steps)
-            set_defaults(sequence->steps, &kernels[k]);
+    static struct step of_kernel[KERNELS];
+    for (size_t k = 0; k < KERNELS; k++) {
+        set_defaults(&of_kernel[k], &kernels[k]);
+        table[k] = (struct miniapp_sequence){kernels[k].name, kernels[k].subject,
+                                             kernels[k].summary, 1, &of_kernel[k]};
     }
-    for (size_t r = 0; table && r < ROWS; r++) {
-        struct miniapp_sequence *sequence = &table[kernel_count + r].sequence;
-        *sequence = (struct miniapp_sequence){rows[r].name, rows[r].subject, rows[r].summary, 0,
-                                              calloc(MOST_STEPS, sizeof(struct step))};
-        for (const struct step_row *row = rows[r].steps; sequence->steps && row->kernel; row++) {
-            struct step *step = &sequence->steps[sequence->count++];
-            set_defaults(step, miniapp_kernel_find(row->kernel));
-            bind_step(step, row->bindings);
+    for (size_t r = 0; r < ROWS; r++) {
+        const struct miniapp_sequence *const sequence = &rows[r].sequence;
+        for (size_t s = 0; s < sequence->count; s++) {
+            set_defaults(&sequence->steps[s], &kernels[rows[r].rows[s].kernel]);
+            bind_steps(sequence->name, &sequence->steps[s], 1, rows[r].rows[s].bindings);
         }
+        table[KERNELS + r] = *sequence;
     }
 }
 
 size_t miniapp_sequence_count(void)
 {
-    return kernel_count + ROWS;
+    return SEQUENCES;
 }
 
 const struct miniapp_sequence *miniapp_sequence_at(size_t place)
 {
     pthread_once(&made, make_table);
-    return table && place < miniapp_sequence_count() ? &table[place].sequence : NULL;
+    return place < SEQUENCES ? &table[place] : NULL;
 }
 
 /* ---- finding ---- */
 
 static enum miniapp_status find_plain(const char *name, const struct miniapp_sequence **sequence)
 {
-    const char *names[MOST_NAME + ROWS];
-    const size_t count = miniapp_sequence_count();
-    for (size_t i = 0; i < count; i++) {
-        const struct miniapp_sequence *one = miniapp_sequence_at(i);
-        if (!one)
-            return fail(MINIAPP_DEVICE, "out of memory for the table of sequences");
-        names[i] = one->name;
-        if (strcmp(one->name, name) == 0) {
-            *sequence = one;
+    const char *names[SEQUENCES];
+    for (size_t i = 0; i < SEQUENCES; i++) {
+        names[i] = miniapp_sequence_at(i)->name;
+        if (strcmp(names[i], name) == 0) {
+            *sequence = miniapp_sequence_at(i);
             return MINIAPP_DONE;
         }
     }
     return fail(MINIAPP_USAGE, "unknown kernel '%s'; the closest is '%s'", name,
-                closest_match(name, names, count));
+                closest_match(name, names, SEQUENCES));
 }
 
-/* A copy with other bindings; each of them has to fit a step. */
+/* A copy with other bindings. */
 static enum miniapp_status bind_sequence(const struct miniapp_sequence *from, const char *bindings,
                                          struct miniapp_sequence *to)
 {
-    struct binding binding;
-    enum miniapp_status status;
     *to = *from;
     to->steps = malloc(from->count * sizeof(*to->steps));
     if (!to->steps)
         return fail(MINIAPP_DEVICE, "out of memory for a sequence");
     memcpy(to->steps, from->steps, from->count * sizeof(*to->steps));
-    for (const char *rest = bindings; next_binding(&rest, &binding, &status);) {
-        bool is_there = false;
-        for (size_t s = 0; s < from->count; s++)
-            for (size_t i = 0; i < from->steps[s].kernel->argument_count; i++)
-                is_there = is_there || is_called(&from->steps[s], i, binding.name);
-        if (!is_there)
-            return fail(MINIAPP_USAGE, "'%s' has no argument '%s'", from->name, binding.name);
-    }
-    for (size_t s = 0; s < to->count && !status; s++)
-        status = bind_step(&to->steps[s], bindings);
-    return status;
+    return bind_steps(from->name, to->steps, to->count, bindings);
 }
 
 static struct known *find_bound(const char *text)
@@ -212,7 +217,7 @@ static enum miniapp_status make_bound(const char *text, const char *bindings, st
 {
     char name[MOST_NAME];
     const struct miniapp_sequence *from;
-    if (!word(text, ":", name))
+    if (!word(text, ":", name) || !bindings[strspn(bindings, ", ")])
         return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
     enum miniapp_status status = find_plain(name, &from);
     if (status)

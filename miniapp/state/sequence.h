@@ -6,7 +6,7 @@
 
 #include <miniapp/status.h>
 
-enum { MOST_NAME = 64, MOST_BINDINGS = 1024 };
+enum { MOST_NAME = 64 };
 
 /* NAME=OTHER */
 struct binding {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 1 << 16 }; /* elements that are converted at a time */
+enum { PART = 1 << 13 }; /* doubles that take elements on the way to a device and back */
 
 static const signed char all_ghosts[MINIAPP_SIDES] = {MINIAPP_HALO, MINIAPP_HALO, MINIAPP_HALO,
                                                       MINIAPP_HALO};
@@ -22,6 +22,15 @@ static bool in_range(size_t cells, size_t least)
     return cells >= least && cells <= MINIAPP_MAX_CELLS;
 }
 
+/* Whether the bytes of every field can be counted. */
+static bool can_be_indexed(const struct miniapp_grid *grid)
+{
+    for (size_t id = 1; id < FIELDS; id++)
+        if (miniapp_field_elements(&fields[id], grid) > PTRDIFF_MAX / sizeof(double))
+            return false;
+    return true;
+}
+
 enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
                                          enum miniapp_precision precision,
                                          const struct miniapp_grid *grid,
@@ -29,7 +38,7 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
 {
     *created = NULL;
     if (!in_range(grid->nx, MINIAPP_MIN_CELLS) || !in_range(grid->ny, MINIAPP_MIN_CELLS) ||
-        !in_range(grid->nz, 1) || miniapp_grid_points(grid) > PTRDIFF_MAX / sizeof(double))
+        !in_range(grid->nz, 1) || !can_be_indexed(grid))
         return fail(MINIAPP_USAGE,
                     "a grid of %zu x %zu x %zu points is none: along x and y there are %d to %d "
                     "cells, with the ghosts, along z 1 to %d, and all together can be indexed",
@@ -152,12 +161,11 @@ static struct slot *add_slot(struct miniapp_state *state, const char *name,
     return slots[state->slot_count++] = slot;
 }
 
-static enum miniapp_status unknown_field(const struct miniapp_state *state, const char *name)
+static enum miniapp_status unknown_field(const char *name)
 {
     const char *names[FIELDS];
     for (size_t i = 0; i < miniapp_field_count(); i++)
         names[i] = miniapp_field_at(i)->name;
-    (void)state;
     return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
                 closest_match(name, names, miniapp_field_count()));
 }
@@ -170,7 +178,7 @@ struct slot *state_slot(struct miniapp_state *state, const char *name)
         return slot;
     if (field)
         return add_slot(state, name, field);
-    unknown_field(state, name);
+    unknown_field(name);
     return NULL;
 }
 
@@ -179,7 +187,7 @@ enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *n
 {
     const struct miniapp_field *const field = miniapp_field_find(like);
     if (!field)
-        return unknown_field(state, like);
+        return unknown_field(like);
     if (!name[0] || strlen(name) >= MOST_NAME || strpbrk(name, "=:, "))
         return fail(MINIAPP_USAGE, "'%s' is no name of a field: it has 1 to %d characters, none of "
                                    "them '=', ':', ',' or a space", name, MOST_NAME - 1);
@@ -229,42 +237,49 @@ static void *take(struct miniapp_state *state, size_t bytes)
     return memory;
 }
 
-enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot)
+static enum miniapp_status out_of_memory(const struct miniapp_state *state, const char *what,
+                                         size_t bytes)
 {
-    const size_t elements = slot_elements(state, slot);
-    if (slot->device)
-        return MINIAPP_DONE;
-    if (elements <= PTRDIFF_MAX / sizeof(double))
-        slot->device = take(state, slot_bytes(state, slot));
-    if (!slot->device)
-        return fail(MINIAPP_DEVICE, "device '%s' is out of memory: '%s' takes %.3g GB",
-                    state->device->label, slot->name,
-                    (double)elements * (double)element_bytes(state, slot) / 1e9);
-    return MINIAPP_DONE;
+    return fail(MINIAPP_DEVICE, "device '%s' is out of memory: '%s' takes %.3g GB",
+                state->device->label, what, (double)bytes / 1e9);
 }
 
-enum miniapp_status state_scratch(struct miniapp_state *state, size_t number, size_t bytes)
+enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot)
 {
-    if (number >= state->scratch_count) {
-        struct scratch *all = realloc(state->scratch, (number + 1) * sizeof(*all));
-        if (!all)
-            return fail(MINIAPP_DEVICE, "out of memory for scratch");
-        memset(all + state->scratch_count, 0,
-               (number + 1 - state->scratch_count) * sizeof(*all));
-        state->scratch = all;
-        state->scratch_count = number + 1;
-    }
+    if (!slot->device)
+        slot->device = take(state, slot_bytes(state, slot));
+    return slot->device ? MINIAPP_DONE : out_of_memory(state, slot->name, slot_bytes(state, slot));
+}
+
+static bool add_scratch(struct miniapp_state *state)
+{
+    struct scratch *all = realloc(state->scratch, (state->scratch_count + 1) * sizeof(*all));
+    if (!all)
+        return false;
+    state->scratch = all;
+    all[state->scratch_count++] = (struct scratch){0};
+    return true;
+}
+
+/* What is there stays until there is more: other plans use it. */
+enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
+                                  const struct miniapp_field *field)
+{
+    const size_t bytes = miniapp_field_elements(field, &state->grid) *
+                         miniapp_element_bytes(field->type, state->precision);
+    while (state->scratch_count <= number)
+        if (!add_scratch(state))
+            return out_of_memory(state, "scratch", bytes);
     struct scratch *const scratch = &state->scratch[number];
     if (scratch->bytes >= bytes)
         return MINIAPP_DONE;
+    void *const memory = take(state, bytes);
+    if (!memory)
+        return out_of_memory(state, "scratch", bytes);
     backend_of(state)->release(state->device->number, scratch->memory);
     state->bytes -= (double)scratch->bytes;
-    *scratch = (struct scratch){take(state, bytes), bytes};
-    if (scratch->memory)
-        return MINIAPP_DONE;
-    scratch->bytes = 0;
-    return fail(MINIAPP_DEVICE, "device '%s' is out of memory: scratch takes %.3g GB",
-                state->device->label, (double)bytes / 1e9);
+    *scratch = (struct scratch){memory, bytes};
+    return MINIAPP_DONE;
 }
 
 /* ---- copies ---- */
@@ -295,12 +310,17 @@ static enum miniapp_status fetch(struct miniapp_state *state, const struct slot 
                       slot->name);
 }
 
+static enum miniapp_status never_set(const struct slot *slot)
+{
+    return fail(MINIAPP_USAGE, "field '%s' is read, but was never set", slot->name);
+}
+
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot)
 {
     if (slot->device_current)
         return MINIAPP_DONE;
     if (!slot->host_current)
-        return fail(MINIAPP_USAGE, "field '%s' is read, but was never set", slot->name);
+        return never_set(slot);
     enum miniapp_status status = state_allocate(state, slot);
     if (!status)
         status = send(state, slot, 0, slot->host, slot_bytes(state, slot));
@@ -308,24 +328,11 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
     return status;
 }
 
-static enum miniapp_status to_host(struct miniapp_state *state, struct slot *slot)
+void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES])
 {
-    if (slot->host_current)
-        return MINIAPP_DONE;
-    if (!slot->device_current)
-        return fail(MINIAPP_USAGE, "field '%s' holds nothing: it was never set", slot->name);
-    const enum miniapp_status status = fetch(state, slot, 0, slot->host, slot_bytes(state, slot));
-    slot->host_current = !status;
-    return status;
-}
-
-void state_written(struct miniapp_state *state, struct slot *slot,
-                   const signed char ghosts[MINIAPP_SIDES])
-{
-    (void)state;
     slot->device_current = true;
     slot->host_current = false;
-    memcpy(slot->ghosts, ghosts, sizeof(slot->ghosts));
+    memmove(slot->ghosts, ghosts, sizeof(slot->ghosts));
 }
 
 /* Memory of the host for it; NULL, with a message, where there is not enough. */
@@ -343,12 +350,15 @@ static void *mirror(struct miniapp_state *state, struct slot *slot)
 const void *miniapp_state_read(struct miniapp_state *state, const char *name)
 {
     struct slot *const slot = state_slot(state, name);
-    void *const memory = slot ? mirror(state, slot) : NULL;
-    if (!memory)
-        return NULL;
-    if (backend_of(state)->is_host && slot->device_current)
+    if (slot && !is_set(slot))
+        never_set(slot);
+    void *const memory = slot && is_set(slot) ? mirror(state, slot) : NULL;
+    if (!memory || backend_of(state)->is_host || slot->host_current)
         return memory;
-    return to_host(state, slot) ? NULL : memory;
+    if (fetch(state, slot, 0, memory, slot_bytes(state, slot)))
+        return NULL;
+    slot->host_current = true;
+    return memory;
 }
 
 void *miniapp_state_write(struct miniapp_state *state, const char *name)
@@ -377,47 +387,64 @@ static struct slot *slot_of_part(struct miniapp_state *state, const char *name, 
     return slot;
 }
 
-/* Converts on the way, where that is needed. */
+/* Elements of a field that are converted at a time. */
+static size_t part_of(const struct miniapp_state *state, const struct slot *slot)
+{
+    return PART * sizeof(double) / element_bytes(state, slot);
+}
+
+/* Puts values that fit into the device's memory. */
 static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, size_t first,
                                size_t count, const double *values)
 {
     const size_t bytes = element_bytes(state, slot);
     const enum miniapp_type type = slot->field->type;
-    const bool is_host = backend_of(state)->is_host;
-    double buffer[PART / 64];
-    const size_t part = is_host || is_double(type, state->precision)
-                            ? count
-                            : sizeof(buffer) / bytes;
+    const size_t part = part_of(state, slot);
     enum miniapp_status status = MINIAPP_DONE;
+    double buffer[PART];
+    if (backend_of(state)->is_host) {
+        convert_from_double(values, count, type, state->precision,
+                            (char *)slot->device + first * bytes);
+        return MINIAPP_DONE;
+    }
+    if (is_double(type, state->precision))
+        return send(state, slot, first * bytes, values, count * bytes);
     for (size_t done = 0; done < count && !status; done += part) {
         const size_t now = count - done < part ? count - done : part;
-        const size_t offset = (first + done) * bytes;
-        const void *from = values + done;
-        void *const to = is_host ? (char *)slot->device + offset : (char *)buffer;
-        size_t misfit;
-        if (is_host || !is_double(type, state->precision)) {
-            if (!convert_from_double(values + done, now, type, state->precision, to, &misfit))
-                return fail(MINIAPP_INPUT, "'%s' holds %g, which float32 cannot", slot->name,
-                            values[done + misfit]);
-            from = to;
-        }
-        if (!is_host)
-            status = send(state, slot, offset, from, now * bytes);
+        convert_from_double(values + done, now, type, state->precision, buffer);
+        status = send(state, slot, (first + done) * bytes, buffer, now * bytes);
     }
     return status;
+}
+
+static enum miniapp_status check_values(const struct miniapp_state *state, const struct slot *slot,
+                                        const double *values, size_t count)
+{
+    const enum miniapp_type type = slot->field->type;
+    const size_t misfit = first_misfit(values, count, type, state->precision);
+    if (misfit == count)
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "'%s' holds %g, which %s cannot", slot->name, values[misfit],
+                type == MINIAPP_MASK    ? "a mask"
+                : type == MINIAPP_INDEX ? "an index"
+                                        : "float32");
 }
 
 enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const char *name,
                                            size_t first, size_t count, const double *values)
 {
     struct slot *const slot = slot_of_part(state, name, first, count);
-    enum miniapp_status status = slot ? state_allocate(state, slot) : MINIAPP_USAGE;
-    if (!status && slot->host_current) /* the rest of it is current there */
+    enum miniapp_status status = slot ? check_values(state, slot, values, count) : MINIAPP_USAGE;
+    if (status)
+        return status;
+    const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
+    status = state_allocate(state, slot);
+    if (!status && keeps_some)
         status = state_to_device(state, slot);
     if (!status)
         status = put(state, slot, first, count, values);
     if (!status)
-        state_written(state, slot, all_ghosts);
+        state_written(slot, keeps_some ? slot->ghosts : all_ghosts);
     return status;
 }
 
@@ -425,33 +452,45 @@ enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *n
                                       const double *values)
 {
     struct slot *const slot = state_slot(state, name);
-    if (!slot)
-        return MINIAPP_USAGE;
-    slot->host_current = false; /* none of it is wanted */
-    return miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values);
+    return slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
+                : MINIAPP_USAGE;
+}
+
+/* Gets elements that only the device has. */
+static enum miniapp_status get(struct miniapp_state *state, const struct slot *slot, size_t first,
+                               size_t count, double *values)
+{
+    const size_t bytes = element_bytes(state, slot);
+    const size_t part = part_of(state, slot);
+    enum miniapp_status status = MINIAPP_DONE;
+    double buffer[PART];
+    if (is_double(slot->field->type, state->precision))
+        return fetch(state, slot, first * bytes, values, count * bytes);
+    for (size_t done = 0; done < count && !status; done += part) {
+        const size_t now = count - done < part ? count - done : part;
+        status = fetch(state, slot, (first + done) * bytes, buffer, now * bytes);
+        if (!status)
+            convert_to_double(buffer, now, slot->field->type, state->precision, values + done);
+    }
+    return status;
 }
 
 enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const char *name,
                                            size_t first, size_t count, double *values)
 {
     struct slot *const slot = slot_of_part(state, name, first, count);
-    enum miniapp_status status = slot ? state_to_device(state, slot) : MINIAPP_USAGE;
-    const size_t bytes = slot ? element_bytes(state, slot) : 1;
-    const bool is_host = backend_of(state)->is_host;
-    double buffer[PART / 64];
-    if (!status && !is_host && is_double(slot->field->type, state->precision))
-        return fetch(state, slot, first * bytes, values, count * bytes);
-    const size_t part = is_host ? count : sizeof(buffer) / bytes;
-    for (size_t done = 0; done < count && !status; done += part) {
-        const size_t now = count - done < part ? count - done : part;
-        const size_t offset = (first + done) * bytes;
-        const void *const from = is_host ? (const char *)slot->device + offset : (char *)buffer;
-        if (!is_host)
-            status = fetch(state, slot, offset, buffer, now * bytes);
-        if (!status)
-            convert_to_double(from, now, slot->field->type, state->precision, values + done);
-    }
-    return status;
+    if (!slot)
+        return MINIAPP_USAGE;
+    if (!is_set(slot))
+        return never_set(slot);
+    const char *const host = backend_of(state)->is_host ? slot->device
+                             : slot->host_current       ? slot->host
+                                                        : NULL;
+    if (!host)
+        return get(state, slot, first, count, values);
+    convert_to_double(host + first * element_bytes(state, slot), count, slot->field->type,
+                      state->precision, values);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
@@ -460,14 +499,6 @@ enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *n
     struct slot *const slot = state_slot(state, name);
     return slot ? miniapp_state_get_part(state, name, 0, slot_elements(state, slot), values)
                 : MINIAPP_USAGE;
-}
-
-static bool has_axis(const struct miniapp_field *field, enum miniapp_axis wanted)
-{
-    for (const enum miniapp_axis *axis = field->axes; *axis; axis++)
-        if (*axis == wanted)
-            return true;
-    return false;
 }
 
 enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
@@ -504,10 +535,12 @@ enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char
         struct slot *const slot = state_slot(state, names[i]);
         if (!slot)
             return MINIAPP_USAGE;
-        if (before && (before->field->type != slot->field->type ||
-                       memcmp(before->field->axes, slot->field->axes, sizeof(slot->field->axes))))
-            return fail(MINIAPP_USAGE, "'%s' and '%s' have other axes: they cannot be rotated",
-                        before->name, slot->name);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                return fail(MINIAPP_USAGE, "'%s' cannot be rotated with itself", slot->name);
+        if (before && !same_shape(before->field, slot->field))
+            return fail(MINIAPP_USAGE, "'%s' and '%s' have other axes or types: they cannot be "
+                                       "rotated", before->name, slot->name);
         before = slot;
     }
     for (size_t i = 0; i + 1 < count; i++) { /* swapping neighbours carries the first to the end */
@@ -537,11 +570,11 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slo
     if (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny)
         return fail(MINIAPP_USAGE, "the ghosts of '%s' are not current, and come from other parts of "
                                    "the ocean, which this library does not exchange", slot->name);
-    if (state->cyclic_x && has_axis(field, MINIAPP_X) && field->type == MINIAPP_REAL) {
+    if (state->cyclic_x && has_axis(field, MINIAPP_X)) {
         const size_t nx = state->grid.nx;
         backend_of(state)->select(state->device->number);
         backend_of(state)->functions(state->precision)->exchange_x(
-            slot->device, nx, slot_elements(state, slot) / nx);
+            slot->device, element_bytes(state, slot), nx, slot_elements(state, slot) / nx);
         slot->host_current = false;
     }
     memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));

@@ -44,8 +44,9 @@ struct slot *state_slot(struct miniapp_state *state, const char *name);
 /* Gives it the device's memory. */
 enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);
 
-/* At least so many bytes of scratch of that number. */
-enum miniapp_status state_scratch(struct miniapp_state *state, size_t number, size_t bytes);
+/* Scratch of that number, at least as large as a field. */
+enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
+                                  const struct miniapp_field *field);
 
 /* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
@@ -54,8 +55,7 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot);
 
 /* The device's copy is the current one, with so many ghosts. */
-void state_written(struct miniapp_state *state, struct slot *slot,
-                   const signed char ghosts[MINIAPP_SIDES]);
+void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
 
 size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot);
 

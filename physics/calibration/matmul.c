@@ -10,7 +10,6 @@
 #include "directives.h"
 #include "variant.h"
 
-#include <string.h>
 
 #define DESCRIPTIONS "calibration/matmul.kernel"
 
@@ -57,7 +56,7 @@ INLINED vector load(const real *from, ptrdiff_t lanes)
 {
     vector v = {0};
     if (lanes >= LANES)
-        memcpy(&v, from, sizeof(v));
+        __builtin_memcpy(&v, from, sizeof(v));
     else
         for (int lane = 0; lane < LANES; lane++)
             v[lane] = lane < lanes ? from[lane] : 0;
@@ -67,7 +66,7 @@ INLINED vector load(const real *from, ptrdiff_t lanes)
 INLINED void store(real *to, vector v, ptrdiff_t lanes)
 {
     if (lanes >= LANES)
-        memcpy(to, &v, sizeof(v));
+        __builtin_memcpy(to, &v, sizeof(v));
     else
         for (int lane = 0; lane < LANES; lane++)
             if (lane < lanes)
@@ -132,7 +131,7 @@ INLINED ptrdiff_t copy_rows(const real **factor, ptrdiff_t row, ptrdiff_t depth,
     if (copied == 1)
         return row;
     for (ptrdiff_t z = 0; z < depth; z++)
-        memcpy(copy + z * width, *factor + z * row, (size_t)width * sizeof(real));
+        __builtin_memcpy(copy + z * width, *factor + z * row, (size_t)width * sizeof(real));
     *factor = copy;
     return width;
 }
@@ -165,7 +164,8 @@ void VARIANT(matmul)(const struct kernel_call *call)
         for (ptrdiff_t panel = 0; panel < nx; panel += PANEL)
             for (ptrdiff_t part = 0; part < PANEL; part += PART) {
                 const ptrdiff_t x = panel + part;
-                const struct place p = {a + y, b + x, c + y * nx + x, ny, nx, nx};
+                const struct place p = {.a = a + y, .b = b + x, .c = c + y * nx + x,
+                                        .a_row = ny, .b_row = nx, .c_row = nx};
                 part_of(p, nz, least(BLOCK_ROWS, ny - y), least(PART, nx - x));
             }
 }

@@ -1,7 +1,7 @@
 /* The functions of one build, in the order of the table. */
 #include "variant.h"
 
-static kernel_function *const run[] = {
+static kernel_function *const run[KERNELS] = {
 #define KERNEL(name, ...) VARIANT(name),
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"

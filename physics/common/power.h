@@ -10,7 +10,6 @@
 
 #include <float.h>
 #include <stdint.h>
-#include <string.h>
 
 /* The unsigned integer that overlays a real. */
 typedef __typeof__(_Generic((real)0, double: (uint64_t)0, float: (uint32_t)0)) real_bits;
@@ -29,15 +28,16 @@ INLINED real power_of_2(real x)
     x = larger(-bias, smaller(bias + 1, x));
 
     /* Adding 1.5 2^(digits - 1) rounds to a whole number and leaves it in the lowest bits. With the
-     * bias they are the exponent of 2^n. */
+     * bias they are the exponent of 2^n. Clang's code for AMD's GPUs would call memcpy, which is
+     * not there; the built-in one is instructions. */
     const real rounder = (real)(is_double ? 0x1.8p52 : 0x1.8p23) + bias;
     const real rounded = x + rounder;
     const real r = x - (rounded - rounder);
     real_bits bits;
     real power;
-    memcpy(&bits, &rounded, sizeof bits);
+    __builtin_memcpy(&bits, &rounded, sizeof bits);
     bits <<= digits - 1;
-    memcpy(&power, &bits, sizeof power);
+    __builtin_memcpy(&power, &bits, sizeof power);
 
     /* the even powers of r, then the odd ones */
 #define C(c) ((real)(c))

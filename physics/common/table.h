@@ -23,6 +23,15 @@ enum field_id {
     FIELDS
 };
 
+/* KERNEL_eos, ...: the place in the table, and in that of each target's functions. */
+enum kernel_id {
+#define KERNEL(name, ...) KERNEL_##name,
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
+#undef DESCRIPTIONS
+    KERNELS
+};
+
 /* SETTING_dt_tracer, ... */
 enum setting_id {
 #define SETTING_ROW(name, ...) SETTING_##name,
@@ -47,6 +56,7 @@ struct miniapp_field {
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
     bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
+    bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
     bool is_made;    /* where absent: made of other masks or of missing values (miniapp/file/land.h) */
     bool is_spacing; /* a cell's extent along its axis: their sum is the domain's */
     enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
@@ -73,9 +83,10 @@ struct argument {
     signed char ghosts[MINIAPP_SIDES];
 };
 
-enum { MOST_ARGUMENTS = 64, MOST_STEPS = 64 };
+enum { MOST_ARGUMENTS = 64 };
 
 struct miniapp_kernel {
+    enum kernel_id id;
     const char *name, *subject, *summary, *source;
     const struct argument *arguments;
     const enum setting_id *settings;
@@ -85,12 +96,15 @@ struct miniapp_kernel {
 
 extern const struct miniapp_field fields[FIELDS]; /* the first is no field */
 extern const struct miniapp_setting settings[SETTINGS];
-extern const struct miniapp_kernel kernels[];
-extern const size_t kernel_count;
+extern const struct miniapp_kernel kernels[KERNELS];
 
-/* Its place in the tables; in the table of kernels, also of each target's functions. */
+/* Its place in the table. */
 enum field_id field_id(const struct miniapp_field *field);
-size_t kernel_place(const struct miniapp_kernel *kernel);
+
+bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis);
+
+/* Whether one may stand for the other: they have the same axes and type. */
+bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
 
 /* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
@@ -106,9 +120,9 @@ struct kernel_call {
 typedef void kernel_function(const struct kernel_call *call);
 
 /* Makes the ghosts at both ends of each of `rows` rows of nx cells copies of the cells opposite. */
-typedef void exchange_function(void *field, size_t nx, size_t rows);
+typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
 
-/* A build of all kernels: for a precision and a target. */
+/* A build of all kernels, for a precision and a target. */
 struct kernel_functions {
     kernel_function *const *run; /* in the order of the table */
     exchange_function *exchange_x;

@@ -25,25 +25,16 @@
  * On one core about two thirds of the time go into moving data, most of it the 16 slopes a point,
  * the rest into eight exponentials and 18 divisions a point.
  */
+#include "eos/expansion.h"
 #include "maths.h"
 #include "power.h"
 #include "span.h"
-#include "eos/teos10.h"
 
 #include <stdbool.h>
 
 #define DESCRIPTIONS "mixing/isoneutral.kernel"
 
 #define EPSLN ((real)1e-20) /* the least density gradient: slopes stay finite */
-
-/* Equations of state 1 to 4 are Vallis's or simpler: drho/dT is linear in temperature and depth. */
-#define RHO_0 1024
-#define GRAVITY 9.81
-#define THETA_0 9.85
-#define BETA_T 1.67e-4
-#define BETA_T_STAR 1e-5
-#define BETA_S 0.78e-3
-#define GAMMA_STAR 1.1e-8
 
 /* What both nests read. They gather it from locals: a target region takes pointers to device
  * memory one by one. */
@@ -84,27 +75,6 @@ INLINED struct level level(const struct ocean *o, ptrdiff_t z)
         .per_dzw_above = 1 / o->dzw[z],
         .per_4_dzt = 1 / (4 * o->dzt[z]),
         .has_below = below,
-    };
-}
-
-/* The derivatives of density by temperature and by salinity. */
-struct expansion {
-    real drdT, drdS;
-};
-
-/* Of rho = D / N = V01 d / (n + d), by the quotient rule. */
-INLINED struct expansion teos10_expansion(real s, real t, real p)
-{
-    const real r = square_root(s);
-    const struct teos10 f = teos10(s, t, r);
-    const struct teos10 ft = teos10_dt(s, t, r);
-    const struct teos10 fs = teos10_ds(s, t, r);
-    const real d = teos10_d(&f, p);
-    const real n = teos10_n(&f, p);
-    const real factor = (real)V01 / ((n + d) * (n + d));
-    return (struct expansion){
-        factor * (teos10_d(&ft, p) * n - d * teos10_n(&ft, p)),
-        factor * (teos10_d(&fs, p) * n - d * teos10_n(&fs, p)),
     };
 }
 
@@ -258,11 +228,9 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
 #include "unpack.h"
     const ptrdiff_t points = nz * ny * nx;
 
-    const real drdT = (real)(-RHO_0 * BETA_T);
-    const real drdT_by_T = (real)(eq_of_state_type == 1 ? 0 : -RHO_0 * BETA_T_STAR);
-    const real drdT_by_depth =
-        (real)(eq_of_state_type == 3 ? -RHO_0 * BETA_T * GAMMA_STAR * GRAVITY * RHO_0 : 0);
-    const real drdS = (real)(eq_of_state_type == 4 ? 0 : RHO_0 * BETA_S);
+    const struct linear_expansion linear = linear_expansion(eq_of_state_type);
+    const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
+    const real drdT_by_depth = linear.drdT_by_depth, drdS = linear.drdS;
 
     /* exp(2 (|s| - iso_slopec) / iso_dslope) as a power of 2 */
     const double log2_e = 1.4426950408889634074;

@@ -1,1 +1,1 @@
-"""What run/compare, run/plot and run/pyhpc_backend.py are made of."""
+"""What run/compare, run/plot, run/pyhpc_backend.py and others are made of."""

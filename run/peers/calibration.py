@@ -113,6 +113,16 @@ def tensorflow_maker(kernel, arrays, device):
     return lambda: function(*values)
 
 
+def aesara_maker(kernel, arrays, device):
+    import aesara
+    import aesara.tensor
+    if kernel == "matmul":
+        raise Skip("its matrix product is NumPy's BLAS again")
+    x = aesara.tensor.tensor(arrays["x"].dtype, shape=(None,) * 3)
+    function = aesara.function([x], aesara.tensor.exp(x * x + 2 * x).sum())
+    return lambda: function(arrays["x"])
+
+
 MAKERS = {"numpy": numpy_maker, "numba": numba_maker, "jax": jax_maker,
           "pytorch": pytorch_maker, "cupy": cupy_maker, "taichi": taichi_maker,
-          "tensorflow": tensorflow_maker}
+          "tensorflow": tensorflow_maker, "aesara": aesara_maker}

@@ -1,4 +1,4 @@
-"""The virtual environment of run/compare: made when it is needed, from pinned versions."""
+"""The virtual environments of run/compare: made when they are needed, from pinned versions."""
 
 import hashlib
 import os
@@ -9,8 +9,14 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+BUILD = HERE.parents[1] / "build"
 REQUIREMENTS = HERE / "requirements.txt"
 REQUIREMENTS_CUDA = HERE / "requirements-cuda.txt"  # in addition, where there is an NVIDIA GPU
+REQUIREMENTS_AESARA = HERE / "requirements-aesara.txt"  # clash with those of all others
+
+
+class Unavailable(Exception):
+    """An environment cannot be had; the text is one line that says why."""
 
 
 def has_gpu():
@@ -27,23 +33,42 @@ def fingerprint(files):
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def install(folder, files):
-    """Makes the environment; OSError or CalledProcessError where that fails."""
-    print(f"run/compare: installing pinned Python packages into {folder}: about 2 GB to load and "
-          "7 GB on the disk, once", file=sys.stderr)
+def install(folder, files, size):
+    print(f"run/compare: installing pinned Python packages into {folder}: {size}, once",
+          file=sys.stderr)
     venv.create(folder, clear=True, with_pip=True)
     wanted = [word for file in files for word in ("-r", str(file))]
     subprocess.run([folder / "bin/python", "-m", "pip", "install", "--quiet",
                     "--disable-pip-version-check", *wanted], check=True)
 
 
-def enter(folder):
-    """Goes on as the same command in the environment, made first where it is missing or old."""
-    files = requirements()
+def make(folder, files, size):
+    """The Python of an environment, which is made where it is missing or old."""
     stamp = folder / "requirements.sha256"
-    if not stamp.exists() or stamp.read_text() != fingerprint(files):
-        install(folder, files)
-        stamp.write_text(fingerprint(files))
+    try:
+        if not stamp.exists() or stamp.read_text() != fingerprint(files):
+            install(folder, files, size)
+            stamp.write_text(fingerprint(files))
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"the Python packages cannot be installed into {folder}: "
+                          f"{error}") from error
+    return folder / "bin/python"
+
+
+def enter():
+    """Goes on as the same command in the environment of all frameworks but Aesara."""
+    folder = BUILD / "venv"
+    python = make(folder, requirements(), "about 2 GB to load and 7 GB on the disk")
     if Path(sys.prefix).resolve() != folder.resolve():
-        python = folder / "bin/python"
         os.execv(python, [python, *sys.argv])
+
+
+def python_of(framework):
+    """The Python that has a framework, for a process that is in the environment."""
+    if framework != "aesara":
+        return sys.executable
+    if sys.version_info >= (3, 12):
+        raise Unavailable("it imports numpy.distutils, which Python 3.12 and later have no more: "
+                          "remove build/venv, and run this by Python 3.11")
+    return make(BUILD / "venv-aesara", [REQUIREMENTS_AESARA],
+                "about 65 MB to load and 275 MB on the disk")

@@ -1,6 +1,10 @@
 """The figures: time against size, speedup, roofline. The same rows give the same bytes."""
 
+import io
+
 import matplotlib
+
+from .results import put
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # pylint: disable=wrong-import-position
@@ -22,10 +26,11 @@ LOOKS = {
     "numba": ("#E69F00", "^", "-."), "jax": ("#0072B2", "D", "-"),
     "pytorch": ("#D55E00", "v", "--"), "cupy": ("#F0E442", "P", "-"),
     "taichi": ("#009E73", "X", ":"), "tensorflow": ("#CC79A7", "*", "-."),
+    "aesara": ("#56B4E9", "<", ":"),
 }
 OTHERS = [LOOKS[name] for name in ("miniapp", "jax", "pytorch", "taichi", "numba", "numpy")]
 TITLES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "pytorch": "PyTorch", "cupy": "CuPy",
-          "taichi": "Taichi", "tensorflow": "TensorFlow"}
+          "taichi": "Taichi", "tensorflow": "TensorFlow", "aesara": "Aesara"}
 KERNELS = ("eos", "isoneutral", "tke", "expsum", "matmul", "triad", "fma")
 CEILINGS = ("triad", "fma")
 
@@ -67,10 +72,10 @@ def seconds(value, _=None):
     return f"{value:g} s"
 
 
-def log_axis(axis, text):
+def log_axis(axis, text, few=None):
     """Decades, named; where there are few of them, also what lies between."""
     low, high = axis.get_view_interval()
-    few = high / low < 30
+    few = high / low < 30 if few is None else few
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if few else (1,), numticks=12))
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_locator(NullLocator())
@@ -91,10 +96,17 @@ def finish(figure, axis, lines, rows, path):
     inputs = sorted({f"inputs: {row['inputs']}" for row in rows})
     below = sorted({f"{row['machine']}, {row['date']}" for row in rows})
     figure.supxlabel("; ".join(inputs + below), fontsize=7, color="0.35", x=0.01, ha="left")
+    return save(figure, path)
+
+
+def save(figure, path):
+    """SVG and PNG: the files' names."""
     names = []
     for kind, metadata in METADATA.items():
+        data = io.BytesIO()
+        figure.savefig(data, format=kind, metadata=metadata)
         names.append(f"{path}.{kind}")
-        figure.savefig(names[-1], metadata=metadata)
+        put(names[-1], data.getvalue())
     plt.close(figure)
     return names
 
@@ -192,10 +204,15 @@ def groups(rows):
     return sorted(found.items())
 
 
+def style():
+    """Nothing of what the user has configured shows."""
+    return matplotlib.rc_context({**matplotlib.rcParamsDefault, **STYLE, "backend": "agg"})
+
+
 def draw_all(rows, prefix, note):
     """Every figure that the rows allow: the files' names. Says by `note` which it leaves out."""
     files = []
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **STYLE, "backend": "agg"}):
+    with style():
         for name, here in groups(rows):
             files += against_size(here, f"{prefix}-time-{name}", "seconds", "time of a call",
                                   seconds)

@@ -5,12 +5,13 @@ A setup imports its framework and returns the version. What it cannot do it says
 
 import importlib
 import os
+import re
 import sys
 
 import numpy as np
 
-NAMES = ("numpy", "numba", "jax", "pytorch", "cupy", "taichi", "tensorflow")
-HOST_ONLY = ("numpy", "numba")  # pyhpc-benchmarks' kernels of these two know no GPU
+REFERENCE_BLAS = "the reference BLAS"
+HOST_ONLY = ("numpy", "numba", "aesara")  # pyhpc-benchmarks' kernels of these know no GPU
 MODULES = {"pytorch": "torch"}  # where the name of the Python module differs
 
 
@@ -18,9 +19,10 @@ class Skip(Exception):
     """A framework cannot run something here; the text says why."""
 
 
-def environment(cores, numba_cache):
-    """Variables of a framework's process. Its threads may spin a moment after a call: told to sleep
-    at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
+def environment(cores, build):
+    """Variables of a framework's process. What it compiles is kept in the folder `build`, not in
+    the checkout of pyhpc-benchmarks or at home. Its threads may spin a moment after a call: told
+    to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
     threads = {name: str(cores) for name in (
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
         "TF_NUM_INTRAOP_THREADS")}
@@ -31,7 +33,10 @@ def environment(cores, numba_cache):
         # PyTorch's eos of 4 M points took 2.6 times as long, in page faults.
         "MALLOC_MMAP_THRESHOLD_": str(1 << 34),
         "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
-        "NUMBA_CACHE_DIR": str(numba_cache),  # not in the checkout of pyhpc-benchmarks
+        "NUMBA_CACHE_DIR": f"{build}/numba-cache",
+        # as pyhpc-benchmarks has it, g++ and clang++ compile what Aesara writes
+        "AESARA_FLAGS": f"base_compiledir={build}/aesara-cache,"
+                        "gcc__cxxflags=-Wno-c++11-narrowing,blas__ldflags=",
         "PYTHONDONTWRITEBYTECODE": "1",
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # several frameworks share the GPU
         "TF_FORCE_GPU_ALLOW_GROWTH": "true",
@@ -39,8 +44,22 @@ def environment(cores, numba_cache):
     }
 
 
+def blas_of(files):
+    """The BLAS of a process that maps these files. Debian's libblas.so.3 may be part of OpenBLAS:
+    the name of another BLAS goes first."""
+    names = sorted({os.path.basename(file) for file in files})
+    known = [name for name in names if re.search("openblas|mkl_rt|blis|atlas|nvpl_blas", name)]
+    if known:
+        return known[0]
+    plain = [name for name in names if re.match("lib(c|ref)?blas[.]", name)]
+    return f"{REFERENCE_BLAS} {plain[0]}" if plain else "an unknown BLAS"
+
+
 def setup_numpy(cores, device):
-    return np.__version__
+    """NumPy's own configuration names what it was built with; what counts is what is loaded."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        files = [line.split(maxsplit=5)[5].strip() for line in maps if "/" in line]
+    return f"{np.__version__} with {blas_of(files)}"
 
 
 def setup_numba(cores, device):
@@ -99,6 +118,13 @@ def setup_tensorflow(cores, device):
     if device == "gpu" and not tensorflow.config.list_physical_devices("GPU"):
         raise Skip("it finds no GPU here")
     return tensorflow.__version__
+
+
+def setup_aesara(cores, device):
+    import aesara
+    if not aesara.config.cxx:
+        raise Skip("it finds no C++ compiler, such as g++")
+    return aesara.__version__
 
 
 def setup(name, cores, device):

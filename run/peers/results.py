@@ -1,6 +1,8 @@
 """The rows of run/compare: their columns, their files, and rows from other files like them."""
 
+import contextlib
 import csv
+import io
 import json
 from pathlib import Path
 
@@ -26,30 +28,94 @@ class Unusable(Exception):
 
 def write(prefix, rows, skipped, provenance):
     """PREFIX.csv and PREFIX.json."""
-    with open(f"{prefix}.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    put(f"{prefix}.csv", table.getvalue().encode())
     whole = {"statistic": STATISTIC, "provenance": provenance, "skipped": skipped, "rows": rows}
-    text = json.dumps(whole, indent=1, allow_nan=False)
-    Path(f"{prefix}.json").write_text(text + "\n", encoding="utf-8")
+    put(f"{prefix}.json", (json.dumps(whole, indent=1, allow_nan=False) + "\n").encode())
+
+
+def put(path, data):
+    """Writes a file as a whole: on a full disk the old one stays."""
+    new = Path(f"{path}.tmp")
+    try:
+        new.write_bytes(data)
+        new.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):  # it may not be there
+            new.unlink()
+        error.filename = str(path)
+        raise
 
 
 def read(path):
-    """Rows of run/compare's CSV or JSON, or of what miniapp prints by --format json."""
+    """Rows of run/compare's CSV or JSON, or of what miniapp prints by --format csv or json."""
+    return parsed(path, rows_of, "neither run/compare's CSV or JSON nor what miniapp prints by "
+                  "--format json or csv")
+
+
+def read_run(path):
+    """The results and the provenance that miniapp prints by --format csv or json."""
+    return parsed(path, run_of, "not what miniapp prints by --format json or csv")
+
+
+def parsed(path, parse, reason):
+    """What a file's text comes to. The parser returns rows, or a pair that begins with them."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise Unusable(f"{path}: cannot be read: {reason}") from error
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise Unusable(f"{path}: cannot be read: {why}") from error
     try:
-        rows = from_json(json.loads(text)) if text.lstrip()[:1] == "{" else from_csv(text)
+        found = parse(text)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unusable(f"{path}: is neither run/compare's CSV or JSON nor what miniapp prints by "
-                       f"--format json ({type(error).__name__}: {error})") from error
-    if not rows:
+        raise Unusable(f"{path}: is {reason} ({type(error).__name__}: {error})") from error
+    if not found or not found[0]:
         raise Unusable(f"{path}: holds no rows of results")
-    return rows
+    return found
+
+
+def is_json(text):
+    return text.lstrip()[:1] == "{"
+
+
+def rows_of(text):
+    if is_json(text) and "rows" in (whole := json.loads(text)):
+        return [checked({name: row.get(name) for name in COLUMNS}) for row in whole["rows"]]
+    if is_json(text) or text[:1] == "#":
+        return from_miniapp(*run_of(text))
+    return from_csv(text)
+
+
+def run_of(text):
+    """miniapp's results and provenance; in CSV the latter are comments above the rows."""
+    if is_json(text):
+        whole = json.loads(text)
+        return [timed(row) for row in whole["results"]], whole["provenance"]
+    lines = text.splitlines()
+    comments = [line[2:].partition(": ") for line in lines if line[:1] == "#"]
+    table = csv.DictReader(line for line in lines if line[:1] != "#")
+    rows = [{name: number(word) for name, word in row.items()} for row in table]
+    return [timed(row) for row in rows], {name: word for name, _, word in comments}
+
+
+def number(word):
+    """A cell of miniapp's CSV, which is a number where it looks like one."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return word or None
+
+
+def timed(row):
+    for name in ("p25_s", "median_s", "p75_s"):
+        if not row[name] > 0:
+            raise ValueError(f"{name} is {row[name]}")
+    return row
 
 
 def from_csv(text):
@@ -59,12 +125,6 @@ def from_csv(text):
                for name, kind in COLUMNS.items()}
         rows.append(checked(row))
     return rows
-
-
-def from_json(whole):
-    if "rows" in whole:
-        return [checked({name: row.get(name) for name in COLUMNS}) for row in whole["rows"]]
-    return from_miniapp(whole["results"], whole["provenance"])
 
 
 def checked(row):
@@ -88,7 +148,8 @@ def from_miniapp(results, provenance):
         row = dict.fromkeys(COLUMNS)
         row.update({name: result[name] for name in COLUMNS if name in result})
         row.update(framework=f"miniapp, {result['device']}", seconds=result["median_s"],
-                   inputs=Path(provenance["input"]).name, cores=int(provenance["threads"]),
+                   inputs=Path(provenance["input"]).name,
+                   cores=int(result.get("threads") or provenance["threads"]),
                    machine=f"{provenance['host']}, {provenance['cpu']}",
                    date=provenance["time"][:10],
                    triad_gb_per_s=rate(ceilings, "triad", "bytes", result),

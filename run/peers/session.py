@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import cases, frameworks, ours, worker
+from . import cases, environment, frameworks, ours, worker
 
 TURN_S = 0.05  # about so long is a turn,
 MOST_CALLS = 1000  # with no more calls than this,
@@ -44,12 +44,12 @@ def turns(call_s, rounds):
 class Peer:
     """A framework in a process of its own, on so many cores."""
 
-    def __init__(self, framework, cores, device, checkout):
+    def __init__(self, framework, cores, device, checkout, python=sys.executable):
         self.framework, self.cores = framework, cores
         self.device = "cpu" if framework in frameworks.HOST_ONLY else device
-        command = [sys.executable, "-m", f"{__package__}.worker", framework, str(cores),
+        command = [python, "-m", f"{__package__}.worker", framework, str(cores),
                    self.device, str(checkout)]
-        environment = frameworks.environment(cores, cases.ROOT / "build/numba-cache")
+        environment = frameworks.environment(cores, cases.ROOT / "build")
         paths = [str(cases.ROOT / "run"), os.environ.get("PYTHONPATH")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         self.log = tempfile.TemporaryFile("w+")
@@ -137,12 +137,28 @@ class Session:
     def start(self):
         """Starts a process for each framework and number of cores."""
         for framework in self.options.framework:
+            try:
+                python = (sys.executable if self.options.no_venv else
+                          environment.python_of(framework))
+            except environment.Unavailable as reason:
+                self.note(f"{framework}: skipped: {reason}")
+                continue
             for cores in self.options.threads:
-                peer = Peer(framework, cores, self.options.device, self.options.pyhpc)
+                peer = Peer(framework, cores, self.options.device, self.options.pyhpc, python)
                 self.peers.append(peer)
                 if peer.skip:
                     self.note(f"{framework}: skipped: {peer.skip}")
                     break
+        self.warn_of_slow_blas()
+
+    def versions(self):
+        return dict.fromkeys((peer.framework, peer.version) for peer in self.peers if not peer.skip)
+
+    def warn_of_slow_blas(self):
+        for framework, version in self.versions():
+            if "matmul" in self.options.kernel and frameworks.REFERENCE_BLAS in version:
+                self.note(f"warning: {framework} {version} is slow at matmul: install an optimised "
+                          "BLAS, such as Debian's libopenblas0-pthread")
 
     def stop(self):
         for peer in self.peers:

@@ -1,15 +1,26 @@
 """Independent references of the kernels, one module a kernel.
 
-A kernel's module offers NAME, INPUTS and OPTIONAL (names of fields), OUTPUTS (name, axes, units,
-long name) and reference(fields, settings), which returns {name: array} for fields with ghost cells;
-and SAMPLED where samples.py makes what a file lacks.
+A kernel's module has the kernel's name and offers it as NAME, INPUTS and OPTIONAL (names of fields),
+OUTPUTS (name, axes, units, long name), TOLERANCES (by output and precision) and
+reference(fields, settings), which returns {name: array} for fields with ghost cells; and SAMPLED
+where samples.py makes what a file lacks. It is found here, and named nowhere else.
 Nothing here shares code or derivation with the C kernels: a reference that repeats the kernel's
 formulas repeats its mistakes.
 """
 
+import importlib
+import pkgutil
 from typing import NamedTuple
 
 import numpy as np
+
+
+class Tolerance(NamedTuple):
+    """What an output may be off in a precision, and why so much."""
+
+    atol_rel: float  # of its largest value
+    why: str
+    rtol: float = 0.0  # of each value, in addition
 
 
 class Field(NamedTuple):
@@ -19,3 +30,10 @@ class Field(NamedTuple):
     axes: tuple
     units: str
     long_name: str
+
+
+def kernels():
+    """The modules of all kernels, in the order of their names."""
+    modules = (importlib.import_module(f"{__name__}.{found.name}")
+               for found in pkgutil.iter_modules(__path__))
+    return [module for module in modules if hasattr(module, "NAME")]

@@ -9,6 +9,7 @@ HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
 ALONG_Y = ("dyt", "dyu", "cost", "cosu", "factor_a")
 ALONG_Z = ("p", "zt", "dzt", "dzw")
+VELOCITIES = ("u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
 
 
 def is_computable(kernel, file):
@@ -41,21 +42,23 @@ def field(kernel, name, values, axes, units, long_name):
 
 
 def add_ghosts(name, values, cyclic):
-    """Along x cyclic or closed, along y closed. A closed side is land on which values repeat."""
+    """Along x cyclic or closed, along y closed. A closed side is land, on which velocities are 0 and
+    other values repeat."""
     if name in ALONG_Z:
         return values
     if name in ALONG_X:
         return pad(values, values.ndim - 1, cyclic)
     if name in ALONG_Y:
         return pad(values, values.ndim - 1, False)
-    return pad(pad(values, values.ndim - 2, False), values.ndim - 1, cyclic)
+    zero = name in VELOCITIES
+    return pad(pad(values, values.ndim - 2, False, zero), values.ndim - 1, cyclic, zero)
 
 
-def pad(values, axis, cyclic):
+def pad(values, axis, cyclic, zero=False):
     widths = [(HALO, HALO) if i == axis else (0, 0) for i in range(values.ndim)]
     if cyclic:
         return np.pad(values, widths, mode="wrap")
-    if np.issubdtype(values.dtype, np.integer):  # masks and kbot
+    if zero or np.issubdtype(values.dtype, np.integer):  # masks and kbot
         return np.pad(values, widths)
     return np.pad(values, widths, mode="edge")
 

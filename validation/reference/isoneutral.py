@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from . import teos10
+from . import Tolerance, teos10
 
 NAME = "isoneutral"
 INPUTS = ("salt", "temp", "zt", "dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu",
@@ -36,6 +36,29 @@ OUTPUTS = (
     ("Ai_bx", ("ip", "kr", *_ZYX), "1", "tapered zonal slopes of the triads around W points"),
     ("Ai_by", ("jp", "kr", *_ZYX), "1", "tapered meridional slopes of the triads around W points"),
 )
+_DIFFUSIVITY = {
+    "float64": Tolerance(
+        1e-12,
+        "The target. 2e-15 of the largest value was measured on the oceans of test_kernels.py, "
+        "5e-15 with TEOS-10; where drodx cancels, a slope can be off by more, and K by that where "
+        "the taper is not flat."),
+    "float32": Tolerance(
+        1e-3,
+        "A taper is as sensitive as its slope, a ratio of differences of temperature and salinity "
+        "that float32 rounds to 1e-7 of their values: up to 1.6e-3 of the largest value was "
+        "measured on oceans with cells of 1 km, 1e-2 with cells of 50 m."),
+}
+_SLOPES = {
+    "float64": Tolerance(
+        1e-11,
+        "The target. 2e-14 of the largest value was measured on the oceans of test_kernels.py."),
+    "float32": Tolerance(
+        1e-2,
+        "As K_11. Up to 7e-3 of the largest value was measured on oceans with cells of 1 km, 6e-2 "
+        "with cells of 50 m."),
+}
+TOLERANCES = {"K_11": _DIFFUSIVITY, "K_22": _DIFFUSIVITY, "K_33": _SLOPES, "Ai_ez": _SLOPES,
+              "Ai_nz": _SLOPES, "Ai_bx": _SLOPES, "Ai_by": _SLOPES}
 
 Real = np.longdouble
 EPSLN = Real("1e-20")  # keeps a slope finite where density does not decrease upwards

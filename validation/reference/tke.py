@@ -16,6 +16,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from . import Tolerance
+
 NAME = "tke"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "maskU", "maskV", "maskW",
           "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc", "forc_tke_surface", "tke",
@@ -29,6 +31,39 @@ OUTPUTS = (
     ("dtke", ("z", "y", "x"), "m2 s-3", "advective tendency of turbulent kinetic energy"),
     ("tke_surf_corr", ("y", "x"), "m3 s-3", "correction of the surface flux of TKE"),
 )
+TOLERANCES = {
+    "tke_taup1": {
+        "float64": Tolerance(
+            1e-13,
+            "The column solve is diagonally dominant and loses no digits: 5e-16 of the largest "
+            "value was measured over 54 grids; 1e-13 leaves room for other orders of rounding on "
+            "other machines and is far below any change of the formulas."),
+        "float32": Tolerance(
+            1e-5,
+            "Rounding the inputs to float32 and solving columns in it gave up to 3.5e-7 of the "
+            "largest value; 1e-5 leaves room for other orders of rounding."),
+    },
+    "dtke": {
+        "float64": Tolerance(
+            1e-13,
+            "A difference of fluxes that nearly cancel: 2e-15 of the largest value was measured "
+            "over 54 grids."),
+        "float32": Tolerance(
+            2e-5,
+            "A difference of fluxes that nearly cancel: 1.4e-6 of the largest value was measured "
+            "in float32."),
+    },
+    "tke_surf_corr": {
+        "float64": Tolerance(
+            1e-13,
+            "The negative part of the solution at the surface times a constant: 3e-16 of the "
+            "largest value was measured."),
+        "float32": Tolerance(
+            1e-5,
+            "As tke_taup1, from which it is made: 2e-7 of the largest value was measured in "
+            "float32."),
+    },
+}
 
 Real = np.longdouble
 TINY = Real("1e-20")  # keeps the slope ratio of superbee finite

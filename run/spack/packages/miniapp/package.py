@@ -47,9 +47,9 @@ class Miniapp(CMakePackage):
 
     def cmake_args(self):
         offload = self.spec.variants["offload"].value
-        targets = {"none": "none", "emulated": "x86_64"}
+        targets = {"none": "none", "emulated": "emulated"}
         if offload == "nvptx":
-            targets["nvptx"] = [f"sm_{n}" for n in self.spec.variants["cuda_arch"].value]
+            targets["nvptx"] = [f"nvidia:sm_{n}" for n in self.spec.variants["cuda_arch"].value]
         args = [
             self.define("MINIAPP_OFFLOAD", targets[offload]),
             self.define("MINIAPP_ARCH", ""),  # Spack's compiler names the processor

@@ -1,0 +1,21 @@
+# A CUDA toolkit whose ptxas and nvlink go with this Clang. Clang up to 20 with CUDA 13 makes
+# images that libomptarget takes for those of another GPU, followed by a silent run on the host
+# (LLVM issue 159088): then CUDA has to be 12. Sets CUDA_ROOT and CUDA_VERSION, or neither.
+
+set(MINIAPP_CUDA "" CACHE PATH "CUDA toolkit of the offload build: the folder with bin/ptxas")
+function(find_cuda)
+  file(GLOB installed ${PROJECT_SOURCE_DIR}/build/cuda12 /usr/local/cuda /usr/local/cuda-12*
+    /usr/lib/cuda)
+  foreach(root ${MINIAPP_CUDA} $ENV{CUDA_PATH} ${installed})
+    if(NOT EXISTS ${root}/bin/ptxas OR NOT EXISTS ${root}/bin/nvlink)
+      continue()
+    endif()
+    execute_process(COMMAND ${root}/bin/ptxas --version OUTPUT_VARIABLE version)
+    string(REGEX MATCH "release ([0-9]+)" matched "${version}")
+    if(CMAKE_MATCH_1 LESS 13 OR CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 21)
+      set(CUDA_ROOT ${root} PARENT_SCOPE)
+      set(CUDA_VERSION ${CMAKE_MATCH_1} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,35 @@
+# How the host's code is compiled: `host_flags` for its kernels, and what everything is compiled
+# with, `miniapp_flags`.
+
+include(CheckCCompilerFlag)
+
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(optimisation -Og)
+else()
+  set(optimisation -O3)
+endif()
+set(MINIAPP_HOST_FLAGS "${optimisation} -fno-math-errno -fno-trapping-math" CACHE STRING
+  "Optimisation of the host kernels; run/compilers compares several")
+separate_arguments(host_flags NATIVE_COMMAND "${MINIAPP_HOST_FLAGS}")
+if(MINIAPP_ARCH)
+  string(MAKE_C_IDENTIFIER "HAVE_MARCH_${MINIAPP_ARCH}" have_march)
+  check_c_compiler_flag(-march=${MINIAPP_ARCH} ${have_march})
+  if(NOT ${have_march})
+    message(FATAL_ERROR "This compiler knows no -march=${MINIAPP_ARCH}: set MINIAPP_ARCH to "
+      "another processor, or to nothing")
+  endif()
+  list(APPEND host_flags -march=${MINIAPP_ARCH})
+endif()
+check_c_compiler_flag(-mprefer-vector-width=512 HAVE_VECTOR_WIDTH)
+if(HAVE_VECTOR_WIDTH)
+  list(APPEND host_flags -mprefer-vector-width=512)
+endif()
+
+add_library(miniapp_flags INTERFACE)
+target_compile_options(miniapp_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
+target_compile_definitions(miniapp_flags INTERFACE _GNU_SOURCE)
+if(MINIAPP_SANITIZE)
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(miniapp_flags INTERFACE -g ${sanitizers} -Wno-pass-failed)
+  target_link_options(miniapp_flags INTERFACE ${sanitizers})
+endif()

@@ -1,0 +1,148 @@
+# Offload: what MINIAPP_OFFLOAD may name, how each compiler builds it, and what this build does.
+# Sets
+#   offload_kind      nvidia, amd, emulated or none
+#   offload_targets   as MINIAPP_OFFLOAD spells them, with commas
+#   offload_form      machine code, or what the runtime or the driver assembles at start
+#   offload_note      what every output says of it
+#   offload_flags, offload_compile_flags, offload_link_flags
+
+include(cmake/clang.cmake)
+include(cmake/cuda.cmake)
+include(cmake/rocm.cmake)
+
+# ---- MINIAPP_OFFLOAD ----
+
+set(nvidia_spelling "nvidia:(sm_[0-9]+a?)")
+set(amd_spelling "amd:(gfx[0-9a-f]+)")
+set(emulated_spelling "emulated")
+set(none_spelling "none")
+set(target_examples "nvidia:sm_90, amd:gfx90a, emulated and none")
+
+# Targets were once spelled sm_90 and x86_64.
+function(refuse_old_spelling)
+  string(REGEX REPLACE "(^|;)sm_" "\\1nvidia:sm_" new "${MINIAPP_OFFLOAD}")
+  string(REGEX REPLACE "^x86_64.*" "emulated" new "${new}")
+  if(NOT new STREQUAL MINIAPP_OFFLOAD)
+    message(FATAL_ERROR "MINIAPP_OFFLOAD: '${MINIAPP_OFFLOAD}' is spelled '${new}'")
+  endif()
+endfunction()
+
+# Sets the kind of a target and its architecture.
+function(read_target target)
+  foreach(kind nvidia amd emulated none)
+    if(target MATCHES "^${${kind}_spelling}$")
+      set(kind ${kind} PARENT_SCOPE)
+      set(architecture "${CMAKE_MATCH_1}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "MINIAPP_OFFLOAD: '${target}' is no target; there are ${target_examples}")
+endfunction()
+
+refuse_old_spelling()
+set(kinds)
+set(architectures)
+foreach(target IN LISTS MINIAPP_OFFLOAD)
+  read_target("${target}")
+  list(APPEND kinds ${kind})
+  list(APPEND architectures ${architecture})
+endforeach()
+list(REMOVE_DUPLICATES kinds)
+if(NOT "${kinds}" MATCHES "^[a-z]+$")
+  message(FATAL_ERROR "MINIAPP_OFFLOAD: '${MINIAPP_OFFLOAD}' has to name targets of one kind, "
+    "since OpenMP does not tell which kind a device is of; there are ${target_examples}")
+endif()
+set(offload_kind ${kinds})
+list(JOIN MINIAPP_OFFLOAD "," offload_targets)
+
+# ---- the table ----
+
+set(builder ${CMAKE_C_COMPILER_ID})
+if(builder STREQUAL Clang AND NOT offload_kind STREQUAL none)
+  find_clang_libraries()
+  if(offload_kind STREQUAL nvidia)
+    find_cuda()
+  elseif(offload_kind STREQUAL amd)
+    find_rocm("${architectures}")
+  endif()
+endif()
+if(CUDA_ROOT)
+  set(builder Clang_and_CUDA)
+endif()
+list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
+set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
+
+macro(row kind builder) # FLAGS are for compiling and for linking; NEEDS are packages of Debian
+  cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS" "FLAGS;COMPILE;LINK" ${ARGN})
+endmacro()
+
+# For -fopenmp-optimistic-collapse see physics/common/directives.h.
+row(nvidia Clang_and_CUDA
+  FORM "machine code"
+  FLAGS -fopenmp ${offload_arch} --cuda-path=${CUDA_ROOT}
+    --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES}
+  COMPILE -fopenmp-optimistic-collapse
+  NEEDS "${needs_clang}"
+  NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}")
+row(nvidia Clang # needs no CUDA at all: the kernels call nothing of its device library
+  FORM "bitcode"
+  FLAGS -fopenmp ${offload_arch} -fopenmp-target-jit
+  COMPILE -fopenmp-optimistic-collapse -nocudalib
+  NEEDS "${needs_clang}"
+  NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
+row(nvidia GNU # The assembler's check needs CUDA. GCC's table of target regions wants relocating.
+  FORM "PTX"
+  FLAGS -fopenmp -foffload=nvptx-none
+  LINK -Wl,-z,notext "-foffload-options=-Wa,--no-verify -lm -misa=${architectures}"
+  NEEDS "gcc-12-offload-nvptx for GCC 12, and name one target that it knows, such as nvidia:sm_80, \
+whose code newer GPUs run too"
+  NOTE "PTX, assembled at start by the GPU's driver")
+row(amd Clang
+  FORM "machine code"
+  FLAGS -fopenmp ${offload_arch} --rocm-device-lib-path=${ROCM_BITCODE}
+  COMPILE -fopenmp-optimistic-collapse
+  NEEDS "${needs_clang}, and rocm-device-libs"
+  NOTE "machine code, which no AMD GPU has run yet")
+row(emulated Clang
+  FORM "machine code"
+  FLAGS -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu
+  COMPILE -fopenmp-optimistic-collapse
+  NEEDS "${needs_clang}"
+  NOTE "emulated on the CPU, with memory of its own")
+
+# ---- this build ----
+
+set(row ${offload_kind}_${builder})
+set(offload_form "${${row}_FORM}")
+set(offload_note "${${row}_NOTE}")
+set(offload_flags ${${row}_FLAGS})
+set(offload_compile_flags ${${row}_COMPILE})
+set(offload_link_flags ${${row}_LINK})
+
+# A target region that does not build says what is missing.
+function(check_offload)
+  string(MAKE_C_IDENTIFIER "HAVE_OFFLOAD_${offload_targets}_${builder}" have)
+  try_compile(${have} SOURCE_FROM_CONTENT region.c "int main(void) {
+    int there = 0;
+    _Pragma(\"omp target map(from : there)\")
+    there = 1;
+    return !there; }"
+    COMPILE_DEFINITIONS ${offload_flags} ${offload_compile_flags}
+    LINK_OPTIONS ${offload_flags} ${offload_link_flags}
+    OUTPUT_VARIABLE log)
+  if(NOT ${have})
+    unset(${have} CACHE) # it is tried again when something was installed
+    string(REGEX MATCH "[^\n]*error: [^\n]*" why "${log}")
+    message(FATAL_ERROR "No target region was built for ${offload_targets} (${why}): install "
+      "${${row}_NEEDS}")
+  endif()
+endfunction()
+
+if(offload_kind STREQUAL none)
+  set(offload_note "not asked for")
+elseif(NOT offload_form)
+  message(FATAL_ERROR "Offload for ${offload_targets} is built by Clang: install "
+    "${${offload_kind}_Clang_NEEDS}; and configure with -DCMAKE_C_COMPILER=clang-19")
+else()
+  check_offload()
+endif()

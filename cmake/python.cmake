@@ -1,0 +1,13 @@
+# A Python that has what the tests need: Debian's own before whatever is first on the PATH.
+
+function(find_python)
+  foreach(candidate /usr/bin/python3 python3)
+    execute_process(COMMAND ${candidate} -c "import h5py, numpy, mpmath, pytest, scipy"
+      RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(NOT missing)
+      set(MINIAPP_PYTHON ${candidate} CACHE STRING "Python of the tests and references")
+      return()
+    endif()
+  endforeach()
+endfunction()
+find_python()

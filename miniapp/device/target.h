@@ -1,0 +1,38 @@
+/*
+ * The kinds of devices, and the targets that a build may hold code for, as CMake and every message
+ * spell them: "nvidia:sm_90", "amd:gfx90a", "emulated".
+ */
+#ifndef TARGET_H
+#define TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum target_kind { TARGET_HOST, TARGET_NVIDIA, TARGET_AMD, TARGET_EMULATED, TARGET_KINDS };
+enum { TARGET_TEXT = 32 };
+
+struct target {
+    enum target_kind kind;
+    int number;     /* of its architecture: 90 of sm_90, 0x90a of gfx90a, 0 where there is none */
+    bool fits_only; /* the very same: code for sm_90a runs on no newer GPU */
+};
+
+/* "host", "nvidia", "amd" or "emulated" */
+const char *target_kind_name(enum target_kind kind);
+
+/* Whether the first characters of a text, so many, are the name of a kind of offload devices. */
+bool target_kind_find(const char *text, size_t length, enum target_kind *kind);
+
+bool target_parse(const char *text, size_t length, struct target *target);
+
+void target_print(const struct target *target, char text[TARGET_TEXT]);
+
+/* Whether code for a target runs on a GPU. NVIDIA's GPUs run machine code of their own generation
+ * for GPUs that are not newer; what is assembled at start (PTX, bitcode) runs on all that are not
+ * older. AMD's run machine code for themselves. */
+bool target_fits(const struct target *code, bool assembled_at_start, const struct target *gpu);
+
+/* The same for any of a list of targets between commas. */
+bool targets_fit(const char *list, bool assembled_at_start, const struct target *gpu);
+
+#endif

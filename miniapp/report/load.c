@@ -1,0 +1,189 @@
+#include "load.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+/* JSON has null for what is not finite. */
+static double number_of(const json_t *object, const char *name, double otherwise)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static size_t count_of(const json_t *object, const char *name)
+{
+    const double number = number_of(object, name, 0);
+    return number > 0 ? (size_t)number : 0;
+}
+
+static enum miniapp_precision precision_of(const json_t *object)
+{
+    return strcmp(text_of(object, "precision"), "float32") == 0 ? MINIAPP_FLOAT32 : MINIAPP_FLOAT64;
+}
+
+static struct miniapp_grid grid_of(const json_t *object)
+{
+    return (struct miniapp_grid){count_of(object, "nx"), count_of(object, "ny"),
+                                 count_of(object, "nz")};
+}
+
+static struct transfer_times transfer_of(const json_t *object, const char *way)
+{
+    char bytes[32], seconds[32], pinned[32];
+    snprintf(bytes, sizeof(bytes), "%s_bytes", way);
+    snprintf(seconds, sizeof(seconds), "%s_s", way);
+    snprintf(pinned, sizeof(pinned), "%s_pinned_s", way);
+    return (struct transfer_times){number_of(object, bytes, 0), number_of(object, seconds, 0),
+                                   number_of(object, pinned, 0)};
+}
+
+static struct timing timing_of(const json_t *row, const json_t *transfers)
+{
+    return (struct timing){
+        .calls = count_of(row, "calls"),
+        .first = number_of(transfers, "first_call_s", NAN),
+        .mean = number_of(row, "mean_s", NAN),
+        .stdev = number_of(row, "stdev_s", NAN),
+        .min = number_of(row, "min_s", NAN),
+        .p25 = number_of(row, "p25_s", NAN),
+        .median = number_of(row, "median_s", NAN),
+        .p75 = number_of(row, "p75_s", NAN),
+        .max = number_of(row, "max_s", NAN),
+    };
+}
+
+static enum miniapp_status load_shares(const json_t *steps, struct result *result)
+{
+    const json_t *step;
+    size_t i;
+    if (!json_is_array(steps))
+        return MINIAPP_DONE;
+    result->shares = calloc(json_array_size(steps) + 1, sizeof(*result->shares));
+    if (!result->shares)
+        return fail(MINIAPP_DEVICE, "out of memory for results");
+    result->share_count = json_array_size(steps);
+    json_array_foreach(steps, i, step)
+        result->shares[i] = (struct share){text_of(step, "kernel"), number_of(step, "share", NAN)};
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
+                                    struct results *results)
+{
+    struct result *result = results_add(results);
+    if (!result)
+        return MINIAPP_DEVICE;
+    *result = (struct result){
+        .kernel = text_of(row, "kernel"),
+        .device = text_of(row, "device"),
+        .threads = (int)count_of(row, "threads"),
+        .precision = precision_of(row),
+        .grid = grid_of(row),
+        .timing = timing_of(row, transfers),
+        .each_call = strcmp(text_of(row, "transfer"), "each-call") == 0,
+        .bytes = number_of(row, "bytes", 0),
+        .flops = number_of(row, "flops", 0),
+        .speedup = number_of(row, "speedup", NAN),
+        .device_bytes = number_of(row, "device_bytes", 0),
+        .state_bytes = number_of(transfers, "state_bytes", 0),
+        .to_device = transfer_of(transfers, "to_device"),
+        .from_device = transfer_of(transfers, "from_device"),
+        .bandwidth = number_of(row, "ceiling_bytes_per_s", 0),
+        .flop_rate = number_of(row, "ceiling_flops_per_s", 0),
+    };
+    return load_shares(json_object_get(row, "shares"), result);
+}
+
+static enum miniapp_status load_check(const json_t *entry, struct results *results)
+{
+    const json_t *place;
+    size_t i;
+    struct check *check = results_add_check(results);
+    if (!check)
+        return MINIAPP_DEVICE;
+    *check = (struct check){
+        .kernel = text_of(entry, "kernel"),
+        .device = text_of(entry, "device"),
+        .precision = precision_of(entry),
+        .variable = text_of(entry, "variable"),
+        .verdict = {.passed = json_is_true(json_object_get(entry, "passed")),
+                    .max_abs = number_of(entry, "max_abs", INFINITY),
+                    .max_rel = number_of(entry, "max_rel", INFINITY),
+                    .largest = number_of(entry, "max_ref", NAN),
+                    .rtol = number_of(entry, "rtol", NAN),
+                    .atol = number_of(entry, "atol", NAN)},
+    };
+    json_array_foreach(json_object_get(entry, "worst_index"), i, place)
+        if (i < MINIAPP_MAX_RANK)
+            check->verdict.worst_index[check->verdict.rank++] = (size_t)json_integer_value(place);
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status load_checksum(const json_t *entry, struct results *results)
+{
+    struct checksum *checksum = results_add_checksum(results);
+    if (!checksum)
+        return MINIAPP_DEVICE;
+    *checksum = (struct checksum){
+        .kernel = text_of(entry, "kernel"),
+        .device = text_of(entry, "device"),
+        .precision = precision_of(entry),
+        .grid = grid_of(entry),
+        .variable = text_of(entry, "variable"),
+    };
+    snprintf(checksum->text, sizeof(checksum->text), "%s", text_of(entry, "sha256"));
+    return MINIAPP_DONE;
+}
+
+static void load_provenance(json_t *object, struct results *results)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+        provenance_add(&results->provenance, name, json_string_value(value) ? json_string_value(value)
+                                                                           : "");
+    results->input = provenance_text(&results->provenance, "input");
+}
+
+enum miniapp_status results_load(const char *path, const char *what, struct results *results)
+{
+    json_error_t error;
+    json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text, error.line);
+    const json_t *const rows = json_object_get(root, "results");
+    const json_t *const transfers = json_object_get(root, "transfers");
+    const json_t *entry;
+    size_t i;
+    enum miniapp_status status = MINIAPP_DONE;
+    results->loaded = root;
+    if (!json_is_array(rows) || !json_is_object(json_object_get(root, "provenance")))
+        return fail(MINIAPP_INPUT, "%s: cannot %s: it holds no results of miniapp", path, what);
+    load_provenance(json_object_get(root, "provenance"), results);
+    results->seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
+    results->read_seconds = number_of(root, "read_s", NAN);
+    results->interrupted = json_string_value(json_object_get(root, "interrupted"));
+    results->reference = "a reference";
+    results->clock = (struct clock_quality){
+        number_of(json_object_get(root, "clock"), "cost_s", NAN),
+        number_of(json_object_get(root, "clock"), "resolution_s", NAN)};
+    json_array_foreach(rows, i, entry)
+        if (!status)
+            status = load_row(entry, json_array_get(transfers, i), results);
+    json_array_foreach(json_object_get(root, "validation"), i, entry)
+        if (!status)
+            status = load_check(entry, results);
+    json_array_foreach(json_object_get(root, "checksums"), i, entry)
+        if (!status)
+            status = load_checksum(entry, results);
+    results->earlier_count = results->result_count;
+    return status;
+}

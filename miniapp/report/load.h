@@ -1,0 +1,11 @@
+/* Results from a file of --format json or --resume. */
+#ifndef LOAD_H
+#define LOAD_H
+
+#include "results.h"
+
+/* Adds all that the file holds to empty results. MINIAPP_INPUT where it is no such file; `what`
+ * cannot be done then, such as "be resumed". */
+enum miniapp_status results_load(const char *path, const char *what, struct results *results);
+
+#endif

@@ -1,0 +1,33 @@
+/* The features of a processor that the host's kernels were compiled for, as the compiler names them:
+ * -march=native on another node may lack one. Only data: it is read before any kernel runs. */
+#include <stddef.h>
+
+extern const char *const host_features[];
+
+const char *const host_features[] = {
+#if defined(__AVX__)
+    "avx",
+#endif
+#if defined(__AVX2__)
+    "avx2",
+#endif
+#if defined(__FMA__)
+    "fma",
+#endif
+#if defined(__BMI2__)
+    "bmi2",
+#endif
+#if defined(__AVX512F__)
+    "avx512f",
+#endif
+#if defined(__AVX512DQ__)
+    "avx512dq",
+#endif
+#if defined(__AVX512VL__)
+    "avx512vl",
+#endif
+#if defined(__AVX512BW__)
+    "avx512bw",
+#endif
+    NULL,
+};

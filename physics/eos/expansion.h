@@ -1,0 +1,55 @@
+/*
+ * The derivatives of density by temperature and by salinity, of the equations of state 1 to 5 as in
+ * Veros. 1 to 4 are Vallis's (2006) or simpler: drho/dT is linear in temperature and depth.
+ */
+#ifndef EXPANSION_H
+#define EXPANSION_H
+
+#include "maths.h"
+#include "teos10.h"
+
+#define RHO_0 1024
+#define GRAVITY 9.81
+#define THETA_0 9.85
+#define BETA_T 1.67e-4
+#define BETA_T_STAR 1e-5
+#define BETA_S 0.78e-3
+#define GAMMA_STAR 1.1e-8
+
+struct expansion {
+    real drdT, drdS;
+};
+
+/* Of equations of state 1 to 4: drdT at THETA_0 and the surface, and how it changes. */
+struct linear_expansion {
+    real drdT, drdT_by_T, drdT_by_depth, drdS;
+};
+
+INLINED struct linear_expansion linear_expansion(int eq_of_state_type)
+{
+    return (struct linear_expansion){
+        .drdT = (real)(-RHO_0 * BETA_T),
+        .drdT_by_T = (real)(eq_of_state_type == 1 ? 0 : -RHO_0 * BETA_T_STAR),
+        .drdT_by_depth =
+            (real)(eq_of_state_type == 3 ? -RHO_0 * BETA_T * GAMMA_STAR * GRAVITY * RHO_0 : 0),
+        .drdS = (real)(eq_of_state_type == 4 ? 0 : RHO_0 * BETA_S),
+    };
+}
+
+/* Of rho = D / N = V01 d / (n + d), by the quotient rule; p in dbar. */
+INLINED struct expansion teos10_expansion(real s, real t, real p)
+{
+    const real r = square_root(s);
+    const struct teos10 f = teos10(s, t, r);
+    const struct teos10 ft = teos10_dt(s, t, r);
+    const struct teos10 fs = teos10_ds(s, t, r);
+    const real d = teos10_d(&f, p);
+    const real n = teos10_n(&f, p);
+    const real factor = (real)V01 / ((n + d) * (n + d));
+    return (struct expansion){
+        factor * (teos10_d(&ft, p) * n - d * teos10_n(&ft, p)),
+        factor * (teos10_d(&fs, p) * n - d * teos10_n(&fs, p)),
+    };
+}
+
+#endif

@@ -1,0 +1,130 @@
+"""Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
+
+import numpy as np
+
+from .problem import Unusable, note
+
+NAMES = {
+    "longitude": {"lon", "longitude", "nav_lon", "glamt", "xt"},
+    "latitude": {"lat", "latitude", "nav_lat", "gphit", "yt"},
+    "depth": {"depth", "deptht", "depthu", "depthv", "depthw", "lev", "level", "z", "zt", "zw",
+              "st_ocean", "gdept_1d"},
+    "time": {"time", "t", "time_counter"},
+}
+UNITS = {
+    "longitude": {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"},
+    "latitude": {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen", "degreesn"},
+}
+STANDARD_NAMES = {"longitude": "longitude", "latitude": "latitude", "time": "time",
+                  "depth": "depth", "height": "depth", "altitude": "depth",
+                  "height_above_mean_sea_level": "depth"}
+DEGREES = {"", "degrees", "degree", "deg"}
+METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "cm": 0.01,
+          "centimeters": 0.01, "km": 1000.0}
+
+
+def text_of(variable, attribute):
+    return str(variable.attrs.get(attribute, "")).strip()
+
+
+def role(name, variable):
+    """longitude, latitude, depth or time, if it is any of them."""
+    units = text_of(variable, "units").lower()
+    for what, known in UNITS.items():
+        if units in known:
+            return what
+    if text_of(variable, "standard_name").lower() in STANDARD_NAMES:
+        return STANDARD_NAMES[text_of(variable, "standard_name").lower()]
+    if " since " in units or text_of(variable, "axis").upper() == "T":
+        return "time"
+    if text_of(variable, "positive").lower() in ("up", "down") or text_of(
+            variable, "axis").upper() == "Z":
+        return "depth"
+    return next((what for what, known in NAMES.items() if name.lower() in known), None)
+
+
+def coordinates_of(dataset, variable):
+    """For each role the coordinate that suits best; those along a dimension of its name first."""
+    declared = str(variable.encoding.get("coordinates", "")).split()
+    candidates = {}
+    for name in dataset.variables:
+        one = dataset[name]
+        what = role(str(name), one) if one.dtype.kind in "iuf" else None
+        if what and one.ndim and set(one.dims) <= set(variable.dims) and name != variable.name:
+            rank = (name not in variable.dims, name not in declared, one.ndim, str(name))
+            candidates.setdefault(what, []).append((rank, one))
+    return {what: min(found, key=lambda pair: pair[0])[1] for what, found in candidates.items()}
+
+
+def load(path, variable):
+    """All values of a variable; only now is its data read."""
+    if variable.dtype.kind not in "iufb":
+        raise Unusable(f"{path}: '{variable.name}' holds no numbers")
+    try:
+        return np.asarray(variable.values, float)
+    except (OSError, RuntimeError, ValueError, IndexError) as error:
+        raise Unusable(f"{path}: '{variable.name}' cannot be read ({error})") from error
+
+
+def values_of(path, coordinate):
+    values = load(path, coordinate)
+    if not np.isfinite(values).all():
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
+                       "numbers")
+    return values
+
+
+def along_one(path, coordinate, what):
+    """The dimension and the values of a horizontal coordinate, 2-D ones if they are regular."""
+    values, units = values_of(path, coordinate), text_of(coordinate, "units")
+    if units.lower() not in UNITS[what] | DEGREES:
+        raise Unusable(f"{path}: {what} '{coordinate.name}' is in '{units}', expected degrees")
+    if coordinate.ndim == 1:
+        return coordinate.dims[0], values
+    if coordinate.ndim != 2:
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has {coordinate.ndim} axes, "
+                       "expected 1, or 2 on a regular grid")
+    spread = [np.ptp(values, axis=i).max() for i in (0, 1)]
+    across = int(np.argmin(spread))
+    line = values.take(0, axis=across)
+    spacing = np.abs(np.diff(line)).min() if len(line) > 1 else 1.0
+    if spread[across] > 0.01 * spacing:
+        raise Unusable(
+            f"{path}: the grid is curvilinear: '{coordinate.name}' varies by {spread[across]:.3g} "
+            f"degrees along '{coordinate.dims[across]}', expected a regular grid of longitudes and "
+            "latitudes; regrid it, for example by cdo remapbil,r360x180")
+    note(f"{path}: 2-D '{coordinate.name}' is regular and taken as an axis")
+    return coordinate.dims[1 - across], line
+
+
+def heights(path, coordinate):
+    """z in m, negative below the surface, of a 1-D depth or height."""
+    if coordinate.ndim != 1:
+        raise Unusable(f"{path}: depth '{coordinate.name}' has {coordinate.ndim} axes, expected 1: "
+                       "levels at the same depths everywhere")
+    values = values_of(path, coordinate)
+    units = text_of(coordinate, "units")
+    if units and units.lower() not in METRES:
+        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm or km")
+    values = values * METRES.get(units.lower(), 1.0)
+    positive = text_of(coordinate, "positive").lower()
+    down = positive == "down" or (positive != "up" and values.sum() > 0)
+    z = -values if down else values
+    if (z > 0).any():
+        raise Unusable(f"{path}: depth '{coordinate.name}' has a level {z.max():g} m above the "
+                       "surface, expected levels below it; is its attribute 'positive' right?")
+    if down:
+        note(f"{path}: '{coordinate.name}' is a depth, positive down; z is its negative")
+    return z + 0.0  # no negative zero
+
+
+def ascending(path, name, points, what):
+    """Whether points rise along their axis; neither rising nor falling is an error."""
+    if len(points) < 2 or (np.diff(points) > 0).all():
+        return True
+    if not (np.diff(points) < 0).all():
+        raise Unusable(f"{path}: coordinate '{name}' neither rises nor falls throughout, expected "
+                       "one direction and no value twice")
+    start = {"depth": "the surface", "latitude": "the north", "longitude": "the east"}[what]
+    note(f"{path}: '{name}' begins at {start}: turned round")
+    return False

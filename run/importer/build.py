@@ -1,0 +1,139 @@
+"""From the options to the input file and its picture."""
+
+import contextlib
+import errno
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+
+import gsw
+import numpy as np
+import xarray
+
+import make_grid
+from . import fields, figure, ocean, veros
+from .options import SETTINGS
+from .problem import Unusable, Unwritable, Usage, note
+from .source import Source
+
+INTEGERS = ("eq_of_state_type",)
+METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
+                "long_name": "x of T points"},
+          "y": {"units": "m", "standard_name": "projection_y_coordinate",
+                "long_name": "y of T points"}}
+
+
+def check_options(chosen, source):
+    """Options that would do nothing are a misunderstanding."""
+    if source.is_veros:
+        idle = [name for name, given in (
+            ("--temperature", chosen.temperature), ("--salinity", chosen.salinity),
+            ("--holes", chosen.holes != "refuse"), ("--cyclic-x", chosen.cyclic_x is not None),
+            ("--variable temp, salt, maskT, u or v",
+             {"temp", "salt", "maskT", "u", "v"} & set(chosen.variable)),
+            ("--default temp or salt", {"temp", "salt"} & set(chosen.default))) if given]
+        if idle:
+            raise Usage(f"{', '.join(idle)}: of no use, since a snapshot of Veros says all that")
+    elif chosen.restart:
+        raise Unusable(f"{source.name}: is no snapshot of Veros, expected one beside --restart: a "
+                       "restart holds no grid and no settings")
+
+
+def check_finite(g, source):
+    for name in g:
+        if not np.isfinite(g[name]).all():
+            raise Unusable(f"{source.name}: {name} is not finite everywhere after the conversion, "
+                           "expected numbers: are the coordinates right?")
+
+
+def checksum(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def root_attributes(chosen, settings, cyclic):
+    """Settings for the kernels, and where all of it comes from; no time, so that it is the same."""
+    files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
+    kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
+            for name in SETTINGS}
+    return {
+        "Conventions": "CF-1.8",
+        "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",
+        "source": ", ".join(f"{path.name} sha256:{checksum(path)}" for path in files),
+        "history": f"run/make-input {shlex.join(sys.argv[1:])}",
+        "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
+        "halo": 0, "cyclic_x": int(cyclic), **kept}
+
+
+def stored(g):
+    """What goes into the file, in its types."""
+    types = {"u1": "<u1", "i4": "<i4"}
+    return {name: np.ascontiguousarray(g[name], types.get(dtype, "<f8"))
+            for name, (_, dtype, *_) in make_grid.FIELDS.items() if name in g}
+
+
+def attributes_of(is_degrees):
+    def attributes(name):
+        own = {} if is_degrees else METRES.get(name, {})
+        return {**make_grid.attributes_of(name), **own}
+    return attributes
+
+
+@contextlib.contextmanager
+def scratch(path):
+    """A name beside the result, so that a file half written never stands in its place."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".make-input-", suffix=path.suffix)
+    os.close(handle)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def writing(path):
+    """A name to write to, which takes the place of the path when all went well."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with scratch(path) as name:
+            yield name
+            os.replace(name, path)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Unwritable(f"{path}: cannot be written: {reason}") from error
+
+
+def write(chosen, g, root, is_degrees):
+    """The picture first: its name tells first whether it can be drawn."""
+    with writing(chosen.output) as output:
+        with writing(chosen.figure) as picture:
+            figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
+        make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
+                        attributes_of(is_degrees), root)
+
+
+def build(chosen):
+    source = Source(chosen)
+    source.is_veros = veros.is_snapshot(source)
+    check_options(chosen, source)
+    make = veros.rebuild if source.is_veros else ocean.make
+    g, settings, cyclic = make(source, chosen)
+    settings.update(chosen.set)
+    fields.complete(g, settings, source, chosen, cyclic)
+    if chosen.time is not None and not source.has_time:
+        raise Unusable(f"{source.name}: no variable has a time axis, expected no --time")
+    check_finite(g, source)
+    is_degrees = bool(settings.get("coord_degree", True))
+    if not is_degrees:
+        g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
+    write(chosen, g, root_attributes(chosen, settings, cyclic), is_degrees)
+    cells, columns = g["maskT"], g["kbot"]
+    note(f"{np.sum(cells)} of {cells.size} cells are wet, in {np.sum(columns > 0)} of "
+         f"{columns.size} columns; halo 0, cyclic_x {int(cyclic)}")
+    return chosen.output, chosen.figure

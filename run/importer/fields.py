@@ -1,0 +1,177 @@
+"""Turbulence, mixing and velocities: given by the user, found in the file, or stated defaults."""
+
+import numpy as np
+
+from make_grid import FIELDS
+from . import closures
+from .options import FIELDS as GIVEN
+from .problem import Unusable, note
+
+LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
+OPTIONAL = ("tke_taup1",)  # without it the program takes 0
+WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
+
+
+def parts(units):
+    """m2 s-1, m^2/s, m**2.s**-1 and m2/s as the same set of factors."""
+    text = units.replace("**", "").replace("^", "").replace(".", " ").replace("*", " ")
+    top, _, bottom = text.partition("/")
+    negative = [word.strip("()") for word in bottom.replace("/", " ").split()]
+    factors = [word for word in top.split() if word != "1"]
+    factors += [f"{w.rstrip('0123456789')}-{w.lstrip('abcdefghijklmnopqrstuvwxyzKJ') or 1}"
+                for w in negative]
+    return sorted(factors)
+
+
+def check_units(name, path, variable, source, expected):
+    units = source.units_of(name, variable)
+    if units and parts(units) != parts(expected):
+        raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected "
+                       f"{expected}; if the file is wrong say --units {name}='{expected}'")
+
+
+def check_place(g, name, path, variable, placed):
+    """Points of the field must be those of the grid: T or W points in the vertical."""
+    for what, points, ours in (("longitude", placed.lon, g["x"]), ("latitude", placed.lat, g["y"])):
+        if points is not None and (len(points) != len(ours)
+                                   or np.abs(points - ours).max() > 0.05 * np.diff(ours).min()):
+            raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than "
+                           "temperature, expected the same points")
+    if placed.z is None:
+        return
+    at = {"T": g["zt"], "W": g["zw"]}
+    on = [point for point, z in at.items() if len(z) == len(placed.z)
+          and (np.abs(z - placed.z) <= 0.25 * g["dzt"]).all()]
+    if not on:
+        raise Unusable(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
+                       "expected T points or upper faces")
+    if on == ["T"] and name not in ("K_iso", "u", "v"):
+        note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
+
+
+def read(g, name, source, chosen):
+    """The field of the file on the grid; None where there is none."""
+    _, _, units, standard_name, _ = FIELDS[name]
+    found = source.find(name, (standard_name,) if standard_name else ())
+    if not found:
+        return None
+    path, variable = found
+    check_units(name, path, variable, source, units)
+    placed = source.place(path, variable)
+    check_place(g, name, path, variable, placed)
+    shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
+    values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape).copy()
+    wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
+    missing = wet & ~np.isfinite(values)
+    if missing.any() and name not in chosen.default:
+        raise Unusable(f"{path}: '{variable.name}' for {name} is missing in {missing.sum()} wet "
+                       f"cells, expected a value; --default {name}=VALUE fills them")
+    values[missing] = chosen.default.get(name, 0.0)
+    values[~np.isfinite(values)] = 0.0
+    note(f"{name}: from '{variable.name}'" + (f", {missing.sum()} missing cells filled"
+                                            if missing.any() else ""))
+    return values
+
+
+def check(name, values, g, source):
+    wet = g["maskT"] if values.ndim == 3 else g["maskT"][-1]
+    if name in LEAST and (values[wet] < LEAST[name]).any():
+        raise Unusable(f"{source.name}: {name} is {values[wet].min():g} in a wet cell, expected "
+                       + ("more than 0" if LEAST[name] else "0 or more"))
+    return values
+
+
+def default_tke(g):
+    note(f"tke: default, {3.75 * WIND:g} exp(z / 50 m) + 1e-06 m2 s-2, as a wind stress of 0.1 N "
+        "m-2 has it at the surface")
+    profile = 3.75 * WIND * np.exp(g["zw"] / 50.0) + 1e-6
+    return profile[:, None, None] * g["maskW"]
+
+
+def add_velocities(g, source, cyclic):
+    """On the upper faces from u and v, where the user names both."""
+    if "u" in source.variable:
+        faces = [on_faces(g, name, source) for name in ("u", "v")]
+        names = ("u_wgrid", "v_wgrid", "w_wgrid")
+        g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
+        note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
+
+
+def on_faces(g, name, source):
+    """u on eastern faces, v on northern ones; from T points the mean of both neighbours."""
+    axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
+                              "v": (1, "lat", "latitude", "maskV")}[name]
+    ours = g["x" if name == "u" else "y"]
+    path, variable = source.find(name)
+    check_units(name, path, variable, source, "m s-1")
+    placed = source.place(path, variable)
+    points = getattr(placed, line)
+    if points is None or len(points) != len(ours):
+        raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than temperature, "
+                       "expected T points, or eastern faces of u and northern faces of v")
+    shift = (points - ours) / np.diff(ours, append=2 * ours[-1] - ours[-2])
+    at_faces = (np.abs(shift - 0.5) < 0.1).all()
+    if at_faces:
+        setattr(placed, line, ours)
+    check_place(g, name, path, variable, placed)
+    if placed.values.shape != g["temp"].shape:
+        raise Unusable(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
+                       "depth")
+    values = np.nan_to_num(placed.values, nan=0.0)
+    if not at_faces:  # the mask closes the last face of a closed axis
+        values = 0.5 * (values + np.roll(values, -1, axis))
+    note(f"{name}: from '{variable.name}', "
+         + ("on faces" if at_faces else "on T points: a face has the mean of both cells"))
+    return values * g[mask]
+
+
+def largest_courant(g, settings):
+    widths = (g["cost"][:, None] * g["dxt"], g["dyt"][:, None], g["dzw"][:, None, None])
+    return settings["dt_tracer"] * max(np.max(np.abs(g[name]) / width) for name, width in
+                                       zip(("u_wgrid", "v_wgrid", "w_wgrid"), widths))
+
+
+def derived(g, name, settings):
+    """What stands in for a field that nobody gave; the order of GIVEN matters here."""
+    if name == "K_iso":
+        note("K_iso: default, 1000 m2 s-1")
+        return np.full_like(g["temp"], 1000.0)
+    if name == "tke":
+        return default_tke(g)
+    if name in ("kappaM", "mxl"):
+        note(f"{name}: from tke and the stratification, by Veros's closure")
+        mxl, kappa = closures.mixing(g["tke"], g["Nsqr"], g, settings)
+        return mxl if name == "mxl" else kappa
+    if name == "forc":
+        note("forc: default, as much as TKE dissipates: c_eps tke^(3/2) / mxl")
+        tke = np.maximum(g["tke"], 0.0)
+        return settings["c_eps"] * tke * np.sqrt(tke) / np.maximum(g["mxl"], 1e-12) * g["maskW"]
+    if name == "forc_tke_surface":
+        note(f"forc_tke_surface: default, {WIND ** 1.5:g} m3 s-3, the friction velocity cubed")
+        return WIND ** 1.5 * g["maskT"][-1]
+    note(f"{name}: default, 0")
+    return np.zeros_like(g["temp"])
+
+
+def complete(g, settings, source, chosen, cyclic):
+    """Adds what is still missing to the fields."""
+    add_velocities(g, source, cyclic)
+    for name in GIVEN:
+        asked = name in chosen.variable or name in chosen.default
+        if name in g and not asked:
+            continue
+        values = None if source.is_veros and name not in chosen.variable else read(
+            g, name, source, chosen)
+        if values is None and name in chosen.default:
+            note(f"{name}: {chosen.default[name]:g}, by --default")
+            shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
+            values = np.full(shape, chosen.default[name])
+        if values is None and name not in OPTIONAL:
+            values = derived(g, name, settings)
+        if values is not None:
+            g[name] = check(name, values, g, source)
+    courant = largest_courant(g, settings)
+    if courant:
+        note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"
+            + (": the advection of TKE is unstable, set a shorter --set dt_tracer=SECONDS"
+               if courant > 1 else ""))

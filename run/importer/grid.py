@@ -1,0 +1,99 @@
+"""Veros's staggered grid from the coordinates of T points."""
+
+import gsw
+import numpy as np
+
+from make_grid import EARTH_RADIUS, masks_of
+from .problem import Unusable, note
+
+METRES_A_DEGREE = EARTH_RADIUS / 180.0 * np.pi
+
+
+def goes_round(lon):
+    """Whether the gap from the last longitude to the first, a turn on, is like its neighbours."""
+    ends = 0.5 * (lon[1] - lon[0] + lon[-1] - lon[-2])
+    gap = lon[0] + 360 - lon[-1]
+    return abs(gap - ends) <= 0.05 * ends
+
+
+def outer_edges(points):
+    """Edges of cells: midway between the points, as in Veros, and as far beyond the ends."""
+    if len(points) == 1:
+        return points[0] + np.array([-0.5, 0.5])
+    middle = 0.5 * (points[1:] + points[:-1])
+    return np.concatenate(([2 * points[0] - middle[0]], middle, [2 * points[-1] - middle[-1]]))
+
+
+def zonal(lon, cyclic):
+    """dxt and dxu in degrees."""
+    if cyclic:
+        lon = np.append(lon, lon[0] + 360)
+        dxu = np.diff(lon)
+        return 0.5 * (dxu + np.roll(dxu, 1)), dxu
+    edges = outer_edges(lon)
+    return np.diff(edges), np.append(np.diff(lon), 2 * (edges[-1] - lon[-1]))
+
+
+def meridional(lat):
+    """dyt and dyu in degrees, and the latitudes of the northern faces; none is beyond a pole."""
+    edges = np.clip(outer_edges(lat), -90, 90)
+    return np.diff(edges), np.append(np.diff(lat), 2 * (edges[-1] - lat[-1])), edges[1:]
+
+
+def vertical(source, z):
+    """zt, zw, dzt and dzw; the uppermost W point is the surface."""
+    zt = z.copy()
+    if zt[-1] == 0:
+        if len(zt) == 1:
+            raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a "
+                           "thickness")
+        zt[-1] = zt[-2] / 4
+        note(f"{source.name}: the level at 0 m stands for the water down to halfway to the next: "
+            f"its T point is at {-zt[-1]:g} m")
+    elif len(zt) > 1 and -zt[-1] > 1.5 * (zt[-1] - zt[-2]):
+        note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the "
+             "surface")
+    zw = np.append(0.5 * (zt[1:] + zt[:-1]), 0.0)
+    dzw = np.append(np.diff(zt), -2 * zt[-1])
+    dzt = np.diff(zw, prepend=2 * zt[0] - zw[0])
+    return zt, zw, dzt, dzw
+
+
+def make_grid(source, lon, lat, z, cyclic):
+    """Coordinates and spacings; cyclic is 0, 1, or None where the longitudes decide."""
+    for what, points in (("longitude", lon), ("latitude", lat)):
+        if len(points) < 2:
+            raise Unusable(f"{source.name}: one {what} has no spacing, expected 2 or more")
+    turn = goes_round(lon)
+    if cyclic is None:
+        cyclic = int(turn)
+        note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
+            + ("go round the globe: cyclic in x" if cyclic else "do not go round: closed in x"))
+    # a channel may be cyclic without a turn: its gap is as wide as its last cells
+    dxt, dxu = zonal(lon, cyclic and turn)
+    dyt, dyu, northern = meridional(lat)
+    zt, zw, dzt, dzw = vertical(source, z)
+    g = {"x": lon, "y": lat, "z": zt, "zt": zt, "zw": zw, "dzt": dzt, "dzw": dzw,
+         "cost": np.cos(np.radians(lat)), "cosu": np.cos(np.radians(northern))}
+    for name, degrees in (("dxt", dxt), ("dxu", dxu), ("dyt", dyt), ("dyu", dyu)):
+        g[name] = METRES_A_DEGREE * degrees
+    note(f"grid of {len(lon)} x {len(lat)} x {len(zt)} cells, edges midway between the points, "
+        f"down to {-(zw[-1] - dzt.sum()):g} m")
+    return g, bool(cyclic)
+
+
+def add_topography(g, wet, cyclic):
+    """kbot and the masks of a column mask without holes."""
+    g["kbot"] = np.where(wet.any(axis=0), len(wet) + 1 - wet.sum(axis=0), 0)
+    g.update(masks_of(g["kbot"], len(wet), cyclic))
+
+
+def mean_pressure(g):
+    """One pressure a level, which is what the kernels take: the mean over the ocean's surface."""
+    p = gsw.p_from_z(g["zt"][:, None], g["y"])
+    area = g["cost"] * g["dyt"] * (g["maskT"][-1] * g["dxt"]).sum(axis=1)
+    mean = p @ area / area.sum()
+    rows = area > 0
+    note("p: pressure by gsw.p_from_z, of each level the mean over the ocean's surface; the "
+        f"farthest latitude differs from it by {np.abs(p[:, rows] - mean[:, None]).max():.3g} dbar")
+    return mean

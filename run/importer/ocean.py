@@ -1,0 +1,109 @@
+"""The input that follows from temperature and salinity on latitude, longitude and depth."""
+
+import gsw
+import numpy as np
+
+from make_grid import RHO_0, SETTINGS
+from . import grid, water
+from .problem import Unusable, note
+
+GRAVITY = 9.81  # m s-2, as in Veros
+# of the closure, as in Veros's setups
+CLOSURE = {"c_k": 0.1, "tke_mxl_choice": 2, "mxl_min": 1e-8, "kappaM_min": 2e-4,
+           "kappaM_max": 100.0}
+
+
+def read_water(source, chosen):
+    """Temperature and salinity of the file; whatever lacks, and its axes, is named at once."""
+    found = {name: water.read(name, source, chosen) for name in ("temp", "salt")
+             if name in chosen.variable or name not in chosen.default}
+    lacks = [water.what_would_do(name) for name, value in found.items() if not value]
+    for name, value in found.items():
+        lacks += water.missing_axes(name, value[0]) if value else []
+    if lacks:
+        raise Unusable(f"{source.name}: missing: {'; '.join(lacks)}; there is: {source.listing()}")
+    return found
+
+
+def check_same_axes(source, found):
+    first = found[next(iter(found))][0]
+    for name, (placed, _, path, variable) in found.items():
+        for what in ("lon", "lat", "z"):
+            a, b = getattr(first, what), getattr(placed, what)
+            if len(a) != len(b) or not np.allclose(a, b, rtol=1e-5, atol=1e-6):
+                raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than "
+                               "temperature, expected both on the same points")
+    return first
+
+
+def read_mask(source, shape):
+    """The user's mask, which may lack an axis; None without one."""
+    if "maskT" not in source.variable:
+        return None
+    path, variable = source.find("maskT")
+    note(f"{path}: land is where '{variable.name}' is 0")
+    try:
+        return np.broadcast_to(source.place(path, variable).values, shape)
+    except ValueError as error:
+        raise Unusable(f"{path}: '{variable.name}' for maskT does not fit temperature's {shape} "
+                       "cells along z, y, x, expected a mask of them") from error
+
+
+def constant(name, chosen, shape):
+    note(f"{name}: {chosen.default[name]:g} everywhere, by --default")
+    return np.full(shape, chosen.default[name])
+
+
+def check_raw(source, temp, salt, wet):
+    hint = "are its units and its fill value right?"
+    water.check_range(source, "temperature in degC", temp, wet, -20, 80, hint)
+    water.check_range(source, "salinity", salt, wet, 0, 50, hint)
+    if salt[wet].max() < 1:
+        raise Unusable(f"{source.name}: salinity is at most {salt[wet].max():g}, expected parts "
+                       "per thousand; if it is in kg/kg say --units salt=kg/kg")
+
+
+def make_water(source, chosen, found, first):
+    """temp, salt and the cells that are wet."""
+    values = {name: placed.values for name, (placed, *_) in found.items()}
+    kinds = {"temp": "conservative", "salt": "absolute",
+             **{name: kind for name, (_, kind, *_) in found.items()}}
+    wet = water.where_wet(source, values.get("temp"), values.get("salt"),
+                          read_mask(source, first.values.shape))
+    wet = water.close_holes(source, wet, list(values.values()), first.z, chosen.holes)
+    for name in {"temp", "salt"} - set(values):
+        values[name] = constant(name, chosen, wet.shape)
+    temp, salt = (np.where(wet, values[name], np.nan) for name in ("temp", "salt"))
+    check_raw(source, temp, salt, wet)
+    temp, salt = water.convert(temp, kinds["temp"], salt, kinds["salt"], first.lon, first.lat,
+                               first.z)
+    made = "as TEOS-10 has it"
+    water.check_range(source, "Absolute Salinity", salt, wet, 0, 50, made)
+    water.check_range(source, "Conservative Temperature", temp, wet, -20, 80, made)
+    return np.where(wet, temp, 0.0), np.where(wet, salt, 0.0), wet
+
+
+def stratification(g):
+    """Nsqr on the upper faces, of two cells at the pressure of the lower; the top as below it."""
+    density = [gsw.rho(g["salt"][part], g["temp"][part], g["p"][:-1, None, None])
+               for part in (np.s_[1:], np.s_[:-1])]
+    nsqr = np.zeros_like(g["temp"])
+    nsqr[:-1] = (-GRAVITY / RHO_0 / g["dzw"][:-1, None, None] * g["maskW"][:-1]
+                 * (density[0] - density[1]))
+    if len(nsqr) > 1:
+        nsqr[-1] = nsqr[-2]
+    return nsqr
+
+
+def make(source, chosen):
+    """Fields, settings, and whether x is cyclic."""
+    found = read_water(source, chosen)
+    first = check_same_axes(source, found)
+    temp, salt, wet = make_water(source, chosen, found, first)
+    g, cyclic = grid.make_grid(source, first.lon, first.lat, first.z, chosen.cyclic_x)
+    grid.add_topography(g, wet, cyclic)
+    g.update(temp=temp, salt=salt, p=grid.mean_pressure(g))
+    g["Nsqr"] = stratification(g)
+    settings = {**SETTINGS, **CLOSURE, "eq_of_state_type": 5}
+    note("settings: those of inputs/grid.h5, but eq_of_state_type 5 (TEOS-10); --set changes them")
+    return g, settings, cyclic

@@ -1,0 +1,106 @@
+"""The command line of run/make-input."""
+
+import argparse
+import math
+from pathlib import Path
+
+from .problem import Usage
+
+# What may be given beside the grid: by --variable, --default, or the file's variable of that name.
+FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
+          "w_wgrid", "dtke_taum1", "tke_taup1")
+SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",
+            "AB_eps", "alpha_tke", "c_eps", "K_h_tke")
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as everything else does."""
+
+    def error(self, message):
+        raise Usage(f"{message} (--help helps)")
+
+
+def make_parser(text):
+    parser = Parser(prog="run/make-input", description=text, allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("files", metavar="FILE.nc", type=Path, nargs="+",
+        help="netCDF; several where temperature and salinity are in files of their own")
+    add("-o", "--output", metavar="GRID.h5", type=Path, required=True, help="the file to write")
+    add("--figure", metavar="FILE", type=Path,
+        help="the picture, its kind by its ending [the output's name with .png]")
+    add("--time", metavar="INDEX", type=int, help="the record to take, from 0")
+    add("--variable", metavar="NAME=THEIRS", action="append", default=[],
+        help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}; repeatable")
+    add("--default", metavar="NAME=VALUE", action="append", default=[],
+        help="a constant for salt, temp or one of those fields: everywhere, or where theirs is "
+             "missing; repeatable")
+    add("--units", metavar="NAME=UNITS", action="append", default=[],
+        help="the units that their variable has, whatever the file says; repeatable")
+    add("--set", metavar="NAME=VALUE", action="append", default=[],
+        help="a setting for the kernels, kept in the output; repeatable")
+    add("--temperature", choices=("in-situ", "potential", "conservative"),
+        help="what their temperature is [by its standard name]")
+    add("--salinity", choices=("practical", "absolute"),
+        help="what their salinity is [by its standard name]")
+    add("--holes", choices=("refuse", "fill", "land"), default="refuse",
+        help="dry cells above water: end with an error, interpolate in the vertical, or make land "
+             "of the water below [refuse]")
+    add("--cyclic-x", metavar="0|1", type=int, choices=(0, 1),
+        help="whether the last column meets the first [whether longitudes go round the globe]")
+    add("--restart", metavar="FILE.h5", type=Path,
+        help="a restart of Veros, of the run whose snapshot FILE.nc is")
+    return parser
+
+
+def pairs(option, texts, names):
+    """NAME=VALUE texts as a dictionary."""
+    result = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value:
+            raise Usage(f"{option} {text}: expected NAME=VALUE")
+        if name not in names:
+            raise Usage(f"{option} {text}: there is no '{name}', expected one of "
+                        f"{', '.join(names)}")
+        if name in result:
+            raise Usage(f"{option} {text}: '{name}' was given before")
+        result[name] = value
+    return result
+
+
+def numbers(option, texts, names):
+    result = pairs(option, texts, names)
+    for name, text in result.items():
+        try:
+            result[name] = float(text)
+        except ValueError:
+            result[name] = math.nan
+        if not math.isfinite(result[name]):
+            raise Usage(f"{option} {name}={text}: expected a number")
+    return result
+
+
+def parse(text):
+    """The options, with the repeatable ones as dictionaries."""
+    chosen = make_parser(text).parse_args()
+    water = ("temp", "salt")
+    theirs = (*water, "maskT", "u", "v", *FIELDS)
+    chosen.variable = pairs("--variable", chosen.variable, theirs)
+    chosen.default = numbers("--default", chosen.default, (*water, *FIELDS))
+    chosen.units = pairs("--units", chosen.units, theirs)
+    chosen.set = numbers("--set", chosen.set, SETTINGS)
+    if ("u" in chosen.variable) != ("v" in chosen.variable):
+        raise Usage("--variable: u and v belong together, but only one is given")
+    if set(water) <= set(chosen.default):
+        raise Usage("--default: temp and salt cannot both be constants, where would land be?")
+    if chosen.time is not None and chosen.time < 0:
+        raise Usage(f"--time {chosen.time}: expected an index of 0 or more")
+    chosen.figure = chosen.figure or chosen.output.with_suffix(".png")
+    if chosen.figure == chosen.output:
+        raise Usage(f"--figure {chosen.figure}: is the output itself, expected another name")
+    inputs = {path.resolve() for path in (*chosen.files, chosen.restart) if path}
+    for path in (chosen.output, chosen.figure):
+        if path.resolve() in inputs:
+            raise Usage(f"{path}: would be overwritten, expected an output that is no input")
+    return chosen

@@ -1,0 +1,35 @@
+"""What ends a run, and how anything is said."""
+
+import sys
+
+
+class Problem(Exception):
+    """A reason to stop: one line that says what is wrong and what was expected."""
+    code = 3
+
+
+class Usage(Problem):
+    """The command line is wrong."""
+    code = 2
+
+
+class Unusable(Problem):
+    """An input cannot be used."""
+    code = 3
+
+
+class Unwritable(Problem):
+    """An output cannot be written."""
+    code = 5
+
+
+NOTES = {}
+
+
+def note(text):
+    """What was done, to be told once it has all been done: a failure prints its own line only."""
+    NOTES[" ".join(str(text).split())] = None  # the same note, as of a second variable, only once
+
+
+def say(text):
+    print("run/make-input:", " ".join(str(text).split()), file=sys.stderr)

@@ -1,0 +1,182 @@
+"""The netCDF files: finding variables in them, and laying those out as (z, y, x)."""
+
+import dataclasses
+import errno
+
+import numpy as np
+import xarray
+
+from . import axes
+from .problem import Unusable, note
+
+# In the order in which they are preferred; each with what it says about the variable.
+STANDARD_NAMES = {
+    "temp": {"sea_water_conservative_temperature": "conservative",
+             "sea_water_potential_temperature": "potential", "sea_water_temperature": "in-situ"},
+    "salt": {"sea_water_absolute_salinity": "absolute", "sea_water_practical_salinity": "practical",
+             "sea_water_salinity": "practical"},
+}
+COMMON_NAMES = {
+    "temp": ("temp", "thetao", "temperature", "t_an", "votemper", "theta", "pottmp", "bigthetao"),
+    "salt": ("salt", "so", "salinity", "s_an", "vosaline"),
+}
+
+
+@dataclasses.dataclass
+class Placed:
+    """Values as (z, y, x) from the bottom, the south and the west; an axis is None where the
+    variable has none, and its length is 1 then."""
+    values: np.ndarray
+    z: np.ndarray
+    lat: np.ndarray
+    lon: np.ndarray
+
+
+def open_file(path):
+    try:
+        if not path.is_file():
+            raise OSError(errno.ENOENT, "No such file" if not path.exists() else "Not a file")
+        with open(path, "rb"):  # says why better than netCDF does
+            pass
+    except OSError as error:
+        raise Unusable(f"{path}: {error.strerror}") from error
+    try:
+        return xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+    except Exception as error:  # whatever the libraries make of somebody's file
+        raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
+                       f"({type(error).__name__}: {error})") from error
+
+
+def plural(count, word):
+    return f"{count} {word}{'s' if count != 1 else ''}"
+
+
+class Source:
+    """All files of one run."""
+
+    def __init__(self, chosen):
+        self.datasets = [(path, open_file(path)) for path in chosen.files]
+        self.name = ", ".join(map(str, chosen.files))
+        self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
+        self.has_time = False
+
+    def listing(self):
+        names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
+        return ", ".join(names) or "no variable"
+
+    def of_name(self, name):
+        return next(((path, dataset[name]) for path, dataset in self.datasets if name in dataset),
+                    None)
+
+    def of_standard_name(self, name, standard_name):
+        """The variable of a CF standard name; of several, the one with a common name."""
+        found = [(path, dataset[key]) for path, dataset in self.datasets
+                 for key in dataset.data_vars
+                 if axes.text_of(dataset[key], "standard_name") == standard_name]
+        if len(found) > 1:
+            usual = [pair for pair in found if pair[1].name in COMMON_NAMES.get(name, (name,))]
+            if len(usual) != 1:
+                keys = ", ".join(str(variable.name) for _, variable in found)
+                raise Unusable(f"{self.name}: {keys} all have the standard name {standard_name}, "
+                               f"expected one: choose by --variable {name}=THEIRS")
+            found = usual
+        return found[0] if found else None
+
+    def find(self, name, standard_names=()):
+        """(path, variable) for one of our names, or None."""
+        if name in self.variable:
+            found = self.of_name(self.variable[name])
+            if not found:
+                raise Unusable(f"{self.name}: there is no variable '{self.variable[name]}', "
+                               f"expected by --variable {name}=; there is: {self.listing()}")
+            return found
+        for standard_name in standard_names:
+            if found := self.of_standard_name(name, standard_name):
+                return found
+        for common in COMMON_NAMES.get(name, (name,)):
+            if found := self.of_name(common):
+                return found
+        return None
+
+    def units_of(self, name, variable):
+        return self.units.get(name, axes.text_of(variable, "units"))
+
+    def record(self, path, variable, dimension):
+        """The variable at the chosen time."""
+        self.has_time = True
+        count = variable.sizes[dimension]
+        if self.time is None and count > 1:
+            raise Unusable(f"{path}: '{variable.name}' has {count} records along '{dimension}', "
+                           f"expected a choice: --time 0 to {count - 1}")
+        index = self.time or 0
+        if index >= count:
+            raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along "
+                           f"'{dimension}', expected --time from 0 to {count - 1}")
+        if count > 1:
+            note(f"{path}: record {index} of {count} along '{dimension}'")
+        return variable.isel({dimension: index})
+
+    def place(self, path, variable):
+        """A variable with its axes, whatever their order and direction."""
+        dataset = next(dataset for there, dataset in self.datasets if there == path)
+        found = axes.coordinates_of(dataset, variable)
+        lines = {what: axes.along_one(path, found[what], what)
+                 for what in ("latitude", "longitude") if what in found}
+        if "depth" in found:
+            lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"])
+        taken = {dimension: what for what, (dimension, _) in lines.items()}
+        if len(taken) < len(lines):
+            raise Unusable(f"{path}: two of longitude, latitude and depth of '{variable.name}' lie "
+                           f"along '{next(iter(taken))}', expected a grid")
+        times = found["time"].dims if "time" in found else ()
+        for dimension in variable.dims:
+            if dimension in taken:
+                continue
+            if dimension in times or axes.role(str(dimension), variable.isel()) == "time":
+                variable = self.record(path, variable, dimension)
+            elif variable.sizes[dimension] == 1:
+                variable = variable.isel({dimension: 0})
+            else:
+                raise Unusable(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
+                               "longitude, latitude, depth and time, expected a coordinate with "
+                               "CF's units or standard name")
+        return arrange(path, variable, lines, found)
+
+
+def arrange(path, variable, lines, found):
+    """Transposes, turns round and cuts what is there twice."""
+    order = [lines[what][0] for what in ("depth", "latitude", "longitude") if what in lines]
+    values = axes.load(path, variable.transpose(*order))
+    line = {}
+    for i, what in enumerate(("depth", "latitude", "longitude")):
+        if what not in lines:
+            values = np.expand_dims(values, i)
+            continue
+        points = lines[what][1]
+        if what == "longitude":
+            points = np.unwrap(points, period=360)
+        if not axes.ascending(path, found[what].name, points, what):
+            points, values = points[::-1], np.flip(values, i)
+        keep = worth_keeping(path, what, points)
+        line[what], values = points[keep], values.compress(keep, axis=i)
+    return Placed(np.ascontiguousarray(values), line.get("depth"), line.get("latitude"),
+                  line.get("longitude"))
+
+
+def worth_keeping(path, what, points):
+    """All points but columns that come again after a turn round the globe, and poles."""
+    keep = np.ones(len(points), bool)
+    if what == "longitude" and len(points) > 1:
+        keep = points < points[0] + 360 - 1e-3 * np.diff(points).min()
+        if not keep.all():
+            note(f"{path}: {plural(np.sum(~keep), 'column')} left out that repeat the first: "
+                "longitudes go beyond 360 degrees")
+    if what == "latitude":
+        if np.abs(points).max() > 90.001:
+            raise Unusable(f"{path}: latitude {points[np.abs(points).argmax()]:g}, expected -90 to "
+                           "90")
+        keep = np.abs(points) < 90 - 1e-6
+        if not keep.all():
+            note(f"{path}: {plural(np.sum(~keep), 'row')} left out at a pole, where cells have no "
+                 "width")
+    return keep

@@ -1,0 +1,149 @@
+"""Absolute Salinity and Conservative Temperature from what a file has, and where there is water."""
+
+import gsw
+import numpy as np
+
+from .problem import Unusable, note
+from .source import COMMON_NAMES, STANDARD_NAMES
+
+CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "degrees_c", "deg_c",
+           "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c"}
+KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
+ZERO_CELSIUS = 273.15
+PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78",
+                "pss78", "ppt", "per mil", "practical salinity units", "practical_salinity_unit",
+                "1e-03", "dimensionless", ""}
+FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1"}
+NOUNS = {"temp": ("temperature", ("in-situ", "potential", "conservative")),
+         "salt": ("salinity", ("practical", "absolute"))}
+
+
+def kind_of(name, path, variable, chosen):
+    """What kind of temperature or salinity a variable is."""
+    noun, kinds = NOUNS[name]
+    option = getattr(chosen, noun)
+    standard_name = str(variable.attrs.get("standard_name", "")).strip()
+    kind = option or STANDARD_NAMES[name].get(standard_name)
+    if not kind:
+        raise Unusable(f"{path}: what {noun} '{variable.name}' is cannot be told from its standard "
+                       f"name '{standard_name}', expected --{noun} {', '.join(kinds)}")
+    if not option and standard_name == "sea_water_salinity":
+        note(f"{path}: '{variable.name}' is sea_water_salinity, taken as practical salinity "
+            "(--salinity absolute says otherwise)")
+    note(f"{path}: {name} from '{variable.name}', {kind} {noun}")
+    return kind
+
+
+def in_celsius(path, variable, units, values):
+    if units.lower() in KELVIN:
+        note(f"{path}: '{variable.name}' turned from K into degC")
+        return values - ZERO_CELSIUS
+    if units.lower() in CELSIUS:
+        return values
+    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected degC or K; say which "
+                   "by --units temp=degC")
+
+
+def per_thousand(path, variable, units, values):
+    if units.lower() in FRACTION:
+        note(f"{path}: '{variable.name}' turned from kg/kg into g/kg")
+        return 1000 * values
+    if units.lower() in PER_THOUSAND:
+        return values
+    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected g kg-1, 1 or psu; say "
+                   "which by --units salt=g/kg")
+
+
+def read(name, source, chosen):
+    """(Placed, kind, path, variable), or None where there is no such variable."""
+    found = source.find(name, STANDARD_NAMES[name])
+    if not found:
+        return None
+    path, variable = found
+    kind = kind_of(name, path, variable, chosen)
+    units = source.units_of(name, variable)
+    convert = in_celsius if name == "temp" else per_thousand
+    placed = source.place(path, variable)
+    placed.values = convert(path, variable, units, placed.values)
+    return placed, kind, path, variable
+
+
+def what_would_do(name):
+    noun, _ = NOUNS[name]
+    return (f"{name} (a variable of standard name {' or '.join(STANDARD_NAMES[name])}, or named "
+            f"{', '.join(COMMON_NAMES[name])}; or --variable {name}=THEIRS, or --default "
+            f"{name}=VALUE for one {noun} everywhere)")
+
+
+def missing_axes(name, placed):
+    return [f"{what} of {name} (a coordinate with {hint})" for what, values, hint in (
+        ("longitude", placed.lon, "units degrees_east"),
+        ("latitude", placed.lat, "units degrees_north"),
+        ("depth", placed.z, "attribute positive, or standard name depth or height"))
+        if values is None]
+
+
+def check_range(source, what, values, wet, least, most, hint):
+    """The first value out of range ends the run."""
+    bad = wet & ~((values >= least) & (values <= most))
+    if bad.any():
+        k, j, i = np.argwhere(bad)[0]
+        raise Unusable(f"{source.name}: {what} is {values[k, j, i]:g} at level {k}, row {j}, "
+                       f"column {i} (from the bottom, south and west), expected {least:g} to "
+                       f"{most:g}; {hint}")
+
+
+def close_holes(source, wet, fields, z, holes):
+    """Dry cells above water: the mask of Veros has none."""
+    below = np.maximum.accumulate(wet, axis=0)
+    dry = below & ~wet
+    if not dry.any():
+        return wet
+    columns = np.argwhere(dry.any(axis=0))
+    text = (f"{np.sum(dry)} dry cells lie above water, in {len(columns)} columns, the first in row "
+            f"{columns[0][0]}, column {columns[0][1]} (from south and west)")
+    if holes == "refuse":
+        raise Unusable(f"{source.name}: {text}, expected water from the sea floor to the surface; "
+                       "--holes fill interpolates them, --holes land makes land of what lies below")
+    if holes == "land":
+        note(f"{source.name}: {text}: what lies below them is land now")
+        return np.logical_and.accumulate(wet[::-1], axis=0)[::-1]
+    note(f"{source.name}: {text}: interpolated in the vertical")
+    for j, i in columns:
+        column = wet[:, j, i]
+        for values in fields:
+            values[dry[:, j, i], j, i] = np.interp(z[dry[:, j, i]], z[column], values[column, j, i])
+    return below
+
+
+def where_wet(source, temp, salt, mask):
+    """Water is where both have values, and where the mask, if there is one, says so."""
+    present = [np.isfinite(values) for values in (temp, salt) if values is not None]
+    if len(present) == 2 and (present[0] != present[1]).any():
+        note(f"{source.name}: {np.sum(present[0] != present[1])} cells have only one of "
+            "temperature and salinity: they are land")
+    wet = np.logical_and.reduce(present)
+    if mask is not None:
+        wet &= np.isfinite(mask) & (mask > 0.5)
+    elif wet.all() and salt is not None and (salt == 0).any():
+        wet &= salt != 0
+        note(f"{source.name}: nothing is missing, but salinity is exactly 0 in {np.sum(~wet)} "
+            "cells: they are land")
+    if not wet.any():
+        raise Unusable(f"{source.name}: no cell has temperature and salinity, expected water")
+    return wet
+
+
+def convert(temp, temp_kind, salt, salt_kind, lon, lat, z):
+    """CT and SA by TEOS-10, at the pressure of each level and latitude."""
+    p = gsw.p_from_z(z[:, None, None], lat[:, None])
+    if salt_kind == "practical":
+        salt = gsw.SA_from_SP(salt, p, np.mod(lon, 360), lat[:, None])
+        note("salt: Absolute Salinity from practical salinity, by gsw.SA_from_SP")
+    if temp_kind == "potential":
+        temp = gsw.CT_from_pt(salt, temp)
+        note("temp: Conservative Temperature from potential temperature, by gsw.CT_from_pt")
+    elif temp_kind == "in-situ":
+        temp = gsw.CT_from_t(salt, temp, p)
+        note("temp: Conservative Temperature from in-situ temperature, by gsw.CT_from_t")
+    return temp, salt

@@ -1,0 +1,36 @@
+"""Where a field is cut: z=-500, y=0 and x=180 are coordinates, k=0, j=20 and i=45 indices."""
+
+import argparse
+import dataclasses
+
+AXES = {"i": "x", "j": "y", "k": "z"}  # the axis of an index
+
+
+class WrongUse(Exception):
+    """The options ask for what the file has not; the text is one line that says what it has."""
+
+
+@dataclasses.dataclass
+class Cut:
+    axis: str
+    value: float
+    by_index: bool
+
+
+def on(axes):
+    """A type of argparse for cuts on these axes, each of which may be given by index too."""
+    letters = axes + "".join(letter for letter, axis in AXES.items() if axis in axes)
+
+    def parse(text):
+        letter, _, number = text.partition("=")
+        if letter not in tuple(letters):
+            raise argparse.ArgumentTypeError(f"'{text}' begins with none of "
+                                             + ", ".join(f"{letter}=" for letter in letters))
+        by_index = letter in AXES
+        try:
+            return Cut(AXES.get(letter, letter), (int if by_index else float)(number), by_index)
+        except ValueError as error:
+            kind = "an index" if by_index else "a number"
+            raise argparse.ArgumentTypeError(f"'{text}': '{number}' is not {kind}") from error
+
+    return parse

@@ -1,0 +1,32 @@
+# What the job scripts of all schedulers share: a site names its modules here, once. A job reads it
+# in the folder that it was submitted in, the repository or an unpacked bundle.
+# shellcheck shell=sh
+
+# `module` is a function of login shells, which the shell of a job is not. The files that define it
+# are not ours: they may read variables that are not set, and run commands that fail.
+define_module() {
+  for file in "${MODULESHOME:-}/init/sh" /etc/profile.d/*modules.sh /etc/profile.d/*lmod.sh; do
+    # shellcheck disable=SC1090 # a file of the site
+    [ ! -r "$file" ] || command -v module >/dev/null || . "$file"
+  done
+}
+set +eu
+define_module
+# site: the modules that the program needs; a build that holds bitcode needs ptxas when it runs,
+# such as by: module load cuda
+set -eu
+
+# A thread that stays on its core keeps its cache, and stays near the memory that it touched first;
+# spread over the sockets, fewer threads than cores still use all channels to memory. What the user
+# has set stays.
+export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-cores}"
+
+# A bundle holds its program here; in the repository each job knows which build it needs.
+[ ! -x bin/miniapp ] || : "${MINIAPP:=bin/miniapp}"
+
+# The name of the kernel of that number, from 1, among the ocean's; nothing where there are fewer.
+ocean_kernel() {
+  "${MINIAPP:-build/host/bin/miniapp}" --list-kernels | awk -v wanted="$1" '
+    /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
+    /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
+}

@@ -1,0 +1,31 @@
+/* The device that the argument of a test names. */
+#ifndef VALIDATION_ON_DEVICE_H
+#define VALIDATION_ON_DEVICE_H
+
+#include <miniapp/device.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *device_name;
+static struct miniapp_device *device;
+static bool on_host; /* nothing is copied to it */
+
+static int open_device(void **state)
+{
+    (void)state;
+    if (miniapp_device_open(device_name, &device)) {
+        fprintf(stderr, "%s\n", miniapp_message());
+        return 1;
+    }
+    on_host = strcmp(miniapp_device_kind(device), "host") == 0;
+    return 0;
+}
+
+static int close_device(void **state)
+{
+    (void)state;
+    miniapp_device_close(device);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,215 @@
+"""What `cmake --install` leaves: a program that runs, and a library that C and C++ clients find.
+
+The clients are those of docs/client, found by CMake and by pkg-config, where miniapp was installed
+and where that folder was moved to.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, DONE, HERE, USAGE, assert_one_line
+from processes import DEADLINE_S
+
+ROOT = HERE.parent
+CLIENTS = ROOT / "docs" / "client"
+DHDT = 0.76143607017777522  # of the clients' water, as in test_reference.py
+VERSION = re.search(r"^project\(miniapp VERSION (\S+) ", (ROOT / "CMakeLists.txt").read_text(),
+                    re.MULTILINE)[1]
+HEADERS = sorted(str(path.relative_to(ROOT / "include"))
+                 for path in (ROOT / "include").rglob("*.h"))
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+
+
+def command(*words, **options):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE_S, **options)
+    assert done.returncode == DONE, done
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(miniapp, tmp_path_factory):
+    if miniapp.is_sanitized:
+        pytest.skip("a sanitized library needs sanitized clients")
+    prefix = tmp_path_factory.mktemp("installed")
+    command("cmake", "--install", miniapp.path.parent.parent, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module", params=["in place", "moved"])
+def prefix(request, installed, tmp_path_factory):
+    """Where it was installed, and the same under another name; nothing is left of the first then."""
+    if request.param == "in place":
+        yield installed
+        return
+    moved = tmp_path_factory.mktemp("any where") / "else"
+    installed.rename(moved)
+    yield moved
+    moved.rename(installed)
+
+
+def says_dhdt(client, device, *, library=None):
+    """The client runs, on the device that it is asked for."""
+    environment = {**os.environ, **({"LD_LIBRARY_PATH": str(library)} if library else {})}
+    words = command(client, device, env=environment).split()
+    assert abs(float(words[0]) - DHDT) < 1e-14
+    assert words[1:] == ["J", "kg-1", "K-1", "on", {"cpu": "cpu", "gpu": "gpu:0"}[device]]
+
+
+def refuses(client, device, code, **options):
+    done = subprocess.run([client, device], capture_output=True, text=True, check=False, **options)
+    assert done.returncode == code and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("client: "), done
+
+
+# ---- what is there ----
+
+def test_files(miniapp, prefix):
+    found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
+    major = VERSION.split(".", maxsplit=1)[0]
+    wanted = {"bin/miniapp", "lib/libminiapp.a", "lib/libminiapp.so", f"lib/libminiapp.so.{major}",
+              f"lib/libminiapp.so.{VERSION}", "lib/pkgconfig/miniapp.pc"}
+    wanted |= {f"include/{name}" for name in HEADERS}
+    wanted |= {f"lib/cmake/miniapp/miniapp{name}.cmake" for name in ("Config", "ConfigVersion",
+                                                                    "Targets")}
+    if miniapp.offload != "no":
+        wanted.add("lib/miniapp-offload.so")
+    extra = found - wanted  # what CMake names by the build type
+    assert found >= wanted and len(extra) == 1, extra
+    assert re.fullmatch(r"lib/cmake/miniapp/miniappTargets-\w+\.cmake", extra.pop())
+
+
+def test_program(miniapp, prefix):
+    assert command(prefix / "bin/miniapp", "--version").startswith(f"miniapp {VERSION}")
+    listing = command(prefix / "bin/miniapp", "--list-devices")
+    assert ("\ngpu:0 " in f"\n{listing}") == ("gpu" in miniapp.devices), listing
+
+
+# ---- clients by CMake ----
+
+@pytest.fixture(scope="module")
+def by_cmake(prefix, tmp_path_factory):
+    build = tmp_path_factory.mktemp("by_cmake")
+    command("cmake", "-S", CLIENTS, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    command("cmake", "--build", build)
+    return build
+
+
+@pytest.mark.parametrize("client", ["client_c", "client_cxx", "client_static"])
+def test_client_by_cmake(by_cmake, client, device):
+    if (client, device) == ("client_static", "gpu"):
+        refuses(by_cmake / client, device, DEVICE)  # there is no module beside it
+    else:
+        says_dhdt(by_cmake / client, device)
+    refuses(by_cmake / client, "nothing", USAGE)
+
+
+@pytest.mark.parametrize("version, fits", [(VERSION, True), ("99", False)])
+def test_versions(prefix, tmp_path, version, fits):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\n"
+        f"find_package(miniapp {version} REQUIRED)\n")
+    done = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja",
+                           f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True,
+                          check=False)
+    assert (done.returncode == DONE) == fits, done
+
+
+# ---- clients by pkg-config ----
+
+def flags(prefix, *options):
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
+    return shlex.split(command("pkg-config", *options, "miniapp", env=environment))
+
+
+@pytest.mark.parametrize("build", [
+    ("cc", "main.c", "-std=c99"), ("clang-19", "main.c", "-std=c11"),
+    ("c++", "main.cpp", "-std=c++11"), ("clang++-19", "main.cpp", "-std=c++17")],
+    ids=lambda build: build[0])
+def test_client_by_pkg_config(prefix, build, device, tmp_path):
+    program, source, standard = build
+    if not shutil.which(program):
+        pytest.skip(f"{program} is missing")
+    client = tmp_path / "client"
+    command(program, standard, *STRICT, CLIENTS / source, *flags(prefix, "--cflags", "--libs"),
+            "-o", client)
+    says_dhdt(client, device, library=prefix / "lib")
+
+
+def test_static_client_by_pkg_config(prefix, tmp_path):
+    libraries = [flag.replace("-lminiapp", "-l:libminiapp.a")
+                 for flag in flags(prefix, "--static", "--cflags", "--libs")]
+    command("cc", CLIENTS / "main.c", *libraries, "-o", tmp_path / "client")
+    assert "libminiapp" not in command("ldd", tmp_path / "client")
+    says_dhdt(tmp_path / "client", "cpu")
+
+
+def test_version_of_pkg_config(prefix):
+    assert flags(prefix, "--modversion") == [VERSION]
+
+
+# ---- headers ----
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("language, standards, compilers", [
+    ("c", ("c99", "c11"), ("cc", "clang-19")),
+    ("c++", ("c++11", "c++17"), ("c++", "clang++-19"))], ids=["c", "c++"])
+def test_header_alone(header, language, standards, compilers):
+    for program in filter(shutil.which, compilers):
+        for standard in standards:
+            command(program, "-x", language, f"-std={standard}", *STRICT, "-fsyntax-only",
+                    "-I", ROOT / "include", "-", input=f"#include <{header}>\nint nothing;\n")
+
+
+# ---- versions of the library ----
+
+def make_newer(tree):
+    """The next minor version: a field, a setting and a kernel come before those of today."""
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    major, minor, _ = VERSION.split(".")
+    replace(tree / "CMakeLists.txt", f"VERSION {VERSION}", f"VERSION {major}.{int(minor) + 1}.0")
+    replace(tree / "physics/ocean.fields", "FIELD(",
+            'FIELD(newer, REAL, Z_Y_X, "1", "a field of the newer version", ANYTHING)\nFIELD(')
+    replace(tree / "physics/ocean.settings", "SETTING_ROW(",
+            'SETTING_ROW(newest, 1, 0, 2, "1", "a setting of the newer version")\nSETTING_ROW(')
+    (tree / "physics/a").mkdir()
+    for ending in ("c", "kernel"):
+        text = (ROOT / f"physics/calibration/triad.{ending}").read_text()
+        (tree / f"physics/a/newer.{ending}").write_text(
+            text.replace("FIELD(triad", "FIELD(newer_triad").replace("a, triad,", "a, newer_triad,")
+            .replace("calibration", "a").replace("KERNEL(triad", "KERNEL(newer")
+            .replace("VARIANT(triad)", "VARIANT(newer)").replace("triad.kernel", "newer.kernel"))
+
+
+def replace(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_client_of_an_older_version(miniapp, tmp_path):
+    """It was compiled against today's headers, and runs with a library that has more."""
+    if miniapp.is_sanitized or miniapp.offload != "no":
+        pytest.skip("the plain build is enough")
+    client, tree, build = tmp_path / "client", tmp_path / "tree", tmp_path / "build"
+    command("cc", CLIENTS / "main.c", "-I", ROOT / "include", "-L",
+            miniapp.path.parent.parent / "lib", "-lminiapp", "-o", client)
+    make_newer(tree)
+    command("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
+            "-DCMAKE_BUILD_TYPE=Debug", "-DMINIAPP_HOST_FLAGS=-O1", "-DMINIAPP_TESTS=OFF")
+    command("cmake", "--build", build, "--target", "libminiapp_shared")
+    says_dhdt(client, "cpu", library=build / "lib")
+    # that it is the newer library, as Python sees it
+    sys.path.insert(0, str(ROOT / "run"))
+    from peers.library import Library
+    newer = Library(build / "lib/libminiapp.so")
+    assert {"newer", "newer_triad"} < set(newer.fields()) and "newest" in newer.settings()
+    assert newer.sequences()[0] == "newer"

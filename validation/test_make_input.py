@@ -1,0 +1,1035 @@
+"""run/make-input: what is read gives a right and complete input; what is not says why."""
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import gsw
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+import xarray
+
+from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, read)
+
+ROOT = HERE.parent
+SCRIPT = ROOT / "run" / "make-input"
+PAGE = ROOT / "docs" / "your-data.md"
+EXAMPLE = ROOT / "inputs" / "example.nc"
+SNAPSHOT = HERE / "veros" / "run.snapshot.nc"
+RESTART = HERE / "veros" / "run.restart.h5"
+EXPECTED = HERE / "veros" / "expected.h5"
+RADIUS = 6370e3
+FILL = -1e34
+OPTION = r"--[a-z][a-z-]*"
+
+
+# ---- running it ----
+
+@pytest.fixture
+def make(monkeypatch, capsys, tmp_path):
+    """Runs the script in this process; gives its exit code and what it said."""
+    loader = importlib.machinery.SourceFileLoader("make_input", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("make_input", loader))
+    loader.exec_module(module)
+
+    def run(*arguments, output=tmp_path / "grid.h5"):
+        module.NOTES.clear()
+        monkeypatch.setattr(sys, "argv", ["make-input", *map(str, arguments), "-o", str(output)])
+        capsys.readouterr()
+        code = module.main()
+        said = capsys.readouterr()
+        if code == DONE:
+            assert said.out.split() == [str(output), str(output.with_suffix(".png"))]
+            assert all(line.startswith("run/make-input: ") for line in said.err.splitlines())
+        return code, said.err
+    return run
+
+
+def script(*arguments, python=(sys.executable,), **options):
+    return subprocess.run([*python, SCRIPT, *map(str, arguments)], capture_output=True, text=True,
+                          check=False, timeout=120, **options)
+
+
+@pytest.fixture
+def made(make, tmp_path):
+    """The datasets of a run that is done, by name; `said` is what it said."""
+    def run(*arguments):
+        code, said = make(*arguments)
+        assert code == DONE, said
+        return {**datasets(tmp_path / "grid.h5"), "said": said}
+    return run
+
+
+def datasets(path):
+    with h5py.File(path) as file:
+        return {**{name: values[()] for name, values in file.items()},
+                "attributes": dict(file.attrs)}
+
+
+@pytest.fixture
+def fails(make, tmp_path):
+    """A run that ends with one line and leaves no file."""
+    def run(code, pattern, *arguments, **options):
+        before = set(tmp_path.iterdir())
+        got, said = make(*arguments, **options)
+        assert got == code, said
+        assert_one_line(said, 1500)
+        assert said.startswith("run/make-input: ") and re.search(pattern, said), said
+        assert set(tmp_path.iterdir()) == before
+    return run
+
+
+# ---- oceans ----
+
+def ocean(lon=np.arange(0, 360, 30.0), lat=np.arange(-60, 61, 20.0),
+          depth=(10.0, 40.0, 100.0, 250.0, 600.0)):
+    """CT and SA with hills, an island, and columns of one level; surface first, as usual."""
+    depth = np.array(depth)
+    z, y, x = np.meshgrid(depth, lat, lon, indexing="ij")
+    temp = 2 + 20 * np.exp(-z / 300) * np.cos(np.radians(y)) + np.sin(np.radians(x + y))
+    salt = 35 + 0.5 * np.exp(-z / 200) * np.cos(np.radians(2 * y)) + 0.1 * np.cos(np.radians(x))
+    floor = depth[-1] * (0.75 + 0.5 * np.sin(np.radians(2 * x[0])) * np.cos(np.radians(3 * y[0])))
+    land = z > np.maximum(floor, depth[0])
+    land[:, 1, 2] = True
+    land[1:, 3, 4] = True
+    dims = ("depth", "lat", "lon")
+    values = {"temp": (temp, "sea_water_conservative_temperature", "degC"),
+              "salt": (salt, "sea_water_absolute_salinity", "g kg-1")}
+    return xarray.Dataset(
+        {name: (dims, np.where(land, np.nan, data), {"standard_name": standard, "units": units})
+         for name, (data, standard, units) in values.items()},
+        coords={"lon": ("lon", lon, {"units": "degrees_east"}),
+                "lat": ("lat", lat, {"units": "degrees_north"}),
+                "depth": ("depth", depth, {"units": "m", "positive": "down"})})
+
+
+def save(dataset, path, **encoding):
+    """A file whose missing values are fill values."""
+    each = {name: {"_FillValue": FILL, **encoding} for name in dataset.data_vars
+            if dataset[name].dtype.kind == "f"}
+    dataset.to_netcdf(path, encoding=each, engine="netcdf4")
+    return path
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The file of that ocean."""
+    return save(ocean(), tmp_path_factory.mktemp("plain") / "plain.nc")
+
+
+@pytest.fixture(scope="module")
+def usual(plain):
+    """What is made of it, with what was said, in a process of its own."""
+    grid = plain.with_name("grid.h5")
+    done = script(plain, "-o", grid)
+    assert done.returncode == DONE and done.stdout == f"{grid}\n{grid.with_suffix('.png')}\n"
+    assert all(line.startswith("run/make-input: ") for line in done.stderr.splitlines())
+    return {**datasets(grid), "said": done.stderr}
+
+
+def bottom_first(dataset, name):
+    return dataset[name].values[::-1]
+
+
+# ---- the result ----
+
+def test_example_becomes_the_grid_that_it_was_made_of(made):
+    """Coordinates, metrics and masks are those of grid.h5; CT and SA but for their packing."""
+    g = made(EXAMPLE, "--time", "0")
+    with h5py.File(GRID) as grid:
+        for name in ("kbot", "maskT", "maskU", "maskV", "maskW", "x", "y", "z", "zt"):
+            assert (g[name] == grid[name][()]).all(), name
+        for name in ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu"):
+            assert np.allclose(g[name], grid[name][()], rtol=1e-8, atol=0), name
+        assert np.allclose(g["p"], grid["p"][()], rtol=5e-3)
+        assert np.abs(g["salt"] - grid["salt"][()]).max() < 0.0006
+        deep = grid["zt"][()] < -700  # the season is above
+        assert np.abs((g["temp"] - grid["temp"][()])[deep]).max() < 0.0006
+    assert g["attributes"]["halo"] == 0 and g["attributes"]["cyclic_x"] == 1
+    for word in ("potential temperature", "practical salinity", "from K", "begins at the surface",
+                 "begins at the north", "record 0 of 2", "cyclic in x", "K_iso: default"):
+        assert word in g["said"], word
+
+
+def test_season_of_the_example(made):
+    february, august = (made(EXAMPLE, "--time", index)["temp"][-1] for index in (0, 1))
+    north, south = np.s_[30], np.s_[8]
+    wet = february != 0
+    assert ((august - february)[north][wet[north]] > 2).all()
+    assert ((august - february)[south][wet[south]] < -2).all()
+
+
+def test_example_is_what_its_script_makes(tmp_path):
+    path = tmp_path / "example.nc"
+    subprocess.run([sys.executable, ROOT / "inputs/make_example.py", "-o", path], check=True)
+    with h5py.File(path) as fresh, h5py.File(EXAMPLE) as stored:
+        assert set(fresh) == set(stored)
+        for name in fresh:
+            assert (fresh[name][()] == stored[name][()]).all(), name
+    assert EXAMPLE.stat().st_size < 400_000
+
+
+def test_all_kernels_run_and_agree_with_their_references(miniapp, made, plain, tmp_path):
+    made(plain)
+    grid, reference = tmp_path / "grid.h5", tmp_path / "reference.h5"
+    subprocess.run([sys.executable, HERE / "make_reference.py", grid, "-o", reference], check=True)
+    printed = miniapp.passes("--kernel", "all", "--validate", reference, grid)
+    assert "validation PASSED: 11 of 11" in printed
+
+
+def test_kernels_on_the_example(miniapp, made, tmp_path):
+    """Finite everywhere; dHdT is gsw's derivative of the dynamic enthalpy, by other polynomials."""
+    g = made(EXAMPLE, "--time", "1")
+    miniapp.passes(tmp_path / "grid.h5", "-o", tmp_path / "out.h5")
+    with h5py.File(tmp_path / "out.h5") as out:
+        outputs = {name: out[name][()] for kernel in miniapp.ocean
+                   for name in (output.name for output in kernel.outputs)}
+    assert all(np.isfinite(values).all() for values in outputs.values())
+    _, by_temp = gsw.enthalpy_first_derivatives(g["salt"], g["temp"], g["p"][:, None, None])
+    dynamic = by_temp - 3991.86795711963
+    wet = g["maskT"] == 1
+    assert np.abs((outputs["dHdT"] - dynamic)[wet]).max() < 5e-3 * np.abs(dynamic[wet]).max()
+    gentle = 1000 * 0.5 * (1 + np.tanh(0.25))  # K_iso, tapered by iso_slopec and iso_dslope
+    assert 0.99 * gentle < outputs["K_11"].max() <= gentle
+
+
+def test_circumference_and_volume(made, tmp_path):
+    """Rows go once round the globe; a shell of water has the volume of one."""
+    data = ocean(lon=np.arange(-175.0, 180, 10), lat=np.arange(-89, 90, 2.0))
+    data = data.fillna({"temp": 5.0, "salt": 35.0})
+    g = made(save(data, tmp_path / "shell.nc"))
+    assert np.allclose(g["dxt"].sum() * g["cost"], 2 * np.pi * RADIUS * g["cost"], rtol=1e-13)
+    assert np.isclose(g["dyt"].sum(), np.pi * RADIUS, rtol=1e-13)
+    cells = (g["maskT"] * g["dzt"][:, None, None] * (g["cost"] * g["dyt"])[:, None] * g["dxt"])
+    assert np.isclose(cells.sum(), 4 * np.pi * RADIUS**2 * 775, rtol=np.radians(2)**2 / 20)
+    assert g["attributes"]["cyclic_x"] == 1 and g["maskU"].all() and not g["maskV"][:, -1].any()
+
+
+def test_region(made, tmp_path):
+    """Closed at its sides, with the volume between its edges; uneven spacing follows the points."""
+    lon, lat = np.array([350.0, 352, 355, 359, 4, 8]), np.array([30.0, 31, 33, 36, 40])
+    data = ocean(lon=lon, lat=lat).fillna({"temp": 5.0, "salt": 35.0})
+    g = made(save(data, tmp_path / "region.nc"))
+    assert g["attributes"]["cyclic_x"] == 0 and "closed in x" in g["said"]
+    assert (g["x"] == [350, 352, 355, 359, 364, 368]).all()
+    assert not g["maskU"][:, :, -1].any() and g["maskU"][:, :, :-1].all()
+    degree = RADIUS * np.pi / 180
+    assert np.allclose(g["dxt"], degree * np.array([2, 2.5, 3.5, 4.5, 4.5, 4]), rtol=1e-13)
+    assert np.allclose(g["dxu"], degree * np.array([2, 3, 4, 5, 4, 4]), rtol=1e-13)
+    assert np.allclose(g["dyt"], degree * np.array([1, 1.5, 2.5, 3.5, 4]), rtol=1e-13)
+    assert np.allclose(g["cosu"], np.cos(np.radians([30.5, 32, 34.5, 38, 42])), rtol=1e-14)
+    cells = (g["maskT"] * g["dzt"][:, None, None] * (g["cost"] * g["dyt"])[:, None] * g["dxt"])
+    exact = RADIUS**2 * np.radians(21) * (np.sin(np.radians(42)) - np.sin(np.radians(29.5))) * 775
+    assert np.isclose(cells.sum(), exact, rtol=2e-3)
+
+
+def test_levels_follow_veros(usual):
+    """A W point midway between T points, the surface on top: so dzw of two cells is twice dzt."""
+    g = usual
+    assert (g["zt"] == [-600, -250, -100, -40, -10]).all()
+    assert np.allclose(g["dzt"], [350, 250, 105, 45, 25])
+    assert np.allclose(g["dzw"], [350, 150, 60, 30, 20])
+    assert np.allclose(g["dzw"][1:] + g["dzw"][:-1], 2 * g["dzt"][1:])
+
+
+def test_levels_that_begin_in_the_deep(made, tmp_path):
+    g = made(save(ocean(depth=(500.0, 600.0)), tmp_path / "deep.nc"))
+    assert (g["dzt"] == [100, 550]).all() and "its cell reaches the surface" in g["said"]
+
+
+def test_a_channel_is_cyclic_if_the_user_says_so(made, tmp_path):
+    path = save(ocean(lon=np.arange(0.0, 60, 10)), tmp_path / "channel.nc")
+    g = made(path, "--cyclic-x", "1")
+    assert g["attributes"]["cyclic_x"] == 1 and len(set(g["dxt"])) == len(set(g["dxu"])) == 1
+    assert (g["maskU"][-1, :, -1] == (g["maskT"][-1, :, -1] & g["maskT"][-1, :, 0])).all()
+    assert made(path)["attributes"]["cyclic_x"] == 0
+
+
+def test_a_level_at_the_surface(made, tmp_path):
+    g = made(save(ocean(depth=(0.0, 10.0, 30.0)), tmp_path / "levels.nc"))
+    assert (g["zt"] == [-30, -10, -2.5]).all() and "the level at 0 m" in g["said"]
+    assert np.allclose(g["dzw"][1:] + g["dzw"][:-1], 2 * g["dzt"][1:]) and (g["dzw"] > 0).all()
+
+
+def test_masks_and_kbot(usual):
+    """maskT is where there are values, kbot the deepest of them, the others by Veros's rule."""
+    g, wet = usual, np.isfinite(bottom_first(ocean(), "temp"))
+    assert (g["maskT"] == wet).all()
+    assert (g["kbot"] == np.where(wet.any(axis=0), 6 - wet.sum(axis=0), 0)).all()
+    assert {0, 1, 5} <= set(g["kbot"].flat)
+    assert (g["maskU"] == (wet & np.roll(wet, -1, axis=2))).all()
+    assert (g["maskV"][:, :-1] == (wet[:, :-1] & wet[:, 1:])).all()
+    assert (g["maskW"] == g["maskT"]).all()
+
+
+def test_pressure_is_the_mean_over_the_oceans_surface(usual):
+    g = usual
+    p = gsw.p_from_z(g["zt"][:, None], g["y"])
+    assert (g["p"] > p.min(axis=1)).all() and (g["p"] < p.max(axis=1)).all()
+
+
+def test_file_is_netcdf_with_axes_and_provenance(made, plain, tmp_path):
+    made(plain, "--set", "dt_tracer=3600")
+    data = xarray.open_dataset(tmp_path / "grid.h5")
+    assert data.temp.dims == ("z", "y", "x")
+    assert float(data.temp.sel(x=30, y=-20, z=-10)) == pytest.approx(
+        float(ocean().temp.sel(lon=30, lat=-20, depth=10)))
+    assert data.x.units == "degrees_east" and data.z.positive == "up"
+    assert data.temp.standard_name == "sea_water_conservative_temperature"
+    assert "plain.nc sha256:" in data.source and data.history.startswith("run/make-input ")
+    assert data.dt_tracer == 3600 and data.halo == 0 and data.cyclic_x == 1
+    with netCDF4.Dataset(tmp_path / "grid.h5") as file:
+        assert file.data_model == "NETCDF4" and file["salt"].units == "g kg-1"
+
+
+def test_same_bytes_again_and_nothing_left_behind(make, plain, tmp_path):
+    files = [tmp_path / "grid.h5", tmp_path / "grid.png"]
+    assert make(plain)[0] == DONE
+    first = [path.read_bytes() for path in files]
+    assert make(plain)[0] == DONE
+    assert [path.read_bytes() for path in files] == first
+    assert first[1].startswith(b"\x89PNG")
+    assert set(tmp_path.iterdir()) == set(files)
+
+
+# ---- the same ocean in other clothes ----
+
+def with_time(dataset):
+    return dataset.expand_dims({"time": ("time", [3.0], {"units": "days since 2000-01-01"})[1]})
+
+
+def two_dimensional(dataset):
+    """As NEMO has it: nav_lon and nav_lat on y and x, which have no coordinates."""
+    lon, lat = np.meshgrid(dataset.lon, dataset.lat)
+    bare = dataset.rename(lon="x", lat="y", depth="deptht").drop_vars(["x", "y"])
+    return bare.assign(nav_lon=(("y", "x"), lon, {"units": "degrees_east"}),
+                       nav_lat=(("y", "x"), lat, {"units": "degrees_north"}))
+
+
+def upwards(dataset):
+    height = dataset.assign_coords(depth=-dataset.depth)
+    height.depth.attrs = {"units": "m", "positive": "up"}
+    return height
+
+
+CLOTHES = {
+    "x y z": lambda d: d.transpose("lon", "lat", "depth"),
+    "y z x": lambda d: d.transpose("lat", "depth", "lon"),
+    "bottom first": lambda d: d.isel(depth=slice(None, None, -1)),
+    "north first": lambda d: d.isel(lat=slice(None, None, -1)),
+    "east first": lambda d: d.isel(lon=slice(None, None, -1)),
+    "height": upwards,
+    "negative height without positive": lambda d: d.assign_coords(
+        depth=("depth", -d.depth.values, {"units": "m", "axis": "Z"})),
+    "centimetres": lambda d: d.assign_coords(
+        depth=("depth", 100 * d.depth.values, {"units": "cm", "positive": "down"})),
+    "one time": with_time,
+    "a member": lambda d: d.expand_dims("member"),
+    "2-D coordinates": two_dimensional,
+    "names without attributes": lambda d: d.assign_coords(
+        {name: (name, d[name].values) for name in ("lon", "lat", "depth")}),
+    "beyond 360 degrees": lambda d: xarray.concat(
+        [d, d.isel(lon=slice(0, 2)).assign_coords(lon=[360.0, 390.0])], "lon"),
+}
+
+
+@pytest.mark.parametrize("clothes", CLOTHES)
+def test_clothes(made, usual, tmp_path, clothes):
+    """The same datasets bit for bit, whatever order, direction and names the axes have."""
+    dressed = CLOTHES[clothes](ocean())
+    for name in ("temp", "salt"):
+        dressed[name].attrs = ocean()[name].attrs
+    if "lon" in dressed.coords and "units" not in dressed.lon.attrs and "names" not in clothes:
+        dressed.lon.attrs["units"] = "degrees_east"
+    path = save(dressed, tmp_path / "dressed.nc")
+    expected, found = usual, made(path)
+    for name in set(expected) - {"said", "attributes"}:
+        assert np.array_equal(expected[name], found[name]), name
+
+
+def test_longitudes_from_the_dateline(made, usual, tmp_path):
+    """Columns that begin elsewhere are the same ocean, turned."""
+    turned = ocean().assign_coords(lon=(ocean().lon + 180) % 360 - 180).sortby("lon")
+    turned.lon.attrs["units"] = "degrees_east"
+    found, expected = made(save(turned, tmp_path / "turned.nc")), usual
+    assert (found["x"] == np.arange(-180, 180, 30)).all()
+    for name in ("temp", "salt", "maskT", "maskU", "kbot"):
+        assert np.allclose(np.roll(found[name], 6, axis=-1), expected[name], rtol=1e-15), name
+
+
+def test_packed(made, usual, tmp_path):
+    path = save(ocean(), tmp_path / "packed.nc", dtype="i2", scale_factor=1e-3, add_offset=20.0,
+                **{"_FillValue": -32768})
+    found, expected = made(path), usual
+    assert (found["maskT"] == expected["maskT"]).all()
+    assert np.abs(found["temp"] - expected["temp"]).max() < 0.0006
+
+
+def test_missing_value_and_classic_format(made, usual, tmp_path):
+    """As netCDF-3 files often have it: another attribute, single precision."""
+    path = tmp_path / "classic.nc"
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+        for name, values in ocean().coords.items():
+            file.createDimension(name, len(values))
+            file.createVariable(name, "f8", (name,))[:] = values.values
+            file[name].setncatts(values.attrs)
+        for name, values in ocean().data_vars.items():
+            variable = file.createVariable(name, "f4", values.dims)
+            variable.setncatts({**values.attrs, "missing_value": np.float32(-999)})
+            variable[:] = np.where(np.isnan(values), -999, values)
+    found, expected = made(path), usual
+    assert (found["maskT"] == expected["maskT"]).all()
+    assert np.abs(found["temp"] - expected["temp"]).max() < 1e-5
+
+
+def test_temperature_and_salinity_in_files_of_their_own(made, usual, tmp_path):
+    """As WOA has it, beside variables of the same standard name."""
+    data = ocean()
+    temp = data[["temp"]].rename(temp="t_an")
+    temp["t_mn"] = temp.t_an + 1
+    temp.t_mn.attrs = temp.t_an.attrs
+    files = [save(temp, tmp_path / "t.nc"), save(data[["salt"]], tmp_path / "s.nc")]
+    found, expected = made(*files), usual
+    assert (found["temp"] == expected["temp"]).all() and (found["salt"] == expected["salt"]).all()
+
+
+# ---- what temperature and salinity are ----
+
+def disguised(temp, salt):
+    """The ocean with its water told by other quantities: name -> (standard name, units)."""
+    data = ocean()
+    p = gsw.p_from_z(-data.depth.values[:, None, None], data.lat.values[:, None])
+    sa, ct = data.salt.values, data.temp.values
+    values = {
+        "sea_water_conservative_temperature": ct,
+        "sea_water_potential_temperature": gsw.pt_from_CT(sa, ct),
+        "sea_water_temperature": gsw.t_from_CT(sa, ct, p),
+        "sea_water_absolute_salinity": sa,
+        "sea_water_practical_salinity": gsw.SP_from_SA(sa, p, data.lon.values,
+                                                       data.lat.values[:, None]),
+    }
+    for name, (standard_name, units) in (("temp", temp), ("salt", salt)):
+        data[name].values = values[standard_name]
+        data[name].attrs = {"standard_name": standard_name, "units": units}
+    return data
+
+
+@pytest.mark.parametrize("temp, units", [
+    ("conservative_temperature", "degrees_celsius"), ("potential_temperature", "K"),
+    ("temperature", "degC")])
+@pytest.mark.parametrize("salt", ["absolute_salinity", "practical_salinity"])
+def test_kinds_of_water(made, usual, tmp_path, temp, salt, units):
+    data = disguised((f"sea_water_{temp}", units), (f"sea_water_{salt}", "1"))
+    if units == "K":
+        data.temp.values = data.temp.values + 273.15
+    found, expected = made(save(data, tmp_path / "water.nc")), usual
+    assert np.abs(found["temp"] - expected["temp"]).max() < 1e-9
+    assert np.abs(found["salt"] - expected["salt"]).max() < 1e-9
+
+
+def test_kinds_by_options(made, usual, tmp_path):
+    data = disguised(("sea_water_temperature", "degC"), ("sea_water_practical_salinity", "psu"))
+    data.temp.attrs, data.salt.attrs = {}, {"units": "psu"}
+    data = data.rename(temp="T", salt="S")
+    found = made(save(data, tmp_path / "bare.nc"), "--variable", "temp=T", "--variable", "salt=S",
+                 "--units", "temp=degC", "--temperature", "in-situ", "--salinity", "practical")
+    expected = usual
+    assert np.abs(found["temp"] - expected["temp"]).max() < 1e-9
+    assert np.abs(found["salt"] - expected["salt"]).max() < 1e-9
+
+
+def test_salinity_as_a_fraction(made, usual, tmp_path):
+    data = ocean()
+    data["salt"] = (data.salt / 1000).assign_attrs(data.salt.attrs, units="kg/kg")
+    found = made(save(data, tmp_path / "kg.nc"))
+    assert np.allclose(found["salt"], usual["salt"], rtol=1e-14)
+
+
+def test_salinity_of_an_old_standard_name(made, tmp_path):
+    data = disguised(("sea_water_conservative_temperature", "degC"),
+                     ("sea_water_practical_salinity", "psu"))
+    data.salt.attrs["standard_name"] = "sea_water_salinity"
+    g = made(save(data, tmp_path / "old.nc"))
+    assert "taken as practical salinity" in g["said"]
+    assert np.allclose(g["salt"], np.nan_to_num(bottom_first(ocean(), "salt")), rtol=1e-9)
+
+
+def test_one_salinity_everywhere(made, tmp_path):
+    g = made(save(ocean()[["temp"]], tmp_path / "t.nc"), "--default", "salt=34.5")
+    assert (g["salt"] == np.where(g["maskT"], 34.5, 0)).all()
+
+
+# ---- land ----
+
+def with_hole(at=1):
+    data = ocean()
+    assert np.isfinite(data.temp.values[:3, 2, 0]).all()
+    data.temp.values[at, 2, 0] = np.nan
+    return data
+
+
+def test_holes_are_refused_filled_or_land(made, fails, tmp_path):
+    path = save(with_hole(), tmp_path / "hole.nc")
+    fails(INPUT, r"hole\.nc: 1 dry cells lie above water, .* row 2, column 0.*--holes", path)
+    expected = bottom_first(ocean(), "temp")
+    filled = made(path, "--holes", "fill")
+    assert filled["kbot"][2, 0] == 6 - np.isfinite(expected[:, 2, 0]).sum()
+    above, below = filled["temp"][[4, 2], 2, 0]
+    assert filled["temp"][3, 2, 0] == pytest.approx(above + (below - above) * 30 / 90)
+    land = made(path, "--holes", "land")
+    assert land["kbot"][2, 0] == 5 and land["maskT"][:, 2, 0].tolist() == [0, 0, 0, 0, 1]
+
+
+def test_a_dry_surface(made, tmp_path):
+    path = save(with_hole(at=0), tmp_path / "ice.nc")
+    assert made(path, "--holes", "land")["kbot"][2, 0] == 0
+    filled = made(path, "--holes", "fill")
+    assert filled["temp"][4, 2, 0] == filled["temp"][3, 2, 0]
+
+
+def test_zero_salinity_is_land_where_nothing_is_missing(made, usual, tmp_path):
+    found = made(save(ocean().fillna(0.0), tmp_path / "zeros.nc"))
+    assert (found["maskT"] == usual["maskT"]).all() and "exactly 0" in found["said"]
+
+
+def test_a_mask_of_the_user(made, usual, tmp_path):
+    data = ocean()
+    data["tmask"] = np.isfinite(data.temp).astype("i1")
+    data = data.fillna({"temp": 0.0, "salt": 0.0})
+    found = made(save(data, tmp_path / "mask.nc"), "--variable", "maskT=tmask")
+    assert (found["maskT"] == usual["maskT"]).all()
+    data["tmask"] = data.tmask.isel(depth=0)
+    data["salt"] = data.salt.where(data.salt > 0, 35.0).assign_attrs(data.salt.attrs)
+    found = made(save(data, tmp_path / "surface.nc"), "--variable", "maskT=tmask")
+    assert set(found["kbot"].flat) == {0, 1}
+
+
+def test_one_of_both_is_missing(made, tmp_path):
+    data = ocean()
+    data.salt.values[:, 2, 0] = np.nan
+    g = made(save(data, tmp_path / "half.nc"))
+    assert g["kbot"][2, 0] == 0 and "only one of temperature and salinity" in g["said"]
+
+
+def test_rows_at_the_poles_are_left_out(made, tmp_path):
+    g = made(save(ocean(lat=np.arange(-90, 91, 30.0)), tmp_path / "poles.nc"))
+    assert (g["y"] == [-60, -30, 0, 30, 60]).all() and "2 rows left out at a pole" in g["said"]
+
+
+# ---- the other fields ----
+
+def test_defaults(usual):
+    """Stated, and such that TKE's sources balance what it dissipates."""
+    g = usual
+    wet = g["maskT"] == 1
+    assert (g["K_iso"] == 1000).all()
+    for name in ("u_wgrid", "v_wgrid", "w_wgrid", "dtke_taum1"):
+        assert (g[name] == 0).all(), name
+    assert np.allclose(g["forc"][wet], 0.7 * g["tke"][wet]**1.5 / g["mxl"][wet])
+    assert (g["mxl"][wet] > 0).all() and (g["kappaM"] >= 2e-4).all()
+    assert g["attributes"]["eq_of_state_type"] == 5
+    for name in ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "w_wgrid"):
+        assert f"run/make-input: {name}: " in g["said"], name
+
+
+def test_constants_and_settings(made, plain):
+    g = made(plain, "--default", "K_iso=500", "--default", "tke=1e-4", "--default", "forc=-1e-9",
+             "--set", "eq_of_state_type=3", "--set", "K_h_tke=0", "--default", "tke_taup1=2")
+    assert (g["K_iso"] == 500).all() and (g["tke"] == 1e-4).all() and (g["forc"] == -1e-9).all()
+    assert (g["tke_taup1"] == 2).all()
+    assert g["attributes"]["eq_of_state_type"] == 3 and g["attributes"]["K_h_tke"] == 0
+
+
+def with_fields():
+    """K_iso by CF's name on T points, on y and x only; tke under its own name on upper faces."""
+    data = ocean()
+    shape = data.temp.shape
+    flat = np.arange(shape[1] * shape[2]).reshape(shape[1:]) + 1.0
+    data["eddies"] = (("lat", "lon"), flat, {
+        "units": "m^2/s", "standard_name": "ocean_tracer_epineutral_laplacian_diffusivity"})
+    faces = np.array([0.0, 25.0, 70.0, 175.0, 425.0])
+    data = data.assign_coords(depthw=("depthw", faces, {"units": "m", "positive": "down"}))
+    data["tke"] = (("depthw", "lat", "lon"), np.arange(np.prod(shape)).reshape(shape) * 1e-7,
+                   {"units": "m2/s2"})
+    data["stir"] = (("depth", "lat", "lon"), data.temp.values * 1e-3, {"units": "m2.s-1"})
+    return data
+
+
+def test_fields_of_the_file(made, tmp_path):
+    data = with_fields()
+    g = made(save(data, tmp_path / "fields.nc"), "--variable", "kappaM=stir")
+    assert (g["K_iso"] == data.eddies.values).all() and "K_iso: from 'eddies'" in g["said"]
+    assert (g["tke"] == bottom_first(data, "tke")).all() and "tke: from 'tke'" in g["said"]
+    wet = g["maskT"] == 1
+    assert (g["kappaM"][wet] == bottom_first(data, "stir")[wet]).all()
+    assert (g["kappaM"][~wet] == 0).all() and "kappaM: 'stir' lies on T points" in g["said"]
+
+
+def test_constants_fill_what_is_missing(made, fails, tmp_path):
+    data = with_fields()
+    data.eddies.values[2, 0] = np.nan
+    path = save(data, tmp_path / "gap.nc")
+    fails(INPUT, r"'eddies' for K_iso is missing in \d wet cells.*--default K_iso=", path)
+    g = made(path, "--default", "K_iso=7")
+    assert g["K_iso"][4, 2, 0] == 7 and g["K_iso"][4, 2, 1] == data.eddies.values[2, 1]
+
+
+def with_flow(east, north):
+    """A flow whose transport is the same through all faces of a row: no water piles up."""
+    data = ocean().fillna({"temp": 5.0, "salt": 35.0})
+    for name, value, axes in (("u", 0.1, {"lon": east}), ("v", 0.0, {"lat": north})):
+        data[name] = (("depth", "lat", "lon"), np.full(data.temp.shape, value), {"units": "m s-1"})
+        (axis, shift), = axes.items()
+        if shift:
+            points = data[axis].values + shift
+            data = data.assign_coords({f"{axis}_{name}": (f"{axis}_{name}", points,
+                                                          data[axis].attrs)})
+            data[name] = ((*[d if d != axis else f"{axis}_{name}" for d in data.temp.dims],),
+                          data[name].values, {"units": "m/s"})
+    return data
+
+
+@pytest.mark.parametrize("east, north", [(0, 0), (15, 10)])
+def test_velocities(made, tmp_path, east, north):
+    g = made(save(with_flow(east, north), tmp_path / "flow.nc"), "--variable", "u=u",
+             "--variable", "v=v")
+    ratio = (0.5 * (g["dzt"][1:] + g["dzt"][:-1]) / g["dzw"][:-1])[1:, None, None]
+    assert np.allclose(g["u_wgrid"][1:-1], 0.1 * ratio)
+    transport = (g["u_wgrid"] * g["dzw"][:, None, None]).sum(axis=0)
+    assert np.allclose(transport, 0.1 * g["dzt"].sum())  # see veros-physics: sums agree
+    assert np.abs(g["w_wgrid"]).max() < 1e-18 and (g["v_wgrid"] == 0).all()
+    assert ("on faces" if east else "on T points") in g["said"] and "Courant" in g["said"]
+
+
+# ---- Veros ----
+
+def rebuilt(g, names):
+    """Compares with Veros's own arrays: all the same bits, but where a cosine is in it, since
+    NumPy's versions differ in its last bit."""
+    with h5py.File(EXPECTED) as expected:
+        for name in names:
+            theirs = expected[name][()]
+            if name in ("cost", "cosu", "w_wgrid"):
+                assert np.allclose(g[name], theirs, rtol=1e-14, atol=1e-15 * np.abs(theirs).max())
+            else:
+                assert np.array_equal(g[name], theirs), name
+
+
+def names_in_memory():
+    with h5py.File(EXPECTED) as expected:
+        return set(expected) - {"outputs", "forc", "tke_taup1", "dtke_taum1"}
+
+
+def test_snapshot_of_veros(made):
+    """Grid, masks, kbot, K_iso, mxl, kappaM, velocities: what Veros had in memory."""
+    g = made(SNAPSHOT, "--time", "1")
+    rebuilt(g, names_in_memory())
+    wet = g["maskT"] == 1
+    assert (g["forc"][wet] == read(EXPECTED, "forc")[wet]).all()
+    assert (g["dtke_taum1"] == 0).all() and "tke_taup1" not in g
+    assert g["attributes"]["cyclic_x"] == 1 and g["attributes"]["eq_of_state_type"] == 3
+    assert g["attributes"]["dt_tracer"] == 21600 and g["attributes"]["K_iso_steep"] == 500
+
+
+def test_restart_of_veros(made):
+    """The state of the restart, with both of its other time levels."""
+    g = made(SNAPSHOT, "--time", "1", "--restart", RESTART)
+    rebuilt(g, names_in_memory() | {"tke_taup1", "dtke_taum1"})
+    wet = g["maskT"] == 1
+    assert (g["forc"][wet] == read(EXPECTED, "forc")[wet]).all()
+    g = made(SNAPSHOT, "--time", "0", "--restart", RESTART)
+    rebuilt(g, names_in_memory())
+    assert "not of the restart's step" in g["said"]
+
+
+def test_kernels_repeat_the_step_of_veros(miniapp, made, tmp_path):
+    """On what was rebuilt, the program does what Veros's own kernels did in that step."""
+    made(SNAPSHOT, "--time", "1", "--restart", RESTART)
+    miniapp.passes(tmp_path / "grid.h5", "-o", tmp_path / "out.h5")
+    with h5py.File(EXPECTED) as expected, h5py.File(tmp_path / "out.h5") as out:
+        for name, theirs in expected["outputs"].items():
+            theirs, ours = theirs[...], out[name][...]
+            assert np.abs(theirs).max() > 0, name
+            assert np.abs(ours - theirs).max() < 1e-12 * np.abs(theirs).max(), name
+
+
+def altered(tmp_path, change):
+    """A copy of the snapshot with something changed."""
+    path = tmp_path / "altered.nc"
+    path.write_bytes(SNAPSHOT.read_bytes())
+    with h5py.File(path, "a") as file:
+        change(file)
+    return path
+
+
+def set_settings(**changes):
+    def change(file):
+        text = file.attrs["setup_settings"]
+        for name, value in changes.items():
+            text = re.sub(rf'"{name}": [^,}}]*', f'"{name}": {value}', text)
+        file.attrs["setup_settings"] = text
+    return change
+
+
+def drop(*names):
+    def change(file):
+        for name in names:
+            del file[name]
+    return change
+
+
+def test_snapshot_without_sources_and_without_advection(made, tmp_path):
+    def change(file):
+        drop("K_diss_v")(file)
+        set_settings(enable_tke_superbee_advection="false", enable_tke_hor_diffusion="false",
+                     enable_eke_isopycnal_diffusion="false")(file)
+    g = made(altered(tmp_path, change), "--time", "1")
+    assert "forc: not all of its parts are in the snapshot (missing: K_diss_v)" in g["said"]
+    assert "forc: default" in g["said"] and "does not advect TKE" in g["said"]
+    assert g["attributes"]["K_h_tke"] == 0 and (g["K_iso"] == 1000).all()
+
+
+def test_snapshot_without_eke(made, tmp_path):
+    """Other sources make up forc then."""
+    def change(file):
+        set_settings(enable_eke="false")(file)
+        for name, like in (("K_diss_gm", "eke_diss_iw"), ("K_diss_h", "K_diss_v"),
+                           ("P_diss_skew", "P_diss_v")):
+            file.copy(like, name)
+    g = made(altered(tmp_path, change), "--time", "1")
+    with h5py.File(SNAPSHOT) as file:
+        part = {name: file[name][1] for name in ("K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv",
+                                                 "P_diss_nonlin", "eke_diss_iw")}
+    forc = (2 * part["K_diss_v"] - 2 * part["P_diss_v"] - part["P_diss_adv"] - part["P_diss_nonlin"]
+            + part["eke_diss_iw"] + part["K_diss_bot"])
+    wet = g["maskT"] == 1
+    assert np.allclose(g["forc"][wet], forc[wet], rtol=1e-9, atol=1e-20)
+    assert (g["K_iso"] == 1000).all()
+
+
+def test_snapshot_of_one_column(made, tmp_path):
+    path = tmp_path / "column.nc"
+    data = xarray.open_dataset(SNAPSHOT, decode_times=False)
+    data.isel(xt=[3], xu=[3], yt=[2], yu=[2]).to_netcdf(path, engine="netcdf4")
+    g = made(path, "--time", "1")
+    assert g["temp"].shape == (6, 1, 1) and g["kbot"][0, 0] == read(EXPECTED, "kbot")[2, 3]
+
+
+def test_snapshot_in_another_order(fails, tmp_path):
+    path = tmp_path / "turned.nc"
+    data = xarray.open_dataset(SNAPSHOT, decode_times=False).transpose("Time", "xt", "yt", ...)
+    for name in data.variables:
+        data[name].encoding = {}
+    data.to_netcdf(path, engine="netcdf4")
+    fails(INPUT, r"salt has axes .* expected \(Time, zt, yt, xt\)", path, "--time", "1")
+
+
+def test_snapshot_without_tke_and_on_metres(made, tmp_path):
+    def change(file):
+        drop("tke", "forc_tke_surface")(file)
+        set_settings(enable_tke="false", coord_degree="false", tke_mxl_choice=1)(file)
+    g = made(altered(tmp_path, change), "--time", "1")
+    assert (g["cost"] == 1).all() and (g["cosu"] == 1).all()
+    assert g["x"][0] == -3500 and "tke: default" in g["said"]
+
+
+@pytest.mark.parametrize("pattern, change, arguments", [
+    ("2 records along 'Time', expected a choice", None, []),
+    ("2 records along 'Time', expected --time from 0 to 1", None, ["--time", "2"]),
+    ("missing: dxt, dzw, expected in Veros's snapshot", drop("dxt", "dzw"), ["--time", "1"]),
+    ("missing: tke, eke, expected", drop("tke", "eke"), ["--time", "1"]),
+    ("missing: beta", drop("beta"), ["--time", "1"]),
+    ("u_wgrid is not finite everywhere", lambda file: file["u"].write_direct(
+        np.full(file["u"].shape, np.inf)), ["--time", "1"]),
+    ("missing: forc_tke_surface", drop("forc_tke_surface"), ["--time", "1"]),
+    ("'setup_settings' cannot be read", lambda file: file.attrs.modify("setup_settings", "{"),
+     ["--time", "1"]),
+    ("not a restart of Veros", None, ["--time", "1", "--restart", SNAPSHOT]),
+    ("No such file|not a restart", None, ["--time", "1", "--restart", "none.h5"]),
+])
+def test_snapshot_that_cannot_be_used(fails, tmp_path, pattern, change, arguments):
+    fails(INPUT, pattern, altered(tmp_path, change) if change else SNAPSHOT, *arguments)
+
+
+@pytest.mark.parametrize("pattern, change", [
+    ("missing: dtke", lambda core: core.pop("dtke")),
+    ("missing: eke", lambda core: core.pop("eke")),
+    ("has shape .* expected .* of the snapshot's run",
+     lambda core: core.update(salt=core["salt"][1:])),
+    ("land is not the snapshot's", lambda core: core.update(salt=0 * core["salt"])),
+])
+def test_restart_of_another_run(fails, tmp_path, pattern, change):
+    with h5py.File(RESTART) as file:
+        core = {name: values[()] for name, values in file["core"].items()}
+    change(core)
+    path = tmp_path / "restart.h5"
+    with h5py.File(path, "w") as file:
+        for name, values in core.items():
+            file[f"core/{name}"] = values
+    fails(INPUT, r"restart\.h5: .*" + pattern, SNAPSHOT, "--time", "1", "--restart", path)
+
+
+def test_a_field_of_the_snapshot_by_name(made):
+    g = made(SNAPSHOT, "--time", "1", "--variable", "kappaM=kappaM")
+    wet = g["maskT"] == 1
+    assert (g["kappaM"][wet] == read(EXPECTED, "kappaM")[wet]).all()
+    assert (g["kappaM"][~wet] == 0).all() and "from 'kappaM'" in g["said"]
+
+
+def test_options_that_a_snapshot_has_no_use_for(fails):
+    fails(USAGE, "--temperature, --cyclic-x, --default temp or salt: of no use", SNAPSHOT, "--time",
+          "1", "--temperature", "potential", "--cyclic-x", "1", "--default", "temp=3")
+
+
+def test_restart_beside_something_else(fails, plain):
+    fails(INPUT, "is no snapshot of Veros", plain, "--restart", RESTART)
+
+
+# ---- what is refused ----
+
+def attribute(variable, name, value):
+    def change(data):
+        data[variable].attrs[name] = value
+        return data
+    return change
+
+
+def value(variable, index, number):
+    def change(data):
+        data[variable].values[index] = number
+        return data
+    return change
+
+
+def curvilinear(data):
+    bent = two_dimensional(data)
+    bent.nav_lat.values[:, 3] += 2
+    return bent
+
+
+def other_levels(data):
+    data = data.assign_coords(lev=("lev", data.depth.values + 5, data.depth.attrs))
+    data["salt"] = (("lev", "lat", "lon"), data.salt.values, data.salt.attrs)
+    return data
+
+
+REFUSED = {
+    "nothing there": (r"missing: temp \(.*--variable temp=THEIRS.*; salt \(.*--default salt=VALUE.*"
+                      "there is: a, b", lambda d: xarray.Dataset(
+                          {"a": d.temp.assign_attrs(standard_name="none"),
+                           "b": d.salt.assign_attrs(standard_name="none")}), []),
+    "no axes": (r"missing: longitude of temp .*; depth of temp",
+                lambda d: d.isel(lon=0, depth=0).drop_vars(["lon", "depth"]), []),
+    "unknown axis": ("axis 'q' of 'temp' is none of longitude",
+                     lambda d: d.expand_dims({"q": 2}), []),
+    "two records": ("'temp' has 2 records along 'time', expected a choice: --time 0 to 1",
+                    lambda d: d.expand_dims({"time": 2}), []),
+    "record beyond": ("2 records along 'time', expected --time from 0 to 1",
+                      lambda d: d.expand_dims({"time": 2}), ["--time", "7"]),
+    "no time": ("no variable has a time axis, expected no --time", None, ["--time", "0"]),
+    "no such variable": (r"there is no variable 'T'.*there is: temp, salt", None,
+                         ["--variable", "temp=T"]),
+    "no standard name": (r"what temperature 'temp' is cannot be told .*--temperature in-situ",
+                         attribute("temp", "standard_name", ""), []),
+    "no kind of salinity": ("expected --salinity practical, absolute",
+                            attribute("salt", "standard_name", "sea_water_knudsen_salinity"), []),
+    "units of temperature": (r"'temp' has units 'degF', expected degC or K; .*--units temp=degC",
+                             attribute("temp", "units", "degF"), []),
+    "units of salinity": (r"'salt' has units 'mol', expected g kg-1",
+                          attribute("salt", "units", "mol"), []),
+    "longitude in metres": ("longitude 'lon' is in 'm', expected degrees",
+                            lambda d: d.assign_coords(lon=("lon", d.lon.values, {
+                                "units": "m", "standard_name": "longitude"})), []),
+    "3-D longitude": ("coordinate 'nav_lon' has 3 axes, expected 1, or 2 on a regular grid",
+                      lambda d: two_dimensional(d).assign(nav_lon=lambda b: b.nav_lon.expand_dims(
+                          {"deptht": d.depth.values}).assign_attrs(b.nav_lon.attrs)), []),
+    "2-D depth": ("depth 'depth' has 2 axes, expected 1", lambda d: d.rename(
+        depth="k").drop_vars("k").assign_coords(depth=(
+            ("k", "lat"), np.outer(d.depth.values, np.ones(7)), d.depth.attrs)), []),
+    "a track": ("two of longitude, latitude and depth of 'temp' lie along 'lon', expected a grid",
+                lambda d: d.isel(lat=0, drop=True).assign_coords(
+                    lat=("lon", np.linspace(0, 50, 12), d.lat.attrs)), []),
+    "depth in dbar": ("depth 'depth' is in 'dbar', expected m", attribute("depth", "units", "dbar"),
+                      []),
+    "depth above": ("has a level 600 m above the surface", 
+                    attribute("depth", "positive", "up"), []),
+    "axis that turns": ("'lat' neither rises nor falls", lambda d: d.assign_coords(
+        lat=("lat", [-60.0, -40, -20, 0, 20, 10, 5], d.lat.attrs)), []),
+    "axis with a gap": ("coordinate 'lat' has missing values", lambda d: d.assign_coords(
+        lat=("lat", [-60.0, -40, np.nan, 0, 20, 40, 60], d.lat.attrs)), []),
+    "latitude beyond": ("latitude -120, expected -90 to 90", lambda d: d.assign_coords(
+        lat=("lat", 2 * d.lat.values, d.lat.attrs)), []),
+    "curvilinear": ("the grid is curvilinear: 'nav_lat' varies by 2", curvilinear, []),
+    "sigma levels": ("axis 'sigma' of 'temp' is none of longitude", lambda d: d.assign_coords(
+        depth=("depth", d.depth.values, {"units": "1"})).rename(depth="sigma"), []),
+    "one column": ("one longitude has no spacing", lambda d: d.isel(lon=[0]), []),
+    "one level at the surface": ("the only level is at 0 m", lambda d: d.isel(
+        depth=[0]).assign_coords(depth=("depth", [0.0], d.depth.attrs)), []),
+    "other levels": ("'salt' for salt has another z than temperature", other_levels, []),
+    "hot": (r"temperature in degC is 1e\+20 at level 4, row 2, column 0",
+            value("temp", (0, 2, 0), 1e20), []),
+    "kelvin as celsius": (r"temperature in degC is 2\d\d", lambda d: d.assign(
+        temp=(d.temp + 273.15).assign_attrs(d.temp.attrs)), []),
+    "salty": (r"salinity is 99 at level 4", value("salt", (0, 2, 0), 99.0), []),
+    "salinity as a fraction": ("salinity is at most 0.0.*--units salt=kg/kg", lambda d: d.assign(
+        salt=(d.salt / 1000).assign_attrs(d.salt.attrs)), []),
+    "no water": ("no cell has temperature and salinity", lambda d: d * np.nan, []),
+    "a mask that does not fit": ("'m' for maskT does not fit", lambda d: d.assign(
+        m=(("lat", "lon"), np.ones((7, 12)))).isel(depth=slice(0, 4)).assign(
+            n=("lat", np.ones(7))).assign(m=(("lon2",), np.ones(5))).assign_coords(
+                lon2=("lon2", np.arange(5.0), {"units": "degrees_east"})),
+        ["--variable", "maskT=m"]),
+    "units of a field": (r"'k' for K_iso is in 'cm2 s-1', expected m2 s-1", lambda d: d.assign(
+        k=(("lat", "lon"), np.ones((7, 12)), {"units": "cm2 s-1"})), ["--variable", "K_iso=k"]),
+    "field elsewhere": ("'k' for K_iso has another longitude", lambda d: d.assign(
+        k=(("l",), np.ones(12))).assign_coords(l=("l", d.lon.values + 9, d.lon.attrs)),
+        ["--variable", "K_iso=k"]),
+    "field on other levels": ("'k' for tke has other levels", lambda d: d.assign(
+        k=(("l",), np.ones(5))).assign_coords(l=("l", 2 * d.depth.values, d.depth.attrs)),
+        ["--variable", "tke=k"]),
+    "negative diffusivity": ("K_iso is -1 in a wet cell, expected 0 or more", None,
+                             ["--default", "K_iso=-1"]),
+    "no mixing length": ("mxl is 0 in a wet cell, expected more than 0", None,
+                         ["--default", "mxl=0"]),
+    "velocity on a plane": ("'k' for u must have longitude, latitude and depth", lambda d: d.assign(
+        k=(("lat", "lon"), np.ones((7, 12)))), ["--variable", "u=k", "--variable", "v=k"]),
+    "velocity elsewhere": ("'k' for u has another longitude", lambda d: d.assign(
+        k=(("l",), np.ones(5))).assign_coords(l=("l", np.arange(5.0), d.lon.attrs)),
+        ["--variable", "u=k", "--variable", "v=k"]),
+    "two of a standard name": ("warm, hot all have the standard name", lambda d:
+        d.rename(temp="warm").assign(hot=d.temp), []),
+    "text": ("'temp' holds no numbers", lambda d: d.assign(
+        temp=("lat", list("abcdefg"), d.temp.attrs)), []),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused(fails, tmp_path, what):
+    pattern, change, arguments = REFUSED[what]
+    data = ocean()
+    data = change(data) if change else data
+    for name in ("temp", "salt"):
+        if name in data and not data[name].attrs:
+            data[name].attrs = ocean()[name].attrs
+    path = save(data, tmp_path / "bad.nc")
+    fails(INPUT, pattern, path, *arguments)
+
+
+@pytest.mark.parametrize("content", [b"", b"CDF\x01", b"\x89HDF\r\n\x1a\n", b"a,b\n1,2\n"])
+def test_no_netcdf(fails, tmp_path, content):
+    path = tmp_path / "bad.nc"
+    path.write_bytes(content)
+    fails(INPUT, r"bad\.nc: not a netCDF file", path)
+
+
+def test_no_file(fails, tmp_path):
+    fails(INPUT, r"none\.nc: No such file", tmp_path / "none.nc")
+    fails(INPUT, "Not a file", tmp_path)
+
+
+@pytest.mark.parametrize("pattern, arguments", [
+    ("expected NAME=VALUE", ["--default", "K_iso"]),
+    ("there is no 'K_is', expected one of .*K_iso", ["--default", "K_is=3"]),
+    ("expected a number", ["--default", "K_iso=much"]),
+    ("expected a number", ["--set", "dt_mom=inf"]),
+    ("'K_iso' was given before", ["--default", "K_iso=1", "--default", "K_iso=2"]),
+    ("there is no 'halo'", ["--set", "halo=2"]),
+    ("u and v belong together", ["--variable", "u=u"]),
+    ("temp and salt cannot both be constants", ["--default", "temp=1", "--default", "salt=35"]),
+    ("expected an index of 0 or more", ["--time", "-1"]),
+    ("invalid choice: 'maybe'", ["--holes", "maybe"]),
+    ("invalid int value", ["--time", "now"]),
+    ("unrecognized arguments", ["--nonsense"]),
+])
+def test_usage(fails, plain, pattern, arguments):
+    fails(USAGE, pattern, plain, *arguments)
+
+
+@pytest.mark.parametrize("error, code, pattern", [
+    (MemoryError("8 TB"), INPUT, r"plain\.nc: is too large .*: 8 TB"),
+    (KeyboardInterrupt(), 130, "interrupted")])
+def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
+    def stop(*_):
+        raise error
+    fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
+    monkeypatch.setattr("importer.ocean.make", stop)
+    fails(code, pattern, plain)
+
+
+def test_damaged_data(fails, tmp_path):
+    """HDF5's checksum tells; the file opens, since only data is hit."""
+    with h5py.File(EXAMPLE) as file:
+        chunk = file["thetao"].id.get_chunk_info(0)
+    content = bytearray(EXAMPLE.read_bytes())
+    content[chunk.byte_offset + chunk.size // 2] ^= 0xFF
+    path = tmp_path / "damaged.nc"
+    path.write_bytes(content)
+    fails(INPUT, r"damaged\.nc: 'thetao' cannot be read", path, "--time", "0")
+
+
+def test_inputs_are_not_overwritten(fails, plain, tmp_path):
+    fails(USAGE, "would be overwritten", plain, output=plain)
+    fails(USAGE, "would be overwritten", plain, "--figure", plain)
+    fails(USAGE, "is the output itself", plain, "--figure", tmp_path / "grid.h5")
+
+
+def test_what_cannot_be_written(fails, plain, tmp_path):
+    fails(OUTPUT, r"none/grid\.h5: cannot be written: No such file", plain,
+          output=tmp_path / "none" / "grid.h5")
+    fails(OUTPUT, r"none/a\.png: cannot be written: No such file", plain, "--figure",
+          tmp_path / "none" / "a.png")
+    fails(OUTPUT, "cannot be written: .*format", plain, "--figure", tmp_path / "grid.nothing")
+    fails(OUTPUT, "cannot be written: Is a directory", plain, "--figure", tmp_path)
+
+
+# ---- the script itself ----
+
+def test_help_and_usage():
+    done = script("--help")
+    assert done.returncode == DONE and "--variable NAME=THEIRS" in done.stdout and not done.stderr
+    done = script()
+    assert done.returncode == USAGE
+    assert_one_line(done.stderr)
+
+
+def test_a_python_without_modules(tmp_path):
+    done = script(EXAMPLE, "-o", tmp_path / "grid.h5", python=(sys.executable, "-S", "-E"))
+    assert done.returncode == INPUT and "lacks modules: install python3-numpy" in done.stderr
+    assert_one_line(done.stderr)
+
+
+# ---- the page ----
+
+def commands():
+    """The indented lines of the page; each is a command."""
+    text = PAGE.read_text(encoding="utf-8")
+    return [line.strip() for line in text.splitlines() if line.startswith("    ")]
+
+
+def test_commands_of_the_page(miniapp, tmp_path):
+    """Each is run as it stands, in a folder that looks like the repository's."""
+    for name in ("run", "inputs", "validation"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    program, python = tmp_path / "build/host/bin/miniapp", tmp_path / "bin/python3"
+    for path in (program, python):
+        path.parent.mkdir(parents=True)
+    program.symlink_to(miniapp.path)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    assert len(commands()) > 5
+    for command in commands():
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, text=True,
+                              capture_output=True, check=False, timeout=120)
+        assert done.returncode == DONE and "Traceback" not in done.stderr, (command, done)
+    assert (tmp_path / "build/example.png").exists()
+
+
+def test_page_and_help_name_the_same_options():
+    text, named = script("--help").stdout, set(re.findall(OPTION, PAGE.read_text("utf-8")))
+    assert named <= set(re.findall(OPTION, text))

@@ -1,0 +1,85 @@
+"""Targets of offload: devices by their kind, and the images that check_image.py reads."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, DONE, MISMATCH, USAGE
+
+ROOT = Path(__file__).resolve().parent.parent
+CHECK_IMAGE = ROOT / "validation" / "check_image.py"
+
+
+@pytest.fixture
+def targets(miniapp):
+    """What the build under test holds code for."""
+    if miniapp.offload == "no":
+        pytest.skip("this build has no offload")
+    listing = miniapp.run("--version").stdout
+    return re.search(r"^offload_target +(\S+)", listing, re.MULTILINE)[1].split(",")
+
+
+def test_device_by_its_kind(miniapp, targets, small):
+    kind = targets[0].partition(":")[0]
+    if "gpu" in miniapp.devices:
+        miniapp.passes("-k", "eos", "-d", kind, "-d", f"{kind}:0", small)
+    else:
+        miniapp.fails(DEVICE, f"'{kind}' cannot be used: the runtime finds 0 devices that this "
+                      f"build's {','.join(targets)} code fits", small, "-d", kind)
+
+
+def test_device_of_another_kind(miniapp, targets, small):
+    kind = targets[0].partition(":")[0]
+    other = {"nvidia": "amd", "amd": "emulated", "emulated": "nvidia"}[kind]
+    miniapp.fails(DEVICE, f"'{other}' cannot be used: the devices of this build are of the kind "
+                  f"'{kind}'", small, "-d", other)
+
+
+# ---- images ----
+
+def check_image(module, *targets):
+    done = subprocess.run([sys.executable, CHECK_IMAGE, module, *targets], capture_output=True,
+                          text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture
+def module(miniapp, targets):
+    """An offload module for GPUs, and what it holds code for."""
+    if miniapp.offload != "yes":
+        pytest.skip("this build has no code for GPUs")
+    return miniapp.path.parent.parent / "lib" / "miniapp-offload.so"
+
+
+def test_images_hold_what_a_gpu_needs(module, targets):
+    done = check_image(module, *targets)
+    assert done.returncode == DONE and done.stdout.count(" fits\n") == len(targets), done
+
+
+def test_images_for_another_gpu(module):
+    done = check_image(module, "amd:gfx700")
+    assert done.returncode == MISMATCH, done
+    assert check_image(module, "sm_80").returncode == USAGE
+
+
+# An image that begins otherwise, is of another machine, or has a nest of another name.
+@pytest.mark.parametrize("old,new,complaint", [
+    (b"\x7fELF", b"\x7fElf", "neither machine code nor bitcode"),
+    (b"\xe0\0\1\0\0\0", b"\x3e\0\1\0\0\0", "machine code for another machine"),
+    (b"triad_offload_float32_l", b"triad_offload_float23_l", "it lacks __omp_offloading_"),
+])
+def test_damaged_images(module, targets, tmp_path, old, new, complaint):
+    if not targets[0].startswith("amd:"):
+        pytest.skip("needs a build for AMD's GPUs")
+    data = module.read_bytes()
+    start = data.index(b"\x10\xff\x10\xad")
+    size = int.from_bytes(data[start + 8:start + 16], "little")
+    image = data[start:start + size]
+    assert old in image
+    (tmp_path / "module.so").write_bytes(data.replace(image, image.replace(old, new)))
+    done = check_image(tmp_path / "module.so", *targets)
+    assert done.returncode == MISMATCH and complaint in done.stdout, done

@@ -1,0 +1,302 @@
+/*
+ * Files by the library's own functions: what is written is read again, where it is wanted; nothing is
+ * left of an output that is given up; and what callers may do wrong. Damaged files are test_damage's.
+ */
+#include "invented.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
+
+static const struct miniapp_grid grid = {9, 8, 7};
+static struct miniapp_device *cpu;
+static char folder[PATH_MAX / 2], path[PATH_MAX];
+
+static void assert_refused(enum miniapp_status status, enum miniapp_status expected,
+                           const char *message)
+{
+    assert_int_equal(status, expected);
+    assert_non_null(strstr(miniapp_message(), message));
+}
+
+static int open_folder(void **state)
+{
+    const char *const temporary = getenv("TMPDIR");
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/unit_file.XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder))
+        return 1;
+    snprintf(path, sizeof(path), "%s/file.h5", folder);
+    return miniapp_device_open("cpu", &cpu);
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    miniapp_device_close(cpu);
+    unlink(path);
+    return rmdir(folder); /* fails where a test left something */
+}
+
+static size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *const listing = opendir(folder);
+    assert_non_null(listing);
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
+        count += entry->d_name[0] != '.';
+    closedir(listing);
+    return count;
+}
+
+static struct miniapp_output *output_at(const char *where)
+{
+    struct miniapp_output *output;
+    assert_done(miniapp_output_open(where, NULL, 0, &output));
+    return output;
+}
+
+static void write_field(struct miniapp_output *output, const char *name,
+                        const struct miniapp_grid *of)
+{
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    double *const values = invent(field, of);
+    assert_done(miniapp_output_write(output, field, of, MINIAPP_FLOAT64, values));
+    free(values);
+}
+
+/* A file with salt, temp and kbot. */
+static int write_file(void **state)
+{
+    struct miniapp_output *const output = output_at(path);
+    (void)state;
+    write_field(output, "salt", &grid);
+    write_field(output, "temp", &grid);
+    write_field(output, "kbot", &grid);
+    assert_done(miniapp_output_attribute(output, "title", "invented"));
+    return miniapp_output_finish(output);
+}
+
+static struct miniapp_input *input_of(size_t count)
+{
+    const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_kbot]};
+    struct miniapp_input *input;
+    assert_done(miniapp_input_open(path, wanted, count, 0, &input));
+    return input;
+}
+
+/* ---- inputs ---- */
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    struct miniapp_input *const input = input_of(2);
+    struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, grid);
+    struct miniapp_state *const narrow = state_on(cpu, MINIAPP_FLOAT32, grid);
+    const struct miniapp_grid own = miniapp_input_grid(input);
+    assert_memory_equal(&own, &grid, sizeof(grid));
+    assert_true(miniapp_input_has_ghosts(input) && !miniapp_input_is_cyclic(input));
+    assert_done(miniapp_state_add(narrow, "my_salt", "salt"));
+    const struct miniapp_target targets[] = {{ocean, "salt", false}, {narrow, "my_salt", false}};
+    const struct miniapp_target bottom = {ocean, "kbot", false};
+    assert_done(miniapp_input_load(input, &fields[FIELD_salt], targets, 2));
+    assert_done(miniapp_input_load(input, &fields[FIELD_kbot], &bottom, 1));
+    assert_done(miniapp_input_load(input, &fields[FIELD_kbot], NULL, 0)); /* checks it only */
+    double *const salt = values_of(ocean, "salt", "salt");
+    double *const my_salt = values_of(narrow, "my_salt", "salt");
+    double *const kbot = values_of(ocean, "kbot", "kbot");
+    for (size_t i = 0; i < miniapp_grid_points(&grid); i++) {
+        const double value = invented(&fields[FIELD_salt], i, grid.nz);
+        assert_true(salt[i] == value && my_salt[i] == (double)(float)value);
+    }
+    for (size_t i = 0; i < grid.nx * grid.ny; i++)
+        assert_true(kbot[i] == invented(&fields[FIELD_kbot], i, grid.nz));
+    free(salt);
+    free(my_salt);
+    free(kbot);
+    miniapp_state_free(ocean);
+    miniapp_state_free(narrow);
+    miniapp_input_close(input);
+    miniapp_input_close(NULL);
+}
+
+static void settings_of_a_file(void **state)
+{
+    (void)state;
+    struct miniapp_input *const input = input_of(1);
+    double value;
+    for (size_t id = 0; id < SETTINGS; id++)
+        assert_false(miniapp_input_setting(input, &settings[id], &value));
+    miniapp_input_close(input);
+}
+
+static void only_what_was_wanted_is_loaded(void **state)
+{
+    (void)state;
+    struct miniapp_input *const input = input_of(1);
+    assert_refused(miniapp_input_load(input, &fields[FIELD_temp], NULL, 0), MINIAPP_USAGE,
+                   "file.h5: dataset 'temp' was not wanted when the file was opened");
+    miniapp_input_close(input);
+}
+
+static void targets_have_to_fit(void **state)
+{
+    (void)state;
+    struct miniapp_input *const input = input_of(2);
+    struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, grid);
+    struct miniapp_state *const larger =
+        state_on(cpu, MINIAPP_FLOAT64, (struct miniapp_grid){10, 8, 7});
+    const struct miniapp_target shape = {ocean, "kbot", false}, unknown = {ocean, "slat", false};
+    const struct miniapp_target other = {larger, "salt", false}, resampled = {larger, "salt", true};
+    assert_refused(miniapp_input_load(input, &fields[FIELD_salt], &shape, 1), MINIAPP_USAGE,
+                   "'kbot' cannot take 'salt': it has other axes or another type");
+    assert_refused(miniapp_input_load(input, &fields[FIELD_salt], &unknown, 1), MINIAPP_USAGE,
+                   "unknown field 'slat'; the closest is 'salt'");
+    assert_refused(miniapp_input_load(input, &fields[FIELD_salt], &other, 1), MINIAPP_USAGE,
+                   "file.h5: 'salt' has another grid than the state, and is not to be resampled");
+    assert_false(miniapp_state_has(ocean, "kbot") || miniapp_state_has(larger, "salt"));
+    assert_done(miniapp_input_load(input, &fields[FIELD_salt], &resampled, 1));
+    assert_true(miniapp_state_has(larger, "salt"));
+    miniapp_state_free(ocean);
+    miniapp_state_free(larger);
+    miniapp_input_close(input);
+}
+
+static void inputs_that_are_none(void **state)
+{
+    (void)state;
+    const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_zt]};
+    struct miniapp_input *none = (struct miniapp_input *)&none;
+    assert_refused(miniapp_input_open(path, wanted, 2, 0, &none), MINIAPP_INPUT,
+                   "file.h5: dataset 'zt' is missing (height of the T point, ");
+    assert_null(none);
+    assert_refused(miniapp_input_open(folder, wanted, 1, 0, &none), MINIAPP_INPUT,
+                   "not an HDF5 file, nor any regular file");
+    assert_null(none);
+}
+
+/* ---- references ---- */
+
+static void references(void **state)
+{
+    (void)state;
+    struct miniapp_reference reference;
+    const struct miniapp_grid other = {9, 8, 6};
+    assert_done(miniapp_reference_read(path, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32,
+                                       &reference));
+    for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
+        assert_true(reference.values[i] == invented(&fields[FIELD_salt], i, grid.nz));
+    assert_true(reference.rtol == 1e-4 && reference.atol > 0 && reference.atol < 2e-5);
+    miniapp_reference_release(&reference);
+    miniapp_reference_release(&reference); /* nothing is left of it */
+    assert_refused(miniapp_reference_read(path, &fields[FIELD_salt], &other, MINIAPP_FLOAT64,
+                                          &reference), MINIAPP_INPUT,
+                   "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
+    assert_null(reference.values);
+    assert_refused(miniapp_reference_read(path, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64,
+                                          &reference), MINIAPP_INPUT,
+                   "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
+}
+
+/* ---- outputs ---- */
+
+/* What was there stays until the new file is whole. */
+static void what_is_discarded_leaves_nothing(void **state)
+{
+    (void)state;
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    struct miniapp_output *const output = output_at(path);
+    write_field(output, "forc", &grid);
+    assert_int_equal(files_in_folder(), 2);
+    miniapp_output_discard(output);
+    miniapp_output_discard(NULL);
+    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+}
+
+static void what_is_abandoned_leaves_nothing(void **state)
+{
+    (void)state;
+    struct miniapp_output *const output = output_at(path);
+    assert_int_equal(files_in_folder(), 2);
+    miniapp_abandon();
+    assert_int_equal(files_in_folder(), 1);
+    assert_refused(miniapp_output_finish(output), MINIAPP_OUTPUT, "file.h5: cannot be written: ");
+    assert_int_equal(files_in_folder(), 1);
+    miniapp_abandon(); /* nothing is unfinished */
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void one_output_at_a_time(void **state)
+{
+    (void)state;
+    struct miniapp_output *none = (struct miniapp_output *)&none;
+    struct miniapp_output *const output = output_at(path);
+    assert_refused(miniapp_output_open(path, NULL, 0, &none), MINIAPP_OUTPUT,
+                   "file.h5: cannot be written: another output is unfinished");
+    assert_null(none);
+    write_field(output, "salt", &grid); /* the first goes on */
+    assert_done(miniapp_output_finish(output));
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void outputs_that_cannot_be(void **state)
+{
+    (void)state;
+    const char *const read_files[] = {NULL, path};
+    char missing[PATH_MAX], longer[PATH_MAX + 10];
+    struct miniapp_output *none = (struct miniapp_output *)&none;
+    assert_refused(miniapp_output_open(path, read_files, 2, &none), MINIAPP_USAGE,
+                   "file.h5' is a file that is read");
+    assert_null(none);
+    snprintf(missing, sizeof(missing), "%s/missing/file.h5", folder);
+    assert_refused(miniapp_output_open(missing, NULL, 0, &none), MINIAPP_OUTPUT,
+                   "cannot be written: No such file or directory");
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    assert_refused(miniapp_output_open(longer, NULL, 0, &none), MINIAPP_OUTPUT,
+                   "cannot be written: the path is too long");
+    assert_refused(miniapp_output_open(folder, NULL, 0, &none), MINIAPP_OUTPUT,
+                   "cannot be written: it is there and no regular file");
+    assert_null(none);
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void a_field_twice(void **state)
+{
+    (void)state;
+    struct miniapp_output *const output = output_at(path);
+    const double value = 1;
+    write_field(output, "salt", &grid);
+    assert_done(miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
+                                     &value)); /* no axes */
+    assert_refused(miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
+                                        &value), MINIAPP_OUTPUT, "file.h5: cannot be written: ");
+    miniapp_output_discard(output);
+    assert_int_equal(files_in_folder(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_is_written_is_read, write_file),
+        cmocka_unit_test_setup(settings_of_a_file, write_file),
+        cmocka_unit_test_setup(only_what_was_wanted_is_loaded, write_file),
+        cmocka_unit_test_setup(targets_have_to_fit, write_file),
+        cmocka_unit_test_setup(inputs_that_are_none, write_file),
+        cmocka_unit_test_setup(references, write_file),
+        cmocka_unit_test_setup(what_is_discarded_leaves_nothing, write_file),
+        cmocka_unit_test_setup(what_is_abandoned_leaves_nothing, write_file),
+        cmocka_unit_test_setup(one_output_at_a_time, write_file),
+        cmocka_unit_test_setup(outputs_that_cannot_be, write_file),
+        cmocka_unit_test_setup(a_field_twice, write_file),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

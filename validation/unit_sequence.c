@@ -1,0 +1,713 @@
+/*
+ * Sequences and plans on the device that the argument names: what is found by a text, what a
+ * sequence does and costs, and what running it comes to.
+ */
+#include "device.h"
+#include "host.h"
+#include "invented.h"
+#include "on_device.h"
+#include "state.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const struct miniapp_grid grid = {11, 9, 7};
+
+#define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
+
+static void assert_refused(enum miniapp_status status, enum miniapp_status expected,
+                           const char *message)
+{
+    assert_int_equal(status, expected);
+    assert_string_equal(miniapp_message(), message);
+}
+
+static const struct miniapp_field *field_of(const char *name)
+{
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    assert_non_null(field);
+    return field;
+}
+
+/* Whether two states hold the same bits. */
+static void assert_same(struct miniapp_state *a, const char *name, struct miniapp_state *b,
+                        const char *other, const char *like)
+{
+    const struct miniapp_grid of = miniapp_state_grid(a);
+    double *const x = values_of(a, name, like), *const y = values_of(b, other, like);
+    assert_memory_equal(x, y, miniapp_field_elements(field_of(like), &of) * sizeof(*x));
+    free(x);
+    free(y);
+}
+
+/* ---- the table ---- */
+
+static void the_table(void **state)
+{
+    (void)state;
+    assert_true(miniapp_sequence_count() >= miniapp_kernel_count());
+    assert_null(miniapp_sequence_at(miniapp_sequence_count()));
+    for (size_t place = 0; place < miniapp_sequence_count(); place++) {
+        const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
+        const char *const name = miniapp_sequence_name(sequence);
+        assert_int_equal(miniapp_last_failure(), MINIAPP_DONE); /* of the bindings in it */
+        assert_ptr_equal(sequence_of(name), sequence);
+        assert_true(miniapp_sequence_summary(sequence)[0] != '\0');
+        assert_true(miniapp_sequence_subject(sequence)[0] != '\0');
+        assert_true(miniapp_sequence_steps(sequence) > 0);
+        for (size_t other = 0; other < place; other++)
+            assert_string_not_equal(name, miniapp_sequence_name(miniapp_sequence_at(other)));
+        if (place >= miniapp_kernel_count())
+            continue;
+        const struct miniapp_kernel *const kernel = miniapp_kernel_at(place);
+        assert_string_equal(name, miniapp_kernel_name(kernel));
+        assert_int_equal(miniapp_sequence_steps(sequence), 1);
+        assert_ptr_equal(miniapp_sequence_kernel(sequence, 0), kernel);
+        for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++)
+            assert_ptr_equal(miniapp_sequence_field(sequence, 0, i),
+                             miniapp_argument_field(kernel, i));
+    }
+}
+
+/* ---- finding ---- */
+
+/* The fields of triad's arguments b, c and a. */
+static void assert_bound(const char *text, const char *b, const char *c, const char *a)
+{
+    const struct miniapp_sequence *const sequence = sequence_of(text);
+    assert_string_equal(miniapp_sequence_name(sequence), text);
+    assert_ptr_equal(sequence_of(text), sequence);
+    assert_ptr_equal(miniapp_sequence_kernel(sequence, 0), miniapp_kernel_find("triad"));
+    assert_ptr_equal(miniapp_sequence_field(sequence, 0, 0), field_of(b));
+    assert_ptr_equal(miniapp_sequence_field(sequence, 0, 1), field_of(c));
+    assert_ptr_equal(miniapp_sequence_field(sequence, 0, 2), field_of(a));
+}
+
+static void bindings(void **state)
+{
+    (void)state;
+    assert_bound("triad", "salt", "temp", "triad");
+    assert_bound("triad:salt=temp", "temp", "temp", "triad"); /* by the field */
+    assert_bound("triad:b=temp", "temp", "temp", "triad");    /* by the argument */
+    assert_bound("triad:salt=temp,temp=salt", "temp", "salt", "triad");
+    assert_bound("triad:b=tke, c=forc, a=dtke", "tke", "forc", "dtke");
+    assert_bound("triad:,b=tke,", "tke", "temp", "triad");
+    assert_bound("triad", "salt", "temp", "triad"); /* the table's own is as it was */
+}
+
+/* In all steps of a sequence. */
+static void bindings_of_several_steps(void **state)
+{
+    (void)state;
+    const struct miniapp_sequence *const plain = sequence_of("mixing");
+    const struct miniapp_sequence *const bound = sequence_of("mixing:salt=forc");
+    size_t changed = 0;
+    assert_int_equal(miniapp_sequence_steps(bound), miniapp_sequence_steps(plain));
+    for (size_t s = 0; s < miniapp_sequence_steps(plain); s++)
+        for (size_t i = 0; i < miniapp_kernel_arguments(miniapp_sequence_kernel(plain, s)); i++) {
+            const struct miniapp_field *const before = miniapp_sequence_field(plain, s, i);
+            const struct miniapp_field *const after = miniapp_sequence_field(bound, s, i);
+            const bool is_salt = before == field_of("salt");
+            assert_ptr_equal(after, is_salt ? field_of("forc") : before);
+            changed += is_salt;
+        }
+    assert_int_equal(changed, 2); /* of eos and isoneutral */
+}
+
+static void wrong_bindings(void **state)
+{
+    (void)state;
+    const char *const shape = "'b' of kernel 'triad' cannot be '%s': it has other axes or another "
+                              "type than 'salt'";
+    char of_index[128], of_column[128], of_mask[128], text[200], name[100];
+    snprintf(of_index, sizeof(of_index), shape, "kbot");
+    snprintf(of_column, sizeof(of_column), shape, "p");
+    snprintf(of_mask, sizeof(of_mask), shape, "maskT");
+    const char *const wrong[][2] = {
+        {"triad:", "kernels are NAME or NAME:ARGUMENT=FIELD,..., not 'triad:'"},
+        {"triad: ,", "kernels are NAME or NAME:ARGUMENT=FIELD,..., not 'triad: ,'"},
+        {":salt=temp", "kernels are NAME or NAME:ARGUMENT=FIELD,..., not ':salt=temp'"},
+        {"triad:salt", "bindings are ARGUMENT=FIELD, ..., not 'salt'"},
+        {"triad:salt=", "bindings are ARGUMENT=FIELD, ..., not 'salt='"},
+        {"triad:=temp", "bindings are ARGUMENT=FIELD, ..., not '=temp'"},
+        {"triad:b=temp,c", "bindings are ARGUMENT=FIELD, ..., not ',c'"},
+        {"triad:b=tmep", "unknown field 'tmep'; the closest is 'temp'"},
+        {"triad:b=a=c", "unknown field 'a=c'; the closest is 'salt'"},
+        {"triad:tke=temp", "'triad' has no argument 'tke'"},
+        {"triad:b=temp,tke=temp", "'triad' has no argument 'tke'"},
+        {"mixing:sample=temp", "'mixing' has no argument 'sample'"},
+        {"triad:b=kbot", of_index},
+        {"triad:b=p", of_column},
+        {"triad:b=maskT", of_mask},
+        {"tirad:b=temp", "unknown kernel 'tirad'; the closest is 'triad'"},
+        {"mixin", "unknown kernel 'mixin'; the closest is 'mixing'"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        for (int again = 0; again < 2; again++) { /* it is not known the second time */
+            const struct miniapp_sequence *none = (const struct miniapp_sequence *)&none;
+            assert_refused(miniapp_sequence_find(wrong[i][0], &none), MINIAPP_USAGE, wrong[i][1]);
+            assert_null(none);
+        }
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    const char *const too_long[] = {"%s:b=temp", "triad:%s=temp", "triad:b=%s"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct miniapp_sequence *none;
+        snprintf(text, sizeof(text), too_long[i], name);
+        assert_int_equal(miniapp_sequence_find(text, &none), MINIAPP_USAGE);
+        assert_null(none);
+    }
+}
+
+/* ---- what it does and costs ---- */
+
+static void reads_and_writes(void **state)
+{
+    (void)state;
+    const struct miniapp_sequence *const mixing = sequence_of("mixing");
+    const char *const read_only[] = {"salt", "temp", "p", "zt", "maskW", "kbot", "tke"};
+    const char *const written_only[] = {"dHdT", "K_11", "K_33", "Ai_by", "dtke", "tke_surf_corr"};
+    const char *const neither[] = {"sample", "fma", "triad", "factor_a"};
+    for (size_t i = 0; i < sizeof(read_only) / sizeof(*read_only); i++)
+        assert_true(miniapp_sequence_reads(mixing, field_of(read_only[i])) &&
+                    !miniapp_sequence_writes(mixing, field_of(read_only[i])));
+    for (size_t i = 0; i < sizeof(written_only) / sizeof(*written_only); i++)
+        assert_true(!miniapp_sequence_reads(mixing, field_of(written_only[i])) &&
+                    miniapp_sequence_writes(mixing, field_of(written_only[i])));
+    for (size_t i = 0; i < sizeof(neither) / sizeof(*neither); i++)
+        assert_false(miniapp_sequence_reads(mixing, field_of(neither[i])) ||
+                     miniapp_sequence_writes(mixing, field_of(neither[i])));
+    assert_true(miniapp_sequence_reads(mixing, field_of("tke_taup1")) &&
+                miniapp_sequence_writes(mixing, field_of("tke_taup1")));
+    const struct miniapp_sequence *const renamed = sequence_of("triad:b=tke,a=forc");
+    assert_true(miniapp_sequence_reads(renamed, field_of("tke")));
+    assert_false(miniapp_sequence_reads(renamed, field_of("salt")));
+    assert_true(miniapp_sequence_writes(renamed, field_of("forc")));
+    assert_false(miniapp_sequence_writes(renamed, field_of("triad")));
+}
+
+/* What one step writes and a later one reads need not be there before. */
+static void reads_of_what_was_written(void **state)
+{
+    (void)state;
+    struct step steps[2] = {sequence_of("triad")->steps[0], sequence_of("fma")->steps[0]};
+    const struct miniapp_sequence both = {"both", "test", "", 2, steps};
+    steps[1].field[0] = FIELD_triad;
+    assert_false(miniapp_sequence_reads(&both, field_of("triad")));
+    assert_true(miniapp_sequence_writes(&both, field_of("triad")));
+    assert_false(miniapp_sequence_reads(&both, field_of("sample")));
+    steps[0].field[0] = FIELD_fma; /* read first, then written */
+    assert_true(miniapp_sequence_reads(&both, field_of("fma")));
+    assert_true(miniapp_sequence_writes(&both, field_of("fma")));
+}
+
+static void settings_that_are_used(void **state)
+{
+    (void)state;
+    for (size_t place = 0; place < miniapp_sequence_count(); place++) {
+        const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
+        for (size_t id = 0; id < SETTINGS; id++) {
+            bool used = false;
+            for (size_t s = 0; s < miniapp_sequence_steps(sequence); s++) {
+                const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, s);
+                for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++)
+                    used = used || miniapp_kernel_setting(kernel, i) == &settings[id];
+            }
+            assert_int_equal(miniapp_sequence_uses(sequence, &settings[id]), used);
+        }
+    }
+    assert_true(miniapp_sequence_uses(sequence_of("mixing"), miniapp_setting_find("c_eps")));
+    assert_false(miniapp_sequence_uses(sequence_of("eos"), miniapp_setting_find("c_eps")));
+}
+
+static void costs(void **state)
+{
+    (void)state;
+    struct miniapp_settings *const values = miniapp_settings_create();
+    const double points = (double)miniapp_grid_points(&grid);
+    const struct miniapp_sequence *const triad = sequence_of("triad");
+    const struct miniapp_sequence *const mixing = sequence_of("mixing");
+    const char *const steps[] = {"eos", "isoneutral", "tke"};
+    double flops = 0, bytes = 0;
+    assert_true(miniapp_sequence_flops(triad, &grid, values) == 2 * points);
+    assert_true(miniapp_sequence_bytes(triad, &grid, MINIAPP_FLOAT64, values) == 24 * points);
+    assert_true(miniapp_sequence_bytes(triad, &grid, MINIAPP_FLOAT32, values) == 12 * points);
+    for (size_t s = 0; s < 3; s++) {
+        flops += miniapp_sequence_flops(sequence_of(steps[s]), &grid, values);
+        bytes += miniapp_sequence_bytes(sequence_of(steps[s]), &grid, MINIAPP_FLOAT32, values);
+    }
+    assert_true(miniapp_sequence_flops(mixing, &grid, values) == flops);
+    assert_true(miniapp_sequence_bytes(mixing, &grid, MINIAPP_FLOAT32, values) == bytes);
+    /* by the settings: TEOS-10 in the slopes takes much more */
+    assert_done(miniapp_settings_set(values, "eq_of_state_type", 5));
+    assert_true(miniapp_sequence_flops(mixing, &grid, values) == flops + 985 * points);
+    miniapp_settings_free(values);
+}
+
+/* What is updated moves twice. */
+static void bytes_of_updates(void **state)
+{
+    (void)state;
+    struct miniapp_settings *const values = miniapp_settings_create();
+    const struct argument arguments[] = {
+        {"a", FIELD_salt, MINIAPP_UPDATE, MINIAPP_REAL, {0}},
+        {"b", FIELD_maskT, MINIAPP_READ, MINIAPP_MASK, {0}},
+        {"c", FIELD_kbot, MINIAPP_READ, MINIAPP_INDEX, {0}},
+    };
+    const struct miniapp_kernel kernel = {.arguments = arguments, .argument_count = 3};
+    const double columns = (double)(grid.nx * grid.ny), points = columns * (double)grid.nz;
+    assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT64, values) ==
+                17 * points + 4 * columns);
+    assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT32, values) ==
+                9 * points + 4 * columns);
+    miniapp_settings_free(values);
+}
+
+/* ---- plans ---- */
+
+static struct miniapp_state *state_for(const char *sequence, enum miniapp_precision precision,
+                                       bool cyclic)
+{
+    struct miniapp_state *const state = state_on(device, precision, grid);
+    miniapp_state_set_cyclic(state, cyclic);
+    assert_done(miniapp_state_set_setting(state, "dt_tracer", 0.1));
+    assert_done(miniapp_state_set_setting(state, "dt_mom", 0.1));
+    set_inputs(state, sequence_of(sequence));
+    return state;
+}
+
+static void run_with(struct miniapp_state *state, const char *sequence, const char *names)
+{
+    struct miniapp_plan *plan;
+    assert_done(miniapp_plan_create(state, sequence_of(sequence), names, &plan));
+    assert_done(miniapp_plan_run(plan));
+    miniapp_plan_free(plan);
+}
+
+/* Other fields of the state in the place of the table's: isoneutral mixing of two more tracers. */
+static void renamed_fields(void **state)
+{
+    (void)state;
+    struct miniapp_state *const a = state_for("isoneutral", MINIAPP_FLOAT64, false);
+    struct miniapp_state *const b = state_for("isoneutral", MINIAPP_FLOAT64, false);
+    struct miniapp_plan *plan;
+    run_with(a, "isoneutral", NULL);
+    assert_done(miniapp_state_add(b, "salt2", "salt"));
+    assert_done(miniapp_state_add(b, "K_33#1", "K_33"));
+    set_invented(b, "salt2", "salt");
+    set_invented(b, "salt", "temp"); /* it is not read */
+    assert_done(miniapp_plan_create(b, sequence_of("isoneutral"), "salt=salt2,K_33=K_33#1,",
+                                    &plan));
+    const double bytes = miniapp_plan_bytes(plan);
+    assert_done(miniapp_plan_run(plan));
+    assert_same(a, "K_33", b, "K_33#1", "K_33");
+    assert_same(a, "K_11", b, "K_11", "K_11");
+    assert_same(a, "Ai_bx", b, "Ai_bx", "Ai_bx");
+    assert_false(miniapp_state_has(b, "K_33"));
+    assert_true(bytes == miniapp_state_bytes(a)); /* of the same shapes */
+    miniapp_plan_free(plan);
+    miniapp_state_free(a);
+    miniapp_state_free(b);
+}
+
+/* As the sequence's own bindings do it. */
+static void bound_sequences_run(void **state)
+{
+    (void)state;
+    struct miniapp_state *const a = state_for("triad", MINIAPP_FLOAT64, false);
+    struct miniapp_state *const b = state_for("triad", MINIAPP_FLOAT64, false);
+    assert_done(miniapp_run(a, "triad:salt=temp,temp=salt,a=forc"));
+    assert_false(miniapp_state_has(a, "triad"));
+    run_with(b, "triad", "salt=temp, temp=salt");
+    assert_same(a, "forc", b, "triad", "triad");
+    miniapp_state_free(a);
+    miniapp_state_free(b);
+}
+
+static void wrong_names(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_for("triad", MINIAPP_FLOAT64, false);
+    const char *const wrong[][2] = {
+        {"salt", "bindings are ARGUMENT=FIELD, ..., not 'salt'"},
+        {"salt=temp,=", "bindings are ARGUMENT=FIELD, ..., not ',='"},
+        {"salt=temp2", "unknown field 'temp2'; the closest is 'temp'"},
+        {"salt=kbot", "'kbot' cannot stand for 'salt': it has other axes or another type"},
+        {"slat=temp", "'triad' has no field 'slat'"},
+        {"b=temp", "'triad' has no field 'b'"},
+        {"salt=triad", "'b' and 'a' of kernel 'triad' are both 'triad', which it writes"},
+        {"triad=temp", "'c' and 'a' of kernel 'triad' are both 'temp', which it writes"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct miniapp_plan *none = (struct miniapp_plan *)&none;
+        enum miniapp_status status =
+            miniapp_plan_create(ocean, sequence_of("triad"), wrong[i][0], &none);
+        if (i >= 6) /* which of both comes first is no matter */
+            assert_int_equal(status, MINIAPP_USAGE);
+        else
+            assert_refused(status, MINIAPP_USAGE, wrong[i][1]);
+        assert_null(none);
+    }
+    run_with(ocean, "triad", ""); /* none */
+    run_with(ocean, "triad", "salt=temp"); /* read twice */
+    miniapp_state_free(ocean);
+}
+
+static void aliases(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_for("tke", MINIAPP_FLOAT64, false);
+    const char *const refused[] = {"triad:salt=triad", "triad:a=temp", "tke:tke=tke_taup1",
+                                   "tke:dtke=tke_taup1", "tke:dtke=dtke_taum1"};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+        assert_int_equal(miniapp_run(ocean, refused[i]), MINIAPP_USAGE);
+        assert_non_null(strstr(miniapp_message(), " are both '"));
+        assert_non_null(strstr(miniapp_message(), "', which it writes"));
+    }
+    assert_done(miniapp_run(ocean, "tke:forc=kappaM")); /* read twice */
+    miniapp_state_free(ocean);
+}
+
+static void steps_take_time(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT64, false);
+    struct miniapp_plan *plan;
+    assert_done(miniapp_plan_create(ocean, sequence_of("mixing"), NULL, &plan));
+    for (size_t s = 0; s < 3; s++)
+        assert_true(miniapp_plan_seconds(plan, s) == 0);
+    assert_done(miniapp_plan_run(plan));
+    for (size_t s = 0; s < 3; s++)
+        assert_true(miniapp_plan_seconds(plan, s) > 0);
+    assert_true(isnan(miniapp_plan_seconds(plan, 3)));
+    miniapp_plan_free(plan);
+    miniapp_plan_free(NULL);
+    miniapp_state_free(ocean);
+}
+
+/* ---- ghosts between kernels ---- */
+
+static void what_kernels_leave_of_ghosts(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT32, true);
+    assert_done(miniapp_run(ocean, "mixing"));
+    for (size_t s = 0; s < 3; s++) {
+        const struct miniapp_kernel *const kernel =
+            miniapp_sequence_kernel(sequence_of("mixing"), s);
+        for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++) {
+            const enum miniapp_access access = miniapp_argument_access(kernel, i);
+            for (int side = 0; side < MINIAPP_SIDES; side++)
+                assert_int_equal(
+                    miniapp_state_ghosts(ocean, miniapp_field_name(miniapp_argument_field(
+                                                    kernel, i)), (enum miniapp_side)side),
+                    access == MINIAPP_READ
+                        ? MINIAPP_HALO
+                        : miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side));
+        }
+    }
+    miniapp_state_free(ocean);
+}
+
+/* Cells along x that lie in the ghosts become those of the other end. */
+static void exchange_by_hand(double *values, size_t elements)
+{
+    const size_t n = grid.nx - 2 * MINIAPP_HALO;
+    for (size_t row = 0; row < elements; row += grid.nx)
+        for (size_t x = 0; x < MINIAPP_HALO; x++) {
+            values[row + x] = values[row + x + n];
+            values[row + MINIAPP_HALO + n + x] = values[row + MINIAPP_HALO + x];
+        }
+}
+
+/* Two time steps: the second reads as tke, with its neighbours, what the first wrote; once by a
+ * binding, once by rotating the time levels, and once by hand. */
+static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
+{
+    const char *const levels[] = {"tke", "tke_taup1"};
+    struct miniapp_state *const a = state_for("tke", precision, cyclic);
+    struct miniapp_state *const b = state_for("tke", precision, cyclic);
+    struct miniapp_state *const c = state_for("tke", precision, cyclic);
+    const size_t points = miniapp_grid_points(&grid);
+    assert_done(miniapp_run(a, "tke"));
+    assert_int_equal(miniapp_state_ghosts(a, "tke_taup1", MINIAPP_WEST), 0);
+    assert_done(miniapp_run(a, "tke:tke=tke_taup1,tke_taup1=tke"));
+    assert_int_equal(miniapp_state_ghosts(a, "tke_taup1", MINIAPP_WEST), MINIAPP_HALO);
+    for (int i = 0; i < 2; i++) {
+        assert_done(miniapp_run(b, "tke"));
+        assert_done(miniapp_state_rotate(b, levels, 2));
+    }
+    assert_done(miniapp_run(c, "tke"));
+    double *const next = values_of(c, "tke_taup1", "tke");
+    double *const old = values_of(c, "tke", "tke");
+    if (cyclic)
+        exchange_by_hand(next, points);
+    assert_done(miniapp_state_set(c, "tke", next));
+    assert_done(miniapp_state_set(c, "tke_taup1", old));
+    assert_done(miniapp_run(c, "tke"));
+    for (size_t i = 0; i < points; i++)
+        assert_true(isfinite(next[i]));
+    free(next);
+    free(old);
+    assert_same(a, "tke", c, "tke_taup1", "tke");
+    assert_same(a, "tke_taup1", c, "tke", "tke");
+    assert_same(a, "dtke", c, "dtke", "dtke");
+    assert_same(b, "tke", c, "tke_taup1", "tke");
+    assert_same(b, "dtke", c, "dtke", "dtke");
+    miniapp_state_free(a);
+    miniapp_state_free(b);
+    miniapp_state_free(c);
+}
+
+static void time_steps_exchange_ghosts(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
+        for (int cyclic = 0; cyclic < 2; cyclic++)
+            two_steps_of_tke((enum miniapp_precision)precision, cyclic);
+}
+
+/* The same within one sequence. */
+static void sequences_exchange_ghosts(void **state)
+{
+    (void)state;
+    struct step steps[] = {sequence_of("tke")->steps[0],
+                           sequence_of("tke:tke=tke_taup1,tke_taup1=tke")->steps[0]};
+    const struct miniapp_sequence both = {"both", "test", "", 2, steps};
+    struct miniapp_state *const a = state_for("tke", MINIAPP_FLOAT64, true);
+    struct miniapp_state *const b = state_for("tke", MINIAPP_FLOAT64, true);
+    struct miniapp_plan *plan;
+    assert_done(miniapp_plan_create(a, &both, NULL, &plan));
+    assert_done(miniapp_plan_run(plan));
+    assert_done(miniapp_run(b, "tke"));
+    assert_done(miniapp_run(b, "tke:tke=tke_taup1,tke_taup1=tke"));
+    assert_same(a, "tke", b, "tke", "tke");
+    assert_same(a, "dtke", b, "dtke", "dtke");
+    miniapp_plan_free(plan);
+    miniapp_state_free(a);
+    miniapp_state_free(b);
+}
+
+/* ---- a sequence is its kernels ---- */
+
+static void mixing_is_its_kernels(void **state)
+{
+    (void)state;
+    for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
+        struct miniapp_state *const a =
+            state_for("mixing", (enum miniapp_precision)precision, true);
+        struct miniapp_state *const b =
+            state_for("mixing", (enum miniapp_precision)precision, true);
+        assert_done(miniapp_run(a, "mixing"));
+        assert_done(miniapp_run(b, "eos"));
+        assert_done(miniapp_run(b, "isoneutral"));
+        assert_done(miniapp_run(b, "tke"));
+        for (size_t id = 1; id < FIELDS; id++)
+            if (miniapp_sequence_writes(sequence_of("mixing"), &fields[id]))
+                assert_same(a, fields[id].name, b, fields[id].name, fields[id].name);
+        assert_true(miniapp_state_bytes(a) == miniapp_state_bytes(b));
+        miniapp_state_free(a);
+        miniapp_state_free(b);
+    }
+}
+
+/* ---- scratch, by kernels of the test's own on the host ---- */
+
+/* Leaves the double of its input in one scratch, its square in the other, and adds both. */
+static void add_double_and_square(const struct kernel_call *call)
+{
+    const double *const in = call->argument[0];
+    double *const twice = call->argument[1], *const square = call->argument[2];
+    double *const out = call->argument[3];
+    const size_t points = miniapp_grid_points(&call->grid);
+    for (size_t i = 0; i < points; i++)
+        twice[i] = 2 * in[i];
+    for (size_t i = 0; i < 4 * points; i++)
+        square[i] = in[i % points] * in[i % points];
+    for (size_t i = 0; i < points; i++)
+        out[i] = twice[i] + square[3 * points + i];
+}
+
+static const struct argument scratch_arguments[] = {
+    {"in", FIELD_salt, MINIAPP_READ, MINIAPP_REAL, {0}},
+    {"twice", FIELD_temp, MINIAPP_SCRATCH, MINIAPP_REAL, {0}},
+    {"square", FIELD_Ai_ez, MINIAPP_SCRATCH, MINIAPP_REAL, {0}},
+    {"out", FIELD_triad, MINIAPP_WRITE, MINIAPP_REAL, {2, 2, 2, 2}},
+};
+static const struct miniapp_kernel with_scratch = {
+    .id = KERNELS - 1, .name = "with_scratch", .arguments = scratch_arguments,
+    .argument_count = sizeof(scratch_arguments) / sizeof(*scratch_arguments)};
+
+static const struct kernel_functions *own_functions(enum miniapp_precision precision)
+{
+    static kernel_function *run[KERNELS];
+    static struct kernel_functions functions = {run, NULL};
+    memcpy(run, host_backend.functions(precision)->run, sizeof(run));
+    functions.exchange_x = host_backend.functions(precision)->exchange_x;
+    run[KERNELS - 1] = add_double_and_square;
+    return &functions;
+}
+
+static double most_bytes = INFINITY; /* of one allocation */
+
+static void *allocate_some(int number, size_t bytes)
+{
+    return (double)bytes <= most_bytes ? host_backend.allocate(number, bytes) : NULL;
+}
+
+static struct miniapp_sequence scratch_sequence(struct step steps[2])
+{
+    for (size_t s = 0; s < 2; s++) {
+        steps[s].kernel = &with_scratch;
+        for (size_t i = 0; i < with_scratch.argument_count; i++)
+            steps[s].field[i] = scratch_arguments[i].field;
+    }
+    steps[1].field[0] = FIELD_triad; /* goes on with what the first wrote */
+    steps[1].field[3] = FIELD_forc;
+    return (struct miniapp_sequence){"scratch", "test", "", 2, steps};
+}
+
+static void scratch(void **state)
+{
+    (void)state;
+    struct step steps[2] = {0};
+    const struct miniapp_sequence sequence = scratch_sequence(steps);
+    struct backend backend = host_backend;
+    backend.functions = own_functions;
+    const struct miniapp_device own = {.label = "own", .backend = &backend};
+    struct miniapp_state *const ocean = state_on(&own, MINIAPP_FLOAT64, grid);
+    const double field = 8 * (double)miniapp_grid_points(&grid);
+    struct miniapp_plan *plan, *again;
+    set_invented(ocean, "salt", "salt");
+    assert_done(miniapp_plan_create(ocean, &sequence, NULL, &plan));
+    assert_true(miniapp_plan_bytes(plan) == (3 + 1 + 4) * field); /* shared by the steps */
+    assert_true(miniapp_state_bytes(ocean) == miniapp_plan_bytes(plan));
+    assert_done(miniapp_plan_create(ocean, &sequence, NULL, &again));
+    assert_true(miniapp_state_bytes(ocean) == miniapp_plan_bytes(plan)); /* and by plans */
+    assert_done(miniapp_plan_run(again));
+    assert_done(miniapp_plan_run(plan));
+    double *const out = values_of(ocean, "forc", "forc");
+    for (size_t i = 0; i < miniapp_grid_points(&grid); i++) {
+        const double in = invented(&fields[FIELD_salt], i, grid.nz);
+        const double first = 2 * in + in * in;
+        assert_true(fabs(out[i] - (2 * first + first * first)) < 1e-14 * out[i]);
+    }
+    assert_false(miniapp_state_has(ocean, "temp")); /* the shape of a scratch is no field */
+    assert_false(miniapp_sequence_reads(&sequence, field_of("temp")));
+    assert_false(miniapp_sequence_writes(&sequence, field_of("Ai_ez")));
+    free(out);
+    miniapp_plan_free(plan);
+    miniapp_plan_free(again);
+    miniapp_state_free(ocean);
+}
+
+/* Scratch that grows serves older plans, too; where it cannot grow they go on with what there is. */
+static void growing_scratch(void **state)
+{
+    (void)state;
+    struct step steps[2] = {0}, small[2] = {0};
+    const struct miniapp_sequence sequence = scratch_sequence(steps);
+    struct miniapp_sequence swapped = scratch_sequence(small);
+    struct argument arguments[4];
+    struct miniapp_kernel other = with_scratch;
+    struct backend backend = host_backend;
+    backend.functions = own_functions;
+    backend.allocate = allocate_some;
+    const struct miniapp_device own = {.label = "own", .backend = &backend};
+    struct miniapp_state *const ocean = state_on(&own, MINIAPP_FLOAT64, grid);
+    const double field = 8 * (double)miniapp_grid_points(&grid);
+    struct miniapp_plan *plan, *none;
+    memcpy(arguments, scratch_arguments, sizeof(arguments));
+    arguments[1].field = FIELD_Ai_ez; /* more for the first scratch */
+    other.arguments = arguments;
+    small[0].kernel = small[1].kernel = &other;
+    small[0].field[1] = small[1].field[1] = FIELD_Ai_ez;
+    set_invented(ocean, "salt", "salt");
+    assert_done(miniapp_plan_create(ocean, &sequence, NULL, &plan));
+    const double before = miniapp_state_bytes(ocean);
+    most_bytes = field;
+    assert_refused(miniapp_plan_create(ocean, &swapped, NULL, &none), MINIAPP_DEVICE,
+                   "device 'own' is out of memory: 'scratch' takes 2.22e-05 GB");
+    assert_null(none);
+    assert_true(miniapp_state_bytes(ocean) == before);
+    assert_done(miniapp_plan_run(plan));
+    most_bytes = INFINITY;
+    assert_done(miniapp_plan_create(ocean, &swapped, NULL, &none));
+    assert_true(miniapp_state_bytes(ocean) == before + 3 * field);
+    assert_done(miniapp_plan_run(plan));
+    assert_done(miniapp_plan_run(none));
+    miniapp_plan_free(plan);
+    miniapp_plan_free(none);
+    miniapp_state_free(ocean);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 2, TIMES = 5 };
+
+/* A state of its own, made, filled, run and freed; and names that no one has looked for before. */
+static void *compute(void *argument)
+{
+    double *const result = argument;
+    const struct miniapp_sequence *sequence;
+    struct miniapp_state *state = NULL;
+    const size_t points = miniapp_grid_points(&grid);
+    double *const ones = malloc(points * sizeof(*ones));
+    for (size_t i = 0; i < points; i++)
+        ones[i] = 1;
+    *result = NAN;
+    for (int i = 0; i < TIMES; i++) {
+        miniapp_state_free(state);
+        if (miniapp_sequence_find(i % 2 ? "triad:b=kappaM" : "triad:b=mxl", &sequence) ||
+            miniapp_sequence_find("tirad", &sequence) != MINIAPP_USAGE ||
+            miniapp_state_create(device, MINIAPP_FLOAT64, &grid, &state) ||
+            miniapp_state_set(state, "salt", ones) || miniapp_state_set(state, "temp", ones) ||
+            miniapp_run(state, "triad") || miniapp_state_get_part(state, "triad", 3, 1, result))
+            break;
+    }
+    miniapp_state_free(state);
+    free(ones);
+    return NULL;
+}
+
+static void threads_with_states_of_their_own(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    double results[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, compute, &results[i]), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_true(results[i] == 4);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table), /* first: it looks at whether anything has failed */
+        cmocka_unit_test(bindings),
+        cmocka_unit_test(bindings_of_several_steps),
+        cmocka_unit_test(wrong_bindings),
+        cmocka_unit_test(reads_and_writes),
+        cmocka_unit_test(reads_of_what_was_written),
+        cmocka_unit_test(settings_that_are_used),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(bytes_of_updates),
+        cmocka_unit_test(renamed_fields),
+        cmocka_unit_test(bound_sequences_run),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(aliases),
+        cmocka_unit_test(steps_take_time),
+        cmocka_unit_test(what_kernels_leave_of_ghosts),
+        cmocka_unit_test(time_steps_exchange_ghosts),
+        cmocka_unit_test(sequences_exchange_ghosts),
+        cmocka_unit_test(mixing_is_its_kernels),
+        cmocka_unit_test(scratch),
+        cmocka_unit_test(growing_scratch),
+        cmocka_unit_test(threads_with_states_of_their_own),
+    };
+    device_name = argc > 1 ? argv[1] : "cpu";
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}
