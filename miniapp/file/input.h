@@ -106,7 +106,7 @@ enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, d
 
 /* ---- checks.c ---- */
 
-/* Finds out whether the surface comes first; MINIAPP_INPUT where the levels cannot be right. */
+/* Finds out whether the surface comes first; MINIAPP_INPUT where levels or rows cannot be right. */
 enum miniapp_status find_direction(struct miniapp_input *input);
 
 /* Whether a field that was read agrees with what was read before: spacings with heights, a mask
