@@ -131,7 +131,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
         if (miniapp_argument_access(kernel, i) == MINIAPP_READ ||
             miniapp_argument_access(kernel, i) == MINIAPP_UPDATE)
             wanted[count++] = miniapp_argument_field(kernel, i);
-    if (miniapp_input_open(path, wanted, count, 0, &input))
+    if (miniapp_input_open(path, wanted, count, NULL, &input))
         return;
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {

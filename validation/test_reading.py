@@ -125,8 +125,8 @@ def closed(values):
         along = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
                     .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
         width = [(HALO, HALO) if axis in "xy" else (0, 0) for axis in along]
-        is_mask = name.startswith("mask") or name == "kbot"
-        result[name] = np.pad(value, width, "constant" if is_mask else "edge")
+        is_zero = name.startswith("mask") or name == "kbot" or name.endswith("_wgrid")
+        result[name] = np.pad(value, width, "constant" if is_zero else "edge")
     return result
 
 
@@ -249,6 +249,16 @@ def test_levels_that_cannot_be(miniapp, plain, zt, pattern):
         file["zt"][...] = zt
     for kernel in ("eos", "isoneutral", "tke"):
         miniapp.fails(INPUT, rf"plain\.h5: {pattern}", "-k", kernel, plain)
+
+
+def test_rows_from_the_north(miniapp, basin, plain, tmp_path):
+    """Their northern faces would be taken for southern ones; points alone do not mind."""
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        file["lat"][...] = file["lat"][...][::-1]
+    miniapp.passes("-k", "eos", plain)
+    miniapp.fails(INPUT, r"plain\.h5: rows go from north to south, 'lat' from 4 to -4", plain)
+    miniapp.passes("--allow-invalid", plain)
 
 
 @pytest.mark.parametrize("name", ["dzt", "dzw"])

@@ -5,6 +5,8 @@
 #include "invented.h"
 
 #include <dirent.h>
+#include <hdf5.h>
+#include <hdf5_hl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +72,15 @@ static void write_field(struct miniapp_output *output, const char *name,
     free(values);
 }
 
+/* That the outer two rings are ghosts, which an output does not say. */
+static void set_halo(void)
+{
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const int halo = MINIAPP_HALO;
+    assert_true(H5LTset_attribute_int(file, "/", "halo", &halo, 1) >= 0);
+    H5Fclose(file);
+}
+
 /* A file with salt, temp and kbot. */
 static int write_file(void **state)
 {
@@ -79,14 +90,16 @@ static int write_file(void **state)
     write_field(output, "temp", &grid);
     write_field(output, "kbot", &grid);
     assert_done(miniapp_output_attribute(output, "title", "invented"));
-    return miniapp_output_finish(output);
+    assert_done(miniapp_output_finish(output));
+    set_halo();
+    return 0;
 }
 
 static struct miniapp_input *input_of(size_t count)
 {
     const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_kbot]};
     struct miniapp_input *input;
-    assert_done(miniapp_input_open(path, wanted, count, 0, &input));
+    assert_done(miniapp_input_open(path, wanted, count, NULL, &input));
     return input;
 }
 
@@ -172,10 +185,10 @@ static void inputs_that_are_none(void **state)
     (void)state;
     const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_zt]};
     struct miniapp_input *none = (struct miniapp_input *)&none;
-    assert_refused(miniapp_input_open(path, wanted, 2, 0, &none), MINIAPP_INPUT,
+    assert_refused(miniapp_input_open(path, wanted, 2, NULL, &none), MINIAPP_INPUT,
                    "file.h5: dataset 'zt' is missing (height of the T point, ");
     assert_null(none);
-    assert_refused(miniapp_input_open(folder, wanted, 1, 0, &none), MINIAPP_INPUT,
+    assert_refused(miniapp_input_open(folder, wanted, 1, NULL, &none), MINIAPP_INPUT,
                    "not an HDF5 file, nor any regular file");
     assert_null(none);
 }

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <hdf5_hl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the names of axes ---- */
@@ -42,25 +43,13 @@ static int axis_called(const char *name)
     return UNKNOWN;
 }
 
-const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- dimension scales ---- */
 
-struct scale {
-    char path[SCALE_NAME];
-    int axis;
-};
-
 /* What the scale says of itself counts more than how it is called. */
-static int axis_of_scale(hid_t scale, const char *path)
+static int axis_of_scale(hid_t scale, const char *name)
 {
     static const char *const telling[] = {"axis", "standard_name"};
     static const char prefix[] = "_nc4_non_coord_"; /* netCDF-4: a variable of this name is no scale */
-    const char *name = base_name(path);
     char text[TEXT_ATTRIBUTE];
     for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
         const int axis = axis_called(read_text_attribute(scale, telling[i], text));
@@ -74,50 +63,86 @@ static int axis_of_scale(hid_t scale, const char *path)
     return axis_called(name);
 }
 
-static herr_t look_at_scale(hid_t dataset, unsigned dimension, hid_t id, void *data)
+/* How HDF5 lists what a scale is attached to. */
+struct listed {
+    hobj_ref_t dataset;
+    int dimension;
+};
+
+static hid_t listed_type(void)
 {
-    struct scale *const scale = data;
-    (void)dataset;
-    (void)dimension;
-    if (H5Iget_name(id, scale->path, sizeof(scale->path)) < 0)
-        scale->path[0] = '\0';
-    scale->axis = axis_of_scale(id, scale->path);
-    return 1; /* the first is enough */
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct listed));
+    H5Tinsert(type, "dataset", HOFFSET(struct listed, dataset), H5T_STD_REF_OBJ);
+    H5Tinsert(type, "dimension", HOFFSET(struct listed, dimension), H5T_NATIVE_INT);
+    return type;
 }
 
-/* Whether a dataset lists scales for each of its dimensions: HDF5 takes that for granted. */
-static bool lists_scales(hid_t dataset)
+/* The list of a scale, which the caller frees; NULL where it cannot be read. */
+static struct listed *read_list(hid_t scale, size_t *count)
 {
-    static const char list[] = "DIMENSION_LIST";
-    const hid_t attribute =
-        H5Aexists(dataset, list) > 0 ? H5Aopen(dataset, list, H5P_DEFAULT) : H5I_INVALID_HID;
-    if (attribute < 0)
-        return false;
-    const hid_t type = H5Aget_type(attribute);
-    const hid_t listed = H5Aget_space(attribute), space = H5Dget_space(dataset);
-    const bool is_list = H5Tget_class(type) == H5T_VLEN && H5Sget_simple_extent_npoints(listed) ==
-                                                               H5Sget_simple_extent_ndims(space);
-    H5Sclose(space);
-    H5Sclose(listed);
+    const hid_t attribute = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const hid_t type = listed_type();
+    const hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    struct listed *list = points > 0 ? malloc((size_t)points * sizeof(*list)) : NULL;
+    if (list && H5Aread(attribute, type, list) < 0) {
+        free(list);
+        list = NULL;
+    }
+    *count = (size_t)points;
     H5Tclose(type);
-    H5Aclose(attribute);
-    return is_list;
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return list;
 }
 
-static bool find_scale(hid_t dataset, int dimension, struct scale *scale)
+static bool add_scale(struct scales *scales, hid_t scale, const char *name)
 {
-    *scale = (struct scale){"", UNKNOWN};
-    if (!lists_scales(dataset))
-        return true;
-    return H5DSiterate_scales(dataset, (unsigned)dimension, NULL, look_at_scale, scale) >= 0;
+    size_t count;
+    struct listed *const list = read_list(scale, &count);
+    struct attachment *all =
+        list ? realloc(scales->all, (scales->count + count) * sizeof(*all)) : NULL;
+    if (all)
+        scales->all = all;
+    for (size_t i = 0; all && i < count; i++) {
+        struct attachment *const attachment = &all[scales->count++];
+        *attachment = (struct attachment){list[i].dataset, list[i].dimension,
+                                          axis_of_scale(scale, name), ""};
+        snprintf(attachment->scale, SCALE_NAME, "%s", name);
+    }
+    free(list);
+    return all != NULL;
 }
 
-const char *scale_of(hid_t dataset, int dimension, char path[SCALE_NAME])
+static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link, void *data)
 {
-    struct scale scale;
-    find_scale(dataset, dimension, &scale);
-    snprintf(path, SCALE_NAME, "%s", scale.path);
-    return path;
+    struct scales *const scales = data;
+    if (link->type != H5L_TYPE_HARD)
+        return 0;
+    const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+    if (object < 0)
+        scales->is_incomplete = true;
+    else if (H5Iget_type(object) == H5I_DATASET && H5Aexists(object, "REFERENCE_LIST") > 0 &&
+             strlen(name) < SCALE_NAME && !add_scale(scales, object, name))
+        scales->is_incomplete = true;
+    if (object >= 0)
+        H5Oclose(object);
+    return 0;
+}
+
+void read_scales(hid_t file, struct scales *scales)
+{
+    *scales = (struct scales){0};
+    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, scales) < 0)
+        scales->is_incomplete = true;
+}
+
+void release_scales(struct scales *scales)
+{
+    free(scales->all);
+    *scales = (struct scales){0};
 }
 
 bool has_coordinates(hid_t scale)
@@ -131,9 +156,32 @@ bool has_coordinates(hid_t scale)
 
 struct dimensions {
     int count;
-    struct scale scale[H5S_MAX_RANK];
+    const char *scale[H5S_MAX_RANK]; /* NULL where none is attached */
+    int axis[H5S_MAX_RANK];
     bool are_named;
 };
+
+/* Its dimensions by the scales. False where they are attached, but cannot be read. */
+static bool find_scales(hid_t dataset, const struct scales *scales,
+                        struct dimensions *dimensions)
+{
+    hobj_ref_t own;
+    const bool has_scales = scales->count > 0 || scales->is_incomplete;
+    if (!has_scales || H5Rcreate(&own, dataset, ".", H5R_OBJECT, H5I_INVALID_HID) < 0)
+        return !has_scales;
+    for (size_t i = 0; i < scales->count; i++) {
+        const struct attachment *const attachment = &scales->all[i];
+        const int place = attachment->dimension;
+        if (memcmp(&attachment->dataset, &own, sizeof(own)) != 0 || place < 0 ||
+            place >= dimensions->count || dimensions->scale[place])
+            continue;
+        dimensions->scale[place] = attachment->scale;
+        dimensions->axis[place] = attachment->axis;
+        dimensions->are_named |= attachment->axis != UNKNOWN;
+    }
+    return !scales->is_incomplete || dimensions->are_named ||
+           H5Aexists(dataset, "DIMENSION_LIST") == 0;
+}
 
 static void describe_axes(const struct miniapp_field *field, char *text, size_t size)
 {
@@ -164,9 +212,9 @@ static enum miniapp_status wrong_names(const char *path, const char *name,
     size_t used = 0;
     describe_axes(field, wanted, sizeof(wanted));
     for (int i = 0; i < dimensions->count && used < sizeof(found); i++) {
-        const char *const scale = base_name(dimensions->scale[i].path);
-        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%s", i ? ", " : "",
-                                 scale[0] ? scale : "?");
+        const char *const scale = dimensions->scale[i];
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%.100s", i ? ", " : "",
+                                 scale ? scale : "?");
     }
     return fail(MINIAPP_INPUT, "%s: dataset '%s' has the axes (%s), but must have (%s)", path,
                 name, found, wanted);
@@ -178,9 +226,9 @@ static int find_time(const struct dimensions *dimensions, const struct layout *l
                      const struct time_choice *time)
 {
     for (int i = 0; i < dimensions->count; i++)
-        if (dimensions->scale[i].axis == TIME)
+        if (dimensions->axis[i] == TIME)
             return i;
-    const bool may_be = dimensions->count == rank + 1 && dimensions->scale[0].axis == UNKNOWN;
+    const bool may_be = dimensions->count == rank + 1 && dimensions->axis[0] == UNKNOWN;
     return may_be && (layout->length[0] == 1 || time->is_chosen) ? 0 : -1;
 }
 
@@ -216,7 +264,7 @@ static enum miniapp_status place_axes(const char *path, const char *name,
     for (int axis = 0; axis < rank; axis++) {
         layout->place[axis] = -1;
         for (int i = 0; i < dimensions->count && layout->place[axis] < 0; i++)
-            if (!is_used[i] && dimensions->scale[i].axis == (int)field->axes[axis]) {
+            if (!is_used[i] && dimensions->axis[i] == (int)field->axes[axis]) {
                 layout->place[axis] = i;
                 is_used[i] = true;
             }
@@ -226,7 +274,7 @@ static enum miniapp_status place_axes(const char *path, const char *name,
             continue;
         while (is_used[i])
             i++;
-        if (dimensions->scale[i].axis != UNKNOWN)
+        if (dimensions->axis[i] != UNKNOWN)
             return wrong_names(path, name, field, dimensions);
         layout->place[axis] = i++;
     }
@@ -234,7 +282,7 @@ static enum miniapp_status place_axes(const char *path, const char *name,
 }
 
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
-                                const struct miniapp_field *field,
+                                const struct miniapp_field *field, const struct scales *scales,
                                 const struct time_choice *time, struct layout *layout)
 {
     const int rank = miniapp_field_rank(field);
@@ -244,16 +292,15 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     dimensions.count = H5Sget_simple_extent_dims(space, layout->length, NULL);
     H5Sclose(space);
     layout->dimensions = dimensions.count;
-    for (int i = 0; i < dimensions.count; i++) {
-        if (!find_scale(dataset, i, &dimensions.scale[i]))
-            return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
-                        path, name, hdf5_reason());
-        dimensions.are_named |= dimensions.scale[i].axis != UNKNOWN;
-    }
+    if (!find_scales(dataset, scales, &dimensions))
+        return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
+                    path, name, hdf5_reason());
     layout->time = find_time(&dimensions, layout, rank, time);
     if (dimensions.count - (layout->time >= 0) != rank)
         return wrong_number(path, name, field, &dimensions, layout->time >= 0);
-    const enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
+    enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
+    for (int axis = 0; axis < rank && !status; axis++)
+        layout->scale[axis] = dimensions.scale[layout->place[axis]];
     return status ? status : choose_record(path, name, time, layout);
 }
 

@@ -1,5 +1,6 @@
 /* Which dimension of a dataset is which axis of a field: by the names of the dimension scales that
- * are attached to it, as netCDF-4 has them, else by the order. */
+ * are attached to it, as netCDF-4 has them, else by the order. The scales' own lists of datasets
+ * tell, which lie under a checksum; those of the datasets, in HDF5's global heap, do not. */
 #ifndef AXES_H
 #define AXES_H
 
@@ -7,6 +8,25 @@
 
 #include <hdf5.h>
 #include <miniapp/status.h>
+
+enum { SCALE_NAME = 256 };
+
+/* A dimension of a dataset, and the scale in the root group that is attached to it. */
+struct attachment {
+    hobj_ref_t dataset;
+    int dimension;
+    int axis; /* that the scale says it is, or 0 */
+    char scale[SCALE_NAME];
+};
+
+struct scales {
+    struct attachment *all;
+    size_t count;
+    bool is_incomplete; /* something could not be read */
+};
+
+void read_scales(hid_t file, struct scales *scales);
+void release_scales(struct scales *scales);
 
 /* The record of a time axis that is to be read: counted from 0, or from the end where negative. */
 struct time_choice {
@@ -18,6 +38,7 @@ struct layout {
     int dimensions; /* of the dataset */
     hsize_t length[H5S_MAX_RANK];
     int place[MINIAPP_MAX_RANK]; /* the dimension that each axis of the field is */
+    const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
     int time;                    /* the dimension that is none of them, or -1 */
     hsize_t record;              /* the place along it */
 };
@@ -25,8 +46,8 @@ struct layout {
 /* MINIAPP_INPUT where the dimensions are not the field's axes, but for an axis of time, or where
  * the record has to be chosen and is not. */
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
-                                const struct miniapp_field *field, const struct time_choice *time,
-                                struct layout *layout);
+                                const struct miniapp_field *field, const struct scales *scales,
+                                const struct time_choice *time, struct layout *layout);
 
 /* Whether the dimensions are in the order of the field's axes. */
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field);
@@ -40,14 +61,6 @@ struct axes {
 /* Whether a dataset has lengths that agree with what is known, which it is added to. */
 enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
                                 const struct miniapp_field *field, struct axes *axes);
-
-enum { SCALE_NAME = 256 };
-
-/* The path in the file of the scale that is attached to a dimension; "" where there is none. */
-const char *scale_of(hid_t dataset, int dimension, char path[SCALE_NAME]);
-
-/* What follows the last slash. */
-const char *base_name(const char *path);
 
 /* Whether a scale has coordinates, and is not what netCDF-4 writes for a dimension without. */
 bool has_coordinates(hid_t scale);

@@ -59,31 +59,44 @@ static int sense_of(hid_t scale, const char *path)
     read_text_attribute(scale, "standard_name", name);
     if (strcmp(positive, "down") == 0 || strcmp(positive, "up") == 0)
         return positive[0] == 'd' ? 1 : -1;
-    if (strcmp(name, "depth") == 0 || strncmp(base_name(path), "depth", strlen("depth")) == 0)
+    if (strcmp(name, "depth") == 0 || strncmp(path, "depth", strlen("depth")) == 0)
         return 1;
     return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
+}
+
+/* The numbers of the coordinate that outputs get along an axis, which the caller frees; NULL where
+ * it has none. `field` lies along that axis. */
+static enum miniapp_status read_coordinate(struct miniapp_input *input, enum field_id field,
+                                           hid_t scale, double **values)
+{
+    const char *const name = input->scale[fields[field].axes[0]];
+    const struct time_choice now = {0};
+    struct layout layout;
+    *values = NULL;
+    if (!has_coordinates(scale))
+        return MINIAPP_DONE;
+    enum miniapp_status status = read_layout(scale, input->path, name, &fields[field],
+                                             &input->scales, &now, &layout);
+    if (!status)
+        status = check_shape(&layout, input->path, name, &fields[field], &input->axes);
+    return status ? status
+                  : read_values(scale, input->path, name, &fields[field], &layout,
+                                miniapp_field_elements(&fields[field], &input->grid), values, NULL);
 }
 
 /* By the coordinate of the axis, where there is no zt. */
 static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
 {
-    const char *const path = input->scale[MINIAPP_Z];
-    const struct time_choice now = {0};
-    struct layout layout;
+    const char *const name = input->scale[MINIAPP_Z];
     double *values = NULL;
     size_t unused;
     hid_t scale;
-    enum miniapp_status status = open_dataset(input->file, input->path, path, &scale);
+    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
     if (status)
         return status;
-    const int sense = has_coordinates(scale) ? sense_of(scale, path) : 0;
+    const int sense = sense_of(scale, name);
     if (sense)
-        status = read_layout(scale, input->path, path, &fields[FIELD_zt], &now, &layout);
-    if (sense && !status)
-        status = check_shape(&layout, input->path, path, &fields[FIELD_zt], &input->axes);
-    if (sense && !status)
-        status = read_values(scale, input->path, path, &fields[FIELD_zt], &layout, input->grid.nz,
-                             &values, NULL);
+        status = read_coordinate(input, FIELD_zt, scale, &values);
     if (values && input->grid.nz > 1)
         input->is_surface_first = direction_of(values, input->grid.nz, &unused) == sense;
     free(values);
@@ -91,11 +104,44 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
     return status;
 }
 
+/* Whether something that is needed lies on the northern faces of cells: they are at the wrong side
+ * where rows go from the north. */
+static bool needs_faces(const struct miniapp_input *input)
+{
+    return input->needed[FIELD_dyu] || input->needed[FIELD_cosu] || input->needed[FIELD_maskV] ||
+           input->needed[FIELD_v_wgrid];
+}
+
+static enum miniapp_status check_rows(struct miniapp_input *input)
+{
+    const char *const name = input->scale[MINIAPP_Y];
+    const size_t ny = input->grid.ny;
+    double *values = NULL;
+    size_t unused;
+    hid_t scale;
+    if (!name || ny < 2 || (input->allow & MINIAPP_ALLOW_INVALID) || !needs_faces(input))
+        return MINIAPP_DONE;
+    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
+    if (status)
+        return status;
+    status = read_coordinate(input, FIELD_dyt, scale, &values);
+    if (values && direction_of(values, ny, &unused) < 0)
+        status = fail(MINIAPP_INPUT, "%s: rows go from north to south, '%s' from %g to %g, but must go "
+                                     "from south to north", input->path, name, values[0],
+                      values[ny - 1]);
+    free(values);
+    H5Dclose(scale);
+    return status;
+}
+
 enum miniapp_status find_direction(struct miniapp_input *input)
 {
+    enum miniapp_status status = MINIAPP_DONE;
     if (is_there(input, FIELD_zt))
-        return find_by_heights(input);
-    return input->scale[MINIAPP_Z][0] ? find_by_coordinate(input) : MINIAPP_DONE;
+        status = find_by_heights(input);
+    else if (input->scale[MINIAPP_Z])
+        status = find_by_coordinate(input);
+    return status ? status : check_rows(input);
 }
 
 /* ---- spacings ---- */

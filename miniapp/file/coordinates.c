@@ -8,12 +8,10 @@
 /* netCDF-4 puts this before the name where a variable that is no coordinate has it. */
 static const char prefix[] = "_nc4_non_coord_";
 
-void name_of_dimension(const char *path, char name[AXIS_NAME])
+void name_of_dimension(const char *scale, char name[AXIS_NAME])
 {
-    const char *base = base_name(path);
-    if (strncmp(base, prefix, strlen(prefix)) == 0)
-        base += strlen(prefix);
-    snprintf(name, AXIS_NAME, "%s", base);
+    const bool is_prefixed = strncmp(scale, prefix, strlen(prefix)) == 0;
+    snprintf(name, AXIS_NAME, "%s", scale + (is_prefixed ? strlen(prefix) : 0));
 }
 
 static bool lies_in_file(hid_t dataset)

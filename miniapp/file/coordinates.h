@@ -8,7 +8,7 @@
 enum { AXIS_NAME = 128 };
 
 /* What netCDF calls the dimension of a scale. */
-void name_of_dimension(const char *path, char name[AXIS_NAME]);
+void name_of_dimension(const char *scale, char name[AXIS_NAME]);
 
 /* Whether a scale holds a number for each of so many cells, in the file itself. */
 bool is_coordinate(hid_t file, const char *path, hsize_t cells);

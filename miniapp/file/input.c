@@ -66,7 +66,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
     enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
     if (status)
         return status;
-    status = read_layout(*dataset, input->path, name, field, &input->time, layout);
+    status = read_layout(*dataset, input->path, name, field, &input->scales,
+                         &input->time, layout);
     if (!status)
         status = check_shape(layout, input->path, name, field, &input->axes);
     if (!status)
@@ -81,12 +82,12 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
 }
 
 /* The first scale of each axis that is found is the one whose coordinates outputs get. */
-static void find_scales(struct miniapp_input *input, const struct miniapp_field *field,
-                        hid_t dataset, const struct layout *layout)
+static void keep_scales(struct miniapp_input *input, const struct miniapp_field *field,
+                        const struct layout *layout)
 {
     for (int i = 0; i < miniapp_field_rank(field); i++)
-        if (!input->scale[field->axes[i]][0])
-            scale_of(dataset, layout->place[i], input->scale[field->axes[i]]);
+        if (!input->scale[field->axes[i]] && layout->scale[i])
+            input->scale[field->axes[i]] = layout->scale[i];
 }
 
 /* One dataset at a time is held as double, and another of the same size where it is transposed. */
@@ -128,7 +129,7 @@ static enum miniapp_status read_grid(struct miniapp_input *input)
         status = open_field(input, id, &dataset, &layout);
         if (status)
             return status;
-        find_scales(input, &fields[id], dataset, &layout);
+        keep_scales(input, &fields[id], &layout);
         status = check_memory(input, id, &layout);
         H5Dclose(dataset);
     }
@@ -274,6 +275,7 @@ static enum miniapp_status read_header(struct miniapp_input *input,
 {
     bool says_halo;
     enum miniapp_status status = read_attributes(input, &says_halo);
+    read_scales(input->file, &input->scales);
     list_wanted(input, wanted, count);
     if (!status)
         status = find_names(input, options);
@@ -329,6 +331,7 @@ void miniapp_input_close(struct miniapp_input *input)
         free(input->water[id]);
         free(input->deepest[id]);
     }
+    release_scales(&input->scales);
     free(input->path);
     free(input);
 }

@@ -26,9 +26,10 @@ struct miniapp_input {
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
     char *name[FIELDS];  /* of the dataset that holds the field, or NULL */
     bool is_renamed[FIELDS];
+    struct scales scales;
     struct axes axes;
     struct miniapp_grid grid; /* as in the file, with or without ghosts */
-    char scale[MINIAPP_AXES][SCALE_NAME]; /* the dimension scale of each axis, or "" */
+    const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
     bool has_time;         /* some dataset that was opened has, and which record was chosen */
@@ -105,7 +106,7 @@ enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, d
 
 /* ---- checks.c ---- */
 
-/* Finds out whether the surface comes first; MINIAPP_INPUT where the levels cannot be right. */
+/* Finds out whether the surface comes first; MINIAPP_INPUT where levels or rows cannot be right. */
 enum miniapp_status find_direction(struct miniapp_input *input);
 
 /* Whether a field that was read agrees with what was read before: spacings with heights, a mask

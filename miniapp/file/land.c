@@ -21,6 +21,19 @@ static uint8_t *keep_water(struct miniapp_input *input, enum field_id id)
     return input->water[id];
 }
 
+/* A mask is read as double, then kept in bytes, while a field waits for it. */
+static enum miniapp_status check_room(const struct miniapp_input *input, enum field_id id)
+{
+    const char *limit;
+    const double available = miniapp_host_memory(&limit);
+    const double bytes = (sizeof(double) + 1) * (double)miniapp_grid_points(&input->grid);
+    if (bytes <= available)
+        return MINIAPP_DONE;
+    return fail(MINIAPP_DEVICE, "out of memory for '%s', which tells land from water: it needs %.3g "
+                                "GB, but %s %.3g GB", name_in_file(input, id), bytes / 1e9, limit,
+                available / 1e9);
+}
+
 /* A mask as it is, or the columns from the levels of kbot to the surface. */
 static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
                        uint8_t *water)
@@ -40,7 +53,9 @@ static enum miniapp_status read_water(struct miniapp_input *input, enum field_id
     double *values = NULL;
     enum miniapp_status status = MINIAPP_DONE;
     if (!input->water[id]) {
-        status = read_field(input, id, &values);
+        status = check_room(input, id);
+        if (!status)
+            status = read_field(input, id, &values);
         if (!status && !keep_water(input, id))
             status = MINIAPP_DEVICE;
         if (!status)
@@ -65,7 +80,9 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
     const size_t points = miniapp_grid_points(&input->grid);
     size_t missing = 0;
     double *values = NULL;
-    enum miniapp_status status = read_raw(input, id, &values);
+    enum miniapp_status status = check_room(input, id);
+    if (!status)
+        status = read_raw(input, id, &values);
     for (size_t i = 0; i < points && !status; i++) {
         missing += isnan(values[i]);
         values[i] = !isnan(values[i]);

@@ -142,8 +142,9 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
                                      const struct miniapp_input *input, enum miniapp_axis axis)
 {
     const char *const scale = input->scale[axis];
-    char name[AXIS_NAME];
-    name_of_dimension(scale, name);
+    char name[AXIS_NAME] = "";
+    if (scale)
+        name_of_dimension(scale, name);
     if (!name[0] || is_used(output, name))
         return MINIAPP_DONE;
     const size_t length = miniapp_axis_length(axis, &input->grid);

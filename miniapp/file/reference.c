@@ -37,6 +37,7 @@ static double largest_magnitude(const double *values, size_t elements)
 }
 
 static enum miniapp_status read_reference_dataset(hid_t dataset, const char *path,
+                                                  const struct scales *scales,
                                                   const struct miniapp_field *field,
                                                   const struct miniapp_grid *grid,
                                                   enum miniapp_precision precision,
@@ -50,7 +51,8 @@ static enum miniapp_status read_reference_dataset(hid_t dataset, const char *pat
     }
     const struct time_choice only = {0};
     struct layout layout;
-    enum miniapp_status status = read_layout(dataset, path, field->name, field, &only, &layout);
+    enum miniapp_status status =
+        read_layout(dataset, path, field->name, field, scales, &only, &layout);
     if (!status)
         status = check_shape(&layout, path, field->name, field, &axes);
     if (!status)
@@ -74,6 +76,7 @@ static enum miniapp_status find_reference(hid_t file, const char *path, const st
                                           struct miniapp_reference *reference)
 {
     const char *const name = field->name;
+    struct scales scales;
     hid_t dataset;
     if (!has_dataset(file, name))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
@@ -81,7 +84,9 @@ static enum miniapp_status find_reference(hid_t file, const char *path, const st
     enum miniapp_status status = open_dataset(file, path, name, &dataset);
     if (status)
         return status;
-    status = read_reference_dataset(dataset, path, field, grid, precision, reference);
+    read_scales(file, &scales);
+    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, reference);
+    release_scales(&scales);
     H5Dclose(dataset);
     return status;
 }
