@@ -176,7 +176,8 @@ def test_all_kernels_run_and_agree_with_their_references(miniapp, made, plain, t
     grid, reference = tmp_path / "grid.h5", tmp_path / "reference.h5"
     subprocess.run([sys.executable, HERE / "make_reference.py", grid, "-o", reference], check=True)
     printed = miniapp.passes("--kernel", "all", "--validate", reference, grid)
-    assert "validation PASSED: 13 of 13" in printed
+    outputs = sum(len(kernel.outputs) for kernel in miniapp.ocean)
+    assert f"validation PASSED: {outputs} of {outputs}" in printed
 
 
 def test_kernels_on_the_example(miniapp, made, tmp_path):

@@ -65,11 +65,11 @@ def test_check_fails_where_a_kernel_is_too_slow(tmp_path):
     assert done.returncode != 0 and "failed to meet reference(s): share=" in done.stdout, done.stdout
 
 
-def test_checks_pass_on_a_partition_of_slurm(slurm):
+def test_checks_pass_on_a_partition_of_slurm(slurm, miniapp):
     done = reframe("--run", "--system=cluster:cpu", "-p", "host$", env=slurm.environment)
-    assert done.returncode == 0 and done.stdout.count("   OK ") == 3, done.stdout
+    assert done.returncode == 0 and done.stdout.count("   OK ") == len(miniapp.ocean), done.stdout
     jobs = slurm.check("scontrol", "-o", "show", "job").splitlines()
-    assert len(jobs) == 3
+    assert len(jobs) == len(miniapp.ocean)
     assert all("JobState=COMPLETED" in job and "NumCPUs=8 " in job for job in jobs), jobs
 
 
