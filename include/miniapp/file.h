@@ -1,5 +1,6 @@
 /*
- * Inputs, references and outputs in HDF5, which are netCDF-4 files too. docs/input.md describes them.
+ * Inputs, references and outputs in HDF5, which are netCDF-4 files too. docs/input.md describes
+ * them.
  */
 #ifndef MINIAPP_FILE_H
 #define MINIAPP_FILE_H
