@@ -2,7 +2,6 @@
 
 import importlib.machinery
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -18,14 +17,12 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, r
 
 ROOT = HERE.parent
 SCRIPT = ROOT / "run" / "make-input"
-PAGE = ROOT / "docs" / "your-data.md"
 EXAMPLE = ROOT / "inputs" / "example.nc"
 SNAPSHOT = HERE / "veros" / "run.snapshot.nc"
 RESTART = HERE / "veros" / "run.restart.h5"
 EXPECTED = HERE / "veros" / "expected.h5"
 RADIUS = 6370e3
 FILL = -1e34
-OPTION = r"--[a-z][a-z-]*"
 
 
 # ---- running it ----
@@ -1001,35 +998,3 @@ def test_a_python_without_modules(tmp_path):
     done = script(EXAMPLE, "-o", tmp_path / "grid.h5", python=(sys.executable, "-S", "-E"))
     assert done.returncode == INPUT and "lacks modules: install python3-numpy" in done.stderr
     assert_one_line(done.stderr)
-
-
-# ---- the page ----
-
-def commands():
-    """The indented lines of the page; each is a command."""
-    text = PAGE.read_text(encoding="utf-8")
-    return [line.strip() for line in text.splitlines() if line.startswith("    ")]
-
-
-def test_commands_of_the_page(miniapp, tmp_path):
-    """Each is run as it stands, in a folder that looks like the repository's."""
-    for name in ("run", "inputs", "validation"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    program, python = tmp_path / "build/host/bin/miniapp", tmp_path / "bin/python3"
-    for path in (program, python):
-        path.parent.mkdir(parents=True)
-    program.symlink_to(miniapp.path)
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    assert len(commands()) > 5
-    for command in commands():
-        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, text=True,
-                              capture_output=True, check=False, timeout=120)
-        assert done.returncode == DONE and "Traceback" not in done.stderr, (command, done)
-    assert (tmp_path / "build/example.png").exists()
-
-
-def test_page_and_help_name_the_same_options():
-    text, named = script("--help").stdout, set(re.findall(OPTION, PAGE.read_text("utf-8")))
-    assert named <= set(re.findall(OPTION, text))

@@ -2,8 +2,8 @@
  * Devices: where kernels run and fields live.
  *
  * "cpu" are the host's threads. "gpu" and "gpu:N" are devices of the offload module, which is
- * loaded when the first of them is opened; "auto" is the first of them or else the cpu. A device may
- * also be named by its kind, as "nvidia", "nvidia:1", "amd" or "emulated".
+ * loaded when the first of them is opened; "auto" is the first of them or else the cpu. A device
+ * may also be named by its kind, as "nvidia", "nvidia:1", "amd" or "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -17,11 +17,11 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 
-/* Finds and probes a device; MINIAPP_DEVICE, and why, where it cannot be used. */
+/* Finds and probes a device; MINIAPP_DEVICE, with the reason, if it cannot be used. */
 MINIAPP_API enum miniapp_status miniapp_device_open(const char *name,
                                                     struct miniapp_device **device);
 
-/* States on it have to be freed before. */
+/* Frees a device. The states on it have to be freed before. */
 MINIAPP_API void miniapp_device_close(struct miniapp_device *device);
 
 /* "cpu" or "gpu:N" */
@@ -39,14 +39,15 @@ MINIAPP_API bool miniapp_device_in_host_memory(const struct miniapp_device *devi
 /* The seconds that one call of an empty kernel took; 0 on the host. */
 MINIAPP_API double miniapp_device_empty_call(const struct miniapp_device *device);
 
-/* What is known of offload device number N, whether or not it can be used; false, and why there is
- * none, where none has that number. */
+/* Describes the offload device of that number, whether or not it can be used. If there is none, it
+ * gives the reason and returns false. */
 MINIAPP_API bool miniapp_device_describe(int number, char *text, size_t size);
 
 /* ---- the host ---- */
 
-/* The CPUs that the process may use, by its affinity and its control group's quota; the threads
- * that kernels run on; and setting these, where 0 takes OMP_NUM_THREADS or all of the CPUs. */
+/* The number of CPUs that the process may use, by its affinity and its control group's quota; the
+ * number of threads that kernels run on; and a way to set it, where 0 means OMP_NUM_THREADS or else
+ * all of the CPUs. */
 MINIAPP_API int miniapp_host_cpus(void);
 MINIAPP_API int miniapp_host_threads(void);
 MINIAPP_API void miniapp_host_set_threads(int threads);

@@ -10,7 +10,7 @@
 
 MINIAPP_BEGIN
 
-/* How an element lies in memory. */
+/* How an element is stored in memory. */
 enum miniapp_type {
     MINIAPP_REAL,  /* double or float, as the precision says */
     MINIAPP_MASK,  /* uint8_t, 1 water and 0 land */
@@ -21,7 +21,7 @@ enum miniapp_precision { MINIAPP_FLOAT64, MINIAPP_FLOAT32, MINIAPP_PRECISIONS };
 
 #define MINIAPP_MAX_RANK 5
 
-struct miniapp_field; /* a row of the library's table, for ever where it is */
+struct miniapp_field; /* a row of the library's table, which never moves */
 
 /* All fields, and the one of that name; NULL where there is none. */
 MINIAPP_API size_t miniapp_field_count(void);
@@ -34,7 +34,7 @@ MINIAPP_API const char *miniapp_field_long_name(const struct miniapp_field *fiel
 MINIAPP_API const char *miniapp_field_standard_name(const struct miniapp_field *field); /* or NULL */
 MINIAPP_API enum miniapp_type miniapp_field_type(const struct miniapp_field *field);
 
-/* Whether an input file may lack it: something stands in for it then. */
+/* Whether an input file may lack the field; something else stands in for it then. */
 MINIAPP_API bool miniapp_field_is_optional(const struct miniapp_field *field);
 
 /* The values that an input may hold. Limits near those of double count as none. */

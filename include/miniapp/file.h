@@ -25,7 +25,7 @@ struct miniapp_input_options;
 MINIAPP_API struct miniapp_input_options *miniapp_input_options_create(void);
 MINIAPP_API void miniapp_input_options_free(struct miniapp_input_options *options);
 
-/* What the reader lets pass; they may be added. */
+/* What the reader accepts; these may be added up. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
 MINIAPP_API void miniapp_input_options_allow(struct miniapp_input_options *options, int allow);
 

@@ -26,8 +26,8 @@ struct miniapp_grid {
     size_t nx, ny, nz;
 };
 
-/* What an index of a field runs over. IP, JP and KR select one of the two cells that
- * meet at a corner of isoneutral mixing: along x, along y and along z. */
+/* What an index of a field runs over. A corner of isoneutral mixing is one of Griffies' triads; IP,
+ * JP and KR select one of the two cells that meet there along x, y and z. */
 enum miniapp_axis {
     MINIAPP_NO_AXIS,
     MINIAPP_X,
@@ -51,7 +51,7 @@ MINIAPP_API size_t miniapp_axis_length(enum miniapp_axis axis, const struct mini
 /* nx * ny * nz, or SIZE_MAX where that does not fit. */
 MINIAPP_API size_t miniapp_grid_points(const struct miniapp_grid *grid);
 
-/* A grid without its ghosts, or with them. */
+/* The same grid without its ghosts, and an interior with ghosts added. */
 MINIAPP_API struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *grid);
 MINIAPP_API struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior);
 

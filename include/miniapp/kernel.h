@@ -11,7 +11,7 @@
 
 MINIAPP_BEGIN
 
-struct miniapp_kernel; /* a row of the library's table, for ever where it is */
+struct miniapp_kernel; /* a row of the library's table, which never moves */
 
 /* All kernels, and the one of that name; NULL where there is none. */
 MINIAPP_API size_t miniapp_kernel_count(void);
@@ -44,9 +44,9 @@ miniapp_argument_field(const struct miniapp_kernel *kernel, size_t place);
 MINIAPP_API enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *kernel,
                                                         size_t place);
 
-/* How many ghost cells on a side must hold right values for what the kernel writes to be right; or,
- * of an argument that is written, how many then hold them. An updated one tells the latter, and
- * needs none. */
+/* For an argument that is read: how many ghost cells on a side must hold right values, so that what
+ * the kernel writes is right. For one that is written or updated: how many hold right values
+ * afterwards. An updated argument needs none before. */
 MINIAPP_API int miniapp_argument_ghosts(const struct miniapp_kernel *kernel, size_t place,
                                         enum miniapp_side side);
 

@@ -15,14 +15,14 @@
 
 MINIAPP_BEGIN
 
-struct miniapp_sequence; /* for ever where it is */
+struct miniapp_sequence; /* it never moves, and is never freed */
 
 /* The kernels, then the sequences of several steps. */
 MINIAPP_API size_t miniapp_sequence_count(void);
 MINIAPP_API const struct miniapp_sequence *miniapp_sequence_at(size_t place);
 
-/* NAME, or NAME:ARGUMENT=FIELD,... MINIAPP_USAGE where there is none of that name (the message has
- * the closest), or a binding does not fit. */
+/* Finds NAME, or NAME:ARGUMENT=FIELD,... MINIAPP_USAGE if there is none of that name (the message
+ * suggests the closest), or if a binding does not fit. */
 MINIAPP_API enum miniapp_status miniapp_sequence_find(const char *text,
                                                       const struct miniapp_sequence **sequence);
 
@@ -37,7 +37,7 @@ miniapp_sequence_kernel(const struct miniapp_sequence *sequence, size_t step);
 MINIAPP_API const struct miniapp_field *
 miniapp_sequence_field(const struct miniapp_sequence *sequence, size_t step, size_t argument);
 
-/* Whether it reads what a field holds before, and whether the field holds something new after. */
+/* Whether it reads what a field holds before it runs, and whether it writes the field. */
 MINIAPP_API bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
                                         const struct miniapp_field *field);
 MINIAPP_API bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,

@@ -11,7 +11,7 @@
 
 MINIAPP_BEGIN
 
-struct miniapp_setting; /* a row of the library's table, for ever where it is */
+struct miniapp_setting; /* a row of the library's table, which never moves */
 
 /* All settings, and the one of that name; NULL where there is none. */
 MINIAPP_API size_t miniapp_setting_count(void);
@@ -26,7 +26,8 @@ MINIAPP_API bool miniapp_setting_is_whole(const struct miniapp_setting *setting)
 MINIAPP_API void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
                                        double *most);
 
-/* Whether a value may be set; if not it fails with `status`, after the name of where it stands. */
+/* Checks that a value may be set. If not, it fails with `status`, and the message begins with
+ * `where`, the place that the value comes from. */
 MINIAPP_API enum miniapp_status miniapp_setting_check(const struct miniapp_setting *setting,
                                                       double value, const char *where,
                                                       enum miniapp_status status);
@@ -34,14 +35,14 @@ MINIAPP_API enum miniapp_status miniapp_setting_check(const struct miniapp_setti
 /* A value for each setting: the defaults at first. */
 struct miniapp_settings;
 
-/* NULL without memory. */
+/* NULL if memory is short. */
 MINIAPP_API struct miniapp_settings *miniapp_settings_create(void);
 MINIAPP_API void miniapp_settings_free(struct miniapp_settings *settings);
 
 /* MINIAPP_USAGE where there is no setting of that name, or the value is out of its range. */
 MINIAPP_API enum miniapp_status miniapp_settings_set(struct miniapp_settings *settings,
                                                      const char *name, double value);
-/* NAN where there is none. */
+/* NAN if there is no such setting. */
 MINIAPP_API double miniapp_settings_get(const struct miniapp_settings *settings, const char *name);
 
 MINIAPP_END

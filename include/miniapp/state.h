@@ -30,14 +30,14 @@ MINIAPP_API enum miniapp_status miniapp_state_create(const struct miniapp_device
                                                      struct miniapp_state **state);
 MINIAPP_API void miniapp_state_free(struct miniapp_state *state);
 
-/* Where its interior lies in that of a whole ocean, whose grid has ghosts too. At first the state
- * is the whole. */
+/* Says where the state's interior lies in the interior of a whole ocean, whose grid has ghosts,
+ * too. At first the state is the whole ocean. */
 MINIAPP_API enum miniapp_status miniapp_state_place(struct miniapp_state *state,
                                                     const struct miniapp_grid *whole, size_t x0,
                                                     size_t y0);
 
-/* Whether the east of the ocean meets its west: ghosts along x are copies then. Elsewhere, and
- * along y, the ghosts of a side are land, which no exchange changes. Not cyclic at first. */
+/* Says whether the east of the ocean meets its west. If so, ghosts along x are copies; all others
+ * are land, which no exchange changes. At first the ocean is not cyclic. */
 MINIAPP_API void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x);
 
 MINIAPP_API enum miniapp_status miniapp_state_set_setting(struct miniapp_state *state,
@@ -51,11 +51,11 @@ miniapp_state_settings(const struct miniapp_state *state);
 
 /* ---- fields ---- */
 
-/* Another field, with the shape and type of one of the table. */
+/* Adds a field that has the shape and type of one of the table. */
 MINIAPP_API enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
                                                   const char *like);
 
-/* Whether there is one that holds something. */
+/* Whether the state has a field of that name which holds something. */
 MINIAPP_API bool miniapp_state_has(const struct miniapp_state *state, const char *name);
 
 /* Copies all elements of a field, ghosts included, from or to an array of double. In float32 they
@@ -79,14 +79,14 @@ MINIAPP_API enum miniapp_status miniapp_state_get_part(struct miniapp_state *sta
                                                        const char *name, size_t first,
                                                        size_t count, double *values);
 
-/* The host's copy, in the state's precision and the field's type: current, to be read until the
- * state changes next; or to be filled before the state is used next. NULL, with a message, where it
- * cannot be had. */
+/* The host's copy, in the state's precision and the field's type. That of `read` is current, and
+ * may be read until the state changes; that of `write` has to be filled before the state is used
+ * again. NULL, with a message, if there is none. */
 MINIAPP_API const void *miniapp_state_read(struct miniapp_state *state, const char *name);
 MINIAPP_API void *miniapp_state_write(struct miniapp_state *state, const char *name);
 
-/* Each field gets what the next one holds, the last what the first held: time levels are rotated
- * without a copy. They have to have the same shape, and none is named twice. */
+/* Rotates time levels without a copy: each field gets what the next one holds, and the last gets
+ * what the first held. They must have the same shape, and none may be named twice. */
 MINIAPP_API enum miniapp_status miniapp_state_rotate(struct miniapp_state *state,
                                                      const char *const *names, size_t count);
 
@@ -121,17 +121,17 @@ MINIAPP_API enum miniapp_status miniapp_state_time_copies(struct miniapp_state *
 /* A sequence bound to the fields of a state. */
 struct miniapp_plan;
 
-/* `bindings`, which may be NULL, are NAME=OTHER, ...: where the sequence has the field NAME the plan
- * takes the state's field OTHER. MINIAPP_USAGE where it has no such field, OTHER has another shape,
- * or a kernel would write a field that another of its arguments is bound to. */
+/* `bindings`, which may be NULL, are NAME=OTHER, ...: where the sequence has the field NAME the
+ * plan takes the state's field OTHER. MINIAPP_USAGE where it has no such field, OTHER has another
+ * shape, or a kernel would write a field that another of its arguments is bound to. */
 MINIAPP_API enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
                                                     const struct miniapp_sequence *sequence,
                                                     const char *bindings,
                                                     struct miniapp_plan **plan);
 MINIAPP_API void miniapp_plan_free(struct miniapp_plan *plan);
 
-/* Runs its kernels, after what they need to be current. MINIAPP_USAGE where a field that is read
- * was never set. */
+/* Runs its kernels; before each, it makes current what the kernel reads. MINIAPP_USAGE if a field
+ * that is read was never set. */
 MINIAPP_API enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan);
 
 /* The seconds that a step took in the last run, with the copies and exchanges before it. */

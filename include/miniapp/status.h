@@ -1,5 +1,5 @@
 /*
- * What a call can come to, and how a failure is told.
+ * The outcome of a call, and how a failure is reported.
  */
 #ifndef MINIAPP_STATUS_H
 #define MINIAPP_STATUS_H
@@ -19,15 +19,16 @@ enum miniapp_status {
     MINIAPP_OUTPUT = 5,   /* an output cannot be written */
 };
 
-/* The last failure of the calling thread in one line, which names the file or field and what was
- * expected; "" where there was none. Valid until that thread's next failure. */
+/* The last failure of the calling thread in one line, which names the file or field and says what
+ * was expected; "" if there was none. Valid until that thread's next failure. */
 MINIAPP_API const char *miniapp_message(void);
 
 /* Its status; MINIAPP_DONE where there was none. */
 MINIAPP_API enum miniapp_status miniapp_last_failure(void);
 
-/* Gets each failure's line as it happens, and each warning's, whose status is MINIAPP_DONE. The
- * library itself prints nothing. NULL takes the listener away; the one before is returned. */
+/* A listener gets the line of each failure as it happens, and of each warning, whose status is
+ * MINIAPP_DONE. The library itself prints nothing. NULL takes the listener away; the previous one
+ * is returned. */
 typedef void miniapp_listener(enum miniapp_status status, const char *line);
 MINIAPP_API miniapp_listener *miniapp_listen(miniapp_listener *listener);
 
@@ -40,11 +41,11 @@ MINIAPP_API void miniapp_warn(const char *format, ...) __attribute__((format(pri
  * calls nothing that they may not call. */
 MINIAPP_API void miniapp_abandon(void);
 
-/* Other libraries may end the process: HDF5 crashes on some damaged files, or comes to no end, and
- * an offload runtime gives up where a kernel does not start. In a program that says here that the
- * process is its own, one line on stderr and MINIAPP_INPUT or MINIAPP_DEVICE as the exit code come
- * of that; for this the library handles SIGABRT from the first offload device on, and SIGSEGV,
- * SIGBUS, SIGFPE and SIGPROF while it reads a file. */
+/* Other libraries may end the process: HDF5 crashes on some damaged files, or never returns, and an
+ * offload runtime gives up if a kernel does not start. A program that owns the process may say so
+ * here. Then such an end becomes one line on stderr and the exit code MINIAPP_INPUT or
+ * MINIAPP_DEVICE. For this the library handles SIGABRT from the first offload device on, and
+ * SIGSEGV, SIGBUS, SIGFPE and SIGPROF while it reads a file. */
 MINIAPP_API void miniapp_own_process(bool owned);
 
 /* The library's version, such as "0.2.0". */

@@ -123,8 +123,9 @@ static bool has(const struct row *row, const struct miniapp_field *field)
     return reads(row, field) || writes(row, field);
 }
 
-/* Whether the row has the field for itself, because it writes it and a row of another kernel has it,
- * too. Rows of the same kernel, on other numbers of threads, share it: row_settle makes it theirs. */
+/* Whether the row has a copy of the field for itself, because it writes it and a row of another
+ * kernel has the field, too. Rows of the same kernel on other numbers of threads share one copy,
+ * which row_settle fills for the row that asks. */
 static bool is_own(const struct bench *bench, const struct row *row,
                    const struct miniapp_field *field)
 {
@@ -285,7 +286,7 @@ static const struct bound_field *find_field(const struct row *row,
     return NULL;
 }
 
-/* The places where a field is read, each once. */
+/* Lists the fields of states into which a field of the file is read, each once. */
 static size_t list_targets(const struct bench *bench, const struct miniapp_field *field,
                            const struct miniapp_grid *own, struct miniapp_target *targets)
 {
@@ -357,7 +358,8 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
 
 /* ---- calls ---- */
 
-/* Makes the host's copies of what the row reads the current ones, as if they had just been filled. */
+/* Makes the host's copies of what the row reads the current ones, as if they had just been
+ * filled. */
 static bool refill(struct row *row)
 {
     bool done = true;
@@ -377,7 +379,7 @@ static bool copy_back(struct row *row, bool what_it_writes)
     return done;
 }
 
-/* One call. The transfers of its data count where each_call says so. */
+/* Times one call, with the transfers of its data if each_call is set. */
 static enum miniapp_status time_call(struct row *row, double *seconds)
 {
     if (row->threads)
@@ -400,8 +402,8 @@ static enum miniapp_status sample_call(struct row *row)
     return status;
 }
 
-/* A row's calls are made in ten turns, or in more where one would take too long: a run that is ended
- * early should have something of each row. */
+/* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
+ * which is ended early has measured something of each row. */
 static size_t turn_length(size_t calls, double call)
 {
     enum { TURNS = 10 };
@@ -449,8 +451,8 @@ static enum miniapp_status warm_up(struct row *row, const struct method *method)
     return status;
 }
 
-/* Some calls of a row. What other rows left in the caches is replaced by a call that does not
- * count, where the calls are short enough for that to matter. */
+/* Makes some calls of a row. If they are short enough for it to matter, a call that is not timed
+ * comes first, to replace what other rows left in the caches. */
 static enum miniapp_status take_turn(struct row *row, bool others_ran)
 {
     struct samples *samples = &row->samples;
@@ -468,7 +470,7 @@ static size_t turns_of(const struct row *row)
     return (row->samples.wanted + row->turn - 1) / row->turn;
 }
 
-/* Fisher and Yates */
+/* Shuffles by the method of Fisher and Yates. */
 static void shuffle(int *order, size_t count, uint64_t seed)
 {
     unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16),

@@ -2,9 +2,9 @@
  * The rows of a run, and their timed calls.
  *
  * All rows are open at once and take turns in random order, so that a machine that grows slow or
- * fast treats them alike. Rows on the same device, in the same precision and size, share a state: it
- * holds once what several of them read. What a row writes is its own where another row has the same
- * field, so that the order of turns changes no result.
+ * fast treats them alike. Rows on the same device, in the same precision and size, share a state:
+ * it holds once what several of them read. What a row writes is its own where another row has the
+ * same field, so that the order of turns changes no result.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -69,8 +69,8 @@ struct method {
 const struct miniapp_sequence *ceiling_of_bytes(void);
 const struct miniapp_sequence *ceiling_of_flops(void);
 
-/* Adds a row, unless there is one like it, with the rows of its ceilings where `roofline` is true;
- * its place, or NO_ROW, with a line printed, without memory. Earlier rows move. */
+/* Adds a row unless there is one like it, and the rows of its ceilings if `roofline` is true.
+ * Returns its place, or NO_ROW, with a message, if memory is short. Earlier rows move. */
 int bench_add(struct bench *bench, const struct row *row, bool roofline,
               const struct miniapp_settings *settings);
 
@@ -79,7 +79,7 @@ enum miniapp_status bench_check_memory(const struct bench *bench,
                                        const struct miniapp_input *input,
                                        const struct method *method);
 
-/* Puts the fields of all rows where they are computed; of fewer where a signal asks for an end. */
+/* Brings the fields of all rows to their devices; stops early if a signal asks for it. */
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
                                const struct method *method);
 

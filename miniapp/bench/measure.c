@@ -18,7 +18,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Linear between the sorted values, as NumPy's percentile is. */
+/* It interpolates linearly between the sorted values, as NumPy's percentile does. */
 static double quantile(const double *sorted, size_t count, double fraction)
 {
     const double place = fraction * (double)(count - 1);

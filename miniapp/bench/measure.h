@@ -15,7 +15,7 @@ struct timing {
     double mean, stdev, min, p25, median, p75, max;
 };
 
-/* As many calls as take about so many seconds, between 5 and 10000, when one takes `call`. */
+/* How many calls take about so many seconds if one takes `call`; between 5 and 10000. */
 size_t calls_within(double seconds, double call);
 
 /* All of `timing` but the first call. Sorts the samples, of which there has to be one. */

@@ -17,8 +17,8 @@ static double number_of(const char *folder, const char *name, const char *format
     return number_in(path, format);
 }
 
-/* most - used, of two files; NAN without a limit. What the group has read and written of files
- * stays in memory and counts as used, but makes room for anything else: it is left, too. */
+/* The memory that is left, most - used, from two files; NAN if there is no limit. Cached contents
+ * of files count as used, but they give way to anything else, so they are counted as left. */
 static double left_of(const char *folder, const char *most_name, const char *used_name,
                       const char *inactive, const char *active)
 {

@@ -12,14 +12,14 @@ static inline double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What a reading costs, and the least difference between two that differ; both as measured. */
+/* The measured cost of a reading, and the smallest measured difference between two readings. */
 struct clock_quality {
     double cost, resolution;
 };
 
 struct clock_quality clock_measure(void);
 
-/* The least time that a call has to take: so many times the clock's cost or resolution. */
+/* The least time that a call has to take, as a multiple of the clock's cost or resolution. */
 enum { CLOCK_TICKS = 100 };
 
 #endif

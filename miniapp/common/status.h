@@ -1,5 +1,6 @@
-/* How a failure travels: whoever finds it tells its one line and returns its status, and everyone
- * above hands the status on, to the caller of the library or to main, which makes it the exit code. */
+/* How a failure travels: the function that finds it reports one line and returns a status. Its
+ * callers pass the status on, up to the caller of the library, or to main, whose exit code it
+ * is. */
 #ifndef STATUS_H
 #define STATUS_H
 
@@ -8,8 +9,8 @@
 #define fail miniapp_fail
 #define warn miniapp_warn
 
-/* Whoever opens something that must not be left half done says once how it is given up, by calls
- * that a signal handler may make. miniapp_abandon() does all of that. */
+/* Code that opens something which must not be left half done registers here, once, how to give it
+ * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
 void on_abandon(void (*give_up)(void));
 
 /* Whether the program has said so by miniapp_own_process. */

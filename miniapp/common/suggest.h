@@ -1,4 +1,4 @@
-/* The name that a mistyped word was probably meant to be. */
+/* Finds the name that a mistyped word probably stands for. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 

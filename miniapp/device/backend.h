@@ -3,8 +3,8 @@
  * built in; offload is a module that is loaded only when a device other than cpu is named, so
  * that --device cpu starts fast, and starts on machines that lack the offload runtime.
  *
- * A backend has devices by number. None is "current" but for the kernels, which run on the default
- * device of the calling thread.
+ * A backend numbers its devices. Only kernels have a current device: they run on the default device
+ * of the calling thread.
  */
 #ifndef BACKEND_H
 #define BACKEND_H

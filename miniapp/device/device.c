@@ -48,8 +48,8 @@ static void module_path(char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%.*s%s", (int)(PATH_MAX - sizeof(module)), folder, module);
 }
 
-/* The offload runtime ends the process when a kernel does not start: that is a device that cannot
- * be used. It has said why by then. */
+/* The offload runtime ends the process if a kernel does not start. We report that as a device that
+ * cannot be used; the runtime has said why by then. */
 static void runtime_gave_up(int signal_number)
 {
     static const char line[] = "miniapp: the offload runtime gave up on the device\n";
@@ -60,8 +60,8 @@ static void runtime_gave_up(int signal_number)
     _exit(MINIAPP_DEVICE);
 }
 
-/* GCC's runtime ends the process with exit(1) there. That status is ours too, but only after a
- * failed comparison. */
+/* GCC's runtime ends the process with exit(1) in that case. We use that exit code, too, but only
+ * for a failed comparison. */
 static void runtime_ended(int status, void *nothing)
 {
     (void)nothing;
@@ -122,8 +122,8 @@ static bool open_offload(int number, struct miniapp_device *device, char reason[
     return device->backend && device->backend->open(number, device->name, reason);
 }
 
-/* The number in "gpu", "gpu:2", "auto" or "nvidia:2", or -1 where the name is none of these. Sets
- * `length` to that of what stands before the colon. */
+/* The number in "gpu", "gpu:2", "auto" or "nvidia:2", or -1 if the name is none of these. Sets
+ * `length` to the length of the part before the colon. */
 static int number_of(const char *name, size_t *length)
 {
     *length = strcspn(name, ":");

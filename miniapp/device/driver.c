@@ -49,7 +49,7 @@ static bool load_driver(void)
     return loaded;
 }
 
-/* The driver tells it only of the context that is current. */
+/* The driver reports free memory only for the current context. */
 static size_t free_memory(int device)
 {
     size_t free_bytes = 0, bytes = 0;

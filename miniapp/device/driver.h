@@ -1,5 +1,5 @@
-/* What NVIDIA's driver says of its GPUs. It is looked up when first asked, so that nothing of CUDA
- * is needed to build or to start. */
+/* What NVIDIA's driver knows of its GPUs. The driver is loaded on the first question, so that
+ * neither the build nor the start of the program needs CUDA. */
 #ifndef DRIVER_H
 #define DRIVER_H
 

@@ -28,7 +28,7 @@ int miniapp_host_cpus(void)
     return quota < procs ? (int)fmax(quota, 1) : procs;
 }
 
-/* Counted, since a limit of the runtime may leave fewer than are asked for. */
+/* The threads are counted, because a limit of the runtime may leave fewer than were asked for. */
 int miniapp_host_threads(void)
 {
     int threads = 1;

@@ -52,7 +52,7 @@ static const struct kernel_functions *functions(enum miniapp_precision precision
 
 enum { IS_EMULATED = MINIAPP_OFFLOAD_KIND == TARGET_EMULATED };
 
-/* OpenMP tells nothing of a device; NVIDIA's driver, which is loaded by then, does. */
+/* OpenMP says nothing about a device, so NVIDIA's driver is asked, which is loaded by then. */
 static bool ask_driver(int number, struct gpu *gpu)
 {
     return MINIAPP_OFFLOAD_KIND == TARGET_NVIDIA && driver_gpu(number, gpu);
@@ -109,7 +109,7 @@ static double empty_call(int number)
     return seconds_now() - start;
 }
 
-/* What stands in the way where the runtime counts no device of that number. */
+/* The reason why the runtime has no device of that number. */
 static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
     struct gpu gpu;
@@ -140,8 +140,8 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
     return true;
 }
 
-/* Where there is not enough memory the runtime prints a line of its own; the program says it
- * better. */
+/* If memory is short, the runtime prints a line of its own, which is silenced because the program
+ * reports it better. */
 static void *allocate(int number, size_t bytes)
 {
     static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* stderr is the process's */
@@ -177,7 +177,7 @@ static bool from_device(int number, void *host, const void *device, size_t bytes
     return omp_target_memcpy(host, device, bytes, 0, 0, omp_get_initial_device(), number) == 0;
 }
 
-/* Of LLVM's runtime; other compilers' have none. */
+/* This function belongs to LLVM's runtime; those of other compilers have none. */
 extern void *llvm_omp_target_alloc_host(size_t bytes, int device) __attribute__((weak));
 extern void llvm_omp_target_free_host(void *memory, int device) __attribute__((weak));
 

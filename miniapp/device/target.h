@@ -20,7 +20,7 @@ struct target {
 /* "host", "nvidia", "amd" or "emulated" */
 const char *target_kind_name(enum target_kind kind);
 
-/* Whether the first characters of a text, so many, are the name of a kind of offload devices. */
+/* Whether the first `length` characters of a text are the name of a kind of offload device. */
 bool target_kind_find(const char *text, size_t length, enum target_kind *kind);
 
 bool target_parse(const char *text, size_t length, struct target *target);
@@ -32,7 +32,7 @@ void target_print(const struct target *target, char text[TARGET_TEXT]);
  * older. AMD's run machine code for themselves. */
 bool target_fits(const struct target *code, bool assembled_at_start, const struct target *gpu);
 
-/* The same for any of a list of targets between commas. */
+/* Whether the code for any target of a comma-separated list does. */
 bool targets_fit(const char *list, bool assembled_at_start, const struct target *gpu);
 
 #endif

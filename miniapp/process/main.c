@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The most that any row runs on: memory is spread over them. */
+/* Sets the most threads that any row runs on, because memory is spread over them. */
 static void set_threads(struct options *options)
 {
     int threads = 0;
@@ -26,7 +26,7 @@ static void set_threads(struct options *options)
     if (threads && miniapp_host_threads() != threads)
         warn("%d threads are asked for, but the OpenMP runtime gives %d", threads,
              miniapp_host_threads());
-    for (size_t i = 0; i < options->thread_count; i++) /* what is reported is what runs */
+    for (size_t i = 0; i < options->thread_count; i++) /* the report has to say what runs */
         if ((int)options->threads[i] > miniapp_host_threads())
             options->threads[i] = (size_t)miniapp_host_threads();
 }
@@ -49,7 +49,7 @@ static enum miniapp_status show(const struct options *options, struct results *r
     return status ? status : report(results, options->format);
 }
 
-/* What the program takes for granted of the process that it is. */
+/* Puts the process into the order that the program relies on. */
 static enum miniapp_status settle_in(void)
 {
     const char *threads = getenv("OMP_NUM_THREADS");

@@ -175,7 +175,7 @@ static error_t add_kernel(struct options *options, const char *name)
     return miniapp_sequence_find(name, &kernel) ? REPORTED : choose(options, kernel);
 }
 
-/* One of the words, of which all but cpu and auto may have :N behind, N decimal digits. */
+/* A device is one of the words; all but cpu and auto may be followed by :N, in decimal digits. */
 static bool is_device_name(const char *name, const char *const *words, size_t count)
 {
     const size_t length = strcspn(name, ":");
@@ -302,7 +302,7 @@ static error_t add_threads(struct options *options, const char *text)
 
 /* ---- lists ---- */
 
-/* The end of the next item of a list with commas between. What has a '=' but no ':' is another
+/* The end of the next item of a comma-separated list. An item with a '=' but no ':' is another
  * binding of the kernel before it, as in triad:salt=temp,temp=salt. */
 static const char *end_of_item(const char *item)
 {
@@ -324,6 +324,7 @@ static error_t add_each(struct options *options, const char *list,
     for (const char *item = list, *end; !error; item = end + 1) {
         end = end_of_item(item);
         char *const copy = strndup(item, (size_t)(end - item));
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         error = copy ? add(options, copy) : ENOMEM;
         if (!*end)
             break;
@@ -449,7 +450,7 @@ struct parsing {
     const char *stopped_at; /* the word that argp could not use */
 };
 
-/* getopt has gone past the wrong word, but for one of several short options in a word. */
+/* getopt has gone past the wrong word, except when a word holds several short options. */
 static const char *wrong_word(const struct argp_state *state)
 {
     const char *word = state->argv[state->next - 1];
@@ -542,7 +543,7 @@ static void set_defaults(struct options *options)
         options->precision_count = 1; /* float64 */
 }
 
-/* What single options cannot know. */
+/* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
     const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;

@@ -90,7 +90,8 @@ static struct miniapp_grid grid_of(const struct run *run, size_t shape)
     return asked->nx ? *asked : miniapp_input_grid(run->input);
 }
 
-/* The rows of a kernel on all devices and numbers of threads, which are compared with each other. */
+/* The rows of a kernel on all devices and numbers of threads, which are compared with each
+ * other. */
 enum { MOST_COMPARED = 2 * MAX_REPEATS };
 
 static size_t list_compared(const struct run *run, const struct row *like,
@@ -226,7 +227,7 @@ static size_t shapes_together(const struct options *options)
     return options->resume ? 1 : options->shape_count;
 }
 
-/* What can be known before anything is measured. */
+/* Checks whatever can be known before anything is measured. */
 static enum miniapp_status check_plans(const struct run *run)
 {
     const size_t step = shapes_together(&run->options);
@@ -286,7 +287,7 @@ static const char *threads_text(const struct options *options, char text[PROVENA
     return text;
 }
 
-/* Where the OpenMP runtime was asked to keep threads. */
+/* How the OpenMP runtime was asked to bind threads to cores. */
 static const char *binding_text(char text[PROVENANCE_TEXT])
 {
     const char *const bind = getenv("OMP_PROC_BIND");

@@ -15,7 +15,7 @@ struct run {
     struct results results;
 };
 
-/* Does what the options ask for, but for listing. results.interrupted says whether a signal ended
+/* Does what the options ask for, except listing. results.interrupted says whether a signal ended
  * it. */
 enum miniapp_status run_all(struct run *run);
 

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* A user's Ctrl-C; Slurm and PBS; Slurm's and Grid Engine's warning; LSF's. */
+/* They come from a user's Ctrl-C; from Slurm and PBS; as a warning from Slurm and Grid Engine; and
+ * from LSF. */
 static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 static const char *const names[] = {"SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"};
 enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
@@ -47,7 +48,7 @@ static void end(int signal_number)
     raise(SIGTERM);
 }
 
-/* What is half done is given up, and the signal does what it does by default. */
+/* Gives up what is half done, and then lets the signal do what it does by default. */
 static void end_at_once(int signal_number)
 {
     miniapp_abandon();

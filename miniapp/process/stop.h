@@ -2,7 +2,7 @@
 #ifndef STOP_H
 #define STOP_H
 
-/* From the start on a signal that ends the program gives up what is half done, such as an output
+/* From the start, a signal that ends the program also gives up what is half done, such as an output
  * under its temporary name; SIGUSR1 and SIGUSR2 end it, too, as SIGTERM does. */
 void stop_prepare(void);
 

@@ -4,7 +4,7 @@
 
 #include "results.h"
 
-/* One of the three functions is not NULL. */
+/* Exactly one of the three functions is not NULL. */
 struct column {
     const char *name;
     double (*number)(const struct result *result); /* NAN: not known */

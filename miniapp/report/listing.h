@@ -1,4 +1,4 @@
-/* What the library has: for --list-kernels and --list-devices. */
+/* Prints what the library has, for --list-kernels and --list-devices. */
 #ifndef LISTING_H
 #define LISTING_H
 

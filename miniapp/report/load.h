@@ -4,8 +4,8 @@
 
 #include "results.h"
 
-/* Adds all that the file holds to empty results. MINIAPP_INPUT where it is no such file; `what`
- * cannot be done then, such as "be resumed". */
+/* Adds all that the file holds to empty results. MINIAPP_INPUT if it is no such file; the message
+ * then says that it cannot `what`, such as "be resumed". */
 enum miniapp_status results_load(const char *path, const char *what, struct results *results);
 
 #endif

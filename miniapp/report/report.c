@@ -91,7 +91,7 @@ static void print_rows(const struct results *results)
     }
 }
 
-/* What the marks mean, for those that occur. */
+/* Explains the marks that occur. */
 static void print_marks(const struct results *results)
 {
     bool is_short = false, is_noisy = false, is_above = false;
@@ -199,7 +199,7 @@ static void print_transfers(const struct results *results)
     }
 }
 
-/* From what size and how many calls on a device wins over the first one. */
+/* The size and the number of calls from which a device is faster than the first one. */
 static void print_wins(const struct results *results)
 {
     bool titled = false;

@@ -154,7 +154,7 @@ double result_calls_to_win(const struct result *result, const struct result *bas
     return gain > 0 ? floor(once / gain) + 1 : INFINITY;
 }
 
-/* Whether they are points of one curve of time against size. */
+/* Whether two results lie on one curve of time against size. */
 static bool same_curve(const struct result *a, const struct result *b)
 {
     return strcmp(a->kernel, b->kernel) == 0 && a->precision == b->precision && same_place(a, b);

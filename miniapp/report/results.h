@@ -17,7 +17,7 @@ struct transfer_times {
     double pinned_seconds; /* by way of memory that the system does not page; 0: not measured */
 };
 
-/* What of a sequence's time one of its kernels takes. */
+/* The share of a sequence's time that one of its kernels takes. */
 struct share {
     const char *kernel;
     double share;
@@ -79,7 +79,7 @@ struct results {
     size_t earlier_count; /* of the results, the first ones */
 };
 
-/* A new, empty one; NULL, with a line printed, without memory. Earlier ones move. */
+/* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
 struct result *results_add(struct results *results);
 struct check *results_add_check(struct results *results);
 struct checksum *results_add_checksum(struct results *results);
@@ -105,12 +105,12 @@ void results_compare_devices(struct results *results);
 /* What limits it at its ceilings: "memory", "arithmetic", or NULL where they are not known. */
 const char *result_bound(const struct result *result);
 
-/* The time at that ceiling over the time that it took; NAN where it is not known. Above 1 it is no
- * fact, but says that the ceiling was disturbed. */
+/* The time at that ceiling over the time that it took; NAN if it is not known. A value above 1 only
+ * says that the ceiling was disturbed. */
 double result_share(const struct result *result);
 
-/* The speedup over one with fewer threads, as a share of what so many more threads could give; NAN
- * where the base is another device. */
+/* The speedup over fewer threads as a share of how many times as many threads there are; NAN if the
+ * base is another device. */
 double result_efficiency(const struct result *result, const struct results *results);
 
 /* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a

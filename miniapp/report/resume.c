@@ -54,7 +54,7 @@ static enum miniapp_status name_beside(const char *path, char beside[PATH_MAX])
     return MINIAPP_DONE;
 }
 
-/* Before anything is measured. */
+/* These checks come before anything is measured. */
 static enum miniapp_status check_writable(const char *path)
 {
     char beside[PATH_MAX];
@@ -106,7 +106,7 @@ bool resume_has_ceilings(const struct results *results, const struct result *wan
     return row && result_bound(row);
 }
 
-/* Onto the disk before it takes the old file's name. */
+/* The file is on the disk before it takes the old file's name. */
 static bool write_file(const json_t *root, const char *path)
 {
     FILE *file = fopen(path, "w");

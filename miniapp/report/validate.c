@@ -11,7 +11,7 @@ static double difference(double x, double ref)
     return isfinite(distance) ? distance : INFINITY;
 }
 
-/* The difference in units of what is tolerated. */
+/* The difference as a multiple of what is tolerated. */
 static double in_tolerances(double off, double tolerated)
 {
     return off > 0 ? off / tolerated : 0;

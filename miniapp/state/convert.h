@@ -4,14 +4,14 @@
 
 #include <miniapp/field.h>
 
-/* Whether an array of double is one of that type as it is. */
+/* Whether an array of that type is an array of double already. */
 bool is_double(enum miniapp_type type, enum miniapp_precision precision);
 
 /* The place of the first value that the type cannot hold, or `count`. */
 size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
                     enum miniapp_precision precision);
 
-/* Of values that fit. */
+/* These convert values that fit. */
 void convert_from_double(const double *values, size_t count, enum miniapp_type type,
                          enum miniapp_precision precision, void *to);
 

@@ -21,7 +21,7 @@ struct miniapp_plan {
     struct bound_step *steps;
 };
 
-/* The state's name for a field of the sequence, by bindings that are known to be some. */
+/* The state's name for a field of the sequence. The bindings were checked before. */
 static void rename_field(const char *bindings, const char *name, char other[MOST_NAME])
 {
     enum miniapp_status status;
@@ -47,7 +47,7 @@ static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_ste
     return state_allocate(plan->state, slot);
 }
 
-/* A field that a kernel writes is no other of its arguments: its loops count on that. */
+/* No other argument of a kernel may be a field that it writes, because its loops rely on that. */
 static enum miniapp_status check_aliases(const struct bound_step *step)
 {
     const struct miniapp_kernel *const kernel = step->kernel;
@@ -61,7 +61,7 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
     return MINIAPP_DONE;
 }
 
-/* A setting has to survive in float32. */
+/* A setting must not become infinite or 0 when it is rounded to float32. */
 static enum miniapp_status check_settings(const struct miniapp_state *state,
                                           const struct miniapp_kernel *kernel)
 {

@@ -8,7 +8,8 @@
 
 /* ---- bindings ---- */
 
-/* Copies up to one of the characters `ends`; the length, or 0 where there is none or too much. */
+/* Copies a word that ends at one of the characters `ends`; returns its length, or 0 if it is empty
+ * or too long. */
 static size_t word(const char *text, const char *ends, char to[MOST_NAME])
 {
     const size_t length = strcspn(text, ends);
@@ -61,7 +62,8 @@ static bool is_called(const struct step *step, size_t i, const char *name)
            strcmp(fields[step->field[i]].name, name) == 0;
 }
 
-/* All bindings are of what the step was bound to before: salt=temp,temp=salt swaps them. */
+/* Every binding refers to the fields bound before any of them: salt=temp,temp=salt swaps the
+ * two. */
 static enum miniapp_status bind_step(struct step *step, const char *bindings)
 {
     const struct step before = *step;
@@ -140,7 +142,7 @@ enum { ROWS = sizeof(rows) / sizeof(*rows) - 1, SEQUENCES = KERNELS + ROWS };
 static struct miniapp_sequence table[SEQUENCES]; /* the kernels, and the rows above */
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
-/* What was found by a text with bindings; never freed, like any table. */
+/* Sequences that were made from a text with bindings. Like any table they are never freed. */
 struct known {
     struct miniapp_sequence sequence;
     struct known *next;
@@ -289,7 +291,7 @@ const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence
     return &fields[sequence->steps[step].field[argument]];
 }
 
-/* Whether a step does to a field one of two things. */
+/* Whether a step has one of two kinds of access to a field. */
 static bool does(const struct step *step, enum field_id id, enum miniapp_access one,
                  enum miniapp_access other)
 {

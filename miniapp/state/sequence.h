@@ -13,8 +13,8 @@ struct binding {
     char name[MOST_NAME], other[MOST_NAME];
 };
 
-/* Reads the next of a list with commas between, and moves on; false at the end. Sets the status to
- * MINIAPP_USAGE, with a message, where it is none. */
+/* Reads the next binding of a comma-separated list and moves on; false at the end. Sets the status
+ * to MINIAPP_USAGE, with a message, if the item is no binding. */
 bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status);
 
 struct step {

@@ -261,7 +261,7 @@ static bool add_scratch(struct miniapp_state *state)
     return true;
 }
 
-/* What is there stays until there is more: other plans use it. */
+/* The old scratch is kept until the larger one is there, because other plans use it. */
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
                                   const struct miniapp_field *field)
 {
@@ -373,7 +373,7 @@ void *miniapp_state_write(struct miniapp_state *state, const char *name)
     return memory;
 }
 
-/* Where a part of a field is to be found, and whether it is one. */
+/* Finds the slot of a part of a field, and checks that the field has that part. */
 static struct slot *slot_of_part(struct miniapp_state *state, const char *name, size_t first,
                                  size_t count)
 {

@@ -37,11 +37,11 @@ struct miniapp_state {
     struct miniapp_traffic traffic;
 };
 
-/* The field of that name, new and without memory where it is one of the table; NULL, with a
- * message, where there is none. */
+/* The slot of that name. A field of the table gets a new one, without memory, if the state has
+ * none; NULL, with a message, if there is no such field. */
 struct slot *state_slot(struct miniapp_state *state, const char *name);
 
-/* Gives it the device's memory. */
+/* Gives a slot memory on the device. */
 enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);
 
 /* Scratch of that number, at least as large as a field. */
@@ -54,7 +54,7 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
 /* Makes all ghosts current. */
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot);
 
-/* The device's copy is the current one, with so many ghosts. */
+/* Notes that only the device's copy is current, with so many ghosts on each side. */
 void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
 
 size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot);

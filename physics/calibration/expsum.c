@@ -1,8 +1,8 @@
 /*
  * Calibration: the sum of exp(x^2 + 2 x), by OpenMP's reduction. In what order threads add their
  * parts is the runtime's affair, so the last bits may differ with the number of threads, and from
- * run to run with more than two. The sum of rows is kept in double in each precision: a float would
- * lose digits with the number of points.
+ * run to run if there are more than two. The sum of rows is kept in double in each precision: a
+ * float would lose digits with the number of points.
  */
 #include "directives.h"
 #include "power.h"

@@ -110,7 +110,7 @@ INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, p
     }
 }
 
-/* The tiles below each other in a block. */
+/* The tiles of a block that lie below each other. */
 INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_rows,
                    ptrdiff_t columns)
 {

@@ -28,8 +28,8 @@
  * take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that is not
  * collapsed with others reaches a warp's lanes; so warps share the rows and lanes run along x.
  *
- * Pointers are device addresses and go as they are: a look-up in the runtime's table of mapped
- * arrays would cost about a microsecond each.
+ * Pointers are device addresses and are passed as they are: to look each up in the runtime's table
+ * of mapped arrays would cost about a microsecond.
  */
 #ifndef PHYSICS_DIRECTIVES_H
 #define PHYSICS_DIRECTIVES_H
@@ -103,7 +103,7 @@ typedef ptrdiff_t count;
     for (count begin = 0, end = slab_end(0, cells, turns); begin < (count)(cells);                 \
          begin = end, end = slab_end(begin, cells, turns))
 
-/* Where the slab ends that begins there, in a nest with so many turns for each cell. */
+/* The end of the slab that starts at `begin`, in a nest with `turns` turns for each cell. */
 static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
 {
     const ptrdiff_t fit = MOST_TURNS / (turns > 0 ? turns : 1);
@@ -114,8 +114,8 @@ static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
  * of its part in an array. */
 
-/* What a tile of the nest's own making depends on: where it runs, and the bytes of the host's
- * widest vectors. */
+/* A nest that makes its own tiles depends on these: where it runs, and how many bytes the host's
+ * widest vectors have. */
 #if defined(PHYSICS_OFFLOAD)
 #define HOST_OR_OFFLOAD(host, offload) (offload)
 #else

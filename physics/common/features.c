@@ -1,5 +1,6 @@
-/* The features of a processor that the host's kernels were compiled for, as the compiler names them:
- * -march=native on another node may lack one. Only data: it is read before any kernel runs. */
+/* The features of a processor that the host's kernels were compiled for, as the compiler names
+ * them: -march=native on another node may lack one. This is only data, which is read before any
+ * kernel runs. */
 #include <stddef.h>
 
 extern const char *const host_features[];

@@ -1,6 +1,6 @@
 /*
  * Elementary functions of a real. Compilers turn these builtins into instructions on every target,
- * where the C library's functions would need a device library, and fmin and fmax several
+ * whereas the C library's functions would need a device library, and fmin and fmax take several
  * instructions.
  */
 #ifndef PHYSICS_MATHS_H

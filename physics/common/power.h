@@ -15,10 +15,11 @@
 typedef __typeof__(_Generic((real)0, double: (uint64_t)0, float: (uint32_t)0)) real_bits;
 
 /*
- * With n the whole number next to x and r = x - n, 2^x = 2^n 2^r. The first factor is infinite past
- * the largest number and 0 past the smallest, as it should be; the second is the minimax polynomial
- * on [-1/2, 1/2], of which float needs eight terms. NaN stays NaN. The rounding counts on the order
- * of its sums: CMakeLists.txt takes back the part of -ffast-math that would change it.
+ * Let n be the whole number next to x and r = x - n; then 2^x = 2^n 2^r. The first factor is
+ * infinite past the largest number and 0 past the smallest, as it should be; the second is the
+ * minimax polynomial on [-1/2, 1/2], of which float needs eight terms. NaN stays NaN. The rounding
+ * counts on the order of its sums: CMakeLists.txt takes back the part of -ffast-math that would
+ * change it.
  */
 INLINED real power_of_2(real x)
 {

@@ -1,4 +1,4 @@
-/* Which cells of a part of a row a kernel computes, and zeros for those that it does not. */
+/* Which cells of a part of a row a kernel computes, and how it fills the others with zeros. */
 #ifndef PHYSICS_SPAN_H
 #define PHYSICS_SPAN_H
 
@@ -15,7 +15,7 @@ INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* What of a part lies in [first, last); nothing where its row does not count. */
+/* The cells of a part that lie in [first, last); empty if the row is outside the interior. */
 INLINED struct span within(struct span part, bool counts, ptrdiff_t first, ptrdiff_t last)
 {
     const ptrdiff_t begin = counts ? clamp(first, part.begin, part.end) : part.end;

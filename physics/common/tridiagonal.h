@@ -5,7 +5,7 @@
  *     a x[k-1] + b x[k] + c x[k+1] = d     row k; a is not used in the first, c in the last
  *
  * Upwards, `eliminate` brings each row to x[k] + c' x[k+1] = d'; downwards, `substitute` solves
- * it. Without pivoting, so the matrix must be diagonally dominant.
+ * it. There is no pivoting, so the matrix must be diagonally dominant.
  */
 #ifndef PHYSICS_TRIDIAGONAL_H
 #define PHYSICS_TRIDIAGONAL_H
@@ -21,7 +21,7 @@ struct reduced_row {
     real c, d;
 };
 
-/* Below the first row: it reduces no row above it. */
+/* What stands below the first row: it changes nothing in the row above it. */
 #define NO_ROW ((struct reduced_row){0, 0})
 
 INLINED struct reduced_row eliminate(struct tridiagonal_row row, struct reduced_row below)

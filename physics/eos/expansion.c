@@ -1,5 +1,5 @@
 /*
- * The derivatives of density by temperature and by salinity, everywhere. Depth in m is taken as
+ * The derivatives of density by temperature and by salinity, at every point. Depth in m is taken as
  * pressure in dbar, as in Veros and in the mixing tensor.
  */
 #include "expansion.h"

@@ -107,7 +107,7 @@ INLINED real per_drodz(real drodz)
     return 1 / larger(EPSLN, EPSLN - drodz);
 }
 
-/* The lowest cell has no corners below: they get the slope 0. */
+/* The lowest cell has no corners below it, so the slopes there are 0. */
 INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
 {
     const struct expansion r = expansion(o, l, i, teos);
@@ -142,7 +142,7 @@ INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *A
     return larger(o->K_iso_steep, diffloc * taper);
 }
 
-/* The face from cell i, `here`, to the next, `there`. */
+/* The face between cell i, which is `here`, and the next cell, which is `there`. */
 INLINED void lateral_face(const struct ocean *o, const struct level *l, const struct direction *d,
                           ptrdiff_t i, real per_dx, struct cell here, struct cell there)
 {
@@ -162,7 +162,7 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
     d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
-/* Of row y, which begins at cell `row`: the faces to east and north. */
+/* Computes the eastern and northern faces of row y, which begins at cell `row`. */
 INLINED void lateral_faces(const struct ocean *o, const struct level *l,
                            const struct direction *east, const struct direction *north,
                            ptrdiff_t row, ptrdiff_t y, struct span in, bool teos)
@@ -248,7 +248,8 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
 #define EAST {.next = 1, .mask = maskU, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
 #define NORTH {.next = nx, .mask = maskV, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
 
-    /* Both directions wherever one of them counts; then zeros where it does not. */
+    /* Both directions are computed wherever one of them is needed; the rest is set to zero
+     * after. */
     SLABS(z0, z1, nz, ny * nx)
     SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS

@@ -91,8 +91,8 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                 }
             }
 
-            /* Where the flux through the surface drains more than there is, the rest is put
-             * back and accounted for. */
+            /* If the flux through the surface drains more than there is, the excess is put back
+             * and accounted for. */
             zero_outside(tke_surf_corr + row, part, inside);
             ALONG_X
             for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
@@ -120,7 +120,8 @@ enum {
     WATER = 1 << 16, /* the cell itself */
 };
 
-/* The faces of a line whose cells lie at these distances in memory: open between water. */
+/* The open faces of a line, whose cells lie at these distances in memory: a face is open if both
+ * its cells are water. */
 INLINED int32_t open_line(const uint8_t *water, ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
                           ptrdiff_t high2)
 {
@@ -134,7 +135,7 @@ INLINED real value_if(int32_t bit, real value)
     return bit ? value : 0;
 }
 
-/* Of tke across the faces of a line; j is the face above the cell. */
+/* The differences of tke across the faces of a line; j is the face above the cell. */
 struct differences {
     real jm2, jm1, j, jp1;
 };
@@ -193,7 +194,8 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
                 if (inside.begin == inside.end)
                     continue;
 
-                /* Levels that do not exist stand at those that do: no difference, no flux. */
+                /* A level that does not exist is taken to be the nearest one, so there is no
+                 * flux. */
                 const ptrdiff_t down = (k > 0) * level;
                 const ptrdiff_t down2 = down + (k > 1) * level;
                 const ptrdiff_t up = (k < top) * level;
