@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import INPUT, USAGE, create, read, write
+from conftest import HERE, INPUT, USAGE, read, write
 
 HALO = 2
 FILL = 9.969209968386869e36  # netCDF's own
@@ -19,17 +19,25 @@ INSIDE = (..., slice(HALO, -HALO), slice(HALO, -HALO))
 
 # ---- an ocean ----
 
+def axes_of(name, value):
+    """"zyx", or a part of it."""
+    if value.ndim > 1:
+        return "zyx"[-value.ndim:]
+    return {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}.get(name, "z")
+
+
+def water_of(values, name):
+    """Where a field means something."""
+    if values[name].ndim == 2:
+        return values["kbot"] > 0
+    return values[{"u_wgrid": "maskU", "v_wgrid": "maskV"}.get(name, "maskT")] == 1
+
+
 def zeros_on_land(values):
     """What land becomes when it is missing: zero, but for K_iso."""
-    values = dict(values)
-    wet = values["maskT"] == 1
-    faces = {"u_wgrid": "maskU", "v_wgrid": "maskV"}
-    for name in ("temp", "salt", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc", "tke",
-                 "tke_taup1", "dtke_taum1"):
-        values[name] = np.where(values[faces.get(name, "maskT")] == 1, values[name], 0)
-    values["forc_tke_surface"] = np.where(values["kbot"] > 0, values["forc_tke_surface"], 0)
-    values["K_iso"] = extended(values["K_iso"], wet)
-    return values
+    values = {name: masked(values, name, 0) if name in LAND else value
+              for name, value in values.items()} | {"K_iso": values["K_iso"]}
+    return values | {"K_iso": extended(values["K_iso"], values["maskT"] == 1)}
 
 
 def extended(field, wet):
@@ -95,9 +103,7 @@ def assert_same(found, expected):
 
 def masked(values, name, fill):
     """A field with a fill value on its land."""
-    where = {"u_wgrid": "maskU", "v_wgrid": "maskV", "w_wgrid": "maskW"}.get(name, "maskT")
-    mask = values["kbot"] > 0 if values[name].ndim == 2 else values[where] == 1
-    return np.where(mask, values[name], fill)
+    return np.where(water_of(values, name), values[name], fill)
 
 
 LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc",
@@ -105,10 +111,6 @@ LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl
 
 
 # ---- ghosts ----
-
-def without_halo(path, values, settings=None, **attributes):
-    return write(path, values, settings, **attributes)
-
 
 def test_outer_water_is_not_eaten(miniapp, basin, expected, tmp_path):
     """Without the attribute halo, water in the outer rings says that they are cells."""
@@ -122,8 +124,7 @@ def closed(values):
     """With two rings of land around."""
     result = {}
     for name, value in values.items():
-        along = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
-                    .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+        along = axes_of(name, value)
         width = [(HALO, HALO) if axis in "xy" else (0, 0) for axis in along]
         is_zero = name.startswith("mask") or name == "kbot" or name.endswith("_wgrid")
         result[name] = np.pad(value, width, "constant" if is_zero else "edge")
@@ -134,8 +135,8 @@ def test_outer_land_is_taken_for_ghosts(miniapp, basin, expected, tmp_path):
     values, settings = closed(basin[0]), basin[1]
     path = write(tmp_path / "bare.h5", values, settings)
     found, provenance = results(miniapp, path)
-    assert provenance["grid"] == ("16 x 13 x 6 points, two ghosts on each side: the outer cells are "
-                                  "land")
+    assert provenance["grid"] == ("16 x 13 x 6 points, two ghosts on each side: the outer cells "
+                                  "are land")
     with h5py.File(path, "a") as file:
         file.attrs["halo"] = 2
     told, provenance = results(miniapp, path)
@@ -182,8 +183,8 @@ def test_outer_copies_of_an_ocean_that_may_be_cyclic(miniapp, tmp_path):
 def test_nothing_tells_of_ghosts(miniapp, basin, tmp_path):
     values = {name: basin[0][name] + 1 for name in ("salt", "temp")} | {"p": basin[0]["p"]}
     path = write(tmp_path / "bare.h5", values)
-    miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing: give 0 .* 2 .*missing values tell",
-                  "-k", "eos", path)
+    miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing: give 0 .* 2 .*missing values "
+                         "tell", "-k", "eos", path)
     values["salt"][0, 4, 4] = np.nan
     path = write(tmp_path / "land.h5", values)
     _, provenance = results(miniapp, path, "-k", "eos")
@@ -288,7 +289,8 @@ def test_kbot_that_contradicts_a_mask(miniapp, plain, mask):
         for other in {"maskT", "maskW"} - {mask}:
             del file[other]
         file["kbot"][y, x] -= 1
-    miniapp.fails(INPUT, rf"plain\.h5: 'kbot' contradicts '{mask}' in the column \[{y}, {x}\]", plain)
+    miniapp.fails(INPUT, rf"plain\.h5: 'kbot' contradicts '{mask}' in the column \[{y}, {x}\]",
+                  plain)
     miniapp.passes("--allow-invalid", plain)
 
 
@@ -396,7 +398,7 @@ def test_masks_are_made_as_veros_does(miniapp, tmp_path, halo, cyclic):
     """In the ghosts of a cyclic ocean, too."""
     values, settings = channel()
     if halo == 0:
-        values = {name: value[..., HALO:-HALO] if value.ndim > 1 or name in ("dxt", "dxu") else value
+        values = {name: value[..., HALO:-HALO] if "x" in axes_of(name, value) else value
                   for name, value in values.items()}
     values |= faces(values["maskT"], cyclic, halo)
     path = write(tmp_path / "in.h5", values, settings, halo, cyclic)
@@ -441,7 +443,8 @@ def test_one_field_lacks_what_another_has(miniapp, basin, plain):
 def test_a_hole_in_the_water(miniapp, basin, plain):
     without(plain, MASKS)
     salt = masked(basin[0], "salt", np.nan)
-    k, y, x = np.argwhere((basin[0]["maskT"][1:] == 1) & (basin[0]["maskT"][:-1] == 1))[0] + (1, 0, 0)
+    wet = basin[0]["maskT"] == 1
+    k, y, x = np.argwhere(wet[1:] & wet[:-1])[0] + (1, 0, 0)
     salt[k, y, x] = np.nan
     put_fill(plain, "salt", salt, np.nan)
     miniapp.fails(INPUT, rf"salt\[{k}, {y}, {x}\] is missing, but salt\[{k - 1}, {y}, {x}\] below",
@@ -491,7 +494,8 @@ def test_range_of_packed(miniapp, plain):
     miniapp.fails(INPUT, r"temp\[\d, \d, \d+\] is 2\d\d.*, but must be from -20 to 80", plain)
     with h5py.File(plain, "a") as file:
         file["temp"].attrs["add_offset"] = "much"
-    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': attribute 'add_offset' must be a number", plain)
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': attribute 'add_offset' must be a number",
+                  plain)
 
 
 # ---- time ----
@@ -527,11 +531,11 @@ def test_records(miniapp, basin, plain, expected, index, named):
     assert_same(found, expected)
     assert "record 1 in time" in provenance["input_read_as"]
     if named:
-        miniapp.fails(INPUT, r"plain\.h5: dataset 'salt' has 3 records in time: choose one by --time "
-                             r"INDEX, from 0 to 2", plain)
+        miniapp.fails(INPUT, r"plain\.h5: dataset 'salt' has 3 records in time: choose one by "
+                             r"--time INDEX, from 0 to 2", plain)
     else:
-        miniapp.fails(INPUT, r"dataset 'salt' has 4 axes, but must have 3: \(z, y, x\); if the first "
-                             r"is time, --time INDEX chooses", plain)
+        miniapp.fails(INPUT, r"dataset 'salt' has 4 axes, but must have 3: \(z, y, x\); if the "
+                             r"first is time, --time INDEX chooses", plain)
     for wrong in (3, -4):
         miniapp.fails(INPUT, rf"'salt' has 3 records in time, but --time chooses {wrong}", "--time",
                       wrong, plain)
@@ -553,12 +557,11 @@ SCALES = {"zyx": "zyx", "depth lat lon": "zyx", "zt yt xt": "zyx", "lev latitude
 
 
 def with_scales(path, values, names, order="zyx"):
-    """Datasets in another order, with scales of those names; x and y may be as long as each other."""
+    """Datasets in another order, with scales of those names."""
     names = dict(zip("zyx", names))
     with h5py.File(path, "a") as file:
         for name, value in values.items():
-            axes = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
-                       .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+            axes = axes_of(name, value)
             stored = "".join(axis for axis in order if axis in axes)
             del file[name]
             file[name] = value.transpose([axes.index(axis) for axis in stored])
@@ -672,7 +675,7 @@ def test_variables_by_standard_name(miniapp, plain, expected):
     with h5py.File(plain, "a") as file:
         file["other"] = file["bigthetao"][...]
         file["other"].attrs["standard_name"] = "sea_water_conservative_temperature"
-    miniapp.fails(INPUT, r"plain\.h5: datasets 'bigthetao' and 'other' both are sea_water_conserv.*: "
+    miniapp.fails(INPUT, r"plain\.h5: datasets 'bigthetao' and 'other' both are sea_water_c.*: "
                          "choose one by --variable temp=NAME", plain)
 
 
@@ -684,23 +687,25 @@ def test_variables_by_standard_name(miniapp, plain, expected):
 def test_other_quantities(miniapp, plain, expected, field, standard_name, quantity):
     with h5py.File(plain, "a") as file:
         file[field].attrs["standard_name"] = standard_name
-    miniapp.fails(INPUT, rf"dataset '{field}' is {quantity}, but must be .*: run/make-input converts",
-                  plain)
+    miniapp.fails(INPUT, rf"dataset '{field}' is {quantity}, but must be .*: run/make-input "
+                         "converts", plain)
     rename(plain, **{field: "theirs"})
     miniapp.fails(INPUT, rf"dataset '{field}' is missing .*'theirs' is {quantity}.*run/make-input",
                   plain)
     assert_same(results(miniapp, plain, "--variable", f"{field}=theirs")[0], expected)
 
 
-@pytest.mark.parametrize("units", ["degC", "deg C", "degrees_Celsius", "celsius", "Celsius", "degree_C"])
+@pytest.mark.parametrize("units", ["degC", "deg C", "degrees_Celsius", "celsius", "Celsius",
+                                   "degree_C"])
 def test_units_of_temperature(miniapp, plain, units):
     with h5py.File(plain, "a") as file:
         file["temp"].attrs["units"] = units
     miniapp.passes("-k", "eos", plain)
 
 
-@pytest.mark.parametrize("field, units", [("temp", "K"), ("temp", "kelvin"), ("temp", "degree_Kelvin"),
-                                          ("salt", "psu"), ("salt", "kg kg-1"), ("salt", "1")])
+@pytest.mark.parametrize("field, units", [
+    ("temp", "K"), ("temp", "kelvin"), ("temp", "degree_Kelvin"), ("salt", "psu"),
+    ("salt", "kg kg-1"), ("salt", "1")])
 def test_other_units(miniapp, plain, field, units):
     with h5py.File(plain, "a") as file:
         file[field].attrs["units"] = units
@@ -726,8 +731,8 @@ def test_all_that_is_missing(miniapp, plain):
 def test_netcdf_classic(miniapp, tmp_path, version):
     path = tmp_path / "old.nc"
     path.write_bytes(b"CDF" + version + bytes(100))
-    miniapp.fails(INPUT, rf"old\.nc: a netCDF classic file: convert it by 'nccopy -k nc4 {path} NEW",
-                  path)
+    miniapp.fails(INPUT, rf"old\.nc: a netCDF classic file: convert it by 'nccopy -k nc4 {path} "
+                         "NEW", path)
 
 
 def make_virtual(path, name, sources, shape):
@@ -745,7 +750,8 @@ def test_virtual_datasets(miniapp, basin, plain, expected, where):
     with h5py.File(plain.parent / "levels.h5", "w") as file:
         for k, level in enumerate(salt):
             file[f"level{k}"] = level
-    source = {"beside": "levels.h5", "absolute": str(plain.parent / "levels.h5"), "here": "."}[where]
+    source = {"beside": "levels.h5", "absolute": str(plain.parent / "levels.h5"),
+              "here": "."}[where]
     if where == "here":
         with h5py.File(plain, "a") as file:
             for k, level in enumerate(salt):
@@ -757,8 +763,8 @@ def test_virtual_datasets(miniapp, basin, plain, expected, where):
         miniapp.fails(INPUT, r"plain\.h5: dataset 'level3' is missing, which a virtual", plain)
         return
     (plain.parent / "levels.h5").rename(plain.parent / "elsewhere.h5")
-    miniapp.fails(INPUT, rf"plain\.h5: dataset 'salt' is virtual, but its source '{source}' is missing",
-                  plain)
+    miniapp.fails(INPUT, rf"plain\.h5: dataset 'salt' is virtual, but its source '{source}' is "
+                         "missing", plain)
     (plain.parent / "levels.h5").write_bytes(b"no HDF5")
     miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", plain)
 
@@ -779,8 +785,8 @@ def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
         file.create_virtual_dataset("salt", layout)
     assert_same(results(miniapp, plain)[0], expected)
     inner.unlink()
-    miniapp.fails(INPUT, r"outer\.h5: dataset 'salt' is virtual, but its source 'inner.h5' is missing",
-                  plain)
+    miniapp.fails(INPUT, r"outer\.h5: dataset 'salt' is virtual, but its source 'inner.h5' is "
+                         "missing", plain)
 
 
 # ---- coordinates of outputs ----
@@ -855,7 +861,7 @@ def test_ghosts_keep_their_coordinates(miniapp, tmp_path):
 # ---- files of xarray ----
 
 def test_a_file_that_xarray_wrote(miniapp, basin, expected, tmp_path):
-    """All at once: surface first, packed, fill values, time, other names, neither masks nor halo."""
+    """All at once: surface first, missing values, time, other names, neither masks nor halo."""
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")
     values = surface_first(basin[0])
@@ -864,12 +870,9 @@ def test_a_file_that_xarray_wrote(miniapp, basin, expected, tmp_path):
     for name, value in values.items():
         if name in MASKS:
             continue
-        own = {1: {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}
-                  .get(name, "z")}.get(value.ndim, "zyx"[-value.ndim:])
+        own = axes_of(name, value)
         if name in LAND:
-            value = np.where(values["kbot"] > 0 if value.ndim == 2 else
-                             values[{"u_wgrid": "maskU", "v_wgrid": "maskV"}.get(name, "maskT")] == 1,
-                             value, np.nan)
+            value = masked(values, name, np.nan)
         data[name] = tuple(axes[axis] for axis in own), value
     data = data.rename(temp="ct", salt="sa").assign_coords(depth=-values["zt"])
     data["ct"].attrs["standard_name"] = "sea_water_conservative_temperature"
@@ -880,3 +883,33 @@ def test_a_file_that_xarray_wrote(miniapp, basin, expected, tmp_path):
     found, provenance = results(miniapp, path)
     assert_same(found, turned(expected))
     assert provenance["grid"].endswith("no ghosts: the outer cells are water")
+
+
+# ---- docs/input.md ----
+
+def tables():
+    """The rows of its tables, as lists of cells."""
+    text = (HERE.parent / "docs" / "input.md").read_text(encoding="utf-8")
+    return [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.splitlines() if line.startswith("| `")]
+
+
+def test_documented_datasets(miniapp):
+    documented = {re.match(r"`(\w+)`", row[0])[1]: row for row in tables() if len(row) == 6}
+    read_by = {}
+    for kernel in miniapp.ocean:
+        for dataset in kernel.inputs:
+            read_by.setdefault(dataset.name, (dataset, []))[1].append(kernel.name)
+    assert set(documented) == set(read_by)
+    for name, (dataset, kernels) in read_by.items():
+        _, axes, units, readers, *_ = documented[name]
+        assert (tuple(axes.split()), units) == (dataset.axes, dataset.units), name
+        assert readers.split(", ") == kernels, name
+
+
+def test_documented_settings(miniapp):
+    documented = {row[0].strip("`"): (float(row[1]), row[2]) for row in tables() if len(row) == 4}
+    listing = miniapp.run("--list-kernels").stdout
+    listed = {name: (float(value), units) for name, value, units in
+              re.findall(r"^  setting (\w+) +\[(\S+)\] ([^:]+):", listing, re.MULTILINE)}
+    assert documented == listed

@@ -19,12 +19,15 @@ static const struct {
     int axis;
     const char *names;
 } known_names[] = {
-    {MINIAPP_X, " x lon longitude nav_lon rlon xt xu xh xq xc xt_ocean xu_ocean lon_rho xi_rho ni nlon "
-                "grid_longitude projection_x_coordinate "},
-    {MINIAPP_Y, " y lat latitude nav_lat rlat yt yu yh yq yc yt_ocean yu_ocean lat_rho eta_rho nj nlat "
-                "grid_latitude projection_y_coordinate "},
-    {MINIAPP_Z, " z zt zw zl zi lev level nav_lev depth deptht depthu depthv depthw z_t z_w st_ocean "
-                "sw_ocean nz height height_above_mean_sea_level "},
+    {MINIAPP_X,
+     " x lon longitude nav_lon rlon xt xu xh xq xc xt_ocean xu_ocean lon_rho xi_rho ni nlon "
+     "grid_longitude projection_x_coordinate "},
+    {MINIAPP_Y,
+     " y lat latitude nav_lat rlat yt yu yh yq yc yt_ocean yu_ocean lat_rho eta_rho nj nlat "
+     "grid_latitude projection_y_coordinate "},
+    {MINIAPP_Z,
+     " z zt zw zl zi lev level nav_lev depth deptht depthu depthv depthw z_t z_w st_ocean "
+     "sw_ocean nz height height_above_mean_sea_level "},
     {MINIAPP_IP, " ip "},
     {MINIAPP_JP, " jp "},
     {MINIAPP_KR, " kr "},
@@ -49,7 +52,8 @@ static int axis_called(const char *name)
 static int axis_of_scale(hid_t scale, const char *name)
 {
     static const char *const telling[] = {"axis", "standard_name"};
-    static const char prefix[] = "_nc4_non_coord_"; /* netCDF-4: a variable of this name is no scale */
+    /* netCDF-4 puts this before the name where a variable that is no coordinate has it */
+    static const char prefix[] = "_nc4_non_coord_";
     char text[TEXT_ATTRIBUTE];
     for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
         const int axis = axis_called(read_text_attribute(scale, telling[i], text));
@@ -108,8 +112,8 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
         scales->all = all;
     for (size_t i = 0; all && i < count; i++) {
         struct attachment *const attachment = &all[scales->count++];
-        *attachment = (struct attachment){list[i].dataset, list[i].dimension,
-                                          axis_of_scale(scale, name), ""};
+        *attachment =
+            (struct attachment){list[i].dataset, list[i].dimension, axis_of_scale(scale, name), ""};
         snprintf(attachment->scale, SCALE_NAME, "%s", name);
     }
     free(list);
@@ -162,8 +166,7 @@ struct dimensions {
 };
 
 /* Its dimensions by the scales. False where they are attached, but cannot be read. */
-static bool find_scales(hid_t dataset, const struct scales *scales,
-                        struct dimensions *dimensions)
+static bool find_scales(hid_t dataset, const struct scales *scales, struct dimensions *dimensions)
 {
     hobj_ref_t own;
     const bool has_scales = scales->count > 0 || scales->is_incomplete;
@@ -216,8 +219,8 @@ static enum miniapp_status wrong_names(const char *path, const char *name,
         used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%.100s", i ? ", " : "",
                                  scale ? scale : "?");
     }
-    return fail(MINIAPP_INPUT, "%s: dataset '%s' has the axes (%s), but must have (%s)", path,
-                name, found, wanted);
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' has the axes (%s), but must have (%s)", path, name,
+                found, wanted);
 }
 
 /* The dimension of time: by its name, else one in front of the field's axes which has one record or
@@ -240,14 +243,17 @@ static enum miniapp_status choose_record(const char *path, const char *name,
     if (records == 0)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' has no record in time", path, name);
     if (records != 1 && !time->is_chosen)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' has %lld records in time: choose one by --time "
-                                   "INDEX, from 0 to %lld, or -1 for the last", path, name,
-                    records, records - 1);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' has %lld records in time: choose one by --time "
+                    "INDEX, from 0 to %lld, or -1 for the last",
+                    path, name, records, records - 1);
     if (record < 0)
         record += records;
     if (record < 0 || record >= records)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' has %lld records in time, but --time chooses "
-                                   "%lld", path, name, records, time->index);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' has %lld records in time, but --time chooses "
+                    "%lld",
+                    path, name, records, time->index);
     layout->record = (hsize_t)record;
     return MINIAPP_DONE;
 }
@@ -319,17 +325,15 @@ enum miniapp_status check_shape(const struct layout *layout, const char *path, c
         const enum miniapp_axis axis = field->axes[i];
         const hsize_t length = layout->length[layout->place[i]];
         if (length == 0 || length > MINIAPP_MAX_CELLS)
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d", path,
-                        name, (unsigned long long)length, miniapp_axis_name(axis),
-                        MINIAPP_MAX_CELLS);
+            return fail(
+                MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d",
+                path, name, (unsigned long long)length, miniapp_axis_name(axis), MINIAPP_MAX_CELLS);
         if (!axes->said_by[axis]) {
             axes->length[axis] = (size_t)length;
             axes->said_by[axis] = name;
         } else if (axes->length[axis] != length) {
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu", path,
-                        name, (unsigned long long)length, miniapp_axis_name(axis),
+            return fail(MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu",
+                        path, name, (unsigned long long)length, miniapp_axis_name(axis),
                         axes->said_by[axis], axes->length[axis]);
         }
     }

@@ -37,10 +37,10 @@ struct time_choice {
 struct layout {
     int dimensions; /* of the dataset */
     hsize_t length[H5S_MAX_RANK];
-    int place[MINIAPP_MAX_RANK]; /* the dimension that each axis of the field is */
+    int place[MINIAPP_MAX_RANK];         /* the dimension that each axis of the field is */
     const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
-    int time;                    /* the dimension that is none of them, or -1 */
-    hsize_t record;              /* the place along it */
+    int time;                            /* the dimension that is none of them, or -1 */
+    hsize_t record;                      /* the place along it */
 };
 
 /* MINIAPP_INPUT where the dimensions are not the field's axes, but for an axis of time, or where

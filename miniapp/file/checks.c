@@ -30,8 +30,10 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, cons
             return fail(MINIAPP_INPUT, "%s: %s is %g, but heights are negative below the surface",
                         input->path, place_in_file(input, FIELD_zt, k), zt[k]);
     if (!is_ordered && isfinite(zt[broken]) && isfinite(zt[broken - 1]))
-        return fail(MINIAPP_INPUT, "%s: %s is %g after %g, but heights rise from level to level, or "
-                                   "fall", input->path, place_in_file(input, FIELD_zt, broken), zt[broken],
+        return fail(MINIAPP_INPUT,
+                    "%s: %s is %g after %g, but heights rise from level to level, or "
+                    "fall",
+                    input->path, place_in_file(input, FIELD_zt, broken), zt[broken],
                     zt[broken - 1]);
     return MINIAPP_DONE;
 }
@@ -75,8 +77,8 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
     *values = NULL;
     if (!has_coordinates(scale))
         return MINIAPP_DONE;
-    enum miniapp_status status = read_layout(scale, input->path, name, &fields[field],
-                                             &input->scales, &now, &layout);
+    enum miniapp_status status =
+        read_layout(scale, input->path, name, &fields[field], &input->scales, &now, &layout);
     if (!status)
         status = check_shape(&layout, input->path, name, &fields[field], &input->axes);
     return status ? status
@@ -126,9 +128,10 @@ static enum miniapp_status check_rows(struct miniapp_input *input)
         return status;
     status = read_coordinate(input, FIELD_dyt, scale, &values);
     if (values && direction_of(values, ny, &unused) < 0)
-        status = fail(MINIAPP_INPUT, "%s: rows go from north to south, '%s' from %g to %g, but must go "
-                                     "from south to north", input->path, name, values[0],
-                      values[ny - 1]);
+        status = fail(MINIAPP_INPUT,
+                      "%s: rows go from north to south, '%s' from %g to %g, but must go "
+                      "from south to north",
+                      input->path, name, values[0], values[ny - 1]);
     free(values);
     H5Dclose(scale);
     return status;
@@ -179,8 +182,9 @@ enum miniapp_status check_columns(const struct miniapp_input *input, enum field_
         if (mask[i] == 0 && mask[i - plane] != 0) {
             char below[SENTENCE];
             snprintf(below, sizeof(below), "%s", place_in_file(input, id, i - plane));
-            return fail(MINIAPP_INPUT, "%s: %s %s, but %s below it is not: water reaches the surface "
-                                       "(levels go from the bottom up, where 'zt' does not fall)",
+            return fail(MINIAPP_INPUT,
+                        "%s: %s %s, but %s below it is not: water reaches the surface "
+                        "(levels go from the bottom up, where 'zt' does not fall)",
                         input->path, place_in_file(input, id, i), land, below);
         }
     return MINIAPP_DONE;
@@ -207,8 +211,9 @@ static enum miniapp_status compare_deepest(const struct miniapp_input *input, en
     const int32_t *const by_a = input->deepest[a], *const by_b = input->deepest[b];
     for (size_t i = 0; by_a && by_b && a != b && i < input->grid.nx * input->grid.ny; i++)
         if (by_a[i] != by_b[i])
-            return fail(MINIAPP_INPUT, "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
-                                       "deepest wet level is %d by the one, %d by the other",
+            return fail(MINIAPP_INPUT,
+                        "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
+                        "deepest wet level is %d by the one, %d by the other",
                         input->path, name_in_file(input, a), name_in_file(input, b),
                         i / input->grid.nx, i % input->grid.nx, level_in_file(input, by_a[i]),
                         level_in_file(input, by_b[i]));

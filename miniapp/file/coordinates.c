@@ -43,8 +43,7 @@ bool is_coordinate(hid_t file, const char *path, hsize_t cells)
     const hid_t scale = H5Dopen2(file, path, H5P_DEFAULT);
     if (scale < 0)
         return false;
-    const bool is =
-        has_coordinates(scale) && has_numbers(scale, cells) && lies_in_file(scale);
+    const bool is = has_coordinates(scale) && has_numbers(scale, cells) && lies_in_file(scale);
     H5Dclose(scale);
     return is;
 }

@@ -35,8 +35,8 @@ static struct rings look_at_rings(const struct miniapp_grid *grid, const uint8_t
         } else if (is_outer(x, grid->nx)) {
             const size_t other = i - x + opposite(x, grid->nx);
             rings.has_water_x |= water[i];
-            rings.are_copies &= water[i] == water[other] &&
-                                (!values || !water[i] || values[i] == values[other]);
+            rings.are_copies &=
+                water[i] == water[other] && (!values || !water[i] || values[i] == values[other]);
         }
     }
     return rings;
@@ -57,9 +57,11 @@ static enum miniapp_status judge(struct miniapp_input *input, const struct rings
         return decide(input, false, "the outer cells are water");
     if (input->is_cyclic)
         return decide(input, true, "the outer rows are land, the outer columns copies");
-    return fail(MINIAPP_INPUT, "%s: attribute 'halo' is missing, and the outer columns are copies of "
-                               "those opposite: give halo = 2 and cyclic_x = 1 if these are ghosts, "
-                               "halo = 0 if they are cells", input->path);
+    return fail(MINIAPP_INPUT,
+                "%s: attribute 'halo' is missing, and the outer columns are copies of "
+                "those opposite: give halo = 2 and cyclic_x = 1 if these are ghosts, "
+                "halo = 0 if they are cells",
+                input->path);
 }
 
 enum miniapp_status find_ghosts(struct miniapp_input *input)
@@ -71,9 +73,11 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
     if (status)
         return status;
     if (!water)
-        return fail(MINIAPP_INPUT, "%s: attribute 'halo' is missing: give 0 if the file has no ghost "
-                                   "cells, 2 if its outer two rings are ghosts; neither a mask nor "
-                                   "missing values tell", input->path);
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute 'halo' is missing: give 0 if the file has no ghost "
+                    "cells, 2 if its outer two rings are ghosts; neither a mask nor "
+                    "missing values tell",
+                    input->path);
     if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
         return decide(input, false, "too few cells for them");
     for (size_t i = 0; i < sizeof(tracers) / sizeof(*tracers) && !values && !status; i++)

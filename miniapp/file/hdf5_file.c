@@ -31,8 +31,10 @@ enum miniapp_status open_file(const char *path, hid_t *file)
     if (!S_ISREG(there.st_mode)) /* opening a pipe would wait for its writer */
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, nor any regular file", path);
     if (is_netcdf_classic(path))
-        return fail(MINIAPP_INPUT, "%s: a netCDF classic file: convert it by 'nccopy -k nc4 %s "
-                                   "NEW.nc'", path, path);
+        return fail(MINIAPP_INPUT,
+                    "%s: a netCDF classic file: convert it by 'nccopy -k nc4 %s "
+                    "NEW.nc'",
+                    path, path);
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file < 0)
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
@@ -139,8 +141,8 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
     }
     int used = snprintf(name, sizeof(name), "%.160s", field_name);
     for (int i = 0; i < rank; i++)
-        used += snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[",
-                         index[i]);
+        used +=
+            snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
     snprintf(name + used, sizeof(name) - (size_t)used, "]");
     return name;
 }

@@ -1,7 +1,7 @@
 /* Inputs. */
+#include "input.h"
 #include "guard.h"
 #include "hdf5_file.h"
-#include "input.h"
 #include "range.h"
 #include "regrid.h"
 #include "state.h"
@@ -58,16 +58,15 @@ static void list_stand_ins(struct miniapp_input *input)
 }
 
 /* An open dataset of a field, and how its dimensions are the field's axes. */
-static enum miniapp_status open_field(struct miniapp_input *input, enum field_id id,
-                                      hid_t *dataset, struct layout *layout)
+static enum miniapp_status open_field(struct miniapp_input *input, enum field_id id, hid_t *dataset,
+                                      struct layout *layout)
 {
     const struct miniapp_field *const field = &fields[id];
     const char *const name = input->name[id];
     enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
     if (status)
         return status;
-    status = read_layout(*dataset, input->path, name, field, &input->scales,
-                         &input->time, layout);
+    status = read_layout(*dataset, input->path, name, field, &input->scales, &input->time, layout);
     if (!status)
         status = check_shape(layout, input->path, name, field, &input->axes);
     if (!status)
@@ -100,9 +99,10 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
     input->passing_bytes = fmax(input->passing_bytes, bytes);
     if (bytes <= available)
         return MINIAPP_DONE;
-    return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
-                               "%.3g GB", input->path, input->name[id], bytes / 1e9, limit,
-                available / 1e9);
+    return fail(MINIAPP_INPUT,
+                "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
+                "%.3g GB",
+                input->path, input->name[id], bytes / 1e9, limit, available / 1e9);
 }
 
 /* An axis that no dataset has gets the least length. */
@@ -112,9 +112,9 @@ static void set_grid(struct miniapp_input *input)
     for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
         if (!input->axes.said_by[axis])
             input->axes.length[axis] = axis == MINIAPP_Z ? 1 : least;
-    input->grid = (struct miniapp_grid){input->axes.length[MINIAPP_X],
-                                        input->axes.length[MINIAPP_Y],
-                                        input->axes.length[MINIAPP_Z]};
+    input->grid =
+        (struct miniapp_grid){input->axes.length[MINIAPP_X], input->axes.length[MINIAPP_Y],
+                              input->axes.length[MINIAPP_Z]};
 }
 
 /* The lengths of x, y and z, from every dataset that will be read. */
@@ -144,8 +144,9 @@ static enum miniapp_status check_room_for_ghosts(const struct miniapp_input *inp
         if (input->axes.length[axis] < least)
             return fail(MINIAPP_INPUT,
                         "%s: %zu cells along %s are too few: %d ghost cells on each side and one "
-                        "between make %zu", input->path, input->axes.length[axis],
-                        miniapp_axis_name(axis), MINIAPP_HALO, least);
+                        "between make %zu",
+                        input->path, input->axes.length[axis], miniapp_axis_name(axis),
+                        MINIAPP_HALO, least);
     return MINIAPP_DONE;
 }
 
@@ -172,8 +173,8 @@ static enum miniapp_status check_whole(const struct miniapp_input *input, enum f
                                        const double *values, size_t elements)
 {
     const struct miniapp_field *const field = &fields[id];
-    const double most = field->counts ? (double)miniapp_axis_length(field->counts, &input->grid)
-                                      : field->valid_max;
+    const double most =
+        field->counts ? (double)miniapp_axis_length(field->counts, &input->grid) : field->valid_max;
     char range[RANGE_TEXT];
     for (size_t i = 0; i < elements; i++) {
         if (values[i] != floor(values[i]) || !isfinite(values[i]))
@@ -225,9 +226,9 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     if (status)
         return status;
     input->is_read[id] = true;
-    status = read_values(dataset, input->path, input->name[id], field, &layout,
-                         miniapp_field_elements(field, &input->grid), values,
-                         &input->treatment[id]);
+    status =
+        read_values(dataset, input->path, input->name[id], field, &layout,
+                    miniapp_field_elements(field, &input->grid), values, &input->treatment[id]);
     H5Dclose(dataset);
     if (!status && input->is_surface_first)
         turn_levels(field, &input->grid, *values);
@@ -239,8 +240,8 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
     *values = NULL;
-    enum miniapp_status status = is_there(input, id) ? read_raw(input, id, values)
-                                                     : make_field(input, id, elements, values);
+    enum miniapp_status status =
+        is_there(input, id) ? read_raw(input, id, values) : make_field(input, id, elements, values);
     if (!status && field->type == MINIAPP_REAL)
         status = settle_land(input, id, *values, elements);
     else if (!status)
@@ -367,15 +368,15 @@ double miniapp_input_passing_bytes(const struct miniapp_input *input)
 }
 
 void miniapp_input_restore_order(const struct miniapp_input *input,
-                                 const struct miniapp_field *field,
-                                 const struct miniapp_grid *grid, double *values)
+                                 const struct miniapp_field *field, const struct miniapp_grid *grid,
+                                 double *values)
 {
     if (input->is_surface_first)
         turn_levels(field, grid, values);
 }
 
-bool miniapp_input_setting(const struct miniapp_input *input,
-                           const struct miniapp_setting *setting, double *value)
+bool miniapp_input_setting(const struct miniapp_input *input, const struct miniapp_setting *setting,
+                           double *value)
 {
     *value = input->setting[setting - settings];
     return input->is_set[setting - settings];
@@ -396,8 +397,10 @@ static enum miniapp_status check_target(const struct miniapp_input *input,
         return fail(MINIAPP_USAGE, "'%s' cannot take '%s': it has other axes or another type",
                     slot->name, field->name);
     if (!target->resample && memcmp(&own, &grid, sizeof(own)) != 0)
-        return fail(MINIAPP_USAGE, "%s: '%s' has another grid than the state, and is not to be "
-                                   "resampled", input->path, field->name);
+        return fail(MINIAPP_USAGE,
+                    "%s: '%s' has another grid than the state, and is not to be "
+                    "resampled",
+                    input->path, field->name);
     return MINIAPP_DONE;
 }
 
@@ -411,9 +414,9 @@ static enum miniapp_status fill(const struct miniapp_input *input,
     struct regrid regrid;
     enum miniapp_status status = regrid_open(field, &from, &to, target->resample, &regrid);
     for (size_t plane = 0; plane < regrid.planes && !status; plane++)
-        status = miniapp_state_set_part(target->state, target->name, plane * regrid.plane_elements,
-                                        regrid.plane_elements,
-                                        regrid_plane(&regrid, values, plane));
+        status =
+            miniapp_state_set_part(target->state, target->name, plane * regrid.plane_elements,
+                                   regrid.plane_elements, regrid_plane(&regrid, values, plane));
     regrid_close(&regrid);
     return status;
 }

@@ -28,7 +28,7 @@ struct miniapp_input {
     bool is_renamed[FIELDS];
     struct scales scales;
     struct axes axes;
-    struct miniapp_grid grid; /* as in the file, with or without ghosts */
+    struct miniapp_grid grid;        /* as in the file, with or without ghosts */
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
@@ -37,14 +37,14 @@ struct miniapp_input {
     bool is_read[FIELDS];
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];
-    uint8_t *water[FIELDS];   /* of masks and kbot, in three dimensions, once it is known */
+    uint8_t *water[FIELDS];      /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
-    int32_t *deepest[FIELDS]; /* of masks and kbot: 1 + the lowest wet level, once it is known */
+    int32_t *deepest[FIELDS];    /* of masks and kbot: 1 + the lowest wet level, once it is known */
     struct treatment treatment[FIELDS];
-    bool is_made[FIELDS];  /* a mask or kbot */
-    bool has_land[FIELDS]; /* values on land were replaced */
-    double passing_bytes;   /* that reading a dataset takes */
-    char reason[SENTENCE];  /* why the file has ghosts, or none */
+    bool is_made[FIELDS];                     /* a mask or kbot */
+    bool has_land[FIELDS];                    /* values on land were replaced */
+    double passing_bytes;                     /* that reading a dataset takes */
+    char reason[SENTENCE];                    /* why the file has ghosts, or none */
     char grid_text[2 * SENTENCE], text[4096]; /* for the provenance */
 };
 

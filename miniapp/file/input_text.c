@@ -75,11 +75,13 @@ const char *miniapp_input_text(struct miniapp_input *input)
     input->text[0] = '\0';
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
         if (is_there(input, id) && input->is_read[id] && strcmp(input->name[id], fields[id].name)) {
-            snprintf(sentence, sizeof(sentence), "%s is '%.200s'", fields[id].name, input->name[id]);
+            snprintf(sentence, sizeof(sentence), "%s is '%.200s'", fields[id].name,
+                     input->name[id]);
             add(&text, "; ", sentence);
         }
     if (input->has_time) {
-        snprintf(sentence, sizeof(sentence), "record %llu in time", (unsigned long long)input->record);
+        snprintf(sentence, sizeof(sentence), "record %llu in time",
+                 (unsigned long long)input->record);
         add(&text, "; ", sentence);
     }
     if (input->is_surface_first)

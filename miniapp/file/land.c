@@ -29,9 +29,10 @@ static enum miniapp_status check_room(const struct miniapp_input *input, enum fi
     const double bytes = (sizeof(double) + 1) * (double)miniapp_grid_points(&input->grid);
     if (bytes <= available)
         return MINIAPP_DONE;
-    return fail(MINIAPP_DEVICE, "out of memory for '%s', which tells land from water: it needs %.3g "
-                                "GB, but %s %.3g GB", name_in_file(input, id), bytes / 1e9, limit,
-                available / 1e9);
+    return fail(MINIAPP_DEVICE,
+                "out of memory for '%s', which tells land from water: it needs %.3g "
+                "GB, but %s %.3g GB",
+                name_in_file(input, id), bytes / 1e9, limit, available / 1e9);
 }
 
 /* A mask as it is, or the columns from the levels of kbot to the surface. */
@@ -41,8 +42,9 @@ static void fill_water(const struct miniapp_input *input, enum field_id id, cons
     const size_t plane = input->grid.nx * input->grid.ny;
     for (size_t i = 0; i < plane * input->grid.nz; i++) {
         const double deepest = values[i % plane];
-        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
-                                                   : deepest > 0 && (double)(i / plane + 1) >= deepest;
+        water[i] = fields[id].type == MINIAPP_MASK
+                       ? values[i] != 0
+                       : deepest > 0 && (double)(i / plane + 1) >= deepest;
     }
 }
 
@@ -120,9 +122,9 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
 
 /* ---- masks that are absent ---- */
 
-/* Whether the cell beyond the one at `x`, `y` and level `k` is water: to the east for U, to the north
- * for V, above for W. Beyond the last column lies the first where the ocean is cyclic, else land;
- * above the surface, nothing that closes the face. */
+/* Whether the cell beyond the one at `x`, `y` and level `k` is water: to the east for U, to the
+ * north for V, above for W. Beyond the last column lies the first where the ocean is cyclic, else
+ * land; above the surface, nothing that closes the face. */
 static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
                             const uint8_t *water, size_t x, size_t y, size_t k)
 {
@@ -208,9 +210,8 @@ static enum miniapp_status find_meaning(struct miniapp_input *input, enum field_
 static bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
                      const uint8_t *water, size_t element)
 {
-    const size_t below = miniapp_field_rank(field) == 3
-                             ? 0
-                             : (input->grid.nz - 1) * input->grid.nx * input->grid.ny;
+    const size_t below =
+        miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * input->grid.nx * input->grid.ny;
     return !water || water[below + element];
 }
 
@@ -246,8 +247,8 @@ static enum miniapp_status refuse(const struct miniapp_input *input, enum field_
         return fail(MINIAPP_INPUT, "%s: %s is missing%s (--allow-nonfinite accepts it as NaN)",
                     input->path, place, field->wet ? " on water" : "");
     if (!isfinite(value))
-        return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path, place,
-                    value);
+        return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
+                    place, value);
     return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
                 range_text(field->valid_min, field->valid_max, range),
                 field->wet ? " on water" : "");

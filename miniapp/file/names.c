@@ -10,8 +10,7 @@
 
 /* ---- by name ---- */
 
-static enum miniapp_status set_name(struct miniapp_input *input, enum field_id id,
-                                    const char *name)
+static enum miniapp_status set_name(struct miniapp_input *input, enum field_id id, const char *name)
 {
     free(input->name[id]);
     input->name[id] = strdup(name);
@@ -38,8 +37,9 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
     for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
         const char *const theirs = options ? options->variable[id] : NULL;
         if (theirs && (!theirs[0] || !has_path(input->file, theirs)))
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which --variable names for '%s'",
-                        input->path, theirs, fields[id].name);
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' is missing, which --variable names for '%s'", input->path,
+                        theirs, fields[id].name);
         if (theirs || has_dataset(input->file, fields[id].name))
             status = set_name(input, id, theirs ? theirs : fields[id].name);
         input->is_renamed[id] |= theirs != NULL;
@@ -74,9 +74,10 @@ static enum miniapp_status take_standard_name(struct miniapp_input *input, hid_t
         if (!is_there(input, id))
             return set_name(input, id, name);
         if (input->is_renamed[id] && input->needed[id] && strcmp(input->name[id], name) != 0)
-            return fail(MINIAPP_INPUT, "%s: datasets '%s' and '%s' both are %s: choose one by "
-                                       "--variable %s=NAME", input->path, input->name[id], name,
-                        standard_name, fields[id].name);
+            return fail(MINIAPP_INPUT,
+                        "%s: datasets '%s' and '%s' both are %s: choose one by "
+                        "--variable %s=NAME",
+                        input->path, input->name[id], name, standard_name, fields[id].name);
     }
     return MINIAPP_DONE;
 }
@@ -165,15 +166,17 @@ enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_
     read_text_attribute(dataset, "standard_name", text);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !is_chosen; i++)
         if (others[i].field == id && strcmp(others[i].standard_name, text) == 0)
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' is %s, but must be %s: run/make-input "
-                                       "converts it", input->path, input->name[id],
-                        others[i].quantity, fields[id].long_name);
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' is %s, but must be %s: run/make-input "
+                        "converts it",
+                        input->path, input->name[id], others[i].quantity, fields[id].long_name);
     read_text_attribute(dataset, "units", text);
     for (size_t i = 0; i < sizeof(wrong_units) / sizeof(*wrong_units); i++)
         if (wrong_units[i].field == id && is_unit_in(text, wrong_units[i].units))
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' is in '%s', but must be in %s: "
-                                       "run/make-input converts it", input->path, input->name[id],
-                        text, fields[id].units);
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' is in '%s', but must be in %s: "
+                        "run/make-input converts it",
+                        input->path, input->name[id], text, fields[id].units);
     return MINIAPP_DONE;
 }
 
@@ -220,10 +223,14 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
     if (lacks_water)
         H5Literate(input->file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_for_other, quantities);
     const bool lacks_height = input->needed[FIELD_zt] && !is_there(input, FIELD_zt);
-    snprintf(hints, 4 * SENTENCE, "%s%s%s%s; --variable NAME=THEIRS takes another dataset, "
-                                  "run/make-input makes what is missing", quantities,
-             lacks_mask ? "; missing values in 'salt' or 'temp', 'kbot' or another mask would do for "
-                          "masks" : "",
+    snprintf(hints, 4 * SENTENCE,
+             "%s%s%s%s; --variable NAME=THEIRS takes another dataset, "
+             "run/make-input makes what is missing",
+             quantities,
+             lacks_mask
+                 ? "; missing values in 'salt' or 'temp', 'kbot' or another mask would do for "
+                   "masks"
+                 : "",
              lacks_kbot ? "; a mask would do for 'kbot'" : "",
              lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "");
 }

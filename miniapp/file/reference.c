@@ -19,8 +19,7 @@ static enum miniapp_status read_tolerance(hid_t dataset, const char *path, const
     snprintf(attribute, sizeof(attribute), "%s%s", name,
              precision == MINIAPP_FLOAT32 ? "_float32" : "");
     *tolerance = otherwise;
-    const enum miniapp_status status =
-        read_attribute(dataset, path, attribute, &found, tolerance);
+    const enum miniapp_status status = read_attribute(dataset, path, attribute, &found, tolerance);
     if (!status && !(*tolerance >= 0 && isfinite(*tolerance)))
         return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but a tolerance is at least 0", path,
                     attribute, *tolerance);
@@ -36,12 +35,10 @@ static double largest_magnitude(const double *values, size_t elements)
     return largest;
 }
 
-static enum miniapp_status read_reference_dataset(hid_t dataset, const char *path,
-                                                  const struct scales *scales,
-                                                  const struct miniapp_field *field,
-                                                  const struct miniapp_grid *grid,
-                                                  enum miniapp_precision precision,
-                                                  struct miniapp_reference *reference)
+static enum miniapp_status
+read_reference_dataset(hid_t dataset, const char *path, const struct scales *scales,
+                       const struct miniapp_field *field, const struct miniapp_grid *grid,
+                       enum miniapp_precision precision, struct miniapp_reference *reference)
 {
     const size_t elements = miniapp_field_elements(field, grid);
     struct axes axes = {0};
@@ -62,15 +59,16 @@ static enum miniapp_status read_reference_dataset(hid_t dataset, const char *pat
         return status;
     const bool wide = precision == MINIAPP_FLOAT64;
     const double largest = largest_magnitude(reference->values, elements);
-    status = read_tolerance(dataset, path, "rtol", precision, wide ? 1e-10 : 1e-4,
-                            &reference->rtol);
+    status =
+        read_tolerance(dataset, path, "rtol", precision, wide ? 1e-10 : 1e-4, &reference->rtol);
     if (!status)
-        status = read_tolerance(dataset, path, "atol", precision,
-                                (wide ? 1e-12 : 1e-5) * largest, &reference->atol);
+        status = read_tolerance(dataset, path, "atol", precision, (wide ? 1e-12 : 1e-5) * largest,
+                                &reference->atol);
     return status;
 }
 
-static enum miniapp_status find_reference(hid_t file, const char *path, const struct miniapp_field *field,
+static enum miniapp_status find_reference(hid_t file, const char *path,
+                                          const struct miniapp_field *field,
                                           const struct miniapp_grid *grid,
                                           enum miniapp_precision precision,
                                           struct miniapp_reference *reference)

@@ -65,8 +65,8 @@ static enum miniapp_status read_fills(hid_t dataset, const char *path, const cha
     if (attribute >= 0)
         H5Aclose(attribute);
     return is_read ? MINIAPP_DONE
-                   : fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' must be a number", path,
-                          name, dataset_name);
+                   : fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' must be a number",
+                          path, name, dataset_name);
 }
 
 static enum miniapp_status read_packing(hid_t dataset, const char *path, const char *name,
@@ -132,7 +132,8 @@ static herr_t select_record(const struct layout *layout, hid_t space)
     return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
 }
 
-/* HDF5 does not convert enumerations: their integers are read as they are and converted in place. */
+/* HDF5 does not convert enumerations: their integers are read as they are and converted in place.
+ */
 static herr_t read_as_double(hid_t dataset, hid_t memory, hid_t space, size_t elements,
                              double *values)
 {
@@ -198,15 +199,17 @@ static void transpose(const double *from, const struct layout *layout,
 
 static enum miniapp_status order_axes(const char *path, const char *name,
                                       const struct miniapp_field *field,
-                                      const struct layout *layout, size_t elements,
-                                      double **values, struct treatment *treatment)
+                                      const struct layout *layout, size_t elements, double **values,
+                                      struct treatment *treatment)
 {
     if (is_in_order(layout, field))
         return MINIAPP_DONE;
     double *const ordered = malloc(elements * sizeof(*ordered));
     if (!ordered)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory to be "
-                                   "transposed: %.3g GB", path, name, (double)elements * 8e-9);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is too large for this machine's memory to be "
+                    "transposed: %.3g GB",
+                    path, name, (double)elements * 8e-9);
     transpose(*values, layout, field, elements, ordered);
     free(*values);
     *values = ordered;
@@ -239,11 +242,13 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
     if (elements <= PTRDIFF_MAX / sizeof(**values))
         *values = malloc(elements * sizeof(**values));
     if (!*values)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory: "
-                                   "%.3g GB", path, name, (double)elements * 8e-9);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is too large for this machine's memory: "
+                    "%.3g GB",
+                    path, name, (double)elements * 8e-9);
     if (read_record(dataset, layout, elements, *values) < 0) {
-        status = fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name,
-                      hdf5_reason());
+        status =
+            fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name, hdf5_reason());
     } else {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
         status = order_axes(path, name, field, layout, elements, values, treatment);
@@ -273,8 +278,7 @@ static void turn_indices(double *index, size_t elements, size_t levels)
             index[i] = (double)levels + 1 - index[i];
 }
 
-void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid,
-                 double *values)
+void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid, double *values)
 {
     size_t blocks = 1, plane = 1;
     bool is_above = true; /* of the axis z */

@@ -68,12 +68,14 @@ static enum miniapp_status check_source(hid_t file, const char *path, const char
                                         const char *source, int depth)
 {
     if (H5Lexists(file, source, H5P_DEFAULT) <= 0)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which a virtual dataset shows", path,
-                    source);
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which a virtual dataset shows",
+                    path, source);
     const hid_t dataset = H5Dopen2(file, source, H5P_DEFAULT);
     if (dataset < 0)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened, which a virtual dataset "
-                                   "shows", path, source);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' cannot be opened, which a virtual dataset "
+                    "shows",
+                    path, source);
     const enum miniapp_status status = check_at(dataset, path, name, depth + 1);
     H5Dclose(dataset);
     return status;
@@ -93,11 +95,13 @@ static enum miniapp_status check_mapping(hid_t dataset, const char *path, const 
     if (!is_here && !find_file(path, file_name, found))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its source '%s' is missing",
                     path, name, file_name);
-    const hid_t file = is_here ? H5Iget_file_id(dataset)
-                               : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t file =
+        is_here ? H5Iget_file_id(dataset) : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its source '%s' cannot be "
-                                   "opened", path, name, file_name);
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is virtual, but its source '%s' cannot be "
+                    "opened",
+                    path, name, file_name);
     const enum miniapp_status status =
         check_source(file, is_here ? path : found, name, source, depth);
     H5Fclose(file);
@@ -111,7 +115,8 @@ static enum miniapp_status check_at(hid_t dataset, const char *path, const char 
     size_t count = 0;
     if (creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL) {
         if (depth > DEEPEST || H5Pget_virtual_count(creation, &count) < 0 || count == 0)
-            status = fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but has no sources, or no end of them",
+            status = fail(MINIAPP_INPUT,
+                          "%s: dataset '%s' is virtual, but has no sources, or no end of them",
                           path, name);
         for (size_t i = 0; i < count && !status; i++)
             status = check_mapping(dataset, path, name, creation, i, depth);
