@@ -263,6 +263,7 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #define AROUND(n) {n, n, n, n}
 #define HERE {0}
 
+/* clang-format off */
 #define KERNEL(name, ...) static const struct argument name##_arguments[] = {
 #define ARGUMENT(access, type, name, field, ...)                                                   \
     {#name, FIELD_##field, ACCESS_##access, TYPE_##type, __VA_ARGS__},
@@ -294,6 +295,8 @@ const struct miniapp_kernel kernels[KERNELS] = {
      COUNT(name##_arguments), COUNT(name##_settings) - 1, name##_flops},
 #include "common/describe.h"
 };
+
+/* clang-format on */
 
 size_t miniapp_kernel_count(void)
 {
@@ -378,16 +381,14 @@ double miniapp_kernel_flops(const struct miniapp_kernel *kernel, const struct mi
 }
 
 double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
-                            enum miniapp_precision precision,
-                            const struct miniapp_settings *values)
+                            enum miniapp_precision precision, const struct miniapp_settings *values)
 {
     double bytes = 0;
     (void)values; /* no kernel's arguments depend on a setting so far */
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct argument *argument = &kernel->arguments[i];
         const bool both = argument->access == MINIAPP_UPDATE || argument->access == MINIAPP_SCRATCH;
-        bytes += (both ? 2 : 1) *
-                 (double)miniapp_field_elements(&fields[argument->field], grid) *
+        bytes += (both ? 2 : 1) * (double)miniapp_field_elements(&fields[argument->field], grid) *
                  (double)miniapp_element_bytes(argument->type, precision);
     }
     return bytes;

@@ -34,9 +34,9 @@ enum { OWN_BLOCKS = sizeof(own_blocks) / sizeof(*own_blocks) };
 
 static void map_block(float *block, int flags, int file)
 {
-    assert_ptr_not_equal(mmap(block, large_block_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED,
-                              file, 0),
-                         MAP_FAILED);
+    assert_ptr_not_equal(
+        mmap(block, large_block_bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file, 0),
+        MAP_FAILED);
 }
 
 /* Address space for all points, and memory for one block of rows; what is small has its own. */
@@ -81,8 +81,9 @@ static void check_block(const float *dHdT)
 
 /* eos at one pressure on all levels: every block gets the same values, wherever it stands. An index
  * or a count that does not fit would leave blocks out. */
-static void eos_past_two_to_the_31(const struct kernel_functions *(*kernels)(enum miniapp_precision),
-                                   size_t ny, size_t nz)
+static void
+eos_past_two_to_the_31(const struct kernel_functions *(*kernels)(enum miniapp_precision), size_t ny,
+                       size_t nz)
 {
     struct backend backend = host_backend;
     backend.functions = kernels;

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -156,3 +157,18 @@ def test_nothing_stays_behind_after_a_signal(made_up, number, code):
         process.finish()
     assert process.returncode == code
     assert not list(made_up.temporary.iterdir())
+
+
+def test_c_is_formatted():
+    """By the one version of clang-format that .clang-format is meant for."""
+    if not shutil.which("clang-format-19"):
+        pytest.skip("clang-format-19 is missing")
+    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "*.c", "*.h"], capture_output=True,
+                             text=True, check=False)
+    if listing.returncode:
+        pytest.skip("this is no checkout of git")
+    files = [name for name in listing.stdout.split()
+             if Path(name).name not in ("eos_check_points.h", "describe.h", "unpack.h")]
+    done = subprocess.run(["clang-format-19", "--dry-run", "--Werror", *files], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

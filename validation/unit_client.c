@@ -41,8 +41,8 @@ static bool is_good(struct miniapp_state *state, const struct miniapp_field *fie
 {
     const size_t elements = miniapp_field_elements(field, &grid);
     double *const values = malloc(elements * sizeof(*values));
-    bool some = false, finite = values && !miniapp_state_get(state, miniapp_field_name(field),
-                                                             values);
+    bool some = false,
+         finite = values && !miniapp_state_get(state, miniapp_field_name(field), values);
     for (size_t i = 0; finite && i < elements; i++) {
         finite = isfinite(values[i]);
         some = some || values[i] != 0;

@@ -1,6 +1,7 @@
 /*
- * Files by the library's own functions: what is written is read again, where it is wanted; nothing is
- * left of an output that is given up; and what callers may do wrong. Damaged files are test_damage's.
+ * Files by the library's own functions: what is written is read again, where it is wanted; nothing
+ * is left of an output that is given up; and what callers may do wrong. Damaged files are
+ * test_damage's.
  */
 #include "invented.h"
 
@@ -200,20 +201,20 @@ static void references(void **state)
     (void)state;
     struct miniapp_reference reference;
     const struct miniapp_grid other = {9, 8, 6};
-    assert_done(miniapp_reference_read(path, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32,
-                                       &reference));
+    assert_done(
+        miniapp_reference_read(path, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32, &reference));
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(reference.values[i] == invented(&fields[FIELD_salt], i, grid.nz));
     assert_true(reference.rtol == 1e-4 && reference.atol > 0 && reference.atol < 2e-5);
     miniapp_reference_release(&reference);
     miniapp_reference_release(&reference); /* nothing is left of it */
-    assert_refused(miniapp_reference_read(path, &fields[FIELD_salt], &other, MINIAPP_FLOAT64,
-                                          &reference), MINIAPP_INPUT,
-                   "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
+    assert_refused(
+        miniapp_reference_read(path, &fields[FIELD_salt], &other, MINIAPP_FLOAT64, &reference),
+        MINIAPP_INPUT, "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
     assert_null(reference.values);
-    assert_refused(miniapp_reference_read(path, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64,
-                                          &reference), MINIAPP_INPUT,
-                   "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
+    assert_refused(
+        miniapp_reference_read(path, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64, &reference),
+        MINIAPP_INPUT, "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
 }
 
 /* ---- outputs ---- */
@@ -290,8 +291,9 @@ static void a_field_twice(void **state)
     write_field(output, "salt", &grid);
     assert_done(miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
                                      &value)); /* no axes */
-    assert_refused(miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
-                                        &value), MINIAPP_OUTPUT, "file.h5: cannot be written: ");
+    assert_refused(
+        miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32, &value),
+        MINIAPP_OUTPUT, "file.h5: cannot be written: ");
     miniapp_output_discard(output);
     assert_int_equal(files_in_folder(), 1);
 }

@@ -1,6 +1,6 @@
 /*
- * The tables, row by row whatever rows there are, and what states and plans refuse. The kernels here
- * count their calls instead of computing, but for the last test.
+ * The tables, row by row whatever rows there are, and what states and plans refuse. The kernels
+ * here count their calls instead of computing, but for the last test.
  */
 #include "device.h"
 #include "host.h"
@@ -292,8 +292,7 @@ static void kernels_cost_something(void **state)
         const double bytes = miniapp_kernel_bytes(kernel, &grid, MINIAPP_FLOAT64, values);
         assert_true(miniapp_kernel_flops(kernel, &grid, values) > 0);
         /* an ocean's kernel writes a number for each point; a product of matrices does not */
-        assert_true(bytes >
-                    (is_calibration(kernel) ? 0 : 8 * (double)miniapp_grid_points(&grid)));
+        assert_true(bytes > (is_calibration(kernel) ? 0 : 8 * (double)miniapp_grid_points(&grid)));
         assert_true(miniapp_kernel_bytes(kernel, &grid, MINIAPP_FLOAT32, values) < bytes);
     }
     miniapp_settings_free(values);

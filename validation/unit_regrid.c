@@ -70,9 +70,9 @@ struct ocean {
 };
 
 /* One field of each kind. */
-static const enum field_id kinds[] = {FIELD_salt, FIELD_forc_tke_surface, FIELD_zt,
-                                      FIELD_cost, FIELD_dxt, FIELD_dyu, FIELD_dzw, FIELD_u_wgrid,
-                                      FIELD_kbot, FIELD_maskT};
+static const enum field_id kinds[] = {
+    FIELD_salt, FIELD_forc_tke_surface, FIELD_zt,   FIELD_cost, FIELD_dxt, FIELD_dyu,
+    FIELD_dzw,  FIELD_u_wgrid,          FIELD_kbot, FIELD_maskT};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
 static size_t elements_of(enum field_id id, const struct ocean *ocean)
@@ -130,11 +130,10 @@ static struct ocean regrid(const struct ocean *from, bool has_ghosts, bool cycli
             continue;
         give(&ocean, (enum field_id)id);
         assert_int_equal(regrid_open(&fields[id], &file, to, resample, &plan), MINIAPP_DONE);
-        assert_int_equal(plan.planes * plan.plane_elements,
-                         elements_of((enum field_id)id, &ocean));
+        assert_int_equal(plan.planes * plan.plane_elements, elements_of((enum field_id)id, &ocean));
         for (size_t p = 0; p < plan.planes; p++)
-            memcpy(ocean.data[id] + p * plan.plane_elements,
-                   regrid_plane(&plan, from->data[id], p), plan.plane_elements * sizeof(double));
+            memcpy(ocean.data[id] + p * plan.plane_elements, regrid_plane(&plan, from->data[id], p),
+                   plan.plane_elements * sizeof(double));
         regrid_close(&plan);
     }
     return ocean;
@@ -147,8 +146,7 @@ static struct ocean inside_of(const struct ocean *with)
 {
     struct ocean ocean = {.grid = miniapp_grid_interior(&with->grid)};
     struct miniapp_state *state;
-    assert_int_equal(miniapp_state_create(cpu, MINIAPP_FLOAT64, &with->grid, &state),
-                     MINIAPP_DONE);
+    assert_int_equal(miniapp_state_create(cpu, MINIAPP_FLOAT64, &with->grid, &state), MINIAPP_DONE);
     for (size_t id = 1; id < FIELDS; id++) {
         if (!with->data[id])
             continue;

@@ -296,8 +296,8 @@ static void renamed_fields(void **state)
     assert_done(miniapp_state_add(b, "K_33#1", "K_33"));
     set_invented(b, "salt2", "salt");
     set_invented(b, "salt", "temp"); /* it is not read */
-    assert_done(miniapp_plan_create(b, sequence_of("isoneutral"), "salt=salt2,K_33=K_33#1,",
-                                    &plan));
+    assert_done(
+        miniapp_plan_create(b, sequence_of("isoneutral"), "salt=salt2,K_33=K_33#1,", &plan));
     const double bytes = miniapp_plan_bytes(plan);
     assert_done(miniapp_plan_run(plan));
     assert_same(a, "K_33", b, "K_33#1", "K_33");
@@ -348,7 +348,7 @@ static void wrong_names(void **state)
             assert_refused(status, MINIAPP_USAGE, wrong[i][1]);
         assert_null(none);
     }
-    run_with(ocean, "triad", ""); /* none */
+    run_with(ocean, "triad", "");          /* none */
     run_with(ocean, "triad", "salt=temp"); /* read twice */
     miniapp_state_free(ocean);
 }
@@ -398,12 +398,12 @@ static void what_kernels_leave_of_ghosts(void **state)
         for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++) {
             const enum miniapp_access access = miniapp_argument_access(kernel, i);
             for (int side = 0; side < MINIAPP_SIDES; side++)
-                assert_int_equal(
-                    miniapp_state_ghosts(ocean, miniapp_field_name(miniapp_argument_field(
-                                                    kernel, i)), (enum miniapp_side)side),
-                    access == MINIAPP_READ
-                        ? MINIAPP_HALO
-                        : miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side));
+                assert_int_equal(miniapp_state_ghosts(
+                                     ocean, miniapp_field_name(miniapp_argument_field(kernel, i)),
+                                     (enum miniapp_side)side),
+                                 access == MINIAPP_READ
+                                     ? MINIAPP_HALO
+                                     : miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side));
         }
     }
     miniapp_state_free(ocean);
@@ -534,9 +534,11 @@ static const struct argument scratch_arguments[] = {
     {"square", FIELD_Ai_ez, MINIAPP_SCRATCH, MINIAPP_REAL, {0}},
     {"out", FIELD_triad, MINIAPP_WRITE, MINIAPP_REAL, {2, 2, 2, 2}},
 };
-static const struct miniapp_kernel with_scratch = {
-    .id = KERNELS - 1, .name = "with_scratch", .arguments = scratch_arguments,
-    .argument_count = sizeof(scratch_arguments) / sizeof(*scratch_arguments)};
+static const struct miniapp_kernel with_scratch = {.id = KERNELS - 1,
+                                                   .name = "with_scratch",
+                                                   .arguments = scratch_arguments,
+                                                   .argument_count = sizeof(scratch_arguments) /
+                                                                     sizeof(*scratch_arguments)};
 
 static const struct kernel_functions *own_functions(enum miniapp_precision precision)
 {
@@ -601,7 +603,8 @@ static void scratch(void **state)
     miniapp_state_free(ocean);
 }
 
-/* Scratch that grows serves older plans, too; where it cannot grow they go on with what there is. */
+/* Scratch that grows serves older plans, too; where it cannot grow they go on with what there is.
+ */
 static void growing_scratch(void **state)
 {
     (void)state;

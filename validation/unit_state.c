@@ -128,8 +128,8 @@ static void set_in_parts(enum miniapp_precision precision)
                                                values + first));
         for (size_t first = 0; first < elements; first += part - 1)
             assert_done(miniapp_state_get_part(
-                ocean, kinds[k], first,
-                elements - first < part - 1 ? elements - first : part - 1, got + first));
+                ocean, kinds[k], first, elements - first < part - 1 ? elements - first : part - 1,
+                got + first));
         for (size_t i = 0; i < elements; i++)
             assert_true(got[i] == held(field, precision, values[i]));
         free(values);
@@ -227,8 +227,7 @@ static void get_interior(enum miniapp_precision precision)
         assert_done(miniapp_state_get_interior(ocean, field->name, found));
         for (size_t i = 0; i < miniapp_field_elements(field, &grid); i++)
             if (is_interior(field, i))
-                assert_true(found[place++] ==
-                            held(field, precision, invented(field, i, grid.nz)));
+                assert_true(found[place++] == held(field, precision, invented(field, i, grid.nz)));
         assert_int_equal(place, left);
         free(found);
     }
@@ -525,8 +524,7 @@ static void check_exchange(const char *name, enum miniapp_precision precision, s
     assert_int_equal(miniapp_state_ghosts(ocean, name, MINIAPP_EAST), 0);
     assert_done(miniapp_state_exchange(ocean, name));
     for (int side = 0; side < MINIAPP_SIDES; side++)
-        assert_int_equal(miniapp_state_ghosts(ocean, name, (enum miniapp_side)side),
-                         MINIAPP_HALO);
+        assert_int_equal(miniapp_state_ghosts(ocean, name, (enum miniapp_side)side), MINIAPP_HALO);
     double *const values = values_of(ocean, name, name);
     for (size_t i = 0; i < elements; i++) {
         const bool copies = cyclic && has_axis(field, MINIAPP_X);
@@ -666,8 +664,7 @@ static void no_memory(void **state)
              miniapp_device_label(device));
     assert_refused(miniapp_state_set_part(ocean, "salt", 0, 1, &value), MINIAPP_DEVICE, expected);
     assert_false(miniapp_state_has(ocean, "salt"));
-    assert_int_equal(miniapp_plan_create(ocean, sequence_of("triad"), NULL, &plan),
-                     MINIAPP_DEVICE);
+    assert_int_equal(miniapp_plan_create(ocean, sequence_of("triad"), NULL, &plan), MINIAPP_DEVICE);
     assert_null(plan);
     assert_null(miniapp_state_write(ocean, "salt"));
     assert_int_equal(miniapp_last_failure(), MINIAPP_DEVICE);
@@ -847,8 +844,8 @@ static void devices(void **state)
 {
     (void)state;
     struct miniapp_device *none = (struct miniapp_device *)&none;
-    const char *const bad[] = {"", "cpus", "cpu:0", "gpu:", "gpu:x", "gpu:-1", "gpu:1000000000",
-                               "auto:1", ":1"};
+    const char *const bad[] = {"",       "cpus",           "cpu:0",  "gpu:", "gpu:x",
+                               "gpu:-1", "gpu:1000000000", "auto:1", ":1"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         assert_int_equal(miniapp_device_open(bad[i], &none), MINIAPP_USAGE);
         assert_null(none);

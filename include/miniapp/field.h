@@ -31,7 +31,8 @@ MINIAPP_API const struct miniapp_field *miniapp_field_find(const char *name);
 MINIAPP_API const char *miniapp_field_name(const struct miniapp_field *field);
 MINIAPP_API const char *miniapp_field_units(const struct miniapp_field *field);
 MINIAPP_API const char *miniapp_field_long_name(const struct miniapp_field *field);
-MINIAPP_API const char *miniapp_field_standard_name(const struct miniapp_field *field); /* or NULL */
+MINIAPP_API const char *
+miniapp_field_standard_name(const struct miniapp_field *field); /* or NULL */
 MINIAPP_API enum miniapp_type miniapp_field_type(const struct miniapp_field *field);
 
 /* Whether an input file may lack the field; something else stands in for it then. */

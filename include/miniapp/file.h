@@ -45,11 +45,9 @@ miniapp_input_options_set_variable(struct miniapp_input_options *options, const 
  * what stands in for those that it lacks, and checks their shapes. `options` may be NULL.
  * MINIAPP_INPUT, with what was expected, where the file cannot be used.
  */
-MINIAPP_API enum miniapp_status miniapp_input_open(const char *path,
-                                                   const struct miniapp_field *const *wanted,
-                                                   size_t count,
-                                                   const struct miniapp_input_options *options,
-                                                   struct miniapp_input **input);
+MINIAPP_API enum miniapp_status
+miniapp_input_open(const char *path, const struct miniapp_field *const *wanted, size_t count,
+                   const struct miniapp_input_options *options, struct miniapp_input **input);
 MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
 /* The grid of the file, and the same with the ghosts that kernels want. */
@@ -122,9 +120,8 @@ struct miniapp_output;
 
 /* Starts a file. MINIAPP_USAGE where `path` is one of the `count` files that are read,
  * MINIAPP_OUTPUT where it cannot be written. */
-MINIAPP_API enum miniapp_status miniapp_output_open(const char *path,
-                                                    const char *const *read_files, size_t count,
-                                                    struct miniapp_output **output);
+MINIAPP_API enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
+                                                    size_t count, struct miniapp_output **output);
 
 /* Names the axes as the input does, and copies its coordinates with their attributes, for fields on
  * the grid of the input's file. To be called before the first field is written. */

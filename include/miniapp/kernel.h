@@ -39,8 +39,8 @@ enum miniapp_access {
  * and an access. */
 MINIAPP_API size_t miniapp_kernel_arguments(const struct miniapp_kernel *kernel);
 MINIAPP_API const char *miniapp_argument_name(const struct miniapp_kernel *kernel, size_t place);
-MINIAPP_API const struct miniapp_field *
-miniapp_argument_field(const struct miniapp_kernel *kernel, size_t place);
+MINIAPP_API const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *kernel,
+                                                               size_t place);
 MINIAPP_API enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *kernel,
                                                         size_t place);
 

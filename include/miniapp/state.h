@@ -73,11 +73,11 @@ MINIAPP_API enum miniapp_status miniapp_state_get_interior(struct miniapp_state 
 /* Like set and get, for `count` elements from the one numbered `first` on. A field that is set part
  * by part counts as set, with its ghosts, from the first part on. */
 MINIAPP_API enum miniapp_status miniapp_state_set_part(struct miniapp_state *state,
-                                                       const char *name, size_t first,
-                                                       size_t count, const double *values);
+                                                       const char *name, size_t first, size_t count,
+                                                       const double *values);
 MINIAPP_API enum miniapp_status miniapp_state_get_part(struct miniapp_state *state,
-                                                       const char *name, size_t first,
-                                                       size_t count, double *values);
+                                                       const char *name, size_t first, size_t count,
+                                                       double *values);
 
 /* The host's copy, in the state's precision and the field's type. That of `read` is current, and
  * may be read until the state changes; that of `write` has to be filled before the state is used

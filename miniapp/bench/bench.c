@@ -175,8 +175,7 @@ static double host_bytes(const struct bench *bench, const struct row *row, bool 
     return bytes;
 }
 
-enum miniapp_status bench_check_memory(const struct bench *bench,
-                                       const struct miniapp_input *input,
+enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,
                                        const struct method *method)
 {
     const char *limit;
@@ -186,8 +185,10 @@ enum miniapp_status bench_check_memory(const struct bench *bench,
         needed += host_bytes(bench, &bench->rows[i], method->each_call);
     if (needed <= available)
         return MINIAPP_DONE;
-    return fail(MINIAPP_DEVICE, "out of memory, give fewer or smaller sizes: the run needs %.3g GB, "
-                                "but %s %.3g GB", needed / 1e9, limit, available / 1e9);
+    return fail(MINIAPP_DEVICE,
+                "out of memory, give fewer or smaller sizes: the run needs %.3g GB, "
+                "but %s %.3g GB",
+                needed / 1e9, limit, available / 1e9);
 }
 
 /* ---- states ---- */
@@ -332,9 +333,9 @@ static enum miniapp_status keep_before(struct row *row)
         if (!bound->reads || !bound->writes)
             continue;
         bound->before = malloc(miniapp_field_elements(bound->field, &row->grid) * sizeof(double));
-        status = bound->before ? miniapp_state_get(row->state, bound->name, bound->before)
-                               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'",
-                                      bound->name);
+        status = bound->before
+                     ? miniapp_state_get(row->state, bound->name, bound->before)
+                     : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", bound->name);
     }
     return status;
 }
@@ -395,8 +396,7 @@ static enum miniapp_status time_call(struct row *row, double *seconds)
 
 static enum miniapp_status sample_call(struct row *row)
 {
-    const enum miniapp_status status =
-        time_call(row, &row->samples.seconds[row->samples.count++]);
+    const enum miniapp_status status = time_call(row, &row->samples.seconds[row->samples.count++]);
     for (size_t s = 0; s < miniapp_sequence_steps(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
     return status;
@@ -484,7 +484,7 @@ static void shuffle(int *order, size_t count, uint64_t seed)
 }
 
 static enum miniapp_status take_turn_of(struct bench *bench, int place, int *before,
-                                         const struct method *method)
+                                        const struct method *method)
 {
     struct row *row = &bench->rows[place];
     const bool is_first = row->samples.count == 0;
@@ -509,8 +509,8 @@ static enum miniapp_status take_turns(struct bench *bench, const int *order, siz
                  miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
         progress_show((double)i / (double)count, what);
         for (size_t p = 0; p < 3 && !status && !stop_signal(); p++)
-            if (places[p] != NO_ROW && bench->rows[places[p]].samples.count <
-                                           bench->rows[places[p]].samples.wanted)
+            if (places[p] != NO_ROW &&
+                bench->rows[places[p]].samples.count < bench->rows[places[p]].samples.wanted)
                 status = take_turn_of(bench, places[p], &before, method);
     }
     return status;

@@ -31,15 +31,15 @@ struct row {
     int threads; /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
-    int triad, fma;  /* the rows that measure its ceilings, or NO_ROW */
-    bool is_ceiling; /* is here to measure the ceiling of others only */
+    int triad, fma;              /* the rows that measure its ceilings, or NO_ROW */
+    bool is_ceiling;             /* is here to measure the ceiling of others only */
     struct miniapp_state *state; /* the bench's */
     struct miniapp_plan *plan;
     struct bound_field *fields;
     size_t field_count;
-    bool shares_outputs; /* with rows on other numbers of threads */
-    bool each_call;  /* its calls transfer their data */
-    double last;     /* the time of the last untimed call */
+    bool shares_outputs;  /* with rows on other numbers of threads */
+    bool each_call;       /* its calls transfer their data */
+    double last;          /* the time of the last untimed call */
     double *step_seconds; /* of all timed calls */
     struct samples samples;
     struct timing timing; /* of the samples, where there are any */
@@ -75,8 +75,7 @@ int bench_add(struct bench *bench, const struct row *row, bool roofline,
               const struct miniapp_settings *settings);
 
 /* Whether there is enough memory for all rows; MINIAPP_DEVICE, and how much is needed, if not. */
-enum miniapp_status bench_check_memory(const struct bench *bench,
-                                       const struct miniapp_input *input,
+enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,
                                        const struct method *method);
 
 /* Brings the fields of all rows to their devices; stops early if a signal asks for it. */

@@ -23,17 +23,17 @@ static double left_of(const char *folder, const char *most_name, const char *use
                       const char *inactive, const char *active)
 {
     const double used = number_of(folder, used_name, "%lf");
-    const double cached = number_of(folder, "memory.stat", inactive) +
-                          number_of(folder, "memory.stat", active);
+    const double cached =
+        number_of(folder, "memory.stat", inactive) + number_of(folder, "memory.stat", active);
     return number_of(folder, most_name, "%lf") - (isnan(cached) ? used : fmax(used - cached, 0));
 }
 
 static double memory_of(const char *folder)
 {
-    return fmin(left_of(folder, "memory.max", "memory.current", "inactive_file %lf",
-                        "active_file %lf"),
-                left_of(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                        "total_inactive_file %lf", "total_active_file %lf"));
+    return fmin(
+        left_of(folder, "memory.max", "memory.current", "inactive_file %lf", "active_file %lf"),
+        left_of(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file %lf",
+                "total_active_file %lf"));
 }
 
 static double cpus_of(const char *folder)

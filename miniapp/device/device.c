@@ -74,8 +74,9 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     char path[PATH_MAX];
     module_path(path);
     if (access(path, R_OK) != 0) {
-        snprintf(reason, DEVICE_TEXT, "this build has no offload; configure it with the preset "
-                                      "nvptx, amdgpu or emulated");
+        snprintf(reason, DEVICE_TEXT,
+                 "this build has no offload; configure it with the preset "
+                 "nvptx, amdgpu or emulated");
         return NULL;
     }
     if (owns_process()) {

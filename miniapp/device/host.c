@@ -102,7 +102,8 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
     if (missing) {
         snprintf(reason, DEVICE_TEXT,
                  "this build is for a processor with %s, which this one lacks: build it here, or "
-                 "with -DMINIAPP_ARCH=x86-64-v3", missing);
+                 "with -DMINIAPP_ARCH=x86-64-v3",
+                 missing);
         return false;
     }
     snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(), miniapp_host_threads(),
@@ -130,8 +131,8 @@ static void touch(char *memory, size_t bytes)
 static void *host_allocate(int number, size_t bytes)
 {
     static atomic_uint allocations;
-    const size_t offset = sizeof(struct block) + 64 -
-                          sizeof(struct block) % 64 + STAGGER * (allocations++ % STAGGERS);
+    const size_t offset = sizeof(struct block) + 64 - sizeof(struct block) % 64 +
+                          STAGGER * (allocations++ % STAGGERS);
     (void)number;
     if (bytes > PTRDIFF_MAX - offset - LARGE_PAGE)
         return NULL;

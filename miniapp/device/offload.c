@@ -114,10 +114,9 @@ static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
     struct gpu gpu;
     char target[TARGET_TEXT];
-    const int length =
-        snprintf(reason, DEVICE_TEXT,
-                 "the runtime finds %d device%s that this build's %s code fits", device_count(),
-                 device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGETS);
+    const int length = snprintf(
+        reason, DEVICE_TEXT, "the runtime finds %d device%s that this build's %s code fits",
+        device_count(), device_count() == 1 ? "" : "s", MINIAPP_OFFLOAD_TARGETS);
     if (length >= DEVICE_TEXT || !ask_driver(number, &gpu))
         return;
     target_print(&gpu.target, target);

@@ -16,8 +16,8 @@ static const int guarded[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF};
 enum {
     GUARDED = sizeof(guarded) / sizeof(*guarded),
     STACK = 1 << 16,
-    LONGEST = 8192, /* a path may be in it */
-    PATIENCE = 2,   /* seconds of computing for what is no data: it takes milliseconds */
+    LONGEST = 8192,            /* a path may be in it */
+    PATIENCE = 2,              /* seconds of computing for what is no data: it takes milliseconds */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
 };
 

@@ -183,8 +183,8 @@ static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, u
         const hid_t space = H5Screate_simple(1, &length, NULL);
         snprintf(label, sizeof(label), "This is a netCDF dimension but not a netCDF variable.%10d",
                  (int)length);
-        scale = H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT,
-                           H5P_DEFAULT);
+        scale =
+            H5Dcreate2(file, name, H5T_IEEE_F32BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         H5Sclose(space);
         if (scale >= 0 && H5DSset_scale(scale, label) < 0) {
             H5Dclose(scale);
@@ -227,21 +227,19 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output,
     hsize_t lengths[MINIAPP_MAX_RANK];
     for (int i = 0; i < rank; i++)
         lengths[i] = miniapp_axis_length(field->axes[i], grid);
-    const hid_t space =
-        rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
+    const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
     const hid_t creation = checked_chunks(lengths, rank);
-    const hid_t dataset = H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT,
-                                     creation, H5P_DEFAULT);
-    bool written = dataset >= 0 && H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
-                                            H5P_DEFAULT, values) >= 0;
+    const hid_t dataset =
+        H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    bool written = dataset >= 0 &&
+                   H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     for (int i = 0; i < rank && written; i++)
         written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
-    written = written &&
-              H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
-              H5LTset_attribute_string(output->file, field->name, "long_name",
-                                       field->long_name) >= 0;
-    const enum miniapp_status status =
-        written ? MINIAPP_DONE : failed(output, hdf5_reason());
+    written =
+        written &&
+        H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
+        H5LTset_attribute_string(output->file, field->name, "long_name", field->long_name) >= 0;
+    const enum miniapp_status status = written ? MINIAPP_DONE : failed(output, hdf5_reason());
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         return failed(output, hdf5_reason());
     H5Pclose(creation);

@@ -30,7 +30,9 @@ static struct place place_on(size_t cell, size_t to, size_t from)
     const double inside = fmin(fmax(middle, 0), (double)(from - 1));
     const size_t lower = (size_t)inside;
     const size_t upper = lower + 1 < from ? lower + 1 : lower;
-    return (struct place){.lower = lower, .upper = upper, .nearest = (size_t)(inside + 0.5),
+    return (struct place){.lower = lower,
+                          .upper = upper,
+                          .nearest = (size_t)(inside + 0.5),
                           .weight = inside - (double)lower};
 }
 
@@ -40,9 +42,9 @@ static struct place place_of(size_t cell, const struct pair_of_axes *axes)
         return (struct place){cell, cell, cell, cell, 0, false};
     const bool is_ghost = cell < axes->to_ghosts || cell >= axes->to_ghosts + axes->to;
     const size_t inside = axes->to_ghosts ? source_cell(cell, axes->to, axes->cyclic) : cell;
-    struct place place = axes->resample ? place_on(inside, axes->to, axes->from)
-                                        : (struct place){.lower = inside, .upper = inside,
-                                                         .nearest = inside};
+    struct place place = axes->resample
+                             ? place_on(inside, axes->to, axes->from)
+                             : (struct place){.lower = inside, .upper = inside, .nearest = inside};
     place.inside = inside;
     place.lower += axes->from_ghosts;
     place.upper += axes->from_ghosts;
@@ -85,8 +87,7 @@ static struct pair_of_axes pair_of(const struct regrid *regrid, enum miniapp_axi
 /* ---- a field ---- */
 
 enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
-                                const struct miniapp_grid *to, bool resample,
-                                struct regrid *regrid)
+                                const struct miniapp_grid *to, bool resample, struct regrid *regrid)
 {
     *regrid = (struct regrid){
         .field = field,
@@ -106,8 +107,7 @@ enum miniapp_status regrid_open(const struct miniapp_field *field, const struct 
     if (regrid->is_same)
         return MINIAPP_DONE;
     for (int i = 0; i < 3; i++)
-        regrid->axes[i] =
-            pair_of(regrid, (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
+        regrid->axes[i] = pair_of(regrid, (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
     regrid->x = places(&regrid->axes[0]);
     regrid->y = places(&regrid->axes[1]);
     regrid->z = places(&regrid->axes[2]);

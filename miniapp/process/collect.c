@@ -124,12 +124,12 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
         if (to_device ? row->fields[i].reads : row->fields[i].writes) {
             const struct miniapp_field *const field = row->fields[i].field;
             names[count++] = row->fields[i].name;
-            times->bytes += (double)miniapp_field_elements(field, &row->grid) *
-                            (double)miniapp_element_bytes(miniapp_field_type(field),
-                                                          row->precision);
+            times->bytes +=
+                (double)miniapp_field_elements(field, &row->grid) *
+                (double)miniapp_element_bytes(miniapp_field_type(field), row->precision);
         }
-    enum miniapp_status status = miniapp_state_time_copies(row->state, names, count, to_device,
-                                                           false, &times->seconds);
+    enum miniapp_status status =
+        miniapp_state_time_copies(row->state, names, count, to_device, false, &times->seconds);
     if (!status)
         status = miniapp_state_time_copies(row->state, names, count, to_device, true,
                                            &times->pinned_seconds);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+/* clang-format off */
 enum {
     KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
@@ -67,9 +68,16 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
+/* clang-format on */
+
 static const char *const format_names[] = {"table", "json", "csv"};
 static const char *const transfer_names[] = {"once", "each-call"};
-enum { FORMATS = 3, TRANSFERS = 2, MAX_NAMES = 64, REPORTED = ECANCELED /* a line is printed already */ };
+enum {
+    FORMATS = 3,
+    TRANSFERS = 2,
+    MAX_NAMES = 64,
+    REPORTED = ECANCELED /* a line is printed already */
+};
 enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
@@ -99,7 +107,8 @@ static int place_of(const char *word, const char *const *names, size_t count)
 static double factor_of(const char *suffix)
 {
     static const char letters[] = "kMG";
-    const char *const letter = suffix[0] ? strchr(letters, suffix[0] == 'K' ? 'k' : suffix[0]) : NULL;
+    const char *const letter =
+        suffix[0] ? strchr(letters, suffix[0] == 'K' ? 'k' : suffix[0]) : NULL;
     if (!suffix[0])
         return 1;
     const bool binary = letter && strcmp(suffix + 1, "i") == 0;
@@ -189,8 +198,7 @@ static bool is_device_name(const char *name, const char *const *words, size_t co
 
 static error_t add_device(struct options *options, const char *name)
 {
-    static const char *const words[] = {"cpu",    "auto", "gpu",     "nvidia",
-                                        "amd", "emulated", "gpu:0"};
+    static const char *const words[] = {"cpu", "auto", "gpu", "nvidia", "amd", "emulated", "gpu:0"};
     const size_t count = sizeof(words) / sizeof(*words);
     if (!is_device_name(name, words, count))
         return unknown("device", name, words, count);
@@ -223,9 +231,10 @@ static error_t add_shape(struct options *options, const char *option, const char
     if (options->shape_count == MAX_REPEATS)
         return repeated(option);
     if (grid->nx < MINIAPP_MIN_CELLS || grid->ny < MINIAPP_MIN_CELLS) {
-        fail(MINIAPP_USAGE, "--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
-                            "each side", option, text, grid->nx, grid->ny, grid->nz,
-             MINIAPP_HALO);
+        fail(MINIAPP_USAGE,
+             "--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
+             "each side",
+             option, text, grid->nx, grid->ny, grid->nz, MINIAPP_HALO);
         return REPORTED;
     }
     if (grid->nx > MINIAPP_MAX_CELLS || grid->ny > MINIAPP_MAX_CELLS ||
@@ -370,8 +379,8 @@ static error_t add_setting(struct options *options, const char *text)
         return REPORTED;
     }
     char name[MAX_NAMES] = "";
-    memcpy(name, text, (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text)
-                                                               : sizeof(name) - 1);
+    memcpy(name, text,
+           (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text) : sizeof(name) - 1);
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
     if (setting && miniapp_setting_check(setting, value, "--set", MINIAPP_USAGE))
         return REPORTED;
@@ -404,8 +413,8 @@ static error_t add_variable(struct options *options, const char *text)
         return REPORTED;
     }
     memcpy(name, text, length);
-    return miniapp_input_options_set_variable(options->reading, name, text + length + 1)
-               ? REPORTED : 0;
+    return miniapp_input_options_set_variable(options->reading, name, text + length + 1) ? REPORTED
+                                                                                         : 0;
 }
 
 static error_t set_format(struct options *options, const char *name)
@@ -490,9 +499,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ALLOW_INVALID:
         miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_INVALID);
         return 0;
-    case KEY_SHOW:
-        options->action = ACTION_SHOW;
-        return set_path(&options->show, "show", argument);
+    case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case KEY_HELP:
@@ -550,12 +557,15 @@ static enum miniapp_status check_together(const struct options *options)
     if (!options->input)
         return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
     if (options->reference && resized)
-        return fail(MINIAPP_USAGE, "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
-    if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
-                            options->shape_count > 1))
+        return fail(
+            MINIAPP_USAGE,
+            "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
+    if (options->output &&
+        (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1))
         return fail(MINIAPP_USAGE, "--output holds one run: give one device, precision and size");
     if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
-        return fail(MINIAPP_USAGE, "--roofline is of kernels alone: leave out --transfer each-call");
+        return fail(MINIAPP_USAGE,
+                    "--roofline is of kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
     return MINIAPP_DONE;
@@ -564,14 +574,20 @@ static enum miniapp_status check_together(const struct options *options)
 enum miniapp_status parse_options(int argc, char **argv, struct options *options)
 {
     static const struct argp argp = {
-        option_table, parse_option, "INPUT.h5",
+        option_table,
+        parse_option,
+        "INPUT.h5",
         "Ocean-model kernels on host threads and GPUs: reads a grid from an HDF5 file, runs "
         "kernels on it, validates and times them.\v"
         "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
         "4 the device cannot be used; 5 an output cannot be written.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     struct parsing parsing = {options, argv[0]};
-    *options = (struct options){.burnin = 1, .seconds = 1, .seed = (uint64_t)time(NULL),
+    *options = (struct options){.burnin = 1,
+                                .seconds = 1,
+                                .seed = (uint64_t)time(NULL),
                                 .settings = miniapp_settings_create(),
                                 .reading = miniapp_input_options_create()};
     if (!options->settings || !options->reading)

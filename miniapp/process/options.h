@@ -38,10 +38,10 @@ struct options {
     bool checksums;
     bool verbose;
     enum transfer transfer;
-    const char *resume; /* a path or NULL */
+    const char *resume;          /* a path or NULL */
     size_t threads[MAX_REPEATS]; /* none: all that the process may use */
     size_t thread_count;
-    const char *show; /* a path, for ACTION_SHOW */
+    const char *show;                  /* a path, for ACTION_SHOW */
     struct miniapp_settings *settings; /* the defaults, but for those that --set gave */
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;

@@ -16,7 +16,8 @@ static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->device_count; i++) {
-        const enum miniapp_status status = miniapp_device_open(options->devices[i], &run->devices[i]);
+        const enum miniapp_status status =
+            miniapp_device_open(options->devices[i], &run->devices[i]);
         if (status)
             return status;
     }
@@ -126,8 +127,9 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
         if (!resume_has(&run->results, &wanted))
             lacking = &rows[i];
         else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
-            return fail(MINIAPP_INPUT, "%s: cannot be resumed with --roofline: it has '%s' on %zu "
-                                       "x %zu x %zu points without; give another file",
+            return fail(MINIAPP_INPUT,
+                        "%s: cannot be resumed with --roofline: it has '%s' on %zu "
+                        "x %zu x %zu points without; give another file",
                         options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny,
                         wanted.grid.nz);
         else
@@ -137,8 +139,9 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
     if (found == 0 || *has)
         return MINIAPP_DONE;
     const struct result wanted = result_like(lacking);
-    return fail(MINIAPP_INPUT, "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
-                               "another device, but not on '%s'; give another file",
+    return fail(MINIAPP_INPUT,
+                "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
+                "another device, but not on '%s'; give another file",
                 options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny, wanted.grid.nz,
                 wanted.device);
 }
@@ -304,8 +307,8 @@ static void describe_run(struct run *run)
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
-        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
-                                 i ? "; " : "", miniapp_device_label(run->devices[i]),
+        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
+                                 miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
@@ -361,8 +364,8 @@ static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
     const char *const read_files[] = {options->input, options->reference};
-    const enum miniapp_status status = miniapp_output_open(
-        options->output, read_files, options->reference ? 2 : 1, &run->output);
+    const enum miniapp_status status =
+        miniapp_output_open(options->output, read_files, options->reference ? 2 : 1, &run->output);
     if (status || options->shapes[0].nx)
         return status;
     return miniapp_output_take_coordinates(run->output, run->input);

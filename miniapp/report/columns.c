@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+/* clang-format off */
 static double nx(const struct result *r) { return (double)r->grid.nx; }
 static double ny(const struct result *r) { return (double)r->grid.ny; }
 static double nz(const struct result *r) { return (double)r->grid.nz; }
@@ -21,6 +22,7 @@ static double threads(const struct result *r) { return r->threads ? r->threads :
 static double ceiling(double rate) { return rate > 0 ? rate : NAN; }
 static double bandwidth(const struct result *r) { return ceiling(r->bandwidth); }
 static double flop_rate(const struct result *r) { return ceiling(r->flop_rate); }
+/* clang-format on */
 
 double result_points(const struct result *r)
 {

@@ -21,9 +21,8 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
     }
     fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s\n",
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
-            miniapp_field_units(field), miniapp_field_long_name(field),
-            is_renamed ? ", as " : "", is_renamed ? name : "",
-            miniapp_field_is_optional(field) ? " (optional)" : "");
+            miniapp_field_units(field), miniapp_field_long_name(field), is_renamed ? ", as " : "",
+            is_renamed ? name : "", miniapp_field_is_optional(field) ? " (optional)" : "");
 }
 
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,

@@ -70,7 +70,7 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
     if (!result->shares)
         return fail(MINIAPP_DEVICE, "out of memory for results");
     result->share_count = json_array_size(steps);
-    json_array_foreach(steps, i, step)
+    json_array_foreach (steps, i, step)
         result->shares[i] = (struct share){text_of(step, "kernel"), number_of(step, "share", NAN)};
     return MINIAPP_DONE;
 }
@@ -121,7 +121,7 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
                     .rtol = number_of(entry, "rtol", NAN),
                     .atol = number_of(entry, "atol", NAN)},
     };
-    json_array_foreach(json_object_get(entry, "worst_index"), i, place)
+    json_array_foreach (json_object_get(entry, "worst_index"), i, place)
         if (i < MINIAPP_MAX_RANK)
             check->verdict.worst_index[check->verdict.rank++] = (size_t)json_integer_value(place);
     return MINIAPP_DONE;
@@ -147,9 +147,9 @@ static void load_provenance(json_t *object, struct results *results)
 {
     const char *name;
     json_t *value;
-    json_object_foreach(object, name, value)
-        provenance_add(&results->provenance, name, json_string_value(value) ? json_string_value(value)
-                                                                           : "");
+    json_object_foreach (object, name, value)
+        provenance_add(&results->provenance, name,
+                       json_string_value(value) ? json_string_value(value) : "");
     results->input = provenance_text(&results->provenance, "input");
 }
 
@@ -158,7 +158,8 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
     json_error_t error;
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
-        return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text, error.line);
+        return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,
+                    error.line);
     const json_t *const rows = json_object_get(root, "results");
     const json_t *const transfers = json_object_get(root, "transfers");
     const json_t *entry;
@@ -172,16 +173,16 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
     results->read_seconds = number_of(root, "read_s", NAN);
     results->interrupted = json_string_value(json_object_get(root, "interrupted"));
     results->reference = "a reference";
-    results->clock = (struct clock_quality){
-        number_of(json_object_get(root, "clock"), "cost_s", NAN),
-        number_of(json_object_get(root, "clock"), "resolution_s", NAN)};
-    json_array_foreach(rows, i, entry)
+    results->clock =
+        (struct clock_quality){number_of(json_object_get(root, "clock"), "cost_s", NAN),
+                               number_of(json_object_get(root, "clock"), "resolution_s", NAN)};
+    json_array_foreach (rows, i, entry)
         if (!status)
             status = load_row(entry, json_array_get(transfers, i), results);
-    json_array_foreach(json_object_get(root, "validation"), i, entry)
+    json_array_foreach (json_object_get(root, "validation"), i, entry)
         if (!status)
             status = load_check(entry, results);
-    json_array_foreach(json_object_get(root, "checksums"), i, entry)
+    json_array_foreach (json_object_get(root, "checksums"), i, entry)
         if (!status)
             status = load_checksum(entry, results);
     results->earlier_count = results->result_count;

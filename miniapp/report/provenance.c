@@ -46,8 +46,8 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
 {
     size_t used = 0;
     for (int i = 0; i < count && used < PROVENANCE_TEXT; i++)
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "",
-                                 words[i]);
+        used +=
+            (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "", words[i]);
 }
 
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)

@@ -29,8 +29,7 @@ static const char *human_time(double seconds, char text[16])
         seconds *= 1000;
         unit++;
     }
-    snprintf(text, 16, "%.*f %s", seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3, seconds,
-             units[unit]);
+    snprintf(text, 16, "%.*f %s", seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3, seconds, units[unit]);
     return text;
 }
 
@@ -71,10 +70,10 @@ static void print_threads(const struct result *result, const struct results *res
 static void print_rows(const struct results *results)
 {
     const bool has_threads = varies_threads(results);
-    printf("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n", name_width(results), "kernel",
-           "device", "precision", "nx x ny x nz", "points", "calls", "mean   ", "stdev   ",
-           "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point", "GB/s", "GFLOP/s", "speedup",
-           has_threads ? " threads efficiency" : "");
+    printf("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n",
+           name_width(results), "kernel", "device", "precision", "nx x ny x nz", "points", "calls",
+           "mean   ", "stdev   ", "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point",
+           "GB/s", "GFLOP/s", "speedup", has_threads ? " threads efficiency" : "");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         const char *marks = result_marks(r, &results->clock);
@@ -112,14 +111,15 @@ static void print_marks(const struct results *results)
 static void print_roofline(const struct results *results)
 {
     printf("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
-    printf("%-*s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", name_width(results), "kernel", "device", "precision",
-           "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound", "share");
+    printf("%-*s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", name_width(results), "kernel",
+           "device", "precision", "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound",
+           "share");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         if (!result_bound(r))
             continue;
-        printf("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ",
-               name_width(results), r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
+        printf("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ", name_width(results),
+               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
                result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
                r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
         if (result_share(r) <= 1)
@@ -162,9 +162,11 @@ static void print_shared(const struct results *results)
                 rows++;
             }
         if (!is_known && rows > 1 && apart > first->state_bytes)
-            printf("%-6s %-9s %9.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
-                   "own\n", first->device, miniapp_precision_name(first->precision),
-                   result_points(first), rows, first->state_bytes / 1e6, apart / 1e6);
+            printf(
+                "%-6s %-9s %9.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
+                "own\n",
+                first->device, miniapp_precision_name(first->precision), result_points(first), rows,
+                first->state_bytes / 1e6, apart / 1e6);
     }
 }
 
@@ -190,8 +192,8 @@ static void print_transfers(const struct results *results)
            human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results), r->kernel,
-               r->device, miniapp_precision_name(r->precision), result_points(r),
+        printf("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results),
+               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
                r->device_bytes / 1e6, human_time(r->timing.first, first));
         print_transfer("inputs to the device", &r->to_device);
         print_transfer("outputs back", &r->from_device);
@@ -232,17 +234,17 @@ static void print_checks(const struct results *results)
     size_t passed = 0;
     char index[128];
     printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel", "device",
-           "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol", "rtol",
-           "worst at", "verdict");
+    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel",
+           "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol",
+           "rtol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
         printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
-               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision), c->variable,
-               v->max_abs, v->largest, v->max_rel, v->atol, v->rtol, index_text(v, index),
-               v->passed ? "passed" : "FAILED");
+               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
+               c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
+               index_text(v, index), v->passed ? "passed" : "FAILED");
     }
     printf("\nvalidation %s: %zu of %zu variables agree with the reference\n",
            results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
@@ -269,8 +271,7 @@ static void report_table(const struct results *results)
         printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
     printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
     if (results->earlier_count > 0)
-        printf("# %-14s %zu rows were there already\n", "resumed",
-               results->earlier_count);
+        printf("# %-14s %zu rows were there already\n", "resumed", results->earlier_count);
     if (results->interrupted)
         printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
                results->interrupted);

@@ -23,8 +23,8 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that are
- * not ASCII become question marks. */
+/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that
+ * are not ASCII become question marks. */
 static json_t *text_value(const char *text)
 {
     char ascii[PROVENANCE_TEXT];
@@ -88,8 +88,8 @@ static void set_transfer(json_t *object, const char *way, const struct transfer_
     snprintf(name, sizeof(name), "%s_s", way);
     json_object_set_new(object, name, number(times->seconds));
     snprintf(name, sizeof(name), "%s_pinned_s", way);
-    json_object_set_new(object, name, number(times->pinned_seconds > 0 ? times->pinned_seconds
-                                                                       : NAN));
+    json_object_set_new(object, name,
+                        number(times->pinned_seconds > 0 ? times->pinned_seconds : NAN));
 }
 
 static json_t *transfer_object(const struct result *r, const struct results *results)
@@ -102,8 +102,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
     json_object_set_new(object, "first_call_s", number(r->timing.first));
     json_object_set_new(object, "state_bytes", number(r->state_bytes));
     if (strcmp(base->device, r->device) != 0) {
-        json_object_set_new(object, "wins_from_points",
-                            number(results_points_to_win(results, r)));
+        json_object_set_new(object, "wins_from_points", number(results_points_to_win(results, r)));
         json_object_set_new(object, "wins_from_calls", number(result_calls_to_win(r, base)));
     }
     return object;
@@ -229,8 +228,8 @@ static void csv_comments(const struct results *results)
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n", r->kernel,
-               r->device, miniapp_precision_name(r->precision), result_points(r),
+               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
+               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
                r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
                r->from_device.seconds, r->timing.first);
     }
@@ -239,9 +238,9 @@ static void csv_comments(const struct results *results)
         const struct verdict *v = &c->verdict;
         char index[128];
         printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-               "worst_index=%s %s\n", c->kernel, c->device,
-               miniapp_precision_name(c->precision), c->variable, v->max_abs, v->max_rel,
-               v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
+               "worst_index=%s %s\n",
+               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
+               v->max_rel, v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];

@@ -31,11 +31,11 @@ struct result {
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     struct timing timing;
-    bool each_call;      /* the times hold the transfers of the data */
-    double bytes, flops; /* that a call must move, and do */
-    double speedup;      /* over the first device or number of threads, by the median */
-    double device_bytes; /* of memory held, by it alone */
-    double state_bytes;  /* by all that share its state */
+    bool each_call;       /* the times hold the transfers of the data */
+    double bytes, flops;  /* that a call must move, and do */
+    double speedup;       /* over the first device or number of threads, by the median */
+    double device_bytes;  /* of memory held, by it alone */
+    double state_bytes;   /* by all that share its state */
     struct share *shares; /* of the time, by step; of a sequence of several */
     size_t share_count;
     struct transfer_times to_device, from_device;

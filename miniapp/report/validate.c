@@ -24,7 +24,9 @@ void validate(const double *values, const struct miniapp_reference *reference,
     const size_t elements = miniapp_field_elements(field, grid);
     double most = 0, largest = 0;
     size_t worst = 0;
-    *verdict = (struct verdict){.passed = true, .rtol = reference->rtol, .atol = reference->atol,
+    *verdict = (struct verdict){.passed = true,
+                                .rtol = reference->rtol,
+                                .atol = reference->atol,
                                 .rank = miniapp_field_rank(field)};
     for (size_t i = 0; i < elements; i++) {
         const double ref = reference->values[i];

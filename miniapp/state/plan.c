@@ -10,8 +10,8 @@
 struct bound_step {
     const struct miniapp_kernel *kernel;
     kernel_function *run;
-    struct slot *slot[MOST_ARGUMENTS];  /* of an argument that is no scratch */
-    size_t scratch[MOST_ARGUMENTS];     /* the number of one that is */
+    struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is no scratch */
+    size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
     double seconds;
 };
 
@@ -55,9 +55,11 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
         for (size_t j = 0; j < kernel->argument_count; j++)
             if (i != j && step->slot[i] && step->slot[i] == step->slot[j] &&
                 kernel->arguments[i].access != MINIAPP_READ)
-                return fail(MINIAPP_USAGE, "'%s' and '%s' of kernel '%s' are both '%s', which it "
-                                           "writes", kernel->arguments[i].name,
-                            kernel->arguments[j].name, kernel->name, step->slot[i]->name);
+                return fail(MINIAPP_USAGE,
+                            "'%s' and '%s' of kernel '%s' are both '%s', which it "
+                            "writes",
+                            kernel->arguments[i].name, kernel->arguments[j].name, kernel->name,
+                            step->slot[i]->name);
     return MINIAPP_DONE;
 }
 
@@ -181,8 +183,8 @@ static void run_step(struct miniapp_state *state, struct bound_step *step)
     void *argument[MOST_ARGUMENTS];
     const struct kernel_call call = {state->grid, state->settings.value, argument};
     for (size_t i = 0; i < kernel->argument_count; i++)
-        argument[i] = step->slot[i] ? step->slot[i]->device
-                                    : state->scratch[step->scratch[i]].memory;
+        argument[i] =
+            step->slot[i] ? step->slot[i]->device : state->scratch[step->scratch[i]].memory;
     step->run(&call);
     for (size_t i = 0; i < kernel->argument_count; i++)
         if (kernel->arguments[i].access == MINIAPP_WRITE ||

@@ -27,7 +27,8 @@ bool next_binding(const char **text, struct binding *binding, enum miniapp_statu
     if (!*rest)
         return false;
     const size_t name = word(rest, "=, ", binding->name);
-    const size_t other = name && rest[name] == '=' ? word(rest + name + 1, ", ", binding->other) : 0;
+    const size_t other =
+        name && rest[name] == '=' ? word(rest + name + 1, ", ", binding->other) : 0;
     if (!other) {
         *status = fail(MINIAPP_USAGE, "bindings are ARGUMENT=FIELD, ..., not '%s'", *text);
         return false;
@@ -48,9 +49,10 @@ static enum miniapp_status bind_argument(struct step *step, size_t i, const char
                     closest_match(other, names, FIELDS - 1));
     }
     if (!same_shape(field, &fields[argument->field]))
-        return fail(MINIAPP_USAGE, "'%s' of kernel '%s' cannot be '%s': it has other axes or "
-                                   "another type than '%s'", argument->name, step->kernel->name,
-                    other, fields[argument->field].name);
+        return fail(MINIAPP_USAGE,
+                    "'%s' of kernel '%s' cannot be '%s': it has other axes or "
+                    "another type than '%s'",
+                    argument->name, step->kernel->name, other, fields[argument->field].name);
     step->field[i] = field_id(field);
     return MINIAPP_DONE;
 }
@@ -115,7 +117,9 @@ struct step_row {
 
 #define STEP(kernel, bindings) {KERNEL_##kernel, bindings},
 #define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
-#define END };
+#define END                                                                                        \
+    }                                                                                              \
+    ;
 #include "all.sequences"
 #undef SEQUENCE
 #undef STEP
@@ -215,7 +219,8 @@ static struct known *find_bound(const char *text)
     return one;
 }
 
-static enum miniapp_status make_bound(const char *text, const char *bindings, struct known **made_one)
+static enum miniapp_status make_bound(const char *text, const char *bindings,
+                                      struct known **made_one)
 {
     char name[MOST_NAME];
     const struct miniapp_sequence *from;

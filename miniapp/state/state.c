@@ -84,9 +84,10 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *state,
     const struct miniapp_grid *grid = &state->grid;
     if (x0 > whole->nx || y0 > whole->ny || whole->nx - x0 < grid->nx ||
         whole->ny - y0 < grid->ny || whole->nz != grid->nz)
-        return fail(MINIAPP_USAGE, "%zu x %zu x %zu points from (%zu, %zu) on are no part of an "
-                                   "ocean of %zu x %zu x %zu", grid->nx, grid->ny, grid->nz, x0,
-                    y0, whole->nx, whole->ny, whole->nz);
+        return fail(MINIAPP_USAGE,
+                    "%zu x %zu x %zu points from (%zu, %zu) on are no part of an "
+                    "ocean of %zu x %zu x %zu",
+                    grid->nx, grid->ny, grid->nz, x0, y0, whole->nx, whole->ny, whole->nz);
     state->whole = *whole;
     state->x0 = x0;
     state->y0 = y0;
@@ -189,8 +190,10 @@ enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *n
     if (!field)
         return unknown_field(like);
     if (!name[0] || strlen(name) >= MOST_NAME || strpbrk(name, "=:, "))
-        return fail(MINIAPP_USAGE, "'%s' is no name of a field: it has 1 to %d characters, none of "
-                                   "them '=', ':', ',' or a space", name, MOST_NAME - 1);
+        return fail(MINIAPP_USAGE,
+                    "'%s' is no name of a field: it has 1 to %d characters, none of "
+                    "them '=', ':', ',' or a space",
+                    name, MOST_NAME - 1);
     if (find_slot(state, name) || miniapp_field_find(name))
         return fail(MINIAPP_USAGE, "there is a field '%s' already", name);
     return add_slot(state, name, field) ? MINIAPP_DONE : MINIAPP_DEVICE;
@@ -301,8 +304,8 @@ static enum miniapp_status fetch(struct miniapp_state *state, const struct slot 
                                  size_t offset, void *host, size_t bytes)
 {
     const double start = seconds_now();
-    const bool got = backend_of(state)->from_device(
-        state->device->number, host, (const char *)slot->device + offset, bytes);
+    const bool got = backend_of(state)->from_device(state->device->number, host,
+                                                    (const char *)slot->device + offset, bytes);
     state->traffic.from_device_seconds += seconds_now() - start;
     state->traffic.from_device_bytes += (double)bytes;
     return got ? MINIAPP_DONE
@@ -493,8 +496,7 @@ enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const ch
     return MINIAPP_DONE;
 }
 
-enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
-                                      double *values)
+enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name, double *values)
 {
     struct slot *const slot = state_slot(state, name);
     return slot ? miniapp_state_get_part(state, name, 0, slot_elements(state, slot), values)
@@ -539,8 +541,10 @@ enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char
             if (strcmp(names[i], names[j]) == 0)
                 return fail(MINIAPP_USAGE, "'%s' cannot be rotated with itself", slot->name);
         if (before && !same_shape(before->field, slot->field))
-            return fail(MINIAPP_USAGE, "'%s' and '%s' have other axes or types: they cannot be "
-                                       "rotated", before->name, slot->name);
+            return fail(MINIAPP_USAGE,
+                        "'%s' and '%s' have other axes or types: they cannot be "
+                        "rotated",
+                        before->name, slot->name);
         before = slot;
     }
     for (size_t i = 0; i + 1 < count; i++) { /* swapping neighbours carries the first to the end */
@@ -568,13 +572,17 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slo
     if (status)
         return status;
     if (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny)
-        return fail(MINIAPP_USAGE, "the ghosts of '%s' are not current, and come from other parts of "
-                                   "the ocean, which this library does not exchange", slot->name);
+        return fail(MINIAPP_USAGE,
+                    "the ghosts of '%s' are not current, and come from other parts of "
+                    "the ocean, which this library does not exchange",
+                    slot->name);
     if (state->cyclic_x && has_axis(field, MINIAPP_X)) {
         const size_t nx = state->grid.nx;
         backend_of(state)->select(state->device->number);
-        backend_of(state)->functions(state->precision)->exchange_x(
-            slot->device, element_bytes(state, slot), nx, slot_elements(state, slot) / nx);
+        backend_of(state)
+            ->functions(state->precision)
+            ->exchange_x(slot->device, element_bytes(state, slot), nx,
+                         slot_elements(state, slot) / nx);
         slot->host_current = false;
     }
     memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
@@ -597,7 +605,8 @@ static bool time_copy(const struct miniapp_state *state, const struct slot *slot
     const int number = state->device->number;
     const size_t bytes = slot_bytes(state, slot);
     double least = INFINITY;
-    bool done = backend->from_device(number, host, slot->device, bytes); /* its pages are there then */
+    bool done =
+        backend->from_device(number, host, slot->device, bytes); /* its pages are there then */
     for (int i = 0; i < 3 && done; i++) {
         const double start = seconds_now();
         done = to_device ? backend->to_device(number, slot->device, host, bytes)
@@ -608,9 +617,9 @@ static bool time_copy(const struct miniapp_state *state, const struct slot *slot
     return done;
 }
 
-enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state,
-                                              const char *const *names, size_t count,
-                                              bool to_device, bool pinned, double *seconds)
+enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state, const char *const *names,
+                                              size_t count, bool to_device, bool pinned,
+                                              double *seconds)
 {
     const struct backend *backend = backend_of(state);
     size_t largest = 0;

@@ -10,7 +10,6 @@
 #include "directives.h"
 #include "variant.h"
 
-
 #define DESCRIPTIONS "calibration/matmul.kernel"
 
 /* A tile and a row of factor_b fill the registers of the widest vectors. */
@@ -164,8 +163,12 @@ void VARIANT(matmul)(const struct kernel_call *call)
         for (ptrdiff_t panel = 0; panel < nx; panel += PANEL)
             for (ptrdiff_t part = 0; part < PANEL; part += PART) {
                 const ptrdiff_t x = panel + part;
-                const struct place p = {.a = a + y, .b = b + x, .c = c + y * nx + x,
-                                        .a_row = ny, .b_row = nx, .c_row = nx};
+                const struct place p = {.a = a + y,
+                                        .b = b + x,
+                                        .c = c + y * nx + x,
+                                        .a_row = ny,
+                                        .b_row = nx,
+                                        .c_row = nx};
                 part_of(p, nz, least(BLOCK_ROWS, ny - y), least(PART, nx - x));
             }
 }

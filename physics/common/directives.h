@@ -48,7 +48,7 @@
 #define ROW_PART(nx) (nx)
 #define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
-#define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+:sum))
+#define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
 #elif defined(__clang__)
 #define PARALLEL_ROWS                                                                              \
     PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer))
@@ -57,7 +57,7 @@
 #define PARALLEL_ROWS_SUM(total)                                                                   \
     PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)   \
            map(tofrom:total) reduction(+:total))
-#define ONCE PRAGMA(omp target defaultmap(firstprivate:pointer))
+#define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
 #define ALONG_X
@@ -70,11 +70,11 @@
 #define PARALLEL_ROWS_SUM(total)                                                                   \
     PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)   \
            map(tofrom:total) reduction(+:total))
-#define ONCE PRAGMA(omp target defaultmap(firstprivate:pointer))
+#define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
 #define ROW_PART(nx) (nx)
 #define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
-#define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+:sum))
+#define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
 #endif
 
 /* What a nest counts with, and what goes around it:

@@ -21,8 +21,9 @@ static inline real magnitude(real x)
 /* The magnitude of x with the sign of y. */
 static inline real with_sign(real x, real y)
 {
-    return _Generic(x, double: __builtin_copysign(x, y),
-                    float: __builtin_copysignf((float)x, (float)y));
+    return _Generic(x,
+        double: __builtin_copysign(x, y),
+        float: __builtin_copysignf((float)x, (float)y));
 }
 
 static inline real smaller(real a, real b)

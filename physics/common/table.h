@@ -50,15 +50,16 @@ struct miniapp_field {
     const char *standard_name; /* CF's, or NULL */
     enum field_id wet; /* what says where it means something: a mask, or the deepest wet level of
                           columns; 0: everywhere */
-    bool is_extended; /* its land enters averages on water: land gets the value of the water above */
-    bool is_nearest;  /* another grid takes the nearest cell: land has no part in water */
+    bool
+        is_extended; /* its land enters averages on water: land gets the value of the water above */
+    bool is_nearest; /* another grid takes the nearest cell: land has no part in water */
     bool is_optional;       /* where absent: stand_in times stand_in_factor, */
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
     bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
     bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
-    bool is_made;    /* where absent: made of other masks or of missing values (miniapp/file/land.h) */
-    bool is_spacing; /* a cell's extent along its axis: their sum is the domain's */
+    bool is_made; /* where absent: made of other masks or of missing values (miniapp/file/land.h) */
+    bool is_spacing;          /* a cell's extent along its axis: their sum is the domain's */
     enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
 };
 

@@ -91,8 +91,7 @@ INLINED real mean(const struct integrand *f, real p, int pairs)
     UNROLL
     for (int k = 0; k < pairs; k++) {
         struct fraction both =
-            plus(integrand_at(f, p * (real)rule[k].x),
-                 integrand_at(f, p * (real)(1 - rule[k].x)));
+            plus(integrand_at(f, p * (real)rule[k].x), integrand_at(f, p * (real)(1 - rule[k].x)));
         both.numerator *= (real)rule[k].weight;
         sum = k == 0 ? both : plus(sum, both);
     }

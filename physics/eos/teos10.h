@@ -94,8 +94,7 @@ INLINED struct teos10 teos10(real s, real t, real r)
                         t * (N(V32, V09) + t * (N(V33, V10) + t * (N(V34, V11) + t * C(V35)))))),
         .n1 = N(V37, V12) + t * (N(V38, V13) + t * (N(V39, V14) + t * C(V40))) +
               s * (N(V41, V15) + t * N(V42, V16)),
-        .n2 = N(V43, V17) + t * (N(V44, V18) + t * N(V45, V19)) +
-              s * (N(0, V20) + t * C(V46)),
+        .n2 = N(V43, V17) + t * (N(V44, V18) + t * N(V45, V19)) + s * (N(0, V20) + t * C(V46)),
         .n3 = C(V47) + t * C(V48),
     };
 }

@@ -44,7 +44,7 @@ struct ocean {
     const uint8_t *maskT, *maskU, *maskV, *maskW;
     const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
     real drdT, drdT_by_T, drdT_by_depth, drdS; /* of equations of state 1 to 4, at THETA_0 */
-    real taper_rate, taper_offset; /* taper = 1 / (1 + 2^(rate |s| - offset)) */
+    real taper_rate, taper_offset;             /* taper = 1 / (1 + 2^(rate |s| - offset)) */
     real K_iso_steep;
 };
 
@@ -185,7 +185,7 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
  * Where the lateral face is closed Ai_lateral is 0.
  */
 INLINED real top_corner(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
-                       struct expansion r, real per_drodz, real maskW, int ip, int kr)
+                        struct expansion r, real per_drodz, real maskW, int ip, int kr)
 {
     const ptrdiff_t face = c - (1 - ip) * d->next;
     const real distance_s = drho(o, r, face, face + d->next) * per_drodz;
@@ -238,6 +238,7 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     const real taper_rate = (real)rate;
     const real taper_offset = (real)(rate * iso_slopec);
 
+    /* clang-format off */
 #define OCEAN                                                                                      \
     {.nx = nx, .ny = ny, .nz = nz, .salt = salt, .temp = temp, .K_iso = K_iso,                      \
      .maskT = maskT, .maskU = maskU, .maskV = maskV, .maskW = maskW,                               \
@@ -247,6 +248,7 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
      .taper_offset = taper_offset, .K_iso_steep = K_iso_steep}
 #define EAST {.next = 1, .mask = maskU, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
 #define NORTH {.next = nx, .mask = maskV, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
+    /* clang-format on */
 
     /* Both directions are computed wherever one of them is needed; the rest is set to zero
      * after. */

@@ -264,12 +264,12 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
                         adv_flux(w[i - down], here + below, rz.jm2, rz.jm1, rz.j, dt_dz_below);
 
                     const real lateral = value_if(faces & WATER, (adv_fw - adv_fe) * per_dx +
-                                                                  (adv_fs - adv_fn) * per_dy);
+                                                                     (adv_fs - adv_fn) * per_dy);
                     const real tendency =
                         lateral + adv_fb * per_height_below - adv_ft * per_height_above;
                     dtke[i] = tendency;
-                    tke_taup1[i] += dt_mom * value_if(faces & WATER, diffusion) + dt_now * tendency -
-                                    dt_before * dtke_taum1[i];
+                    tke_taup1[i] += dt_mom * value_if(faces & WATER, diffusion) +
+                                    dt_now * tendency - dt_before * dtke_taum1[i];
                 }
             }
 }
