@@ -1,5 +1,5 @@
 /*
- * The library of miniapp: the mixing physics of the Veros ocean model on host threads and GPUs.
+ * The library of miniapp: kernels of the Veros ocean model on host threads and GPUs.
  *
  *     miniapp/status.h    what a call can come to, and the message of the last failure
  *     miniapp/grid.h      the grid, its axes and ghost cells
@@ -12,13 +12,14 @@
  *     miniapp/file.h      inputs, references and outputs in HDF5
  *
  * Fields, settings, kernels and sequences are found by name, and what they are is asked by
- * functions: a client that was compiled against an older minor version goes on working.
+ * functions; the few structures that are not opaque never change. So a client that was compiled
+ * against an older minor version goes on working.
  *
  * A whole client:
  *
- *     struct miniapp_grid grid = {nx, ny, nz};
- *     struct miniapp_device *device;
- *     struct miniapp_state *state;
+ *     struct miniapp_grid grid = {nx, ny, nz}; // with two ghosts on each side of x and y
+ *     struct miniapp_device *device = NULL;
+ *     struct miniapp_state *state = NULL;
  *     if (miniapp_device_open("gpu", &device) ||
  *         miniapp_state_create(device, MINIAPP_FLOAT64, &grid, &state) ||
  *         miniapp_state_set(state, "salt", salt) || miniapp_state_set(state, "temp", temp) ||
@@ -29,7 +30,7 @@
  *     miniapp_device_close(device);
  *
  * A state, and what is made on it, is used by one thread at a time; different states may be used
- * by different threads.
+ * by different threads. Files are read and written by one thread of the process at a time.
  */
 #ifndef MINIAPP_H
 #define MINIAPP_H

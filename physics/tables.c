@@ -336,7 +336,7 @@ const char *miniapp_kernel_subject(const struct miniapp_kernel *kernel)
     return kernel->subject;
 }
 
-size_t miniapp_kernel_arguments(const struct miniapp_kernel *kernel)
+size_t miniapp_kernel_argument_count(const struct miniapp_kernel *kernel)
 {
     return kernel->argument_count;
 }
@@ -363,7 +363,7 @@ int miniapp_argument_ghosts(const struct miniapp_kernel *kernel, size_t place,
     return kernel->arguments[place].ghosts[side];
 }
 
-size_t miniapp_kernel_settings(const struct miniapp_kernel *kernel)
+size_t miniapp_kernel_setting_count(const struct miniapp_kernel *kernel)
 {
     return kernel->setting_count;
 }

@@ -127,7 +127,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
     const struct miniapp_field *wanted[MOST];
     size_t count = 0;
     struct miniapp_input *input;
-    for (size_t i = 0; i < miniapp_kernel_arguments(kernel) && count < MOST; i++)
+    for (size_t i = 0; i < miniapp_kernel_argument_count(kernel) && count < MOST; i++)
         if (miniapp_argument_access(kernel, i) == MINIAPP_READ ||
             miniapp_argument_access(kernel, i) == MINIAPP_UPDATE)
             wanted[count++] = miniapp_argument_field(kernel, i);
@@ -135,7 +135,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
         return;
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
-        const struct miniapp_target target = {ocean, miniapp_field_name(wanted[i]), true};
+        const struct miniapp_destination target = {ocean, miniapp_field_name(wanted[i]), true};
         good = miniapp_input_load(input, wanted[i], &target, 1) == MINIAPP_DONE;
     }
     if (good)
@@ -146,7 +146,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
 static void read_as_reference(const char *path, const struct miniapp_kernel *kernel,
                               const struct miniapp_grid *grid)
 {
-    for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++) {
+    for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++) {
         const enum miniapp_access access = miniapp_argument_access(kernel, i);
         struct miniapp_reference reference;
         if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&

@@ -244,7 +244,7 @@ def test_gpu_that_is_not_built_in(miniapp, small, reference):
 def auto(miniapp, small, reference, why, env):
     """--device auto takes the cpu, and says so and why."""
     text = miniapp.passes(small, "--device", "auto", "--validate", reference, "--format", "json",
-                          warning=f"--device auto takes the cpu: .*{why}", env=env)
+                          warning=f"device 'auto' is the cpu: .*{why}", env=env)
     return json.loads(text)["results"]
 
 

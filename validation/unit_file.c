@@ -116,8 +116,9 @@ static void what_is_written_is_read(void **state)
     assert_memory_equal(&own, &grid, sizeof(grid));
     assert_true(miniapp_input_has_ghosts(input) && !miniapp_input_is_cyclic(input));
     assert_done(miniapp_state_add(narrow, "my_salt", "salt"));
-    const struct miniapp_target targets[] = {{ocean, "salt", false}, {narrow, "my_salt", false}};
-    const struct miniapp_target bottom = {ocean, "kbot", false};
+    const struct miniapp_destination targets[] = {{ocean, "salt", false},
+                                                  {narrow, "my_salt", false}};
+    const struct miniapp_destination bottom = {ocean, "kbot", false};
     assert_done(miniapp_input_load(input, &fields[FIELD_salt], targets, 2));
     assert_done(miniapp_input_load(input, &fields[FIELD_kbot], &bottom, 1));
     assert_done(miniapp_input_load(input, &fields[FIELD_kbot], NULL, 0)); /* checks it only */
@@ -165,8 +166,10 @@ static void targets_have_to_fit(void **state)
     struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, grid);
     struct miniapp_state *const larger =
         state_on(cpu, MINIAPP_FLOAT64, (struct miniapp_grid){10, 8, 7});
-    const struct miniapp_target shape = {ocean, "kbot", false}, unknown = {ocean, "slat", false};
-    const struct miniapp_target other = {larger, "salt", false}, resampled = {larger, "salt", true};
+    const struct miniapp_destination shape = {ocean, "kbot", false},
+                                     unknown = {ocean, "slat", false};
+    const struct miniapp_destination other = {larger, "salt", false},
+                                     resampled = {larger, "salt", true};
     assert_refused(miniapp_input_load(input, &fields[FIELD_salt], &shape, 1), MINIAPP_USAGE,
                    "'kbot' cannot take 'salt': it has other axes or another type");
     assert_refused(miniapp_input_load(input, &fields[FIELD_salt], &unknown, 1), MINIAPP_USAGE,

@@ -215,7 +215,7 @@ static bool is_read(const struct miniapp_kernel *kernel, size_t argument)
  * no more ghosts than there are. */
 static void check_arguments(const struct miniapp_kernel *kernel)
 {
-    const size_t count = miniapp_kernel_arguments(kernel);
+    const size_t count = miniapp_kernel_argument_count(kernel);
     size_t read = 0, written = 0;
     for (size_t i = 0; i < count; i++) {
         const char *const name = miniapp_argument_name(kernel, i);
@@ -245,7 +245,7 @@ static void check_arguments(const struct miniapp_kernel *kernel)
 
 static void check_settings(const struct miniapp_kernel *kernel)
 {
-    for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++) {
+    for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         assert_in_range(kernel->settings[i], 0, SETTINGS - 1);
         assert_ptr_equal(miniapp_kernel_setting(kernel, i), &settings[kernel->settings[i]]);
         for (size_t other = 0; other < i; other++)

@@ -54,16 +54,16 @@ static void the_table(void **state)
         assert_ptr_equal(sequence_of(name), sequence);
         assert_true(miniapp_sequence_summary(sequence)[0] != '\0');
         assert_true(miniapp_sequence_subject(sequence)[0] != '\0');
-        assert_true(miniapp_sequence_steps(sequence) > 0);
+        assert_true(miniapp_sequence_step_count(sequence) > 0);
         for (size_t other = 0; other < place; other++)
             assert_string_not_equal(name, miniapp_sequence_name(miniapp_sequence_at(other)));
         if (place >= miniapp_kernel_count())
             continue;
         const struct miniapp_kernel *const kernel = miniapp_kernel_at(place);
         assert_string_equal(name, miniapp_kernel_name(kernel));
-        assert_int_equal(miniapp_sequence_steps(sequence), 1);
+        assert_int_equal(miniapp_sequence_step_count(sequence), 1);
         assert_ptr_equal(miniapp_sequence_kernel(sequence, 0), kernel);
-        for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++)
+        for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
             assert_ptr_equal(miniapp_sequence_field(sequence, 0, i),
                              miniapp_argument_field(kernel, i));
     }
@@ -102,9 +102,10 @@ static void bindings_of_several_steps(void **state)
     const struct miniapp_sequence *const plain = sequence_of("mixing");
     const struct miniapp_sequence *const bound = sequence_of("mixing:salt=forc");
     size_t changed = 0;
-    assert_int_equal(miniapp_sequence_steps(bound), miniapp_sequence_steps(plain));
-    for (size_t s = 0; s < miniapp_sequence_steps(plain); s++)
-        for (size_t i = 0; i < miniapp_kernel_arguments(miniapp_sequence_kernel(plain, s)); i++) {
+    assert_int_equal(miniapp_sequence_step_count(bound), miniapp_sequence_step_count(plain));
+    for (size_t s = 0; s < miniapp_sequence_step_count(plain); s++)
+        for (size_t i = 0; i < miniapp_kernel_argument_count(miniapp_sequence_kernel(plain, s));
+             i++) {
             const struct miniapp_field *const before = miniapp_sequence_field(plain, s, i);
             const struct miniapp_field *const after = miniapp_sequence_field(bound, s, i);
             const bool is_salt = before == field_of("salt");
@@ -208,9 +209,9 @@ static void settings_that_are_used(void **state)
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
         for (size_t id = 0; id < SETTINGS; id++) {
             bool used = false;
-            for (size_t s = 0; s < miniapp_sequence_steps(sequence); s++) {
+            for (size_t s = 0; s < miniapp_sequence_step_count(sequence); s++) {
                 const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, s);
-                for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++)
+                for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++)
                     used = used || miniapp_kernel_setting(kernel, i) == &settings[id];
             }
             assert_int_equal(miniapp_sequence_uses(sequence, &settings[id]), used);
@@ -395,7 +396,7 @@ static void what_kernels_leave_of_ghosts(void **state)
     for (size_t s = 0; s < 3; s++) {
         const struct miniapp_kernel *const kernel =
             miniapp_sequence_kernel(sequence_of("mixing"), s);
-        for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++) {
+        for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++) {
             const enum miniapp_access access = miniapp_argument_access(kernel, i);
             for (int side = 0; side < MINIAPP_SIDES; side++)
                 assert_int_equal(miniapp_state_ghosts(

@@ -856,7 +856,7 @@ static void devices(void **state)
     assert_non_null(strstr(miniapp_message(), "device 'gpu:999' cannot be used: "));
     assert_string_equal(miniapp_device_label(device), on_host ? "cpu" : "gpu:0");
     const bool is_emulated = strcmp(miniapp_device_kind(device), "emulated") == 0;
-    assert_int_equal(miniapp_device_in_host_memory(device), on_host || is_emulated);
+    assert_int_equal(miniapp_device_takes_host_memory(device), on_host || is_emulated);
     assert_true(on_host ? miniapp_device_empty_call(device) == 0
                         : miniapp_device_empty_call(device) > 0);
     assert_true(miniapp_device_name(device)[0] != '\0');

@@ -1,7 +1,8 @@
 /*
  * A client in C: holds an ocean on a device and runs the equation of state on it.
  *
- *     cc main.c $(pkg-config --cflags --libs miniapp) -o client && ./client gpu
+ *     cc main.c $(pkg-config --cflags --libs miniapp) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir miniapp) -o client && ./client gpu
  *
  * CMakeLists.txt builds it by CMake.
  */

@@ -1,7 +1,8 @@
 /*
  * A client in C++: as main.c, with owners that free what they hold.
  *
- *     c++ main.cpp $(pkg-config --cflags --libs miniapp) -o client && ./client gpu
+ *     c++ main.cpp $(pkg-config --cflags --libs miniapp) \
+ *         -Wl,-rpath,$(pkg-config --variable=libdir miniapp) -o client && ./client gpu
  */
 #include <iostream>
 #include <memory>

@@ -3,7 +3,8 @@
  *
  * "cpu" are the host's threads. "gpu" and "gpu:N" are devices of the offload module, which is
  * loaded when the first of them is opened; "auto" is the first of them or else the cpu. A device
- * may also be named by its kind, as "nvidia", "nvidia:1", "amd" or "emulated".
+ * may also be named by its kind, as "nvidia", "nvidia:1", "amd" or "emulated". The module is
+ * lib/miniapp-offload.so, installed by a build for GPUs beside the shared library.
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -17,11 +18,12 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 
-/* Finds and probes a device; MINIAPP_DEVICE, with the reason, if it cannot be used. */
+/* Finds and probes a device; MINIAPP_DEVICE, with the reason, and NULL in `device`, if it cannot be
+ * used. */
 MINIAPP_API enum miniapp_status miniapp_device_open(const char *name,
                                                     struct miniapp_device **device);
 
-/* Frees a device. The states on it have to be freed before. */
+/* Frees a device. The states on it have to be freed before. NULL is allowed. */
 MINIAPP_API void miniapp_device_close(struct miniapp_device *device);
 
 /* "cpu" or "gpu:N" */
@@ -33,8 +35,9 @@ MINIAPP_API const char *miniapp_device_name(const struct miniapp_device *device)
 /* "host", "nvidia", "amd" or "emulated" */
 MINIAPP_API const char *miniapp_device_kind(const struct miniapp_device *device);
 
-/* Whether its memory is the host's: what it holds counts against the host's. */
-MINIAPP_API bool miniapp_device_in_host_memory(const struct miniapp_device *device);
+/* Whether what it holds counts against the host's memory. An emulated device takes host memory, and
+ * fields are copied to it all the same. */
+MINIAPP_API bool miniapp_device_takes_host_memory(const struct miniapp_device *device);
 
 /* The seconds that one call of an empty kernel took; 0 on the host. */
 MINIAPP_API double miniapp_device_empty_call(const struct miniapp_device *device);

@@ -35,10 +35,12 @@ MINIAPP_API const char *
 miniapp_field_standard_name(const struct miniapp_field *field); /* or NULL */
 MINIAPP_API enum miniapp_type miniapp_field_type(const struct miniapp_field *field);
 
-/* Whether an input file may lack the field; something else stands in for it then. */
+/* Whether an input file may lack the field; something else stands in for it then. In a state
+ * nothing does: whoever fills it sets every field that is read. */
 MINIAPP_API bool miniapp_field_is_optional(const struct miniapp_field *field);
 
-/* The values that an input may hold. Limits near those of double count as none. */
+/* The values that an input may hold. -DBL_MAX and DBL_MAX are no limits, and DBL_MIN means above
+ * 0. */
 MINIAPP_API void miniapp_field_range(const struct miniapp_field *field, double *least,
                                      double *most);
 

@@ -18,7 +18,7 @@ MINIAPP_BEGIN
 
 struct miniapp_input;
 
-/* How a file is to be read. It may gain more, and an older client goes on working. */
+/* How a file is to be read. Later versions may add options. */
 struct miniapp_input_options;
 
 /* NULL if memory is short. */
@@ -70,17 +70,17 @@ MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,
 
 /* A field of a state that is to be filled. Where `resample` is true the field is interpolated from
  * the file's grid to the state's, else the state has the grid of miniapp_input_grid. */
-struct miniapp_target {
+struct miniapp_destination {
     struct miniapp_state *state;
     const char *name;
     bool resample;
 };
 
-/* Reads one of the wanted fields, checks its values and puts it where it is wanted. MINIAPP_USAGE
- * where it is none of them, or a target has another shape. */
+/* Reads one of the wanted fields, checks its values and puts it into each destination.
+ * MINIAPP_USAGE where it is none of them, or a destination has another shape. */
 MINIAPP_API enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                                    const struct miniapp_field *field,
-                                                   const struct miniapp_target *targets,
+                                                   const struct miniapp_destination *to,
                                                    size_t count);
 
 /* Turns the levels of a field's values, on a grid from the bottom up as states have it, into the
@@ -101,7 +101,8 @@ struct miniapp_reference {
 };
 
 /* Reads the reference of a field on a grid. Tolerances are the dataset's attributes rtol and atol
- * (rtol_float32 and atol_float32 in float32), or else defaults. */
+ * (rtol_float32 and atol_float32 in float32), or else 1e-10 (1e-4) and 1e-12 (1e-5) of the largest
+ * value. A value x agrees where |x - ref| <= atol + rtol |ref|. */
 MINIAPP_API enum miniapp_status miniapp_reference_read(const char *path,
                                                        const struct miniapp_field *field,
                                                        const struct miniapp_grid *grid,
@@ -114,7 +115,7 @@ MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
 /*
  * A file grows under another name beside its final place and takes it only when it is whole, so
  * whatever was there before stays until then; on a failure, or by miniapp_abandon, nothing is left.
- * One at a time.
+ * A process has one output open at a time.
  */
 struct miniapp_output;
 

@@ -1,9 +1,9 @@
 /*
  * The grid: Veros's staggered Arakawa C-grid.
  *
- * Every field is stored (z, y, x) with x fastest. z = 0 is the bottom level and
- * z = nz - 1 the surface. nx and ny include MINIAPP_HALO ghost cells on each side,
- * so the interior is [2, n - 2).
+ * Axes are in the order z, y, x with x fastest, of which a field may lack some, behind those that
+ * count the corners of isoneutral mixing. z = 0 is the bottom level and z = nz - 1 the surface. nx
+ * and ny include MINIAPP_HALO ghost cells on each side, so the interior is [2, n - 2).
  */
 #ifndef MINIAPP_GRID_H
 #define MINIAPP_GRID_H

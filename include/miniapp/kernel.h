@@ -37,7 +37,7 @@ enum miniapp_access {
 
 /* Its arguments, each with a name, the field that it is bound to unless a caller says otherwise,
  * and an access. */
-MINIAPP_API size_t miniapp_kernel_arguments(const struct miniapp_kernel *kernel);
+MINIAPP_API size_t miniapp_kernel_argument_count(const struct miniapp_kernel *kernel);
 MINIAPP_API const char *miniapp_argument_name(const struct miniapp_kernel *kernel, size_t place);
 MINIAPP_API const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *kernel,
                                                                size_t place);
@@ -51,16 +51,17 @@ MINIAPP_API int miniapp_argument_ghosts(const struct miniapp_kernel *kernel, siz
                                         enum miniapp_side side);
 
 /* The settings that it reads. */
-MINIAPP_API size_t miniapp_kernel_settings(const struct miniapp_kernel *kernel);
+MINIAPP_API size_t miniapp_kernel_setting_count(const struct miniapp_kernel *kernel);
 MINIAPP_API const struct miniapp_setting *
 miniapp_kernel_setting(const struct miniapp_kernel *kernel, size_t place);
 
-/* Flops of one call; a fused multiply-add counts two. */
+/* Flops of one call with these settings, which may not be NULL; a fused multiply-add counts two. */
 MINIAPP_API double miniapp_kernel_flops(const struct miniapp_kernel *kernel,
                                         const struct miniapp_grid *grid,
                                         const struct miniapp_settings *settings);
 
-/* Bytes that one call must move: each argument read once, written once, or both. */
+/* Bytes that one call must move: each argument is read once or written once; an updated one and
+ * scratch are both. */
 MINIAPP_API double miniapp_kernel_bytes(const struct miniapp_kernel *kernel,
                                         const struct miniapp_grid *grid,
                                         enum miniapp_precision precision,

@@ -3,8 +3,8 @@
  *
  * Every kernel is a sequence of one step, of the same name. Others, such as "mixing", have more. A
  * binding is ARGUMENT=FIELD, where ARGUMENT is the name of a kernel's argument or of the field that
- * it is bound to; "triad:salt=temp" is the kernel triad with the argument salt bound to the field
- * temp.
+ * it is bound to: "triad:b=temp" is the kernel triad with its argument b bound to the field temp,
+ * and so is "triad:salt=temp", since b is bound to salt otherwise.
  */
 #ifndef MINIAPP_SEQUENCE_H
 #define MINIAPP_SEQUENCE_H
@@ -31,7 +31,7 @@ MINIAPP_API const char *miniapp_sequence_summary(const struct miniapp_sequence *
 MINIAPP_API const char *miniapp_sequence_subject(const struct miniapp_sequence *sequence);
 
 /* Its steps: the kernel, and the field of each of the kernel's arguments. */
-MINIAPP_API size_t miniapp_sequence_steps(const struct miniapp_sequence *sequence);
+MINIAPP_API size_t miniapp_sequence_step_count(const struct miniapp_sequence *sequence);
 MINIAPP_API const struct miniapp_kernel *
 miniapp_sequence_kernel(const struct miniapp_sequence *sequence, size_t step);
 MINIAPP_API const struct miniapp_field *

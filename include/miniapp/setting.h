@@ -32,7 +32,8 @@ MINIAPP_API enum miniapp_status miniapp_setting_check(const struct miniapp_setti
                                                       double value, const char *where,
                                                       enum miniapp_status status);
 
-/* A value for each setting: the defaults at first. */
+/* A value for each setting: the defaults at first. They are for asking what kernels cost; a state
+ * has settings of its own, which miniapp_state_set_setting sets. */
 struct miniapp_settings;
 
 /* NULL if memory is short. */

@@ -3,8 +3,8 @@
  * and plans, which run kernels on them.
  *
  * A state holds each field once. It knows whether the host's copy of a field and the device's are
- * current, and how many of its ghost cells are; it copies and exchanges what is needed and not
- * current, and nothing else. Where the device is the host there is one copy.
+ * current, and how many of its ghost cells on each side are; it copies and exchanges what is needed
+ * and not current, and nothing else. Where the device is the host there is one copy.
  *
  * A field takes memory when it is set or bound. Beside the fields of the table a state may have
  * others of the same shape: more tracers, or other time levels.
@@ -23,15 +23,19 @@ MINIAPP_BEGIN
 
 struct miniapp_state;
 
-/* The grid has ghosts. MINIAPP_USAGE where it is too small or too large. */
+/* The grid has ghosts. MINIAPP_USAGE, and NULL in `state`, where it is too small or too large. */
 MINIAPP_API enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
                                                      enum miniapp_precision precision,
                                                      const struct miniapp_grid *grid,
                                                      struct miniapp_state **state);
+/* Frees its fields and scratch, on the device, too; nothing frees them earlier. Its plans may only
+ * be freed then. NULL is allowed. */
 MINIAPP_API void miniapp_state_free(struct miniapp_state *state);
 
-/* Says where the state's interior lies in the interior of a whole ocean, whose grid has ghosts,
- * too. At first the state is the whole ocean. */
+/* Says that the state is a part of an ocean: the first cell of its interior is cell (x0, y0) of the
+ * interior of the whole, from 0; both grids include their ghosts. At first the state is the whole.
+ * The ghosts of a part come from elsewhere: its owner sets them, and nothing here exchanges them.
+ */
 MINIAPP_API enum miniapp_status miniapp_state_place(struct miniapp_state *state,
                                                     const struct miniapp_grid *whole, size_t x0,
                                                     size_t y0);
@@ -58,9 +62,10 @@ MINIAPP_API enum miniapp_status miniapp_state_add(struct miniapp_state *state, c
 /* Whether the state has a field of that name which holds something. */
 MINIAPP_API bool miniapp_state_has(const struct miniapp_state *state, const char *name);
 
-/* Copies all elements of a field, ghosts included, from or to an array of double. In float32 they
- * are narrowed. MINIAPP_INPUT, and nothing is changed, where one does not fit: it is too large for
- * float32, not 0 or 1 in a mask, or not whole or below 0 in an index. */
+/* Copies all elements of a field, ghosts included, from or to an array of double; all ghosts count
+ * as current then. In float32 the elements are narrowed. MINIAPP_INPUT, and nothing is changed,
+ * where one does not fit: it is too large for float32, not 0 or 1 in a mask, or not whole or below
+ * 0 in an index. */
 MINIAPP_API enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
                                                   const double *values);
 MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
@@ -70,8 +75,8 @@ MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, c
 MINIAPP_API enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state,
                                                            const char *name, double *values);
 
-/* Like set and get, for `count` elements from the one numbered `first` on. A field that is set part
- * by part counts as set, with its ghosts, from the first part on. */
+/* Like set and get, for `count` elements from the one numbered `first` on. A field that held
+ * nothing counts as set, with its ghosts, from the first part on. */
 MINIAPP_API enum miniapp_status miniapp_state_set_part(struct miniapp_state *state,
                                                        const char *name, size_t first, size_t count,
                                                        const double *values);
@@ -80,17 +85,18 @@ MINIAPP_API enum miniapp_status miniapp_state_get_part(struct miniapp_state *sta
                                                        double *values);
 
 /* The host's copy, in the state's precision and the field's type. That of `read` is current, and
- * may be read until the state changes; that of `write` has to be filled before the state is used
- * again. NULL, with a message, if there is none. */
+ * may be read until the state changes; that of `write` has to be filled, ghosts included, before
+ * the state is used again. NULL, with a message, if there is none. */
 MINIAPP_API const void *miniapp_state_read(struct miniapp_state *state, const char *name);
 MINIAPP_API void *miniapp_state_write(struct miniapp_state *state, const char *name);
 
 /* Rotates time levels without a copy: each field gets what the next one holds, and the last gets
- * what the first held. They must have the same shape, and none may be named twice. */
+ * what the first held. Plans go by the names, too. The fields must have the same shape, and none
+ * may be named twice. */
 MINIAPP_API enum miniapp_status miniapp_state_rotate(struct miniapp_state *state,
                                                      const char *const *names, size_t count);
 
-/* Makes all ghosts of a field current. */
+/* Makes all ghosts of a field current. MINIAPP_USAGE where the state is a part of an ocean. */
 MINIAPP_API enum miniapp_status miniapp_state_exchange(struct miniapp_state *state,
                                                        const char *name);
 
@@ -131,7 +137,7 @@ MINIAPP_API enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
 MINIAPP_API void miniapp_plan_free(struct miniapp_plan *plan);
 
 /* Runs its kernels; before each, it makes current what the kernel reads. MINIAPP_USAGE if a field
- * that is read was never set. */
+ * that is read was never set, or needs ghosts from another part of the ocean. */
 MINIAPP_API enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan);
 
 /* The seconds that a step took in the last run, with the copies and exchanges before it. */

@@ -160,7 +160,7 @@ static double bytes_of(const struct row *row, const struct miniapp_field *field,
 /* What a row adds to the host's memory. */
 static double host_bytes(const struct bench *bench, const struct row *row, bool each_call)
 {
-    const bool on_host = miniapp_device_in_host_memory(row->device);
+    const bool on_host = miniapp_device_takes_host_memory(row->device);
     const bool copies = each_call && strcmp(miniapp_device_kind(row->device), "host") != 0;
     double bytes = 0;
     for (size_t i = 0; i < miniapp_field_count(); i++) {
@@ -289,7 +289,7 @@ static const struct bound_field *find_field(const struct row *row,
 
 /* Lists the fields of states into which a field of the file is read, each once. */
 static size_t list_targets(const struct bench *bench, const struct miniapp_field *field,
-                           const struct miniapp_grid *own, struct miniapp_target *targets)
+                           const struct miniapp_grid *own, struct miniapp_destination *targets)
 {
     size_t count = 0;
     for (int i = 0; i < bench->count; i++) {
@@ -299,8 +299,8 @@ static size_t list_targets(const struct bench *bench, const struct miniapp_field
         for (size_t t = 0; t < count && !is_known; t++)
             is_known = targets[t].state == row->state && strcmp(targets[t].name, bound->name) == 0;
         if (!is_known)
-            targets[count++] = (struct miniapp_target){row->state, bound->name,
-                                                       !own || !same_grid(&row->grid, own)};
+            targets[count++] = (struct miniapp_destination){row->state, bound->name,
+                                                            !own || !same_grid(&row->grid, own)};
     }
     return count;
 }
@@ -310,7 +310,7 @@ static enum miniapp_status load_fields(struct bench *bench, struct miniapp_input
 {
     const size_t fields = miniapp_field_count();
     const struct miniapp_grid own = miniapp_input_grid(input);
-    struct miniapp_target *targets = malloc(((size_t)bench->count + 1) * sizeof(*targets));
+    struct miniapp_destination *targets = malloc(((size_t)bench->count + 1) * sizeof(*targets));
     enum miniapp_status status =
         targets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a list of fields");
     for (size_t i = 0; i < fields && !status && !stop_signal(); i++) {
@@ -397,7 +397,7 @@ static enum miniapp_status time_call(struct row *row, double *seconds)
 static enum miniapp_status sample_call(struct row *row)
 {
     const enum miniapp_status status = time_call(row, &row->samples.seconds[row->samples.count++]);
-    for (size_t s = 0; s < miniapp_sequence_steps(row->sequence); s++)
+    for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
     return status;
 }
@@ -445,7 +445,7 @@ static enum miniapp_status warm_up(struct row *row, const struct method *method)
         method->repetitions ? method->repetitions : calls_within(method->seconds, row->last);
     row->turn = turn_length(samples->wanted, row->last);
     samples->seconds = malloc(samples->wanted * sizeof(*samples->seconds));
-    row->step_seconds = calloc(miniapp_sequence_steps(row->sequence), sizeof(double));
+    row->step_seconds = calloc(miniapp_sequence_step_count(row->sequence), sizeof(double));
     if (!status && (!samples->seconds || !row->step_seconds))
         status = fail(MINIAPP_DEVICE, "out of memory for the times of %zu calls", samples->wanted);
     return status;

@@ -172,7 +172,10 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
     char reason[DEVICE_TEXT] = "";
     *opened = NULL;
     if (!is_device_name(name))
-        return fail(MINIAPP_USAGE, "unknown device '%s'; there are cpu, gpu, gpu:N and auto", name);
+        return fail(MINIAPP_USAGE,
+                    "unknown device '%s'; there are cpu, auto, gpu, nvidia, amd "
+                    "and emulated, the last four also with :N",
+                    name);
     struct miniapp_device *const device = calloc(1, sizeof(*device));
     if (!device)
         return fail(MINIAPP_DEVICE, "out of memory for a device");
@@ -180,7 +183,7 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
     const bool is_cpu = strcmp(name, "cpu") == 0;
     bool is_open = is_cpu ? open_host(device, reason) : open_named(name, device, reason);
     if (!is_open && strcmp(name, "auto") == 0) {
-        warn("--device auto takes the cpu: %s", reason);
+        warn("device 'auto' is the cpu: %s", reason);
         is_open = open_host(device, reason);
     }
     if (is_open)
@@ -210,7 +213,7 @@ const char *miniapp_device_kind(const struct miniapp_device *device)
     return target_kind_name(device->backend->kind);
 }
 
-bool miniapp_device_in_host_memory(const struct miniapp_device *device)
+bool miniapp_device_takes_host_memory(const struct miniapp_device *device)
 {
     return device->backend->takes_host_memory;
 }

@@ -386,7 +386,7 @@ bool miniapp_input_setting(const struct miniapp_input *input, const struct minia
 
 static enum miniapp_status check_target(const struct miniapp_input *input,
                                         const struct miniapp_field *field,
-                                        const struct miniapp_target *target)
+                                        const struct miniapp_destination *target)
 {
     const struct miniapp_grid own = miniapp_input_grid(input);
     const struct miniapp_grid grid = miniapp_state_grid(target->state);
@@ -407,7 +407,7 @@ static enum miniapp_status check_target(const struct miniapp_input *input,
 /* Plane by plane: the state's memory is all that is needed beside the file's field. */
 static enum miniapp_status fill(const struct miniapp_input *input,
                                 const struct miniapp_field *field, const double *values,
-                                const struct miniapp_target *target)
+                                const struct miniapp_destination *target)
 {
     const struct file_grid from = {input->grid, input->has_ghosts, input->is_cyclic};
     const struct miniapp_grid to = miniapp_state_grid(target->state);
@@ -423,7 +423,7 @@ static enum miniapp_status fill(const struct miniapp_input *input,
 
 enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_field *field,
-                                       const struct miniapp_target *targets, size_t count)
+                                       const struct miniapp_destination *targets, size_t count)
 {
     double *values = NULL;
     if (!input->needed[field_id(field)])

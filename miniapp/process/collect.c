@@ -142,7 +142,7 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
 /* Each step's share of the time of a sequence of several; NULL for a kernel. */
 static struct share *shares_of(const struct row *row)
 {
-    const size_t count = miniapp_sequence_steps(row->sequence);
+    const size_t count = miniapp_sequence_step_count(row->sequence);
     struct share *shares = count > 1 ? malloc(count * sizeof(*shares)) : NULL;
     double sum = 0;
     for (size_t s = 0; shares && s < count; s++)
@@ -186,7 +186,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->device_bytes = miniapp_plan_bytes(row->plan);
     result->state_bytes = miniapp_state_bytes(row->state);
     result->shares = shares_of(row);
-    result->share_count = result->shares ? miniapp_sequence_steps(row->sequence) : 0;
+    result->share_count = result->shares ? miniapp_sequence_step_count(row->sequence) : 0;
     result->to_device = to_device;
     result->from_device = from_device;
     result->bandwidth = rate_of(bench, row->triad, true);

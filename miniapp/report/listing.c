@@ -34,9 +34,9 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
             miniapp_kernel_summary(kernel), miniapp_kernel_source(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
         fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
-    for (size_t i = 0; i < miniapp_kernel_arguments(kernel); i++)
+    for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
         list_argument(stream, kernel, i);
-    for (size_t i = 0; i < miniapp_kernel_settings(kernel); i++) {
+    for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
         fprintf(stream, "  setting %-17s [%g] %s: %s\n", miniapp_setting_name(setting),
                 miniapp_setting_default(setting), miniapp_setting_units(setting),
@@ -51,7 +51,7 @@ static void list_sequence(FILE *stream, const struct miniapp_sequence *sequence)
 {
     fprintf(stream, "sequence %s: %s\n  runs", miniapp_sequence_name(sequence),
             miniapp_sequence_summary(sequence));
-    for (size_t s = 0; s < miniapp_sequence_steps(sequence); s++)
+    for (size_t s = 0; s < miniapp_sequence_step_count(sequence); s++)
         fprintf(stream, "%s %s", s ? "," : "",
                 miniapp_kernel_name(miniapp_sequence_kernel(sequence, s)));
     fprintf(stream, "\n\n");

@@ -279,7 +279,7 @@ const char *miniapp_sequence_subject(const struct miniapp_sequence *sequence)
     return sequence->subject;
 }
 
-size_t miniapp_sequence_steps(const struct miniapp_sequence *sequence)
+size_t miniapp_sequence_step_count(const struct miniapp_sequence *sequence)
 {
     return sequence->count;
 }

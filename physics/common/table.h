@@ -58,7 +58,7 @@ struct miniapp_field {
     double stand_in_factor;
     bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
     bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
-    bool is_made; /* where absent: made of other masks or of missing values (miniapp/file/land.h) */
+    bool is_made; /* where absent: made of other masks or of missing values (miniapp/file/land.c) */
     bool is_spacing;          /* a cell's extent along its axis: their sum is the domain's */
     enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
 };
