@@ -139,7 +139,7 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
 void read_scales(hid_t file, struct scales *scales)
 {
     *scales = (struct scales){0};
-    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, scales) < 0)
+    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, scales) < 0)
         scales->is_incomplete = true;
 }
 

@@ -121,7 +121,7 @@ enum miniapp_status find_names(struct miniapp_input *input,
     const enum miniapp_status status = find_by_name(input, options);
     if (status || !lacks_any(input))
         return status;
-    H5Literate(input->file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, &search);
+    H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, &search);
     return search.status;
 }
 
@@ -221,7 +221,7 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
     const bool lacks_water = (input->needed[FIELD_temp] && !is_there(input, FIELD_temp)) ||
                              (input->needed[FIELD_salt] && !is_there(input, FIELD_salt));
     if (lacks_water)
-        H5Literate(input->file, H5_INDEX_NAME, H5_ITER_INC, NULL, look_for_other, quantities);
+        H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_for_other, quantities);
     const bool lacks_height = input->needed[FIELD_zt] && !is_there(input, FIELD_zt);
     snprintf(hints, 4 * SENTENCE,
              "%s%s%s%s; --variable NAME=THEIRS takes another dataset, "
