@@ -202,11 +202,12 @@ static error_t add_device(struct options *options, const char *name)
     const size_t count = sizeof(words) / sizeof(*words);
     if (!is_device_name(name, words, count))
         return unknown("device", name, words, count);
-    if (place_of(name, options->devices, options->device_count) >= 0)
-        return 0;
+    for (size_t i = 0; i < options->device_count; i++)
+        if (strcmp(name, options->devices[i]) == 0)
+            return 0;
     if (options->device_count == MAX_REPEATS)
         return repeated("device");
-    options->devices[options->device_count++] = name;
+    snprintf(options->devices[options->device_count++], DEVICE_NAME, "%s", name);
     return 0;
 }
 
@@ -325,7 +326,7 @@ static const char *end_of_item(const char *item)
     return end;
 }
 
-/* Calls `add` for each item. The items stay in memory: options point at them. */
+/* Calls `add` for each item, which keeps no pointer at it. */
 static error_t add_each(struct options *options, const char *list,
                         error_t (*add)(struct options *options, const char *item))
 {
@@ -333,8 +334,8 @@ static error_t add_each(struct options *options, const char *list,
     for (const char *item = list, *end; !error; item = end + 1) {
         end = end_of_item(item);
         char *const copy = strndup(item, (size_t)(end - item));
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
         error = copy ? add(options, copy) : ENOMEM;
+        free(copy);
         if (!*end)
             break;
     }
@@ -543,7 +544,7 @@ static void set_defaults(struct options *options)
     if (options->kernel_count == 0)
         add_kernel(options, "all");
     if (options->device_count == 0)
-        options->devices[options->device_count++] = "cpu";
+        add_device(options, "cpu");
     if (options->shape_count == 0)
         options->shape_count = 1; /* nx = 0, the file's own grid */
     if (options->precision_count == 0)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum { MAX_REPEATS = 64 }; /* of one repeatable option */
-enum { MOST_SETTINGS = 256 };
+enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
 enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
@@ -24,7 +24,7 @@ struct options {
     const char *reference; /* a path or NULL */
     const struct miniapp_sequence *kernels[MAX_REPEATS];
     size_t kernel_count;
-    const char *devices[MAX_REPEATS];
+    char devices[MAX_REPEATS][DEVICE_NAME];
     size_t device_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
