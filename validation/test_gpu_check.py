@@ -70,6 +70,7 @@ def test_emulated_device(miniapp, tmp_path):
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
     executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
+    (tmp_path / "run" / "peers").symlink_to(SCRIPT.parent / "peers")
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o",
                      tmp_path / "out", script=tmp_path / "run" / "gpu-check")
     assert done.returncode == DONE, done

@@ -96,6 +96,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .state_bytes = number_of(transfers, "state_bytes", 0),
         .to_device = transfer_of(transfers, "to_device"),
         .from_device = transfer_of(transfers, "from_device"),
+        .loaded_marks = text_of(row, "marks"),
         .bandwidth = number_of(row, "ceiling_bytes_per_s", 0),
         .flop_rate = number_of(row, "ceiling_flops_per_s", 0),
     };

@@ -129,6 +129,8 @@ double result_share(const struct result *result)
 
 const char *result_marks(const struct result *result, const struct clock_quality *clock)
 {
+    if (result->loaded_marks)
+        return result->loaded_marks;
     const double tick = fmax(clock->cost, clock->resolution);
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;

@@ -39,6 +39,7 @@ struct result {
     struct share *shares; /* of the time, by step; of a sequence of several */
     size_t share_count;
     struct transfer_times to_device, from_device;
+    const char *loaded_marks; /* of a row that was loaded: by the clock of its own run; or NULL */
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
 };
 
