@@ -19,14 +19,14 @@ from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("sh", "dirname", "readlink")
-RUN = "mount --rbind /proc proc && mount --rbind /dev dev && exec chroot . \"$@\""
+RUN = "mount --rbind /proc proc && mount --rbind /dev dev && mount --rbind /sys sys && exec chroot . \"$@\""
 VALIDATE = ("-r", "1", "--kernel", "all", "--precision", "float64",
             "--validate", "validation/grid.reference.h5", "inputs/grid.h5")
 
 
 def make_root(folder):
     """A root with the tools that the bundle's script needs, and the libraries that those need."""
-    for name in ("proc", "dev", "tmp", "bin"):
+    for name in ("proc", "dev", "sys", "tmp", "bin"):
         (folder / name).mkdir()
     libraries = set()
     for tool in TOOLS:
