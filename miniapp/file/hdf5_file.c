@@ -42,6 +42,16 @@ enum miniapp_status open_file(const char *path, hid_t *file)
     return MINIAPP_DONE;
 }
 
+void close_attribute(hid_t attribute, hid_t type, hid_t space)
+{
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+}
+
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
                                    double *value)
 {
@@ -63,12 +73,7 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     else if (H5Aread(attribute, H5T_NATIVE_DOUBLE, value) < 0)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
                       hdf5_reason());
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    close_attribute(attribute, type, space);
     return status;
 }
 
@@ -95,12 +100,7 @@ const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_A
         read_long_text(attribute, type, text);
     else if (is_text && H5Tget_size(type) < TEXT_ATTRIBUTE && H5Aread(attribute, type, text) < 0)
         text[0] = '\0';
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    close_attribute(attribute, type, space);
     return text;
 }
 

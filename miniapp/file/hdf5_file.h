@@ -10,6 +10,9 @@
 /* A regular file; MINIAPP_INPUT where it is none of HDF5, or damaged. */
 enum miniapp_status open_file(const char *path, hid_t *file);
 
+/* Closes what of an attribute could be opened; the others are below 0. */
+void close_attribute(hid_t attribute, hid_t type, hid_t space);
+
 /* A numeric scalar attribute. `found` says whether it is there. */
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
                                    double *value);

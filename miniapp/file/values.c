@@ -58,12 +58,7 @@ static enum miniapp_status read_fills(hid_t dataset, const char *path, const cha
     for (hssize_t i = 0; i < count && is_read; i++)
         if (as_stored(dataset, &numbers[i]))
             packing->fill[packing->fills++] = numbers[i];
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    close_attribute(attribute, type, space);
     return is_read ? MINIAPP_DONE
                    : fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' must be a number",
                           path, name, dataset_name);
