@@ -59,7 +59,8 @@ def grid(rng, nx, ny, nz, dx):
     zt = dzt / 2 - np.cumsum(dzt[::-1])[::-1]
     # p differs from the depth, so that a kernel that takes one for the other shows
     return {**width, "cost": np.cos(latitude[::2]), "cosu": np.cos(latitude[1::2]),
-            "dzt": dzt, "dzw": dzw, "zt": zt, "p": -1.015 * zt}
+            "dzt": dzt, "dzw": dzw, "zt": zt, "zw": dzt - np.cumsum(dzt[::-1])[::-1],
+            "p": -1.015 * zt}
 
 
 def topography(rng, nx, ny, nz, islands):
@@ -138,6 +139,8 @@ def turbulence(rng, fields, settings, negative_tke, drain):
         "mxl": 10 ** rng.uniform(-1, 2, shape),
         "forc": 1e-8 * decay * rng.uniform(-1, 2, shape),
         "forc_tke_surface": surface,
+        "Nsqr": 10 ** rng.uniform(-7, -3, shape) * rng.choice((-1, 1), shape, p=(0.1, 0.9)),
+        "K_diss_v": 10 ** rng.uniform(-10, -6, shape),
     }
 
 

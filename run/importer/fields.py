@@ -8,7 +8,7 @@ from .options import FIELDS as GIVEN
 from .problem import Unusable, note
 
 LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
-OPTIONAL = ("tke_taup1",)  # without it the program takes 0
+OPTIONAL = ("tke_taup1", "K_diss_v")  # without them the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
 

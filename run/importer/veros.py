@@ -140,6 +140,8 @@ def add_turbulence(g, state, snapshot, settings):
     note("mxl and kappaM: from tke and the stratification, by Veros's closure")
     if isinstance(state, Restart):
         g["tke_taup1"], g["dtke_taum1"] = state.get("tke", "taup1"), state.get("dtke", "taum1")
+    if snapshot.has("K_diss_v"):
+        g["K_diss_v"] = snapshot["K_diss_v"]
     snapshot.require(("forc_tke_surface",), "as the forcing of TKE")
     g["forc_tke_surface"] = snapshot["forc_tke_surface"]
     if state is not snapshot and (snapshot["temp"] != g["temp"]).any():
