@@ -159,12 +159,15 @@ def tensor(rng, fields):
 def tracers(rng, fields):
     """A tracer that is neither temperature nor salinity, and what the level taup1 holds before."""
     shape = fields["maskT"].shape
+    depth = -fields["zt"][:, None, None]
     return {
         "tracer": 2 + waves(rng, shape[1:]) + 0.2 * rng.uniform(-1, 1, shape),
         "tracer_taup1": 2 + rng.uniform(-1, 1, shape),
         "dtracer_skew": 1e-7 * rng.uniform(-1, 1, shape),
         "temp_taup1": fields["temp"] + 0.1 * rng.uniform(-1, 1, shape),
         "salt_taup1": fields["salt"] + 0.01 * rng.uniform(-1, 1, shape),
+        "int_drhodT": -0.2 * depth * (1 + 0.2 * rng.uniform(-1, 1, shape)),
+        "int_drhodS": 0.8 * depth * (1 + 0.1 * rng.uniform(-1, 1, shape)),
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import read, write
+from conftest import DONE, QUICK, read, write
 
 OCEANS = {
     "closed": dict(nx=41, ny=33, nz=9, seed=21, dx=1e5, cyclic_x=0),
@@ -20,7 +20,7 @@ OCEANS = {
 }
 TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
 MADE = ("maskU", "maskV", "maskW")  # by the reader, of maskT
-FORMS = ("isoneutral_steps",)
+FORMS = ("isoneutral_steps", "isoneutral_mixing")
 TRACERS = {"temp": "temp_taup1", "salt": "salt_taup1"}
 ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
 
@@ -58,8 +58,10 @@ def volume(values):
 
 
 def run(miniapp, path, kernel, *arguments):
+    """The file of outputs. More threads than there are CPUs are worth a warning, but no failure."""
     out = path.with_suffix(".out.h5")
-    miniapp.passes("-k", kernel, *arguments, "-o", out, path)
+    done = miniapp.run(*QUICK, "-k", kernel, *arguments, "-o", out, path)
+    assert done.returncode == DONE, done
     return out
 
 
@@ -142,3 +144,73 @@ def lateral_loss(values, tensor, tracer, cyclic_x):
     north = np.diff(tracer, axis=1)
     in_y = (tensor["K_22"] * dzt * values["dxt"] * (values["cosu"] / values["dyu"])[:, None])[:, :-1]
     return (in_x if cyclic_x else in_x[..., :-1]).sum() + (in_y * north**2).sum()
+
+
+# ---- in one pass ----
+
+@pytest.mark.parametrize("equation", [3, 5])
+def test_one_pass_and_steps_agree(miniapp, basin, device, equation):
+    """By the change, not by the value: the rounding of a tracer is all that it may differ by."""
+    path, values, _ = basin
+    choice = ("-d", device, "--set", f"eq_of_state_type={equation}")
+    steps, one_pass = (
+        {name: read(run(miniapp, path, form, *choice), name) for name in TRACERS.values()}
+        for form in FORMS)
+    for tracer, name in TRACERS.items():
+        change = np.abs(steps[name] - values[tracer]).max()
+        allowed = 1e-12 * change + 4e-16 * np.abs(values[tracer]).max()
+        assert np.abs(one_pass[name] - steps[name]).max() <= allowed, tracer
+
+
+def test_chunks_do_not_show(miniapp, basin):
+    """Each thread computes the southern faces of its first row again."""
+    path, values, _ = basin
+    names = (*TRACERS.values(), "P_diss_iso", "P_diss_skew")
+    outputs = [[read(run(miniapp, path, "isoneutral_mixing", "-t", threads), name)
+                for name in names] for threads in (1, 2, 3, 5, 7)]
+    for output in outputs[1:]:
+        for one, other in zip(outputs[0], output):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, basin):
+    """P_diss_iso + P_diss_skew = -g / rho_0 sum vol (X_T dT + X_S dS), X the derivatives of dynamic
+    enthalpy. Not in columns of one level, whose losses have no W cell to go to."""
+    path, values, settings = basin
+    maskT = values["maskT"] & (values["maskT"].sum(axis=0) > 1)
+    if not maskT.any():
+        pytest.skip("all columns have one level")
+    values = values | {"maskT": maskT, "kbot": lowest_wet(maskT)} | even_levels(values)
+    out = run(miniapp, add(path, values), "isoneutral_mixing")
+    area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
+    height = values["dzw"].copy()
+    height[-1] /= 2  # at the surface
+    dissipated = sum((read(out, name) * area).sum(axis=(1, 2)) @ height
+                     for name in ("P_diss_iso", "P_diss_skew"))
+    terms = np.array([volume(values) * X * gain(out, values, tracer) for tracer, X in
+                      (("temp", values["int_drhodT"]), ("salt", values["int_drhodS"]))])
+    factor = -9.81 / 1024 / settings["dt_tracer"]
+    rounding = ROUNDING * sum(np.abs(volume(values) * X * values[tracer]).sum() for tracer, X in
+                              (("temp", values["int_drhodT"]), ("salt", values["int_drhodS"])))
+    assert abs(dissipated - factor * terms.sum()) <= abs(factor) * rounding
+    assert np.abs(terms).sum() > 1e5 * rounding
+
+
+def even_levels(values):
+    """Faces in the middle between T points, as in Veros, whose mapping to the W grid counts on it."""
+    nz = len(values["dzt"])
+    thickness = np.full(nz, 120.0)
+    return {"dzt": thickness, "dzw": thickness, "zt": -120 * (np.arange(nz)[::-1] + 0.5)}
+
+
+def test_without_dissipation(miniapp, basin):
+    """The tracers get the same bits, and the rest is 0."""
+    path, _, _ = basin
+    with_it, without = (
+        {name: read(run(miniapp, path, "isoneutral_mixing", "--set",
+                        f"enable_conserve_energy={choice}"), name)
+         for name in (*TRACERS.values(), "P_diss_iso", "P_diss_skew")} for choice in (1, 0))
+    for name in TRACERS.values():
+        np.testing.assert_array_equal(with_it[name], without[name])
+    assert not without["P_diss_iso"].any() and not without["P_diss_skew"].any()
+    assert with_it["P_diss_iso"].any() and with_it["P_diss_skew"].any()

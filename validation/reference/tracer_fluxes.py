@@ -136,3 +136,43 @@ def diffuse(f, tensor, tracer, taup1, dt):
     """tracer_taup1 after isoneutral diffusion, and the explicit flux."""
     flux = fluxes(f, tensor, tracer, f.K_iso, f.K_iso)
     return solve_columns(f, tensor.K_33, dt, taup1 + dt * divergence(f, flux)), flux
+
+
+def lateral_loss(f, X, flux):
+    """What a lateral flux takes from dynamic enthalpy in a cell: half of what it takes at each face."""
+    result = np.zeros(X.shape, Real)
+    rows, columns = interior(X.shape)
+    i = np.asarray(columns)
+    half = GRAVITY / RHO_0 / 2
+    for j in rows:
+        east = (X[:, j, i + 1] - X[:, j, i]) * flux.east[:, j, i]
+        west = (X[:, j, i] - X[:, j, i - 1]) * flux.east[:, j, i - 1]
+        north = (X[:, j + 1, i] - X[:, j, i]) * flux.north[:, j, i]
+        south = (X[:, j, i] - X[:, j - 1, i]) * flux.north[:, j - 1, i]
+        result[:, j, i] = half * ((east + west) / (f.dxt[i] * f.cost[j])
+                                  + (north + south) / (f.dyt[j] * f.cost[j]))
+    return result
+
+
+def on_w_grid(f, loss):
+    """From cells to their upper faces; a W cell has half of each of the cells that it cuts, that of
+    the lowest water also what lies below it, the one at the surface is a half."""
+    nz = len(loss)
+    result = np.zeros(loss.shape, Real)
+    for k in range(nz):
+        wet = (f.kbot > 0) & (k >= f.kbot - 1)
+        if k == nz - 1:
+            result[k] = wet * loss[k]
+            continue
+        lowest = wet & (k == f.kbot - 1)
+        beneath = f.dzw[max(k - 1, 0)] / f.dzw[k]
+        result[k] = wet * (loss[k] + loss[k + 1]) / 2 + lowest * beneath * loss[k] / 2
+    return result
+
+
+def vertical_loss(f, X, flux):
+    """What a vertical flux, through upper faces, takes from dynamic enthalpy."""
+    result = np.zeros(X.shape, Real)
+    result[:-1] = (GRAVITY / RHO_0 * (X[1:] - X[:-1]) / f.dzw[:-1, None, None] * flux[:-1]
+                   * f.maskW[:-1])
+    return result
