@@ -140,6 +140,8 @@ FIELDS = {
     "salt": ("zyx", "f4", "g kg-1", "sea_water_absolute_salinity", "Absolute Salinity"),
     "K_iso": ("zyx", "f4", "m2 s-1", "ocean_tracer_epineutral_laplacian_diffusivity",
               "isoneutral diffusivity"),
+    "u": ("zyx", "f4", "m s-1", "", "zonal velocity on eastern faces"),
+    "v": ("zyx", "f4", "m s-1", "", "meridional velocity on northern faces"),
     "u_wgrid": ("zyx", "f4", "m s-1", "sea_water_x_velocity", "zonal velocity on the W grid"),
     "v_wgrid": ("zyx", "f4", "m s-1", "sea_water_y_velocity", "meridional velocity on the W grid"),
     "w_wgrid": ("zyx", "f4", "m s-1", "upward_sea_water_velocity", "vertical velocity on W grid"),
@@ -310,6 +312,10 @@ def make_velocities(g):
     g["v_wgrid"] = ((gyres - np.roll(gyres, 1, axis=2)) / (cosu * g["dxt"])
                     - np.diff(overturning, axis=0, prepend=0.0) / (cosu * dzw))
     g["w_wgrid"] = np.diff(overturning, axis=1, prepend=0.0) / (cost * dy)
+    # At T points the mean of the W points above and below; the lowest have one.
+    for name in ("u", "v"):
+        on_w = g[f"{name}_wgrid"]
+        g[name] = 0.5 * (on_w + np.concatenate([on_w[:1], on_w[:-1]])) * g[f"mask{name.upper()}"]
 
 
 def make_turbulence(g):
@@ -394,7 +400,8 @@ def check_consistency(g):
         "pressure rises with depth": (g["p"] > 0).all() and (np.diff(g["p"]) < 0).all(),
         "positive mxl and kappaM": (g["mxl"] > 0).all() and (g["kappaM"] > 0).all(),
         "tke": (g["tke"] >= 0).all() and (g["tke"][wet] > 0).all(),
-        "closed faces": not (u[g["maskU"] == 0].any() or v[g["maskV"] == 0].any()
+        "closed faces": not (u[g["maskU"] == 0].any() or g["u"][g["maskU"] == 0].any()
+                             or g["v"][g["maskV"] == 0].any() or v[g["maskV"] == 0].any()
                              or w[~wet].any() or w[-1].any() or g["maskV"][:, -1].any()),
         "Courant number below 0.5": courant < 0.5,
         "stable nearly everywhere": np.mean(steps[stratified] > 0) > 0.99,

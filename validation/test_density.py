@@ -88,3 +88,16 @@ def test_derivatives_of_enthalpy(miniapp, equation, name, derivative, tmp_path):
         assert np.abs(quotient + ACCELERATION * here - excess).max() < 1e-6
     else:
         assert error < 1e-6
+
+
+@pytest.mark.parametrize("equation", [1, 2, 3, 4, 5])
+def test_equal_water_has_no_stability(miniapp, equation, tmp_path):
+    """Exactly none: the sign of Nsqr decides about convection."""
+    values, settings = fields.make(**OCEANS["odd"], eq_of_state_type=equation)
+    for name in ("temp", "salt"):
+        values[name][:, :, ::2] = values[name][5, :, ::2]
+    out = tmp_path / "out.h5"
+    miniapp.passes("-k", "density", "-o", out,
+                   write(tmp_path / "ocean.h5", values, settings, halo=2))
+    stability = read(out, "Nsqr")
+    assert not stability[:, :, ::2].any() and stability[:, :, 1::2].any()

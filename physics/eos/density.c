@@ -37,15 +37,23 @@ struct seawater {
 struct level {
     real p, per_dzw;
     struct linear_expansion linear; /* of equations of state 1 to 4 */
+    struct teos10_n_terms n;        /* of TEOS-10 at this pressure */
+    struct teos10_d_terms d;
 };
 
 /* ---- TEOS-10 ---- */
 
 /* Density less V01, so that differences between levels keep their digits: D / N - V01. */
-INLINED real anomaly(const struct teos10 *f, real p)
+INLINED real anomaly(real n, real d)
 {
-    const real n = teos10_n(f, p);
-    return -(real)V01 * n / (n + teos10_d(f, p));
+    return -(real)V01 * n / (n + d);
+}
+
+/* At the level's pressure. It is the same for water of this level and of another, so that equal
+ * waters differ by exactly nothing. */
+INLINED real anomaly_here(real s, real t, real r, const struct level *l)
+{
+    return anomaly(teos10_n_of(&l->n, s, t, r), teos10_d_of(&l->d, s, t, r));
 }
 
 /* `s` and `t` are those of density, `floors` those of enthalpy. */
@@ -65,8 +73,8 @@ INLINED struct seawater by_teos10(real s, real t, const struct level *l, struct 
         m = means(&f, s, t, r, l->p, pairs);
     }
     return (struct seawater){
-        .rho = anomaly(&f, l->p),
-        .prho = anomaly(&f, 0),
+        .rho = anomaly_here(s, t, r, l),
+        .prho = anomaly(f.n0, f.d0),
         .Hd = joules * ((real)(1 - V01 / RHO_0) + m.v),
         .int_drhodT = joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
         .int_drhodS = joules * (real)(-RHO_0 / GRAVITY) * m.v_S,
@@ -125,8 +133,7 @@ INLINED real excess(real s2, real t2, struct seawater w, real s, real t, const s
 {
     if (!teos)
         return vallis_difference(s, t, s2, t2, l->p, l->linear);
-    const struct teos10 f = teos10(s2, t2, square_root(s2));
-    return anomaly(&f, l->p) - w.rho;
+    return anomaly_here(s2, t2, square_root(s2), l) - w.rho;
 }
 
 /* By TEOS-10 with 2 `pairs` nodes, or by another equation of state where there are none. `pairs`
@@ -189,7 +196,8 @@ void VARIANT(density)(const struct kernel_call *call)
                                         maskW + i, rho + i,        prho + i,
                                         Hd + i,    int_drhodT + i, int_drhodS + i,
                                         Nsqr + i,  ROW_PART(nx),   z < top ? plane : 0};
-                const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type)};
+                const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type),
+                                        teos10_n_terms(p[z]), teos10_d_terms(p[z])};
                 const struct floors floors =
                     clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
                 switch (eq_of_state_type == 5 ? quadrature_pairs(p[z]) : 0) {

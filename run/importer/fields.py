@@ -93,8 +93,12 @@ def add_velocities(g, source, cyclic):
     if "u" in source.variable:
         faces = [on_faces(g, name, source) for name in ("u", "v")]
         names = ("u_wgrid", "v_wgrid", "w_wgrid")
+        g["u"], g["v"] = faces
         g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
         note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
+    elif "u" not in g:
+        g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
+        note("u, v: default, 0")
 
 
 def on_faces(g, name, source):

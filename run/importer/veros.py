@@ -189,6 +189,7 @@ def rebuild(source, chosen):
     g["K_iso"] = isoneutral_diffusivity(g, state, snapshot, settings)
     if settings["enable_tke"]:
         add_turbulence(g, state, snapshot, settings)
+    g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
     g["u_wgrid"], g["v_wgrid"], g["w_wgrid"] = closures.velocities_on_upper_faces(
         state["u"], state["v"], g, cyclic)
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")

@@ -9,7 +9,7 @@ HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
 ALONG_Y = ("dyt", "dyu", "cost", "cosu", "factor_a")
 ALONG_Z = ("p", "zt", "zw", "dzt", "dzw")
-VELOCITIES = ("u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
+VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
 
 
 def is_computable(kernel, file):

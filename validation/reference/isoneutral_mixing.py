@@ -14,8 +14,8 @@ SETTINGS = {**isoneutral.SETTINGS, "dt_tracer": 1.0, "enable_conserve_energy": 1
 OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
     ("salt_taup1", ("z", "y", "x"), "g kg-1", "Absolute Salinity at time level taup1"),
-    ("P_diss_iso", ("z", "y", "x"), "m2 s-3", "dissipation by isoneutral diffusion"),
-    ("P_diss_skew", ("z", "y", "x"), "m2 s-3", "dissipation by skew diffusion"),
+    ("P_diss_iso", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by isoneutral diffusion"),
+    ("P_diss_skew", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by skew diffusion"),
 )
 _TRACER = {
     "float64": Tolerance(
