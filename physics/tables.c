@@ -388,8 +388,10 @@ double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct mi
     (void)values; /* no kernel's arguments depend on a setting so far */
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct argument *argument = &kernel->arguments[i];
-        const bool both = argument->access == MINIAPP_UPDATE || argument->access == MINIAPP_SCRATCH;
-        bytes += (both ? 2 : 1) * (double)miniapp_field_elements(&fields[argument->field], grid) *
+        const int times = argument->access == MINIAPP_SCRATCH  ? 0
+                          : argument->access == MINIAPP_UPDATE ? 2
+                                                               : 1;
+        bytes += times * (double)miniapp_field_elements(&fields[argument->field], grid) *
                  (double)miniapp_element_bytes(argument->type, precision);
     }
     return bytes;

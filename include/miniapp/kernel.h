@@ -60,8 +60,8 @@ MINIAPP_API double miniapp_kernel_flops(const struct miniapp_kernel *kernel,
                                         const struct miniapp_grid *grid,
                                         const struct miniapp_settings *settings);
 
-/* Bytes that one call must move: each argument is read once or written once; an updated one and
- * scratch are both. */
+/* Bytes that one call must move: each argument is read once or written once, an updated one both.
+ * Scratch need not leave the caches. */
 MINIAPP_API double miniapp_kernel_bytes(const struct miniapp_kernel *kernel,
                                         const struct miniapp_grid *grid,
                                         enum miniapp_precision precision,
