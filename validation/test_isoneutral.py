@@ -5,6 +5,9 @@ The oceans are closed, or cyclic along x, with islands, columns of one level and
 have no ghosts: the reader makes them. Its rounding, of the tracer itself, bounds every residual.
 """
 
+import shutil
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import fields
 from conftest import DONE, QUICK, read, write
 
+VEROS = Path(__file__).parent / "veros" / "isoneutral.h5"
 OCEANS = {
     "closed": dict(nx=41, ny=33, nz=9, seed=21, dx=1e5, cyclic_x=0),
     "cyclic": dict(nx=38, ny=27, nz=12, seed=22, dx=5e4, cyclic_x=1),
@@ -109,12 +113,13 @@ def test_diffusion_reduces_variance(miniapp, basin, form):
         assert (volume(values) * values[tracer] * gain(out, values, tracer)).sum() < 0, tracer
 
 
-def skew_tendency(miniapp, path, values, tracer):
+def skew_tendency(miniapp, path, values, tracer, *choice):
     """With the tensor of temperature and salinity, which is another run's output; and the tensor."""
     made = run(miniapp, path, "isoneutral")
     tensor = {name: read(made, name) for name in TENSOR}
     full = add(path, values, **tensor)
-    return read(run(miniapp, full, f"isoneutral_skew:tracer={tracer}"), "dtracer_skew"), tensor
+    return read(run(miniapp, full, f"isoneutral_skew:tracer={tracer}", *choice),
+                "dtracer_skew"), tensor
 
 
 @pytest.mark.parametrize("tracer", TRACERS)
@@ -125,15 +130,17 @@ def test_skew_diffusion_keeps_the_content(miniapp, basin, tracer):
     assert abs(change.sum()) <= 1e-12 * np.abs(change).sum()
 
 
+@pytest.mark.parametrize("compatible", [0, 1])
 @pytest.mark.parametrize("tracer", TRACERS)
-def test_skew_diffusion_keeps_the_variance(miniapp, basin, tracer):
-    """But for K_11 and K_22, which act in it as in Veros, where K_gm is the same everywhere."""
+def test_skew_diffusion_keeps_the_variance(miniapp, basin, tracer, compatible):
+    """Where K_gm is the same everywhere; but for K_11 and K_22, where they act in it."""
     path, values, _ = basin
     values = values | {"K_gm": np.full_like(values["K_gm"], 700)}
-    tendency, tensor = skew_tendency(miniapp, path, values, tracer)
+    tendency, tensor = skew_tendency(miniapp, path, values, tracer,
+                                     "--set", f"pyom_compatibility_mode={compatible}")
     change = volume(values) * values[tracer] * tendency
     lateral = lateral_loss(values, tensor, values[tracer], settings_of(path)["cyclic_x"])
-    assert abs(change.sum() + lateral) <= 1e-11 * np.abs(change).sum()
+    assert abs(change.sum() + compatible * lateral) <= 1e-11 * np.abs(change).sum()
 
 
 def lateral_loss(values, tensor, tracer, cyclic_x):
@@ -214,3 +221,25 @@ def test_without_dissipation(miniapp, basin):
         np.testing.assert_array_equal(with_it[name], without[name])
     assert not without["P_diss_iso"].any() and not without["P_diss_skew"].any()
     assert with_it["P_diss_iso"].any() and with_it["P_diss_skew"].any()
+
+
+# ---- Veros's own routines ----
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("group, compatible", [("outputs", 0), ("outputs_of_pyom", 1)])
+def test_veros_makes_the_same(miniapp, device, form, group, compatible, tmp_path):
+    """On the state of make_veros_isoneutral.py. Veros fills ghosts as well; tracers are compared by
+    their change, the rest by its largest value."""
+    path = shutil.copy(VEROS, tmp_path)
+    out = run(miniapp, tmp_path / VEROS.name, form, "-d", device,
+              "--set", f"pyom_compatibility_mode={compatible}")
+    inside = (..., slice(2, -2), slice(2, -2))
+    with h5py.File(path) as file, h5py.File(out) as made:
+        theirs = {name: values[inside] for name, values in file[group].items() if name in made}
+        assert set(TRACERS.values()) < set(theirs)
+        for name, values in theirs.items():
+            scale = np.abs(values).max()
+            allowed = 1e-12 * scale
+            if name in TRACERS.values():
+                allowed = 1e-12 * np.abs(values - file[name][inside]).max() + 8e-16 * scale
+            assert np.abs(made[name][inside] - values).max() <= allowed, name

@@ -52,12 +52,27 @@
      .int_drhodT = int_drhodT,                                                                     \
      .int_drhodS = int_drhodS,                                                                     \
      .kbot = kbot,                                                                                 \
-     .dt = dt_tracer}
+     .dt = dt_tracer,                                                                              \
+     .diagonal = pyom_compatibility_mode}
 
 /* What is written. */
 struct results {
     real *temp, *salt, *P_diss_iso, *P_diss_skew;
 };
+
+/* The losses of a level that are explicit in time, by its faces and those of the level above. */
+INLINED void put_losses(const struct mixing *m, struct results r, ptrdiff_t k, ptrdiff_t i,
+                        const struct lateral *here, const struct lateral *above,
+                        const struct ceiling *top, bool is_surface)
+{
+    if (is_surface) {
+        r.P_diss_iso[i] = surface_loss(m, k, i, here->loss_iso);
+        r.P_diss_skew[i] = surface_loss(m, k, i, here->loss_skew);
+    } else {
+        r.P_diss_iso[i] = explicit_loss(m, k, i, here->loss_iso, above->loss_iso, top->iso);
+        r.P_diss_skew[i] = explicit_loss(m, k, i, here->loss_skew, above->loss_skew, top->skew);
+    }
+}
 
 #if defined(PHYSICS_OFFLOAD)
 
@@ -69,17 +84,23 @@ INLINED struct face face_at(const struct mixing *m, const struct level *l, ptrdi
     return face(m, l, i, next, per_dx, cell(&m->o, l, i, teos), cell(&m->o, l, i + next, teos));
 }
 
-INLINED struct lateral lateral_at(const struct mixing *m, const struct weights *w, ptrdiff_t k,
-                                  ptrdiff_t y, ptrdiff_t x, bool teos, bool dissipates)
+INLINED struct lateral lateral_at(const struct mixing *m, ptrdiff_t k, ptrdiff_t y, ptrdiff_t x,
+                                  bool teos, bool dissipates)
 {
     const struct ocean *const o = &m->o;
     const struct level l = level(o, k);
     const ptrdiff_t nx = o->nx, i = (k * o->ny + y) * nx + x;
-    const struct face west = face_at(m, &l, i - 1, 1, o->maskU[i - 1] / w->west, teos);
-    const struct face east = face_at(m, &l, i, 1, o->maskU[i] / w->east, teos);
-    const struct face south = face_at(m, &l, i - nx, nx, o->maskV[i - nx] / w->dyu_south, teos);
-    const struct face north = face_at(m, &l, i, nx, o->maskV[i] / w->dyu_north, teos);
-    return lateral(m, w, i, west, east, south, north, dissipates);
+    struct lateral lateral = {0};
+    ROLLED
+    for (int n = 0; n < 4; n++) {
+        const bool is_ahead = n % 2, in_x = n < 2;
+        struct side side = in_x ? side_in_x(o, y, x, is_ahead) : side_in_y(o, y, is_ahead);
+        const ptrdiff_t first = is_ahead ? i : i + side.to;
+        const real open = in_x ? o->maskU[first] : o->maskV[first];
+        side.face = face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
+        add_side(m, &lateral, i, side, dissipates);
+    }
+    return lateral;
 }
 
 /* `scratch` is four fields: c', what skew diffusion adds to both tracers, and K_33. */
@@ -88,35 +109,30 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
 {
     const struct ocean *const o = &m->o;
     const ptrdiff_t plane = o->ny * o->nx, points = o->nz * plane, column = y * o->nx + x;
-    const struct weights w = weights(o, y, x);
-    struct lateral here = lateral_at(m, &w, 0, y, x, teos, dissipates);
+    struct lateral below = {0};
     struct ceiling floor = CLOSED;
-    struct reduced below = {0};
-    for (ptrdiff_t k = 0; k < o->nz; k++) {
-        const ptrdiff_t i = k * plane + column;
-        struct lateral above = here;
-        struct ceiling top = CLOSED;
-        if (k < o->nz - 1) {
-            above = lateral_at(m, &w, k + 1, y, x, teos, dissipates);
-            top = ceiling(m, i, here.above, above.below);
+    struct reduced reduced = {0};
+    for (ptrdiff_t k = 0; k <= o->nz; k++) {
+        const bool is_surface = k == o->nz;
+        const ptrdiff_t i = (k - 1) * plane + column;
+        struct lateral here = {0};
+        if (!is_surface)
+            here = lateral_at(m, k, y, x, teos, dissipates);
+        if (k > 0) {
+            const struct ceiling top = is_surface ? CLOSED : ceiling(m, i, below.above, here.below);
+            const struct pair taup1 = {r.temp[i], r.salt[i]};
+            reduced = eliminate(m, k - 1, i, taup1, &below, floor, top, reduced.c, reduced.d);
+            r.temp[i] = reduced.d.T;
+            r.salt[i] = reduced.d.S;
+            scratch[i] = reduced.c;
+            scratch[points + i] = reduced.skew.T;
+            scratch[2 * points + i] = reduced.skew.S;
+            scratch[3 * points + i] = top.K_33;
+            if (dissipates)
+                put_losses(m, r, k - 1, i, &below, &here, &top, is_surface);
+            floor = top;
         }
-        const struct pair taup1 = {r.temp[i], r.salt[i]};
-        below = eliminate(m, k, i, taup1, &here, floor, top, below.c, below.d);
-        r.temp[i] = below.d.T;
-        r.salt[i] = below.d.S;
-        scratch[i] = below.c;
-        scratch[points + i] = below.skew.T;
-        scratch[2 * points + i] = below.skew.S;
-        scratch[3 * points + i] = top.K_33;
-        if (dissipates && k < o->nz - 1) {
-            r.P_diss_iso[i] = explicit_loss(m, k, i, here.loss_iso, above.loss_iso, top.iso);
-            r.P_diss_skew[i] = explicit_loss(m, k, i, here.loss_skew, above.loss_skew, top.skew);
-        } else if (dissipates) {
-            r.P_diss_iso[i] = surface_loss(m, column, here.loss_iso);
-            r.P_diss_skew[i] = surface_loss(m, column, here.loss_skew);
-        }
-        floor = top;
-        here = above;
+        below = here;
     }
     struct pair solved = {0, 0};
     for (ptrdiff_t k = o->nz - 1; k >= 0; k--) {
@@ -193,21 +209,20 @@ INLINED struct face get_face(const real *from, ptrdiff_t stride)
     };
 }
 
-/* What a level leaves for the one above it: its lateral tendencies, its part of the face between,
- * what goes through its floor, and its losses. */
+/* What a level leaves for the one above it: what it got from its faces, but for what these gave to
+ * the face below, and what goes through its floor. */
 struct carried {
-    struct pair iso, skew;
-    struct sums sums;
+    struct lateral lateral;
     struct ceiling floor;
-    real loss_iso, loss_skew;
 };
 
 INLINED void put_carried(real *to, ptrdiff_t stride, struct carried c)
 {
-    const real values[LEVEL_ROWS] = {c.iso.T,       c.iso.S,        c.skew.T,       c.skew.S,
-                                     c.sums.T,      c.sums.S,       c.sums.K,       c.floor.iso.T,
-                                     c.floor.iso.S, c.floor.skew.T, c.floor.skew.S, c.floor.K_33,
-                                     c.loss_iso,    c.loss_skew};
+    const struct lateral *const l = &c.lateral;
+    const struct ceiling *const f = &c.floor;
+    const real values[LEVEL_ROWS] = {l->iso.T,   l->iso.S,   l->skew.T,   l->skew.S,   l->above.T,
+                                     l->above.S, l->above.K, f->iso.T,    f->iso.S,    f->skew.T,
+                                     f->skew.S,  f->K_33,    l->loss_iso, l->loss_skew};
     UNROLL
     for (int n = 0; n < LEVEL_ROWS; n++)
         to[n * stride] = values[n];
@@ -216,14 +231,14 @@ INLINED void put_carried(real *to, ptrdiff_t stride, struct carried c)
 INLINED struct carried get_carried(const real *from, ptrdiff_t stride)
 {
     return (struct carried){
-        .iso = {from[0], from[stride]},
-        .skew = {from[2 * stride], from[3 * stride]},
-        .sums = {from[4 * stride], from[5 * stride], from[6 * stride]},
+        .lateral = {.iso = {from[0], from[stride]},
+                    .skew = {from[2 * stride], from[3 * stride]},
+                    .above = {from[4 * stride], from[5 * stride], from[6 * stride]},
+                    .loss_iso = from[12 * stride],
+                    .loss_skew = from[13 * stride]},
         .floor = {{from[7 * stride], from[8 * stride]},
                   {from[9 * stride], from[10 * stride]},
                   from[11 * stride]},
-        .loss_iso = from[12 * stride],
-        .loss_skew = from[13 * stride],
     };
 }
 
@@ -231,8 +246,8 @@ INLINED struct carried get_carried(const real *from, ptrdiff_t stride)
  * the same instructions as any other row, so that results do not show where chunks begin. */
 #define OF_ROW static __attribute__((noinline))
 
-OF_ROW void cells_of_row(const struct mixing *m, const struct level *l, ptrdiff_t row, real *cells,
-                         ptrdiff_t stride, bool teos)
+OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                  real *cells, ptrdiff_t stride, bool teos)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
@@ -247,8 +262,8 @@ OF_ROW void cells_of_row(const struct mixing *m, const struct level *l, ptrdiff_
     }
 }
 
-OF_ROW void eastern_faces(const struct mixing *m, const struct level *l, ptrdiff_t row, ptrdiff_t y,
-                          const real *cells, ptrdiff_t stride, real *faces)
+OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                   ptrdiff_t y, const real *cells, ptrdiff_t stride, real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
@@ -263,9 +278,9 @@ OF_ROW void eastern_faces(const struct mixing *m, const struct level *l, ptrdiff
                       get_cell(cells + x, stride), get_cell(cells + x + 1, stride)));
 }
 
-OF_ROW void northern_faces(const struct mixing *m, const struct level *l, ptrdiff_t row,
-                           ptrdiff_t y, const real *cells, const real *next_cells, ptrdiff_t stride,
-                           real *faces)
+OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                    ptrdiff_t y, const real *cells, const real *next_cells,
+                                    ptrdiff_t stride, real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
@@ -288,6 +303,23 @@ struct level_rows {
     ptrdiff_t deeper;
 };
 
+INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, ptrdiff_t stride,
+                                  ptrdiff_t i, ptrdiff_t y, ptrdiff_t x, bool dissipates)
+{
+    struct side west = side_in_x(&m->o, y, x, false), east = side_in_x(&m->o, y, x, true);
+    struct side south = side_in_y(&m->o, y, false), north = side_in_y(&m->o, y, true);
+    west.face = get_face(rows.east + x - 1, m->o.nx);
+    east.face = get_face(rows.east + x, m->o.nx);
+    south.face = get_face(rows.south + x, stride);
+    north.face = get_face(rows.north + x, stride);
+    struct lateral lateral = {0};
+    add_side(m, &lateral, i, west, dissipates);
+    add_side(m, &lateral, i, east, dissipates);
+    add_side(m, &lateral, i, south, dissipates);
+    add_side(m, &lateral, i, north, dissipates);
+    return lateral;
+}
+
 /*
  * Level k takes its four faces, which completes the level below: it is eliminated. `is_first`:
  * there is none below. `is_last`: k is above the surface, and has no faces.
@@ -300,49 +332,36 @@ INLINED void advance(const struct mixing *m, struct results r, struct level_rows
     const ptrdiff_t nx = mixing.o.nx, plane = nx * mixing.o.ny;
     ALONG_X
     for (ptrdiff_t x = 2; x < nx - 2; x++) {
-        const ptrdiff_t column = y * nx + x, i = k * plane + column, j = i - plane;
+        const ptrdiff_t i = k * plane + y * nx + x, j = i - plane;
         struct carried next = {0};
-        struct sums beneath = {0};
-        if (!is_last) {
-            const struct weights w = weights(&mixing.o, y, x);
-            const struct lateral l = lateral(
-                &mixing, &w, i, get_face(rows.east + x - 1, nx), get_face(rows.east + x, nx),
-                get_face(rows.south + x, stride), get_face(rows.north + x, stride), dissipates);
-            next = (struct carried){l.iso, l.skew, l.above, CLOSED, l.loss_iso, l.loss_skew};
-            beneath = l.below;
-        }
+        if (!is_last)
+            next.lateral = lateral_of(&mixing, rows, stride, i, y, x, dissipates);
         if (!is_first) {
             const struct carried c = get_carried(rows.carried + x, nx);
-            const struct ceiling top = is_last ? CLOSED : ceiling(&mixing, j, c.sums, beneath);
+            const struct lateral *const below = &c.lateral;
+            const struct ceiling top =
+                is_last ? CLOSED : ceiling(&mixing, j, below->above, next.lateral.below);
             const struct pair taup1 = {r.temp[j], r.salt[j]};
             const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
-            const struct lateral l = {.iso = c.iso, .skew = c.skew};
             const struct reduced reduced =
-                eliminate(&mixing, k - 1, j, taup1, &l, c.floor, top, rows.c_below[x], d);
+                eliminate(&mixing, k - 1, j, taup1, below, c.floor, top, rows.c_below[x], d);
             r.temp[j] = reduced.d.T;
             r.salt[j] = reduced.d.S;
             rows.column[x] = reduced.c;
             rows.column[stride + x] = reduced.skew.T;
             rows.column[2 * stride + x] = reduced.skew.S;
             rows.column[3 * stride + x] = top.K_33;
+            if (dissipates)
+                put_losses(&mixing, r, k - 1, j, below, &next.lateral, &top, is_last);
             next.floor = top;
-            if (dissipates && is_last) {
-                r.P_diss_iso[j] = surface_loss(&mixing, column, c.loss_iso);
-                r.P_diss_skew[j] = surface_loss(&mixing, column, c.loss_skew);
-            } else if (dissipates) {
-                r.P_diss_iso[j] =
-                    explicit_loss(&mixing, k - 1, j, c.loss_iso, next.loss_iso, top.iso);
-                r.P_diss_skew[j] =
-                    explicit_loss(&mixing, k - 1, j, c.loss_skew, next.loss_skew, top.skew);
-            }
         }
         if (!is_last)
             put_carried(rows.carried + x, nx, next);
     }
 }
 
-OF_ROW void level_of_row(const struct mixing *m, struct results r, struct level_rows rows,
-                         ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool dissipates)
+OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, struct level_rows rows,
+                                  ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool dissipates)
 {
     const bool is_first = k == 0, is_last = k == m->o.nz;
     if (is_first && dissipates)
@@ -381,8 +400,8 @@ INLINED void substitute(const struct mixing *m, struct results r, real *column, 
     }
 }
 
-OF_ROW void solve_level(const struct mixing *m, struct results r, real *column, ptrdiff_t stride,
-                        ptrdiff_t k, ptrdiff_t row, bool dissipates)
+OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real *column,
+                                 ptrdiff_t stride, ptrdiff_t k, ptrdiff_t row, bool dissipates)
 {
     if (k == m->o.nz - 1)
         substitute(m, r, column, stride, k, row, true, false);
@@ -413,15 +432,16 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
         };
         if (k < nz) {
             const struct level l = level(&m->o, k);
-            cells_of_row(m, &l, row + nx, next_cells + at, stride, teos);
-            eastern_faces(m, &l, row, y, cells + at, stride, chunk->east);
-            northern_faces(m, &l, row, y, cells + at, next_cells + at, stride,
-                           chunk->set[here] + at);
+            VARIANT(cells_of_row)(m, &l, row + nx, next_cells + at, stride, teos);
+            VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->east);
+            VARIANT(northern_faces)(m, &l, row, y, cells + at, next_cells + at, stride,
+                                    chunk->set[here] + at);
         }
-        level_of_row(m, r, rows, stride, k, y, dissipates);
+        VARIANT(level_of_row)(m, r, rows, stride, k, y, dissipates);
     }
     for (ptrdiff_t k = nz - 1; k >= 0; k--)
-        solve_level(m, r, chunk->column + k * nx, stride, k, (k * ny + y) * nx, dissipates);
+        VARIANT(solve_level)(m, r, chunk->column + k * nx, stride, k, (k * ny + y) * nx,
+                             dissipates);
 }
 
 /* The rows [begin, end). What the first of them needs of the row before is computed again here. */
@@ -436,10 +456,10 @@ static void mix_rows(const struct mixing *m, struct results r, const struct chun
     for (ptrdiff_t k = 0; k < nz && begin < end; k++) {
         const struct level l = level(&m->o, k);
         const ptrdiff_t row = (k * ny + begin) * nx, at = k * nx;
-        cells_of_row(m, &l, row - nx, cells_before + at, stride, teos);
-        cells_of_row(m, &l, row, cells + at, stride, teos);
-        northern_faces(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
-                       chunk->set[1] + at);
+        VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
+        VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
+        VARIANT(northern_faces)(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
+                                chunk->set[1] + at);
     }
     for (ptrdiff_t y = begin; y < end; y++)
         mix_row(m, r, chunk, (y - begin) % 2, y, teos, dissipates);

@@ -13,6 +13,7 @@ struct mixing {
     const real *K_gm, *int_drhodT, *int_drhodS;
     const int32_t *kbot;
     real dt;
+    real diagonal; /* 1 where K_11 and K_22 act in skew diffusion */
 };
 
 /* Of temperature and of salinity. */
@@ -62,8 +63,9 @@ INLINED real mean_of_four(const real *K, ptrdiff_t i, ptrdiff_t j, ptrdiff_t bel
     return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
 }
 
-/* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. As in
- * Veros K_11 and K_22 act in both fluxes: in skew diffusion, which has none, a second time. */
+/* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed.
+ * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
+ * act in both fluxes, so twice, as here where pyom_compatibility_mode is set. */
 INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_t i, ptrdiff_t next,
                          real per_dx, struct cell here, struct cell there)
 {
@@ -83,6 +85,7 @@ INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_
         per_dx * l->per_4_dzt * (l->dzw_below * (a.K + b.K) + l->dzw_above * (c.K + e.K));
 
     const struct pair lateral = {K * d.T, K * d.S};
+    const struct pair in_skew = {m->diagonal * lateral.T, m->diagonal * lateral.S};
     struct pair sloping = {0, 0};
     sloping = plus(sloping, a.corner.s, difference(T, S, i - l->below, i));
     sloping = plus(sloping, b.corner.s, difference(T, S, j - l->below, j));
@@ -90,7 +93,7 @@ INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_
     sloping = plus(sloping, e.corner.s, difference(T, S, j, j + l->above));
     return (struct face){
         .iso = plus(lateral, K_iso * l->per_4_dzt, sloping),
-        .skew = plus(lateral, -K_gm * l->per_4_dzt, sloping),
+        .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
         .here_below = a.corner,
         .next_below = b.corner,
         .here_above = c.corner,
@@ -112,95 +115,65 @@ struct lateral {
     real loss_iso, loss_skew; /* the dissipation by lateral fluxes */
 };
 
-/* A row's part of the weights, and those of a point. */
-struct weights {
-    real x, y;       /* 1 / (4 dxt cost), 1 / (4 dyt cost) */
-    real west, east; /* dxu cost of the faces */
-    real cosu_south, cosu_north, dyu_south, dyu_north;
+/* A face as its cell sees it. */
+struct side {
+    struct face face;
+    ptrdiff_t to;  /* the offset to the cell beyond it */
+    bool is_ahead; /* east or north */
+    real weight;   /* its length over four times the cell's area */
+    real distance; /* of the cells, as gradients have it */
 };
-
-INLINED struct weights weights(const struct ocean *o, ptrdiff_t y, ptrdiff_t x)
-{
-    return (struct weights){
-        .x = 1 / (4 * o->dxt[x] * o->cost[y]),
-        .y = 1 / (4 * o->dyt[y] * o->cost[y]),
-        .west = o->dxu[x - 1] * o->cost[y],
-        .east = o->dxu[x] * o->cost[y],
-        .cosu_south = o->cosu[y - 1],
-        .cosu_north = o->cosu[y],
-        .dyu_south = o->dyu[y - 1],
-        .dyu_north = o->dyu[y],
-    };
-}
-
-/* The differences of a pair of fields across the four faces of a cell. */
-struct across {
-    struct pair west, east, south, north;
-};
-
-INLINED struct across across(const real *T, const real *S, ptrdiff_t i, ptrdiff_t nx)
-{
-    return (struct across){difference(T, S, i - 1, i), difference(T, S, i, i + 1),
-                           difference(T, S, i - nx, i), difference(T, S, i, i + nx)};
-}
-
-INLINED struct sums sums(const struct weights *w, const struct across *d, struct corner west,
-                         struct corner east, struct corner south, struct corner north)
-{
-    const real s = w->cosu_south * south.s, n = w->cosu_north * north.s;
-    return (struct sums){
-        .T = w->x * (east.s * d->east.T + west.s * d->west.T) +
-             w->y * (n * d->north.T + s * d->south.T),
-        .S = w->x * (east.s * d->east.S + west.s * d->west.S) +
-             w->y * (n * d->north.S + s * d->south.S),
-        .K = w->x * (w->east * east.s2 + w->west * west.s2) +
-             w->y * (w->cosu_north * w->dyu_north * north.s2 +
-                     w->cosu_south * w->dyu_south * south.s2),
-    };
-}
-
-/* The divergence of lateral fluxes, and half of what they lose in both directions by the gradients
- * of dynamic enthalpy: a face's loss is shared by its cells. */
-INLINED struct pair divergence(const struct weights *w, struct pair west, struct pair east,
-                               struct pair south, struct pair north)
-{
-    const struct pair in_x = plus(east, -1, west);
-    const struct pair to_north = {w->cosu_north * north.T, w->cosu_north * north.S};
-    const struct pair in_y = plus(to_north, -w->cosu_south, south);
-    return (struct pair){4 * (w->x * in_x.T + w->y * in_y.T), 4 * (w->x * in_x.S + w->y * in_y.S)};
-}
 
 INLINED real along(struct pair a, struct pair b)
 {
     return a.T * b.T + a.S * b.S;
 }
 
-INLINED real loss(const struct weights *w, const struct across *X, struct pair west,
-                  struct pair east, struct pair south, struct pair north)
+INLINED void add_corner(struct sums *sums, const struct side *side, struct corner corner,
+                        struct pair d)
 {
-    const real in_x = along(X->east, east) + along(X->west, west);
-    const real in_y =
-        w->cosu_north * along(X->north, north) + w->cosu_south * along(X->south, south);
-    return (real)(2 * GRAVITY / RHO_0) * (w->x * in_x + w->y * in_y);
+    const real s = side->weight * corner.s;
+    sums->T += s * d.T;
+    sums->S += s * d.S;
+    sums->K += side->weight * side->distance * corner.s2;
 }
 
-INLINED struct lateral lateral(const struct mixing *m, const struct weights *w, ptrdiff_t i,
-                               struct face west, struct face east, struct face south,
-                               struct face north, bool dissipates)
+/* The cell has one half of what a face's fluxes lose by the gradient of dynamic enthalpy. */
+INLINED void add_side(const struct mixing *m, struct lateral *l, ptrdiff_t i, struct side side,
+                      bool dissipates)
 {
-    const struct across d = across(m->o.temp, m->o.salt, i, m->o.nx);
-    struct lateral l = {
-        .iso = divergence(w, west.iso, east.iso, south.iso, north.iso),
-        .skew = divergence(w, west.skew, east.skew, south.skew, north.skew),
-        .below = sums(w, &d, west.next_below, east.here_below, south.next_below, north.here_below),
-        .above = sums(w, &d, west.next_above, east.here_above, south.next_above, north.here_above),
-    };
+    const struct ocean *const o = &m->o;
+    const struct face *const f = &side.face;
+    const ptrdiff_t from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
+    const struct pair d = difference(o->temp, o->salt, from, to);
+    const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
+    l->iso = plus(l->iso, outwards, f->iso);
+    l->skew = plus(l->skew, outwards, f->skew);
+    add_corner(&l->below, &side, side.is_ahead ? f->here_below : f->next_below, d);
+    add_corner(&l->above, &side, side.is_ahead ? f->here_above : f->next_above, d);
     if (dissipates) {
-        const struct across X = across(m->int_drhodT, m->int_drhodS, i, m->o.nx);
-        l.loss_iso = loss(w, &X, west.iso, east.iso, south.iso, north.iso);
-        l.loss_skew = loss(w, &X, west.skew, east.skew, south.skew, north.skew);
+        const struct pair X = difference(m->int_drhodT, m->int_drhodS, from, to);
+        const real half = (real)(2 * GRAVITY / RHO_0) * side.weight;
+        l->loss_iso += half * along(X, f->iso);
+        l->loss_skew += half * along(X, f->skew);
     }
-    return l;
+}
+
+/* The four sides of a cell, without their faces. */
+INLINED struct side side_in_x(const struct ocean *o, ptrdiff_t y, ptrdiff_t x, bool is_ahead)
+{
+    return (struct side){.to = is_ahead ? 1 : -1,
+                         .is_ahead = is_ahead,
+                         .weight = 1 / (4 * o->dxt[x] * o->cost[y]),
+                         .distance = o->cost[y] * o->dxu[x - !is_ahead]};
+}
+
+INLINED struct side side_in_y(const struct ocean *o, ptrdiff_t y, bool is_ahead)
+{
+    return (struct side){.to = is_ahead ? o->nx : -o->nx,
+                         .is_ahead = is_ahead,
+                         .weight = o->cosu[y - !is_ahead] / (4 * o->dyt[y] * o->cost[y]),
+                         .distance = o->dyu[y - !is_ahead]};
 }
 
 /* ---- between levels ---- */
@@ -277,9 +250,9 @@ INLINED real explicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, rea
 }
 
 /* The same at the surface. */
-INLINED real surface_loss(const struct mixing *m, ptrdiff_t column, real own)
+INLINED real surface_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real own)
 {
-    const real is_wet = m->kbot[column] > 0;
+    const real is_wet = m->kbot[i - k * m->o.ny * m->o.nx] > 0;
     return is_wet * own;
 }
 

@@ -17,9 +17,17 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
     for (count z = z0; z < z1; z++)
         for (count y = y0; y < y1; y++)
             for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const struct tensor g = {nx,    ny,    nz,    K_gm,  K_11,  K_22,  Ai_ez,
-                                         Ai_nz, Ai_bx, Ai_by, maskU, maskV, maskW, dxt,
-                                         dxu,   dyt,   dyu,   dzt,   cost,  cosu,  -1};
+                const struct tensor g = {nx,    ny,
+                                         nz,    K_gm,
+                                         K_11,  K_22,
+                                         Ai_ez, Ai_nz,
+                                         Ai_bx, Ai_by,
+                                         maskU, maskV,
+                                         maskW, dxt,
+                                         dxu,   dyt,
+                                         dyu,   dzt,
+                                         cost,  cosu,
+                                         -1,    pyom_compatibility_mode};
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
                                                   MINIAPP_HALO, nx - MINIAPP_HALO);

@@ -2,15 +2,16 @@
  * Fluxes of a tracer by the isoneutral tensor and its slopes (Griffies et al. 1998), and their
  * divergence, as in Veros:
  *
- *     east   maskU (K_11 dT/dx + sign K sum(Ai_ez dT) / (4 dzt)), and likewise north
+ *     east   maskU (diagonal K_11 dT/dx + sign K sum(Ai_ez dT) / (4 dzt)), and likewise north
  *     top    maskW K (sum(Ai_bx dT) / (4 dxt cost) + sum(Ai_by cosu dT) / (4 dyt cost))
  *
  * where dT are differences between cells, across the other face of each corner. Isoneutral
  * diffusion has K = K_iso and sign +; the tensor is symmetric, and K_33 is left to the column
  * solve. Skew diffusion (Griffies 1998, for Gent and McWilliams) has K = K_gm and sign -.
  *
- * Skew diffusion has no K_11 and K_22 of its own, but Veros's has them: with it the lateral part of
- * isoneutral diffusion acts twice. So it does here.
+ * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
+ * act in it: the lateral part of isoneutral diffusion acts twice. So it does here where
+ * pyom_compatibility_mode is set, by the factor `diagonal`.
  *
  * The tensor and its slopes are 0 on closed faces already, but in a file they may not be.
  */
@@ -27,7 +28,7 @@ struct tensor {
     const real *K, *K_11, *K_22, *Ai_ez, *Ai_nz, *Ai_bx, *Ai_by;
     const uint8_t *maskU, *maskV, *maskW;
     const real *dxt, *dxu, *dyt, *dyu, *dzt, *cost, *cosu;
-    real sign;
+    real sign, diagonal;
 };
 
 /* Where a cell lies. The offset to a level that is not there is 0, so that differences are 0 and
@@ -71,8 +72,9 @@ INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T,
 INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int west)
 {
     const ptrdiff_t i = c.i - west;
-    return g->maskU[i] * (g->sign * sloping_flux(g, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
-                          g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
+    return g->maskU[i] *
+           (g->sign * sloping_flux(g, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
+            g->diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
 }
 
 /* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
@@ -81,7 +83,7 @@ INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, in
     const ptrdiff_t i = c.i - south * g->nx;
     return g->maskV[i] * g->cosu[c.y - south] *
            (g->sign * sloping_flux(g, g->Ai_nz, T, c, i, g->nx) / (4 * g->dzt[c.z]) +
-            g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
+            g->diagonal * g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
 }
 
 /* Through the upper face of the cell, or of the one below it; 0 at the surface and the bottom. */

@@ -41,11 +41,11 @@ def level_tensor():
             "K_33": lambda f: np.zeros(f["K_iso"].shape, Real), **slopes}
 
 
-def fluxes(f, tensor, tracer, along, across):
+def fluxes(f, tensor, tracer, along, across, diagonal=1):
     """`along` is the diffusivity of lateral fluxes, `across` that of the vertical one: both K_iso for
-    diffusion; -K_gm and K_gm for skew diffusion, whose tensor is antisymmetric.
-
-    K_11 and K_22 are those of isoneutral diffusion in both: that is how Veros has it.
+    diffusion; -K_gm and K_gm for skew diffusion, whose tensor is antisymmetric, so that `diagonal` is
+    0. Where it is 1, K_11 and K_22 of isoneutral diffusion act in skew diffusion, too, as in pyOM2 and
+    in Veros before 1.7.
     """
     nz, ny, nx = tracer.shape
     flux = SimpleNamespace(**{name: np.zeros(tracer.shape, Real)
@@ -61,7 +61,7 @@ def fluxes(f, tensor, tracer, along, across):
             slopes = sum(tensor.Ai_ez[ip, kr, k, j, i] * rise[k + kr, j, i + ip]
                          for ip in (0, 1) for kr in (0, 1))
             flux.east[k, j, i] = (
-                mean * slopes / (4 * f.dzt[k]) + tensor.K_11[k, j, i]
+                mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_11[k, j, i]
                 * (tracer[k, j, i + 1] - tracer[k, j, i]) / (f.cost[j] * f.dxu[i]))
         for j in range(1, ny - HALO):
             mean = (along[k, j, inner] + along[under, j, inner]
@@ -69,7 +69,7 @@ def fluxes(f, tensor, tracer, along, across):
             slopes = sum(tensor.Ai_nz[jp, kr, k, j, inner] * rise[k + kr, j + jp, inner]
                          for jp in (0, 1) for kr in (0, 1))
             flux.north[k, j, inner] = f.cosu[j] * (
-                mean * slopes / (4 * f.dzt[k]) + tensor.K_22[k, j, inner]
+                mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_22[k, j, inner]
                 * (tracer[k, j + 1, inner] - tracer[k, j, inner]) / f.dyu[j])
         for j in range(HALO, ny - HALO):
             if k == nz - 1:
