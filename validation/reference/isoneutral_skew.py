@@ -12,8 +12,8 @@ OUTPUTS = (
     ("dtracer_skew", ("z", "y", "x"), "s-1", "tendency of the tracer by skew diffusion"),
 )
 TOLERANCES = {"dtracer_skew": {
-    "float64": Tolerance(1e-11, "Differences of fluxes, which are differences of the tracer."),
-    "float32": Tolerance(1e-3, "The same in float32."),
+    "float64": Tolerance(1e-13, "Differences of fluxes, which are differences of the tracer."),
+    "float32": Tolerance(1e-4, "The same in float32."),
 }}
 
 
