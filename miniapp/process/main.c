@@ -76,6 +76,7 @@ static void print(enum miniapp_status status, const char *line)
 int main(int argc, char **argv)
 {
     static struct run run;
+    run.resume = NO_RESUME;
     miniapp_listen(print);
     miniapp_own_process(true);
     join_words(argc, argv, run.command_line); /* argp moves the words about */

@@ -249,13 +249,13 @@ static enum miniapp_status run_bench(struct run *run)
     const size_t step = shapes_together(options);
     enum miniapp_status status = check_plans(run);
     if (!status && options->resume)
-        resume_compare(options->resume, &run->results);
+        resume_compare(&run->resume, &run->results);
     stop_in_order();
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
         if (!status && options->resume && !stop_signal())
-            status = resume_save(options->resume, &run->results);
+            status = resume_save(&run->resume, &run->results);
     }
     stop_at_once();
     if (stop_signal())
@@ -360,15 +360,20 @@ static enum miniapp_status conclude(struct run *run)
     return status;
 }
 
+/* The file that results go to. It may be none of those that are read. */
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
     const char *const read_files[] = {options->input, options->reference};
-    const enum miniapp_status status =
-        miniapp_output_open(options->output, read_files, options->reference ? 2 : 1, &run->output);
-    if (status || options->shapes[0].nx)
-        return status;
-    return miniapp_output_take_coordinates(run->output, run->input);
+    const size_t count = options->reference ? 2 : 1;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (options->output)
+        status = miniapp_output_open(options->output, read_files, count, &run->output);
+    if (!status && options->output && !options->shapes[0].nx)
+        status = miniapp_output_take_coordinates(run->output, run->input);
+    if (!status && options->resume)
+        status = check_not_read("resume", options->resume, read_files, count);
+    return status || !options->resume ? status : resume_open(options->resume, &run->resume);
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -381,13 +386,13 @@ enum miniapp_status run_all(struct run *run)
         status = choose_settings(run);
     if (!status && options->reference)
         status = check_reference(run);
-    if (!status && options->output)
+    if (!status)
         status = open_output(run);
     if (status)
         return status;
     describe_run(run);
     if (options->resume)
-        status = resume_load(options->resume, &run->results);
+        status = resume_load(&run->resume, &run->results);
     if (status)
         return status;
     status = run_bench(run);
@@ -397,6 +402,7 @@ enum miniapp_status run_all(struct run *run)
 void run_release(struct run *run)
 {
     miniapp_output_discard(run->output);
+    resume_close(&run->resume);
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);

@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "results.h"
+#include "resume.h"
 
 /* What all parts of a run need. */
 struct run {
@@ -12,6 +13,7 @@ struct run {
     struct miniapp_device *devices[MAX_REPEATS];
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
+    struct resume resume;          /* where options.resume is given */
     struct results results;
 };
 
