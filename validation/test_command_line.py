@@ -275,6 +275,22 @@ def test_nothing_runs_before_all_devices_are_there(miniapp, small, tmp_path):
     assert not output.exists()
 
 
+def test_one_device_by_two_names(miniapp, installed, small):
+    """A row of its own for each would be counted twice. The copy has no device but the cpu."""
+    done = run_copy(installed, miniapp, *QUICK, small, "-d", "cpu,auto", "-d", "cpu", "--format",
+                    "json")
+    assert done.returncode == DONE, done
+    first, second = done.stderr.splitlines()
+    assert "device 'auto' is the cpu" in first
+    assert second == "miniapp: warning: device 'auto' is 'cpu', which is given already: it runs once"
+    rows = json.loads(done.stdout)["results"]
+    assert len(rows) == len({row["kernel"] for row in rows}) and rows[0]["device"] == "cpu"
+    if "gpu" in miniapp.devices:
+        text = miniapp.passes(small, "-d", "gpu,gpu:0,gpu", "--format", "json",
+                              warning="device 'gpu:0' is 'gpu:0', which is given already")
+        assert len(json.loads(text)["results"]) == len(rows)
+
+
 @pytest.fixture
 def installed(miniapp, tmp_path):
     """A copy of the program alone, without its offload module."""

@@ -12,14 +12,30 @@
 
 /* ---- before ---- */
 
+static bool is_open(const struct run *run, const struct miniapp_device *device)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (strcmp(miniapp_device_label(run->devices[i]), miniapp_device_label(device)) == 0)
+            return true;
+    return false;
+}
+
+/* Each device once, whatever it is called. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->device_count; i++) {
-        const enum miniapp_status status =
-            miniapp_device_open(options->devices[i], &run->devices[i]);
+        struct miniapp_device *device;
+        const enum miniapp_status status = miniapp_device_open(options->devices[i], &device);
         if (status)
             return status;
+        if (!is_open(run, device)) {
+            run->devices[run->device_count++] = device;
+            continue;
+        }
+        warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
+             miniapp_device_label(device));
+        miniapp_device_close(device);
     }
     return MINIAPP_DONE;
 }
@@ -100,7 +116,7 @@ static size_t list_compared(const struct run *run, const struct row *like,
 {
     const struct options *options = &run->options;
     size_t count = 0;
-    for (size_t d = 0; d < options->device_count; d++) {
+    for (size_t d = 0; d < run->device_count; d++) {
         const bool is_host = strcmp(miniapp_device_kind(run->devices[d]), "host") == 0;
         const size_t times = is_host && options->thread_count ? options->thread_count : 1;
         for (size_t t = 0; t < times && count < MOST_COMPARED; t++) {
@@ -306,7 +322,7 @@ static void describe_run(struct run *run)
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
     size_t used = 0;
-    for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
+    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
@@ -407,6 +423,6 @@ void run_release(struct run *run)
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
     results_release(&run->results);
-    for (size_t i = 0; i < run->options.device_count; i++)
+    for (size_t i = 0; i < run->device_count; i++)
         miniapp_device_close(run->devices[i]);
 }

@@ -10,7 +10,8 @@
 struct run {
     char command_line[PROVENANCE_TEXT];
     struct options options;
-    struct miniapp_device *devices[MAX_REPEATS];
+    struct miniapp_device *devices[MAX_REPEATS]; /* each once */
+    size_t device_count;
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
     struct resume resume;          /* where options.resume is given */
