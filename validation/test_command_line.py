@@ -438,13 +438,41 @@ def test_quota_of_cpu_time(miniapp, small, one_cpu_group):
     assert re.search("warning: 2 threads share the 1 CPU", done.stderr)
 
 
-@pytest.mark.parametrize("value, code", [("", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE)])
+@pytest.mark.parametrize("value, code", [
+    ("", DONE), ("1", DONE), (" 1 , 2", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE),
+    ("4,", USAGE), ("4 2", USAGE), ("1,0", USAGE), ("4097", USAGE),
+    ("4294967297", USAGE), ("99999999999", USAGE), ("9" * 40, USAGE)])
 def test_threads_of_the_environment_are_wrong(miniapp, small, value, code):
     """The OpenMP runtime may have said something before main: the last line is ours."""
     done = miniapp.run(*QUICK, small, env={"OMP_NUM_THREADS": value})
     assert done.returncode == code, done
     if code:
         assert re.match("miniapp: .*OMP_NUM_THREADS", done.stderr.splitlines()[-1]), done
+
+
+@pytest.mark.parametrize("kilobytes", [64, 128, 255])
+def test_small_stack(miniapp, small, kilobytes):
+    """A line in the place of a crash."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
+    for words in ((small,), ("--version",), ("--list-kernels",)):
+        miniapp.fails(DEVICE, f"limit of the stack is {kilobytes} KiB, but must be 256", *words,
+                      preexec_fn=limit)
+
+
+def test_least_stack(miniapp, small, reference, tmp_path):
+    """What is allowed is enough."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer needs more")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
+    saved = tmp_path / "saved.json"
+    for words in ((small, "--validate", reference, "-o", tmp_path / "out.h5"),
+                  (small, "-k", "all,calibration,mixing", "--roofline", "--resume", saved),
+                  ("--show", saved), ("--version",), ("--list-kernels",), ("--list-devices",)):
+        done = miniapp.run(*QUICK, *words, preexec_fn=limit)
+        assert done.returncode == DONE, done
 
 
 def test_thread_limit_of_the_environment(miniapp, small):
@@ -516,8 +544,11 @@ def test_setting_that_nothing_reads(miniapp, small):
 
 def test_environment_sets_the_threads(miniapp, small):
     assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "1"})) == 1
-    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "3"})) == 3
     assert threads_of(miniapp.json(small, "-t1", env={"OMP_NUM_THREADS": "3"})) == 1
+    cpus = len(os.sched_getaffinity(0))
+    text = miniapp.passes(small, "--format", "json", env={"OMP_NUM_THREADS": f"{cpus + 1},2"},
+                          warning=f"{cpus + 1} threads share the {cpus} CPU")
+    assert threads_of(json.loads(text)) == cpus + 1
 
 
 def test_more_threads_than_cpus_are_warned_of(miniapp, small):
