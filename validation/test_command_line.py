@@ -460,6 +460,21 @@ def test_small_stack(miniapp, small, kilobytes):
                       preexec_fn=limit)
 
 
+@pytest.mark.parametrize("size", ["0", "1", "255", "64k", "255K", "262143B", "0M"])
+def test_small_stack_of_threads(miniapp, small, size):
+    """The runtime would take 16 KiB, and threads would crash."""
+    done = miniapp.run(*QUICK, small, "-t", 2, env={"OMP_STACKSIZE": size})
+    assert done.returncode == USAGE, done
+    assert done.stderr.splitlines()[-1] == (
+        f"miniapp: OMP_STACKSIZE is '{size}', but must be 256K or more")
+
+
+@pytest.mark.parametrize("size", ["256", "256k", "262144B", "1M", "1G", "nonsense", "-1", ""])
+def test_stack_of_threads(miniapp, small, size):
+    done = miniapp.run(*QUICK, small, "-k", "all,calibration", "-t", 2, env={"OMP_STACKSIZE": size})
+    assert done.returncode == DONE, done
+
+
 def test_least_stack(miniapp, small, reference, tmp_path):
     """What is allowed is enough."""
     if miniapp.is_sanitized:

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -69,30 +70,46 @@ static bool is_list_of_threads(const char *text)
     }
 }
 
+enum { LEAST_STACK = 256 }; /* KiB; half of that was found to be enough */
+
+/* A stack of threads in KiB, as OMP_STACKSIZE gives it; NAN where it is none, of which the OpenMP
+ * runtime warns, and takes its own. */
+static double stack_of_threads(const char *text)
+{
+    static const char units[] = "BKMG";
+    char *end;
+    const double number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : NAN;
+    const char *const unit = isnan(number) ? NULL : strchr(units, toupper((unsigned char)*end));
+    if (!unit)
+        return NAN;
+    return *end ? ldexp(number, 10 * (int)(unit - units - 1)) : number;
+}
+
 /* libomp aborts on what it cannot read, and takes the last digits of what is too large for it. */
 static enum miniapp_status check_environment(void)
 {
     static const char name[] = "OMP_NUM_THREADS";
-    const char *const threads = getenv(name);
+    const char *const threads = getenv(name), *const stack = getenv("OMP_STACKSIZE");
     if (threads && !threads[0])
         unsetenv(name);
     else if (threads && !is_list_of_threads(threads))
         return fail(MINIAPP_USAGE, "%s is '%s', but must be a whole number from 1 to %d", name,
                     threads, MAX_THREADS);
+    if (stack && stack_of_threads(stack) < LEAST_STACK)
+        return fail(MINIAPP_USAGE, "OMP_STACKSIZE is '%s', but must be %dK or more", stack,
+                    LEAST_STACK);
     return MINIAPP_DONE;
 }
 
-/* Half of that was found to be enough. A crash would say nothing. */
+/* A crash would say nothing. */
 static enum miniapp_status check_stack(void)
 {
-    enum { LEAST_STACK = 256 << 10 };
     struct rlimit stack;
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK)
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur / 1024 >= LEAST_STACK)
         return MINIAPP_DONE;
     return fail(MINIAPP_DEVICE,
-                "the limit of the stack is %llu KiB, but must be %d or more: see "
-                "'ulimit -s'",
-                (unsigned long long)stack.rlim_cur / 1024, LEAST_STACK / 1024);
+                "the limit of the stack is %llu KiB, but must be %d or more: see 'ulimit -s'",
+                (unsigned long long)stack.rlim_cur / 1024, LEAST_STACK);
 }
 
 /* A file must not get the number of a standard stream that is closed. */
