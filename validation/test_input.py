@@ -168,7 +168,8 @@ def test_raw_data_in_an_absent_file(miniapp, small):
         del file["salt"]
         file.create_dataset("salt", shape, "f8",
                             external=[("/nowhere/salt", 0, h5py.h5f.UNLIMITED)])
-    miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
+    for allow in ((), ("--allow-external",)):
+        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos", *allow)
 
 
 # ---- values ----

@@ -757,16 +757,18 @@ def test_virtual_datasets(miniapp, basin, plain, expected, where):
             for k, level in enumerate(salt):
                 file[f"level{k}"] = level
     make_virtual(plain, "salt", [(source, f"level{k}") for k in range(len(salt))], salt.shape)
-    assert_same(results(miniapp, plain)[0], expected)
+    allow = () if where == "here" else ("--allow-external",)
+    assert_same(results(miniapp, plain, *allow)[0], expected)
     if where == "here":
         without(plain, ["level3"])
         miniapp.fails(INPUT, r"plain\.h5: dataset 'level3' is missing, which a virtual", plain)
         return
     (plain.parent / "levels.h5").rename(plain.parent / "elsewhere.h5")
     miniapp.fails(INPUT, rf"plain\.h5: dataset 'salt' is virtual, but its source '{source}' is "
-                         "missing", plain)
+                         "missing", *allow, plain)
     (plain.parent / "levels.h5").write_bytes(b"no HDF5")
-    miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", plain)
+    miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", *allow,
+                  plain)
 
 
 def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
@@ -783,10 +785,10 @@ def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
         layout = h5py.VirtualLayout(salt.shape, "f8")
         layout[...] = h5py.VirtualSource("outer.h5", "salt", salt.shape)
         file.create_virtual_dataset("salt", layout)
-    assert_same(results(miniapp, plain)[0], expected)
+    assert_same(results(miniapp, plain, "--allow-external")[0], expected)
     inner.unlink()
     miniapp.fails(INPUT, r"outer\.h5: dataset 'salt' is virtual, but its source 'inner.h5' is "
-                         "missing", plain)
+                         "missing", "--allow-external", plain)
 
 
 # ---- coordinates of outputs ----

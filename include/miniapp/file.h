@@ -25,8 +25,9 @@ struct miniapp_input_options;
 MINIAPP_API struct miniapp_input_options *miniapp_input_options_create(void);
 MINIAPP_API void miniapp_input_options_free(struct miniapp_input_options *options);
 
-/* What the reader accepts; these may be added up. */
-enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
+/* What the reader accepts; these may be added up. EXTERNAL: that parts of an input lie in other
+ * files, which it names by links, for raw data or as sources of virtual datasets. */
+enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 MINIAPP_API void miniapp_input_options_allow(struct miniapp_input_options *options, int allow);
 
 /* The record of a time axis: counted from 0, or from the end where it is negative. A time axis of
@@ -63,6 +64,11 @@ MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *inpu
 /* What was done to what was read so far, in words: turned round, transposed, unpacked, made.
  * "" where all was taken as it is. */
 MINIAPP_API const char *miniapp_input_text(struct miniapp_input *input);
+
+/* The other files that hold parts of what was opened or read so far, `count` of them, by their true
+ * paths. They are the input's. */
+MINIAPP_API const char *const *miniapp_input_external_files(const struct miniapp_input *input,
+                                                            size_t *count);
 
 /* Whether the file has a setting, and its value. */
 MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,

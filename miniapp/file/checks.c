@@ -82,8 +82,8 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
     if (!status)
         status = check_shape(&layout, input->path, name, &fields[field], &input->axes);
     return status ? status
-                  : read_values(scale, input->path, name, &fields[field], &layout,
-                                miniapp_field_elements(&fields[field], &input->grid), values, NULL);
+                  : read_values(scale, input->path, name, &fields[field], &layout, &input->outside,
+                                values, NULL);
 }
 
 /* By the coordinate of the axis, where there is no zt. */
@@ -93,7 +93,8 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
     double *values = NULL;
     size_t unused;
     hid_t scale;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, &scale);
     if (status)
         return status;
     const int sense = sense_of(scale, name);
@@ -123,7 +124,8 @@ static enum miniapp_status check_rows(struct miniapp_input *input)
     hid_t scale;
     if (!name || ny < 2 || (input->allow & MINIAPP_ALLOW_INVALID) || !needs_faces(input))
         return MINIAPP_DONE;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, &scale);
     if (status)
         return status;
     status = read_coordinate(input, FIELD_dyt, scale, &values);

@@ -63,7 +63,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
 {
     const struct miniapp_field *const field = &fields[id];
     const char *const name = input->name[id];
-    enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, dataset);
     if (status)
         return status;
     status = read_layout(*dataset, input->path, name, field, &input->scales, &input->time, layout);
@@ -89,13 +90,13 @@ static void keep_scales(struct miniapp_input *input, const struct miniapp_field 
             input->scale[field->axes[i]] = layout->scale[i];
 }
 
-/* One dataset at a time is held as double, and another of the same size where it is transposed. */
+/* One dataset at a time is held as double, with what reading it takes. */
 static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id,
-                                        const struct layout *layout)
+                                        hid_t dataset, const struct layout *layout)
 {
     const char *limit;
     const double available = miniapp_host_memory(&limit);
-    const double bytes = bytes_to_read(&fields[id], layout);
+    const double bytes = bytes_to_read(dataset, &fields[id], layout);
     input->passing_bytes = fmax(input->passing_bytes, bytes);
     if (bytes <= available)
         return MINIAPP_DONE;
@@ -130,7 +131,7 @@ static enum miniapp_status read_grid(struct miniapp_input *input)
         if (status)
             return status;
         keep_scales(input, &fields[id], &layout);
-        status = check_memory(input, id, &layout);
+        status = check_memory(input, id, dataset, &layout);
         H5Dclose(dataset);
     }
     set_grid(input);
@@ -226,9 +227,8 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     if (status)
         return status;
     input->is_read[id] = true;
-    status =
-        read_values(dataset, input->path, input->name[id], field, &layout,
-                    miniapp_field_elements(field, &input->grid), values, &input->treatment[id]);
+    status = read_values(dataset, input->path, input->name[id], field, &layout, &input->outside,
+                         values, &input->treatment[id]);
     H5Dclose(dataset);
     if (!status && input->is_surface_first)
         turn_levels(field, &input->grid, *values);
@@ -309,6 +309,9 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
     }
     guard_start(path);
     enum miniapp_status status = open_file(path, &input->file);
+    if (!status &&
+        !outside_open(input->path, input->allow & MINIAPP_ALLOW_EXTERNAL, &input->outside))
+        status = fail(MINIAPP_DEVICE, "out of memory for an input");
     if (!status)
         status = read_header(input, wanted, count, options);
     guard_end();
@@ -333,6 +336,7 @@ void miniapp_input_close(struct miniapp_input *input)
         free(input->deepest[id]);
     }
     release_scales(&input->scales);
+    outside_close(&input->outside);
     free(input->path);
     free(input);
 }
@@ -365,6 +369,12 @@ double miniapp_input_passing_bytes(const struct miniapp_input *input)
             most = fmax(most, (double)sizeof(double) *
                                   (double)miniapp_field_elements(&fields[id], &input->grid));
     return most;
+}
+
+const char *const *miniapp_input_external_files(const struct miniapp_input *input, size_t *count)
+{
+    *count = input->outside.count;
+    return (const char *const *)input->outside.files;
 }
 
 void miniapp_input_restore_order(const struct miniapp_input *input,

@@ -3,6 +3,7 @@
 #define INPUT_H
 
 #include "axes.h"
+#include "outside.h"
 #include "table.h"
 #include "values.h"
 
@@ -21,6 +22,7 @@ enum { SENTENCE = 256 };
 struct miniapp_input {
     char *path;
     hid_t file;
+    struct outside outside; /* the files that it names */
     int allow;
     struct time_choice time;
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */

@@ -19,15 +19,15 @@ static enum miniapp_status set_name(struct miniapp_input *input, enum field_id i
 }
 
 /* Whether each part of a path is there. What cannot be looked up counts as there. */
-static bool has_path(hid_t file, const char *path)
+static bool has_path(const struct miniapp_input *input, const char *path)
 {
     char part[1024];
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-        if (!has_dataset(file, part))
+        if (!has_dataset(input->file, part, &input->outside))
             return false;
     }
-    return has_dataset(file, path);
+    return has_dataset(input->file, path, &input->outside);
 }
 
 static enum miniapp_status find_by_name(struct miniapp_input *input,
@@ -36,11 +36,11 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
     enum miniapp_status status = MINIAPP_DONE;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
         const char *const theirs = options ? options->variable[id] : NULL;
-        if (theirs && (!theirs[0] || !has_path(input->file, theirs)))
+        if (theirs && (!theirs[0] || !has_path(input, theirs)))
             return fail(MINIAPP_INPUT,
                         "%s: dataset '%s' is missing, which --variable names for '%s'", input->path,
                         theirs, fields[id].name);
-        if (theirs || has_dataset(input->file, fields[id].name))
+        if (theirs || has_dataset(input->file, fields[id].name, &input->outside))
             status = set_name(input, id, theirs ? theirs : fields[id].name);
         input->is_renamed[id] |= theirs != NULL;
     }

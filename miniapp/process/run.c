@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- before ---- */
 
@@ -305,7 +306,7 @@ static void describe_run(struct run *run)
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
-    size_t used = 0;
+    size_t used = 0, count;
     for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
@@ -319,6 +320,9 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
+    const char *const *const external = miniapp_input_external_files(run->input, &count);
+    if (count > 0)
+        provenance_of_external(provenance, external, count);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
@@ -360,15 +364,51 @@ static enum miniapp_status conclude(struct run *run)
     return status;
 }
 
+/* Nothing may be written there. The caller frees the list. */
+static const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char *const *const external = miniapp_input_external_files(run->input, count);
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    if (!list)
+        return NULL;
+    if (*count > 0)
+        memcpy(list, external, *count * sizeof(*list));
+    list[(*count)++] = options->input;
+    if (options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
-    const char *const read_files[] = {options->input, options->reference};
+    size_t count;
+    const char **const read_files = list_read_files(run, &count);
+    if (!read_files)
+        return fail(MINIAPP_DEVICE, "out of memory for a list of files");
     const enum miniapp_status status =
-        miniapp_output_open(options->output, read_files, options->reference ? 2 : 1, &run->output);
+        miniapp_output_open(options->output, read_files, count, &run->output);
+    free(read_files);
     if (status || options->shapes[0].nx)
         return status;
     return miniapp_output_take_coordinates(run->output, run->input);
+}
+
+/* What is resumed is replaced: it must not be read as well. */
+static enum miniapp_status check_resumed(const struct run *run)
+{
+    struct stat resumed, read;
+    size_t count;
+    const char **const files = list_read_files(run, &count);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; files && i < count && !status; i++)
+        if (stat(run->options.resume, &resumed) == 0 && stat(files[i], &read) == 0 &&
+            resumed.st_dev == read.st_dev && resumed.st_ino == read.st_ino)
+            status =
+                fail(MINIAPP_USAGE, "--resume '%s' is a file that is read", run->options.resume);
+    free(files);
+    return status;
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -381,6 +421,8 @@ enum miniapp_status run_all(struct run *run)
         status = choose_settings(run);
     if (!status && options->reference)
         status = check_reference(run);
+    if (!status && options->resume)
+        status = check_resumed(run);
     if (!status && options->output)
         status = open_output(run);
     if (status)
