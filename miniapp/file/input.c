@@ -217,6 +217,12 @@ static enum miniapp_status make_field(struct miniapp_input *input, enum field_id
                               : stand_in(input, id, *values, elements);
 }
 
+static void convert_units(const struct conversion *conversion, size_t elements, double *values)
+{
+    for (size_t i = 0; i < elements && conversion->from[0]; i++)
+        values[i] = conversion->factor * values[i] + conversion->offset;
+}
+
 enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values)
 {
     const struct miniapp_field *const field = &fields[id];
@@ -230,6 +236,8 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     status = read_values(dataset, input->path, input->name[id], field, &layout, &input->outside,
                          values, &input->treatment[id]);
     H5Dclose(dataset);
+    if (!status)
+        convert_units(&input->conversion[id], miniapp_field_elements(field, &input->grid), *values);
     if (!status && input->is_surface_first)
         turn_levels(field, &input->grid, *values);
     return status;

@@ -5,6 +5,7 @@
 #include "axes.h"
 #include "outside.h"
 #include "table.h"
+#include "units.h"
 #include "values.h"
 
 #include <hdf5.h>
@@ -42,6 +43,7 @@ struct miniapp_input {
     uint8_t *water[FIELDS];      /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
     int32_t *deepest[FIELDS];    /* of masks and kbot: 1 + the lowest wet level, once it is known */
+    struct conversion conversion[FIELDS]; /* of what was opened */
     struct treatment treatment[FIELDS];
     bool is_made[FIELDS];                     /* a mask or kbot */
     bool has_land[FIELDS];                    /* values on land were replaced */
@@ -86,9 +88,9 @@ void describe_grid(struct miniapp_input *input);
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options);
 
-/* Whether a dataset is what its field means, by its units and standard name. */
-enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_id id,
-                                  hid_t dataset);
+/* Whether a dataset is what its field means, by its standard name and units, and how these are to
+ * be converted. */
+enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset);
 
 /* All that are needed but missing, in one line. */
 enum miniapp_status check_missing(struct miniapp_input *input);
