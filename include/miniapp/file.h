@@ -51,6 +51,13 @@ miniapp_input_open(const char *path, const struct miniapp_field *const *wanted, 
                    const struct miniapp_input_options *options, struct miniapp_input **input);
 MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
+/*
+ * Looks at all wanted fields, and whether they agree with each other. MINIAPP_INPUT where something
+ * cannot be meant: the listener gets one line for each thing that is wrong, with its first index, and
+ * a warning for what is odd.
+ */
+MINIAPP_API enum miniapp_status miniapp_input_check(struct miniapp_input *input);
+
 /* The grid of the file, and the same with the ghosts that kernels want. */
 MINIAPP_API struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input);
 MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input);

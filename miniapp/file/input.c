@@ -31,12 +31,18 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
+/* Goes on after a failure: all that is wrong is said, and the first counts. */
+static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
+{
+    return before ? before : now;
+}
+
 static enum miniapp_status read_settings(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t id = 0; id < SETTINGS && !status; id++)
-        status = read_attribute(input->file, input->path, settings[id].name, &input->is_set[id],
-                                &input->setting[id]);
+    for (size_t id = 0; id < SETTINGS; id++)
+        status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
+                                                 &input->is_set[id], &input->setting[id]));
     return status;
 }
 
@@ -98,8 +104,9 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
     const double available = miniapp_host_memory(&limit);
     const double bytes = bytes_to_read(dataset, &fields[id], layout);
     input->passing_bytes = fmax(input->passing_bytes, bytes);
-    if (bytes <= available)
-        return MINIAPP_DONE;
+    if (bytes <= available || input->is_too_large)
+        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* which was said once */
+    input->is_too_large = true;
     return fail(MINIAPP_INPUT,
                 "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
                 "%.3g GB",
@@ -118,22 +125,27 @@ static void set_grid(struct miniapp_input *input)
                               input->axes.length[MINIAPP_Z]};
 }
 
+/* Opens a dataset that will be read, for its lengths. */
+static enum miniapp_status look_at_field(struct miniapp_input *input, enum field_id id)
+{
+    hid_t dataset;
+    struct layout layout;
+    enum miniapp_status status = open_field(input, id, &dataset, &layout);
+    if (status)
+        return status;
+    keep_scales(input, &fields[id], &layout);
+    status = check_memory(input, id, dataset, &layout);
+    H5Dclose(dataset);
+    return status;
+}
+
 /* The lengths of x, y and z, from every dataset that will be read. */
 static enum miniapp_status read_grid(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
-        hid_t dataset;
-        struct layout layout;
-        if (!input->needed[id] || !is_there(input, id))
-            continue;
-        status = open_field(input, id, &dataset, &layout);
-        if (status)
-            return status;
-        keep_scales(input, &fields[id], &layout);
-        status = check_memory(input, id, dataset, &layout);
-        H5Dclose(dataset);
-    }
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        if (input->needed[id] && is_there(input, id))
+            status = first_of(status, look_at_field(input, id));
     set_grid(input);
     return status;
 }
@@ -248,6 +260,8 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
     *values = NULL;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
     enum miniapp_status status =
         is_there(input, id) ? read_raw(input, id, values) : make_field(input, id, elements, values);
     if (!status && field->type == MINIAPP_REAL)
@@ -257,6 +271,7 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     if (!status && is_there(input, id))
         status = check_agreement(input, id, *values);
     if (status) {
+        input->is_bad[id] = true;
         free(*values);
         *values = NULL;
     }
@@ -270,12 +285,11 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
     int halo = MINIAPP_HALO, cyclic = 0;
     bool says_cyclic;
     enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
-    if (!status)
-        status = read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic);
+    status = first_of(status, read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic));
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
     snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
-    return status ? status : read_settings(input);
+    return first_of(status, read_settings(input));
 }
 
 static enum miniapp_status read_header(struct miniapp_input *input,
@@ -283,18 +297,17 @@ static enum miniapp_status read_header(struct miniapp_input *input,
                                        const struct miniapp_input_options *options)
 {
     bool says_halo;
-    enum miniapp_status status = read_attributes(input, &says_halo);
+    const enum miniapp_status attributes = read_attributes(input, &says_halo);
     read_scales(input->file, &input->scales);
     list_wanted(input, wanted, count);
-    if (!status)
-        status = find_names(input, options);
+    enum miniapp_status status = find_names(input, options);
+    if (status)
+        return status;
     list_stand_ins(input);
-    if (!status)
-        status = read_grid(input);
+    status = first_of(attributes, read_grid(input));
     if (!status)
         status = find_direction(input);
-    if (!status)
-        status = check_missing(input);
+    status = first_of(status, check_missing(input, status == MINIAPP_DONE));
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);
@@ -329,6 +342,14 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         *opened = input;
     if (!status && input->time.is_chosen && !input->has_time)
         warn("%s: --time chooses a record, but nothing that is read has a time axis", path);
+    return status;
+}
+
+enum miniapp_status miniapp_input_check(struct miniapp_input *input)
+{
+    guard_start(input->path);
+    const enum miniapp_status status = check_fields(input);
+    guard_end();
     return status;
 }
 

@@ -246,20 +246,20 @@ static bool lacks_made(const struct miniapp_input *input)
     return false;
 }
 
-enum miniapp_status check_missing(struct miniapp_input *input)
+enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable)
 {
     struct list list = {{0}, 0, 0};
     char hints[4 * SENTENCE];
     bool lacks_mask = false, lacks_kbot = false;
     const uint8_t *water = NULL;
     const enum miniapp_status status =
-        lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
+        are_readable && lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
     if (status)
         return status;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
         const struct miniapp_field *const field = &fields[id];
         if (!input->needed[id] || field->is_optional || is_there(input, id) ||
-            (field->is_made && water))
+            (field->is_made && (water || !are_readable)))
             continue;
         lacks_mask |= field->type == MINIAPP_MASK;
         lacks_kbot |= field->type == MINIAPP_INDEX;

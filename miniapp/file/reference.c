@@ -47,7 +47,7 @@ read_reference_dataset(hid_t dataset, const char *path, const struct scales *sca
         axes.length[axis] = miniapp_axis_length((enum miniapp_axis)axis, grid);
         axes.said_by[axis] = "the input";
     }
-    const struct time_choice only = {0};
+    struct time_choice only = {0};
     struct layout layout;
     enum miniapp_status status =
         read_layout(dataset, path, field->name, field, scales, &only, &layout);

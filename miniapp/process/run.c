@@ -7,6 +7,7 @@
 #include "status.h"
 #include "stop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,7 +48,7 @@ static enum miniapp_status open_input(struct run *run)
     const enum miniapp_status status =
         miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
-    return status;
+    return status ? status : miniapp_input_check(run->input);
 }
 
 static bool is_read(const struct options *options, const struct miniapp_setting *setting)
@@ -434,6 +435,19 @@ enum miniapp_status run_all(struct run *run)
         return status;
     status = run_bench(run);
     return status ? status : conclude(run);
+}
+
+enum miniapp_status run_check(struct run *run)
+{
+    enum miniapp_status status = open_input(run);
+    if (!status)
+        status = choose_settings(run);
+    if (status)
+        return status;
+    printf("%s: can be used: %s\n", run->options.input, miniapp_input_grid_text(run->input));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
 }
 
 void run_release(struct run *run)
