@@ -53,8 +53,8 @@ MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
 /*
  * Looks at all wanted fields, and whether they agree with each other. MINIAPP_INPUT where something
- * cannot be meant: the listener gets one line for each thing that is wrong, with its first index, and
- * a warning for what is odd.
+ * cannot be meant: the listener gets one line for each thing that is wrong, with its first index,
+ * and a warning for what is odd.
  */
 MINIAPP_API enum miniapp_status miniapp_input_check(struct miniapp_input *input);
 
@@ -72,10 +72,10 @@ MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *inpu
  * "" where all was taken as it is. */
 MINIAPP_API const char *miniapp_input_text(struct miniapp_input *input);
 
-/* The other files that hold parts of what was opened or read so far, `count` of them, by their true
- * paths. They are the input's. */
-MINIAPP_API const char *const *miniapp_input_external_files(const struct miniapp_input *input,
-                                                            size_t *count);
+/* One of the other files that hold parts of what was opened or read so far, by its true path, from
+ * 0 on; NULL after the last. It is the input's. */
+MINIAPP_API const char *miniapp_input_external_file(const struct miniapp_input *input,
+                                                    size_t place);
 
 /* Whether the file has a setting, and its value. */
 MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,

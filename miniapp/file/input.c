@@ -400,10 +400,9 @@ double miniapp_input_passing_bytes(const struct miniapp_input *input)
     return most;
 }
 
-const char *const *miniapp_input_external_files(const struct miniapp_input *input, size_t *count)
+const char *miniapp_input_external_file(const struct miniapp_input *input, size_t place)
 {
-    *count = input->outside.count;
-    return (const char *const *)input->outside.files;
+    return place < input->outside.count ? input->outside.files[place] : NULL;
 }
 
 void miniapp_input_restore_order(const struct miniapp_input *input,

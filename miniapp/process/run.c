@@ -302,6 +302,32 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* The other files of the input, with room for two more. The caller frees the list. */
+static const char **list_external(const struct run *run, size_t *count)
+{
+    *count = 0;
+    while (miniapp_input_external_file(run->input, *count))
+        (*count)++;
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = miniapp_input_external_file(run->input, i);
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
+    return list;
+}
+
+/* Nothing may be written there. The caller frees the list. */
+static const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char **const list = list_external(run, count);
+    if (list)
+        list[(*count)++] = options->input;
+    if (list && options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
@@ -312,6 +338,7 @@ static void describe_run(struct run *run)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
+    const char **const external = list_external(run, &count);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -321,9 +348,9 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
-    const char *const *const external = miniapp_input_external_files(run->input, &count);
-    if (count > 0)
+    if (external && count > 0)
         provenance_of_external(provenance, external, count);
+    free(external);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
@@ -365,29 +392,13 @@ static enum miniapp_status conclude(struct run *run)
     return status;
 }
 
-/* Nothing may be written there. The caller frees the list. */
-static const char **list_read_files(const struct run *run, size_t *count)
-{
-    const struct options *options = &run->options;
-    const char *const *const external = miniapp_input_external_files(run->input, count);
-    const char **const list = malloc((*count + 2) * sizeof(*list));
-    if (!list)
-        return NULL;
-    if (*count > 0)
-        memcpy(list, external, *count * sizeof(*list));
-    list[(*count)++] = options->input;
-    if (options->reference)
-        list[(*count)++] = options->reference;
-    return list;
-}
-
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
     size_t count;
     const char **const read_files = list_read_files(run, &count);
     if (!read_files)
-        return fail(MINIAPP_DEVICE, "out of memory for a list of files");
+        return MINIAPP_DEVICE;
     const enum miniapp_status status =
         miniapp_output_open(options->output, read_files, count, &run->output);
     free(read_files);
@@ -402,7 +413,7 @@ static enum miniapp_status check_resumed(const struct run *run)
     struct stat resumed, read;
     size_t count;
     const char **const files = list_read_files(run, &count);
-    enum miniapp_status status = MINIAPP_DONE;
+    enum miniapp_status status = files ? MINIAPP_DONE : MINIAPP_DEVICE;
     for (size_t i = 0; files && i < count && !status; i++)
         if (stat(run->options.resume, &resumed) == 0 && stat(files[i], &read) == 0 &&
             resumed.st_dev == read.st_dev && resumed.st_ino == read.st_ino)
