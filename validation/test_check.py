@@ -49,7 +49,8 @@ def is_refused(miniapp, path, *patterns, options=()):
 
 def test_check_says_so_and_runs_nothing(miniapp, plain):
     said = miniapp.passes("--check", plain, quick=False)
-    assert said == f"{plain}: can be used: 12 x 9 x 6 points, no ghosts: attribute halo is 0\n"
+    assert said == (f"{plain}: can be used by {', '.join(map(str, miniapp.ocean))}: 12 x 9 x 6 points, "
+                    "no ghosts: attribute halo is 0\n")
     said = miniapp.passes("--check", "-k", "eos", "-d", "gpu:7", GRID)
     assert "90 x 40 x 20 points, no ghosts, cyclic in x" in said
 
@@ -95,6 +96,21 @@ def test_all_shapes_and_attributes_at_once(miniapp, plain):
     is_refused(miniapp, plain, "attribute 'halo' is 5", "attribute 'eq_of_state_type' must be a number",
                "dataset 'temp' has 2 axes", "dataset 'dxu' is in 's', but must be in m",
                "dataset 'dzt' is missing")
+
+
+def test_values_beside_what_cannot_be_read(miniapp, plain):
+    """A dataset of another shape, one in other units and one that is missing say nothing of the rest."""
+    y, x = np.argwhere(read(plain, "kbot") > 2)[0]
+    with h5py.File(plain, "a") as file:
+        values = file["temp"][...]
+        del file["temp"], file["dzt"]
+        file["temp"] = values[0]
+        file["dxt"].attrs["units"] = "s"
+        file["salt"][-1, y, x] = 60
+        file["kappaM"][-1, y, x] = -1
+    is_refused(miniapp, plain, "dataset 'temp' has 2 axes", "dataset 'dxt' is in 's'",
+               "dataset 'dzt' is missing", rf"salt\[5, {y}, {x}\] is 60",
+               rf"kappaM\[5, {y}, {x}\] is -1")
 
 
 def test_one_axis_that_disagrees_is_one_mistake(miniapp, plain):

@@ -285,6 +285,12 @@ static enum miniapp_status check_walls(struct miniapp_input *input, enum field_i
     return status ? status : check_copies(input, id, values);
 }
 
+/* In the file, or by what stands in for it there. */
+static bool has_values(const struct miniapp_input *input, enum field_id id)
+{
+    return is_there(input, id) || (fields[id].stand_in && is_there(input, fields[id].stand_in));
+}
+
 static enum miniapp_status check_field(struct miniapp_input *input, enum field_id id)
 {
     double *values;
@@ -302,8 +308,9 @@ enum miniapp_status check_fields(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
     input->is_checking = true;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
-        if (input->needed[id] && !input->is_bad[id] && !input->is_upside_down) {
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+        if (input->needed[id] && has_values(input, id) && !input->is_bad[id] &&
+            !input->is_upside_down) {
             const enum miniapp_status found = check_field(input, id);
             status = status ? status : found;
         }

@@ -1,6 +1,7 @@
 /* Inputs. */
 #include "input.h"
 #include "guard.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "range.h"
 #include "regrid.h"
@@ -31,16 +32,21 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
-/* Goes on after a failure: all that is wrong is said, and the first counts. */
+/* All that is wrong is said, and the first counts. */
 static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
 {
     return before ? before : now;
 }
 
+bool goes_on(enum miniapp_status status)
+{
+    return !status || (status == MINIAPP_INPUT && !hdf5_has_refused());
+}
+
 static enum miniapp_status read_settings(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t id = 0; id < SETTINGS; id++)
+    for (size_t id = 0; id < SETTINGS && goes_on(status); id++)
         status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
                                                  &input->is_set[id], &input->setting[id]));
     return status;
@@ -143,9 +149,12 @@ static enum miniapp_status look_at_field(struct miniapp_input *input, enum field
 static enum miniapp_status read_grid(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
-        if (input->needed[id] && is_there(input, id))
-            status = first_of(status, look_at_field(input, id));
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+        if (input->needed[id] && is_there(input, id)) {
+            const enum miniapp_status found = look_at_field(input, id);
+            input->is_bad[id] = found != MINIAPP_DONE;
+            status = first_of(status, found);
+        }
     set_grid(input);
     return status;
 }
@@ -285,11 +294,21 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
     int halo = MINIAPP_HALO, cyclic = 0;
     bool says_cyclic;
     enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
-    status = first_of(status, read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic));
+    if (goes_on(status))
+        status = first_of(status, read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic));
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
     snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
-    return first_of(status, read_settings(input));
+    return goes_on(status) ? first_of(status, read_settings(input)) : status;
+}
+
+/* Whether all datasets agree about it, and about its levels. */
+static bool is_grid_known(const struct miniapp_input *input)
+{
+    bool is_known = !input->is_bad[FIELD_zt] && !input->is_too_large;
+    for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
+        is_known &= input->axes.said_by[axis] && !input->axes.is_disputed[axis];
+    return is_known;
 }
 
 static enum miniapp_status read_header(struct miniapp_input *input,
@@ -300,18 +319,29 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     const enum miniapp_status attributes = read_attributes(input, &says_halo);
     read_scales(input->file, &input->scales);
     list_wanted(input, wanted, count);
-    enum miniapp_status status = find_names(input, options);
+    enum miniapp_status status = goes_on(attributes) ? find_names(input, options) : attributes;
     if (status)
         return status;
     list_stand_ins(input);
     status = first_of(attributes, read_grid(input));
-    if (!status)
-        status = find_direction(input);
-    status = first_of(status, check_missing(input, status == MINIAPP_DONE));
+    if (!goes_on(status))
+        return status;
+    bool is_known = !attributes && says_halo && is_grid_known(input);
+    if (!status || is_known) {
+        const enum miniapp_status direction = find_direction(input);
+        is_known &= !direction;
+        status = first_of(status, direction);
+    }
+    if (goes_on(status))
+        status = first_of(status, check_missing(input, status == MINIAPP_DONE));
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);
-    return status ? status : check_room_for_ghosts(input);
+    if (!status)
+        status = check_room_for_ghosts(input);
+    else if (is_known && goes_on(status))
+        check_fields(input); /* says what else is wrong */
+    return status;
 }
 
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,

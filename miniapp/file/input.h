@@ -70,6 +70,9 @@ static inline const char *name_in_file(const struct miniapp_input *input, enum f
 
 /* ---- input.c ---- */
 
+/* Whether more can be said of a file of which something is wrong. */
+bool goes_on(enum miniapp_status status);
+
 /* A field on the file's grid, from the bottom up, as the file has it: what is missing is NaN. The
  * caller frees the values. */
 enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values);

@@ -1,6 +1,7 @@
 #include "parts.h"
 #include "guard.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 /* Of a part. Those of a virtual dataset are not known: each element might be one. */
@@ -8,21 +9,35 @@ enum { MOST_CHUNKS = 1024, MOST_ELEMENTS = 1 << 16 };
 
 /* ---- chunks ---- */
 
-double bytes_of_chunk(hid_t dataset)
+/* A chunk, and all of them; false where the dataset is not in chunks. */
+static bool measure_chunks(hid_t dataset, hid_t creation, double *chunk, double *all)
 {
-    hsize_t chunk[H5S_MAX_RANK];
-    const hid_t creation = H5Dget_create_plist(dataset);
-    if (creation < 0 || H5Pget_layout(creation) != H5D_CHUNKED) {
-        if (creation >= 0)
-            H5Pclose(creation);
-        return 0;
+    hsize_t lengths[H5S_MAX_RANK], extent[H5S_MAX_RANK];
+    const hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
+    const int rank = H5Sget_simple_extent_dims(space, extent, NULL);
+    const bool is_chunked = H5Pget_layout(creation) == H5D_CHUNKED &&
+                            H5Pget_chunk(creation, H5S_MAX_RANK, lengths) == rank;
+    *chunk = *all = (double)H5Tget_size(type);
+    for (int i = 0; i < rank && is_chunked; i++) {
+        *chunk *= (double)lengths[i];
+        *all *= ceil((double)extent[i] / (double)lengths[i]) * (double)lengths[i];
     }
-    const hid_t type = H5Dget_type(dataset);
-    const int rank = H5Pget_chunk(creation, H5S_MAX_RANK, chunk);
-    double bytes = (double)H5Tget_size(type) * (H5Pget_nfilters(creation) > 0 ? 2 : 1);
-    for (int i = 0; i < rank; i++)
-        bytes *= (double)chunk[i];
+    H5Sclose(space);
     H5Tclose(type);
+    return is_chunked;
+}
+
+double bytes_of_chunks(hid_t dataset)
+{
+    const hid_t creation = H5Dget_create_plist(dataset), access = H5Dget_access_plist(dataset);
+    size_t slots, cache = 0;
+    double chunk, all, bytes = 0, unused;
+    H5Pget_chunk_cache(access, &slots, &cache, &unused);
+    if (measure_chunks(dataset, creation, &chunk, &all)) {
+        bytes = fmax(chunk, fmin(all, (double)cache)); /* larger ones are not kept */
+        bytes += H5Pget_nfilters(creation) > 0 ? chunk : 0;
+    }
+    H5Pclose(access);
     H5Pclose(creation);
     return bytes;
 }

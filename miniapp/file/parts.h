@@ -9,7 +9,8 @@
 /* Reads a box of a dataset, as a type of the memory. Below 0 where HDF5 cannot. */
 herr_t read_parts(hid_t dataset, hid_t type, const struct box *box, void *values);
 
-/* The bytes that HDF5 takes for a chunk beside the values: as it is stored, and unpacked. */
-double bytes_of_chunk(hid_t dataset);
+/* The bytes that HDF5 takes for chunks beside the values: those that it keeps, or a large one, and
+ * one as it is stored. */
+double bytes_of_chunks(hid_t dataset);
 
 #endif

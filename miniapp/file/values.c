@@ -203,7 +203,7 @@ double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const str
     double bytes = sizeof(double) * (is_in_order(layout, field) ? 1 : 2);
     for (int axis = 0; axis < miniapp_field_rank(field); axis++)
         bytes *= (double)layout->length[layout->place[axis]];
-    return bytes + bytes_of_chunk(dataset);
+    return bytes + bytes_of_chunks(dataset);
 }
 
 enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,

@@ -24,8 +24,8 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                                 struct outside *outside, double **values,
                                 struct treatment *treatment);
 
-/* The bytes that it takes on the way: the values, twice where they are transposed, and a chunk as
- * it is stored and as it is unpacked. */
+/* The bytes that it takes on the way: the values, twice where they are transposed, and
+ * chunks. */
 double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout);
 
 /* Turns the levels of a field round, and the indices of levels, on a grid of so many cells. */
