@@ -82,6 +82,8 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
     const size_t points = miniapp_grid_points(&input->grid);
     size_t missing = 0;
     double *values = NULL;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
     enum miniapp_status status = check_room(input, id);
     if (!status)
         status = read_raw(input, id, &values);
@@ -99,6 +101,7 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
         snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
                  name_in_file(input, id));
     }
+    input->is_bad[id] |= status != MINIAPP_DONE;
     free(values);
     return status;
 }
