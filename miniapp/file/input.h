@@ -22,6 +22,7 @@ struct miniapp_input {
     char *path;
     hid_t file;
     int allow;
+    enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
     char *name[FIELDS];  /* of the dataset that holds the field, or NULL */

@@ -221,7 +221,7 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
     if (!isfinite(value))
         return input->allow & MINIAPP_ALLOW_NONFINITE;
     return (input->allow & MINIAPP_ALLOW_INVALID) ||
-           (value >= field->valid_min && value <= field->valid_max);
+           is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
 /* Zero, or the value of the lowest water above, which enters averages with the cell. */
@@ -249,6 +249,9 @@ static enum miniapp_status refuse(const struct miniapp_input *input, enum field_
     if (!isfinite(value))
         return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
                     place, value);
+    if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
+        return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
+                    miniapp_precision_name(input->precision));
     return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
                 range_text(field->valid_min, field->valid_max, range),
                 field->wet ? " on water" : "");

@@ -383,7 +383,7 @@ static error_t add_setting(struct options *options, const char *text)
     memcpy(name, text,
            (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text) : sizeof(name) - 1);
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
-    if (setting && miniapp_setting_check(setting, value, "--set", MINIAPP_USAGE))
+    if (setting && miniapp_setting_check(setting, value, MINIAPP_FLOAT64, "--set", MINIAPP_USAGE))
         return REPORTED;
     if (miniapp_settings_set(options->settings, name, value))
         return REPORTED;
@@ -551,6 +551,29 @@ static void set_defaults(struct options *options)
         options->precision_count = 1; /* float64 */
 }
 
+enum miniapp_status options_check_setting(const struct options *options,
+                                          const struct miniapp_setting *setting, double value,
+                                          const char *where, enum miniapp_status status)
+{
+    enum miniapp_status found = MINIAPP_DONE;
+    for (size_t p = 0; p < options->precision_count && !found; p++)
+        found = miniapp_setting_check(setting, value, options->precisions[p], where, status);
+    return found;
+}
+
+/* --precision may follow --set. */
+static enum miniapp_status check_settings(const struct options *options)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
+        const struct miniapp_setting *const setting = miniapp_setting_at(i);
+        const double value = miniapp_settings_get(options->settings, miniapp_setting_name(setting));
+        if (options->is_set[i])
+            status = options_check_setting(options, setting, value, "--set", MINIAPP_USAGE);
+    }
+    return status;
+}
+
 /* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
@@ -569,7 +592,7 @@ static enum miniapp_status check_together(const struct options *options)
                     "--roofline is of kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
-    return MINIAPP_DONE;
+    return check_settings(options);
 }
 
 enum miniapp_status parse_options(int argc, char **argv, struct options *options)

@@ -52,4 +52,9 @@ struct options {
  * exit. MINIAPP_USAGE where the command line is wrong. */
 enum miniapp_status parse_options(int argc, char **argv, struct options *options);
 
+/* Checks that a setting may have a value in each precision that rows run in. */
+enum miniapp_status options_check_setting(const struct options *options,
+                                          const struct miniapp_setting *setting, double value,
+                                          const char *where, enum miniapp_status status);
+
 #endif

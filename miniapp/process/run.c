@@ -74,7 +74,10 @@ static enum miniapp_status choose_settings(struct run *run)
         if (!is_read(options, setting) && !(value >= least && value <= most))
             continue; /* it does not matter */
         const enum miniapp_status status =
-            miniapp_setting_check(setting, value, options->input, MINIAPP_INPUT);
+            is_read(options, setting)
+                ? options_check_setting(options, setting, value, options->input, MINIAPP_INPUT)
+                : miniapp_setting_check(setting, value, MINIAPP_FLOAT64, options->input,
+                                        MINIAPP_INPUT);
         if (status)
             return status;
         miniapp_settings_set(run->options.settings, name, value);
