@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, read, replace, write
+from conftest import (DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, change, read, replace,
+                      write)
 
 # Section 5 of the interface
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
@@ -241,6 +242,68 @@ def test_default_tolerances(miniapp, small, reference, tmp_path):
     miniapp.passes(small, "-o", single, "--precision", "float32")
     code, checks = verdicts(miniapp, small, single, "--precision", "float32")
     assert code == DONE and all(check["rtol"] > 1e-8 for check in checks.values())
+
+
+# ---- outputs that are not finite ----
+
+# A spacing above 0 by which slopes overflow.
+OVERFLOWING = {"float64": 1e-300, "float32": 1e-37}
+
+
+@pytest.mark.parametrize("precision", OVERFLOWING)
+@pytest.mark.parametrize("halo", [2, 0])
+def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision, halo):
+    """They are named, with the first index in the output file, which is written."""
+    path = write(tmp_path / "in.h5", *ocean, halo=halo)
+    change(path, "dxu", 6, OVERFLOWING[precision])
+    output = tmp_path / "output.h5"
+    words = [path, "-k", "eos,isoneutral", "-d", device, "--precision", precision]
+    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
+    bad = [described.name for kernel in miniapp.ocean for described in kernel.outputs
+           if described.name in ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+           and not np.isfinite(read(output, described.name)).all()]
+    values = read(output, bad[0])
+    index = np.argwhere(~np.isfinite(values))[0]
+    output.unlink()
+    label = {"gpu": "gpu:0"}.get(device, device)
+    message = miniapp.fails(
+        MISMATCH, rf"outputs are not finite, though the inputs are: {bad[0]}\["
+        rf"{', '.join(map(str, index))}\] is -?(nan|inf) in isoneutral on {label} in {precision}",
+        *words, "-o", output)
+    assert message.rstrip().endswith(
+        f"; so are {', '.join(bad[1:])} (--allow-nonfinite accepts them)")
+    np.testing.assert_array_equal(read(output, bad[0]), values)
+    done = miniapp.run(*QUICK, "--format", "json", *words)
+    assert done.returncode == MISMATCH
+    assert ["nonfinite" in row["marks"] for row in json.loads(done.stdout)["results"]] == [False, True]
+
+
+def test_index_of_what_is_not_finite_is_that_of_the_file(miniapp, ocean, tmp_path):
+    """In a file from the surface down, too."""
+    values = {name: value[::-1] if value.ndim == 3 or name in ("zt", "p", "dzt", "dzw") else value
+              for name, value in ocean[0].items() if name[:6] not in ("sample", "factor")}
+    nz = len(values["zt"])
+    values["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0)
+    path = write(tmp_path / "in.h5", values, ocean[1], halo=0)
+    change(path, "dxu", 6, OVERFLOWING["float64"])
+    output = tmp_path / "output.h5"
+    words = [path, "-k", "isoneutral"]
+    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
+    index = np.argwhere(~np.isfinite(read(output, "K_33")))[0]
+    assert index[0] != nz - 1 - index[0]
+    miniapp.fails(MISMATCH, rf"are: K_33\[{', '.join(map(str, index))}\] is", *words)
+
+
+def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):
+    saved = tmp_path / "saved.json"
+    words = [small, "-k", "isoneutral", "--resume", saved]
+    change(small, "dxu", 6, OVERFLOWING["float64"])
+    miniapp.fails(MISMATCH, "outputs are not finite", *words)
+    miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite",
+                  *words)
+    miniapp.passes(*words, "--allow-nonfinite")
+    text = miniapp.passes("--show", saved, quick=False)
+    assert re.search("^nonfinite: outputs hold NaN or Inf", text, re.MULTILINE)
 
 
 def test_tolerances_of_float32(miniapp, small, reference):

@@ -56,6 +56,9 @@ MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *i
 MINIAPP_API bool miniapp_input_has_ghosts(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_is_cyclic(const struct miniapp_input *input);
 
+/* Whether the levels of the file go from the surface down: those of states go up. */
+MINIAPP_API bool miniapp_input_is_surface_first(const struct miniapp_input *input);
+
 /* The grid in words, and who says whether it has ghosts:
  * "60 x 40 x 30 points, no ghosts: the outer cells are water". */
 MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *input);

@@ -357,6 +357,11 @@ bool miniapp_input_is_cyclic(const struct miniapp_input *input)
     return input->is_cyclic;
 }
 
+bool miniapp_input_is_surface_first(const struct miniapp_input *input)
+{
+    return input->is_surface_first;
+}
+
 double miniapp_input_passing_bytes(const struct miniapp_input *input)
 {
     double most = input->passing_bytes;

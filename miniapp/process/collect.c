@@ -1,9 +1,12 @@
 #include "collect.h"
+#include "finite.h"
 #include "resume.h"
 #include "status.h"
 #include "stop.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- outputs ---- */
 
@@ -88,15 +91,53 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     return status;
 }
 
-static enum miniapp_status use_outputs(struct run *run, struct row *row)
+/* What is said at the end: where the first one is, and the names of the others. */
+static void add_nonfinite(struct run *run, const struct row *row, const struct bound_field *output,
+                          const struct nonfinite *found)
+{
+    const char *const name = miniapp_field_name(output->field);
+    const size_t used = strlen(run->nonfinite), room = sizeof(run->nonfinite) - used;
+    size_t index[MINIAPP_MAX_RANK];
+    char place[INDEX_TEXT];
+    if (used == 0)
+        snprintf(
+            run->nonfinite, room, "%s%s is %g in %s on %s in %s", name,
+            index_text(index, index_of(found->element, output->field, &found->grid, index), place),
+            found->value, miniapp_sequence_name(row->sequence), miniapp_device_label(row->device),
+            miniapp_precision_name(row->precision));
+    else if (!strstr(run->nonfinite, name))
+        snprintf(run->nonfinite + used, room, "%s%s",
+                 strstr(run->nonfinite, "; so are ") ? ", " : "; so are ", name);
+}
+
+/* Finite inputs have finite outputs; where an input may be NaN or Inf, so may they. */
+static enum miniapp_status check_finite(struct run *run, const struct row *row,
+                                        const struct bound_field *output, bool *is_nonfinite)
+{
+    struct nonfinite found;
+    if (run->options.allow & MINIAPP_ALLOW_NONFINITE)
+        return MINIAPP_DONE;
+    const enum miniapp_status status = find_nonfinite(run->input, row, output, &found);
+    if (!status && found.is_there)
+        add_nonfinite(run, row, output, &found);
+    *is_nonfinite |= found.is_there;
+    return status;
+}
+
+/* A row that has run several times may hold other numbers than after one call, but no others that
+ * are not finite: to look for these needs no call. */
+static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *is_nonfinite)
 {
     const struct options *options = &run->options;
-    if (!options->reference && !options->output && !options->checksums)
-        return MINIAPP_DONE;
-    enum miniapp_status status = row_settle(row);
-    for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++)
-        if (row->fields[i].writes)
+    const bool is_used = options->reference || options->output || options->checksums;
+    enum miniapp_status status = is_used ? row_settle(row) : MINIAPP_DONE;
+    for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++) {
+        if (!row->fields[i].writes)
+            continue;
+        status = check_finite(run, row, &row->fields[i], is_nonfinite);
+        if (!status && is_used)
             status = use_output(run, row, &row->fields[i]);
+    }
     return status;
 }
 
@@ -168,6 +209,7 @@ struct result result_like(const struct row *row)
 static enum miniapp_status collect_row(struct run *run, struct bench *bench, struct row *row)
 {
     struct transfer_times to_device = {0}, from_device = {0};
+    bool is_nonfinite = false;
     enum miniapp_status status = MINIAPP_DONE;
     if (row->samples.count == row->samples.wanted) {
         status = time_transfers(row, true, &to_device);
@@ -175,11 +217,12 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
             status = time_transfers(row, false, &from_device);
     }
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
-        status = use_outputs(run, row);
+        status = use_outputs(run, row, &is_nonfinite);
     struct result *result = status ? NULL : results_add(&run->results);
     if (!result)
         return status ? status : MINIAPP_DEVICE;
     *result = result_like(row);
+    result->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);

@@ -56,9 +56,10 @@ static const struct argp_option option_table[] = {
     {"resume", KEY_RESUME, "FILE", 0,
      "keep the results in this JSON file, size by size, and skip the rows that it has", 0},
     {"verbose", 'v', 0, 0, "say what the clock costs and what is done", 0},
-    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
+    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input, in a reference and in outputs", 0},
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
-     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
+     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings, in the "
+     "input and in a reference", 0},
     {"show", KEY_SHOW, "FILE", 0,
      "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
@@ -447,6 +448,12 @@ static error_t set_input(struct options *options, const char *path)
     return 0;
 }
 
+static void allow(struct options *options, int what)
+{
+    options->allow |= what;
+    miniapp_input_options_allow(options->reading, what);
+}
+
 /* Ends the program after it printed what was asked for. */
 static void leave(void)
 {
@@ -494,12 +501,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_FORMAT: return set_format(options, argument);
     case KEY_TIME: return set_time(options, argument);
     case KEY_VARIABLE: return add_variable(options, argument);
-    case KEY_ALLOW_NONFINITE:
-        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_NONFINITE);
-        return 0;
-    case KEY_ALLOW_INVALID:
-        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_INVALID);
-        return 0;
+    case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
+    case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
     case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
@@ -603,7 +606,8 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         "INPUT.h5",
         "Ocean-model kernels on host threads and GPUs: reads a grid from an HDF5 file, runs "
         "kernels on it, validates and times them.\v"
-        "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
+        "Exit status: 0 done; 1 a validation failed, or an output is not finite; 2 wrong usage; 3 "
+        "an input cannot be used; "
         "4 the device cannot be used; 5 an output cannot be written.",
         NULL,
         NULL,

@@ -46,6 +46,7 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
+    int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

@@ -343,6 +343,24 @@ static enum miniapp_status finish_output(struct run *run)
     return status;
 }
 
+/* The rows that a resumed run has may have been found wanting before. */
+static enum miniapp_status check_finite(const struct run *run)
+{
+    const struct result *const earlier = results_nonfinite(&run->results);
+    if (run->nonfinite[0])
+        return fail(
+            MINIAPP_MISMATCH,
+            "outputs are not finite, though the inputs are: %s (--allow-nonfinite accepts them)",
+            run->nonfinite);
+    if (earlier && !(run->options.allow & MINIAPP_ALLOW_NONFINITE))
+        return fail(MINIAPP_MISMATCH,
+                    "%s: outputs of %s on %s in %s were not finite, though the inputs were "
+                    "(--allow-nonfinite accepts them)",
+                    run->options.resume, earlier->kernel, earlier->device,
+                    miniapp_precision_name(earlier->precision));
+    return MINIAPP_DONE;
+}
+
 /* What comes of a run that is done, or that a signal ended. */
 static enum miniapp_status conclude(struct run *run)
 {
@@ -357,6 +375,8 @@ static enum miniapp_status conclude(struct run *run)
         warn("ended by %s: %s", run->results.interrupted,
              options->output || options->reference ? "nothing is written or compared"
                                                    : "rows may lack calls, or be missing");
+    if (!status)
+        status = check_finite(run);
     if (!status && !results_passed(&run->results))
         status = fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference",
                       options->reference);

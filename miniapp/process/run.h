@@ -13,6 +13,7 @@ struct run {
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
     struct results results;
+    char nonfinite[512]; /* the outputs that are not finite, from the first one's index on; or "" */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended

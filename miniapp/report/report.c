@@ -94,6 +94,7 @@ static void print_rows(const struct results *results)
 static void print_marks(const struct results *results)
 {
     bool is_short = false, is_noisy = false, is_above = false;
+    const struct result *const nonfinite = results_nonfinite(results);
     for (size_t i = 0; i < results->result_count; i++) {
         const char *marks = result_marks(&results->results[i], &results->clock);
         is_short = is_short || strstr(marks, "short");
@@ -106,6 +107,8 @@ static void print_marks(const struct results *results)
         printf("noisy: the times spread (stdev / mean) by over 20 %%\n");
     if (is_above)
         printf("above: faster than its own ceiling, which was disturbed: no share is given\n");
+    if (nonfinite)
+        printf("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
 static void print_roofline(const struct results *results)
@@ -232,7 +235,7 @@ static void print_wins(const struct results *results)
 static void print_checks(const struct results *results)
 {
     size_t passed = 0;
-    char index[128];
+    char index[INDEX_TEXT];
     printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
     printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel",
            "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol",
@@ -244,7 +247,7 @@ static void print_checks(const struct results *results)
         printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
                name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
                c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
-               index_text(v, index), v->passed ? "passed" : "FAILED");
+               index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     printf("\nvalidation %s: %zu of %zu variables agree with the reference\n",
            results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);

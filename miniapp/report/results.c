@@ -87,6 +87,16 @@ bool results_passed(const struct results *results)
     return true;
 }
 
+const struct result *results_nonfinite(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        if (r->is_nonfinite || (r->loaded_marks && strstr(r->loaded_marks, "nonfinite")))
+            return r;
+    }
+    return NULL;
+}
+
 const struct result *results_base(const struct results *results, const struct result *result)
 {
     const struct result *base = results->results;
@@ -135,9 +145,9 @@ const char *result_marks(const struct result *result, const struct clock_quality
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
     const bool is_above = result_share(result) > 1;
-    static char marks[32];
-    snprintf(marks, sizeof(marks), "%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
-             is_above ? " above" : "");
+    static char marks[48];
+    snprintf(marks, sizeof(marks), "%s%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
+             is_above ? " above" : "", result->is_nonfinite ? " nonfinite" : "");
     return marks[0] ? marks + 1 : marks;
 }
 
