@@ -25,6 +25,7 @@ struct miniapp_input {
     hid_t file;
     struct outside outside; /* the files that it names */
     int allow;
+    enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
     char *name[FIELDS];  /* of the dataset that holds the field, or NULL */

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *index_text(const struct verdict *verdict, char text[128])
-{
-    int used = snprintf(text, 128, "[");
-    for (int i = 0; i < verdict->rank; i++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "",
-                         verdict->worst_index[i]);
-    snprintf(text + used, 128 - (size_t)used, "]");
-    return text;
-}
-
 /* ---- JSON ---- */
 
 /* JSON knows no Inf or NaN: they become null. */
@@ -116,6 +106,8 @@ static json_t *check_object(const struct check *c)
     json_object_set_new(object, "max_ref", number(v->largest));
     json_object_set_new(object, "rtol", number(v->rtol));
     json_object_set_new(object, "atol", number(v->atol));
+    json_object_set_new(object, "compared", json_integer((json_int_t)v->compared));
+    json_object_set_new(object, "below_atol", number(v->below_atol));
     json_object_set_new(object, "worst_index", index);
     json_object_set_new(object, "passed", json_boolean(v->passed));
     return object;
@@ -234,11 +226,13 @@ static void csv_comments(const struct results *results)
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
-        char index[128];
+        char index[INDEX_TEXT];
         print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+              "compared=%zu below_atol=%.9g "
               "worst_index=%s %s\n",
               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-              v->max_rel, v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
+              v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
+              index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
