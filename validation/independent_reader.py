@@ -1,0 +1,513 @@
+"""A second reader of the program's input files, to compare the program with.
+
+It is written from the documents alone, docs/input.md above all, and from the table of fields,
+physics/ocean.fields; not from the program's reader. What a file means stands there; where the two
+readers differ, one of them is wrong, or the documents are.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import h5py
+import numpy as np
+
+TABLE = Path(__file__).parents[1] / "physics" / "ocean.fields"
+HALO = 2
+NUMBERS = {"DBL_MIN": np.finfo(float).tiny, "DBL_MAX": np.finfo(float).max, "INT32_MAX": 2**31 - 1}
+RANGES = {"ANYTHING": "-DBL_MAX, DBL_MAX", "POSITIVE": "DBL_MIN, DBL_MAX"}
+AXES = {"Z_Y_X": "zyx", "Y_X": "yx", "X_ONLY": "x", "Y_ONLY": "y", "Z_ONLY": "z"}
+SETTINGS = set("eq_of_state_type iso_slopec iso_dslope K_iso_steep dt_tracer dt_mom AB_eps alpha_tke"
+               " c_eps K_h_tke".split())
+MASKS = ("maskT", "maskU", "maskV", "maskW")
+
+# what the scale of an axis is called, or says by its attributes
+AXIS_NAMES = {
+    "x": "x xt xu lon longitude nav_lon grid_longitude projection_x_coordinate",
+    "y": "y yt yu lat latitude nav_lat grid_latitude projection_y_coordinate",
+    "z": "z zt zw lev level depth deptht height height_above_mean_sea_level",
+    "t": "t time time_counter",
+}
+
+
+class Refused(Exception):
+    """Why a file cannot be used."""
+
+
+class Field(NamedTuple):
+    name: str
+    kind: str  # REAL, MASK or INDEX
+    axes: str
+    units: str
+    least: float
+    most: float
+    wet: str  # the mask, or kbot; "" is everywhere
+    standard_name: str
+    is_optional: bool
+    is_flow: bool
+    is_extended: bool
+
+
+def parse_table(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    for row in re.split(r"^FIELD\(", text, flags=re.MULTILINE)[1:]:
+        strings = re.findall(r'"([^"]*)"', row)
+        parts = re.sub(r'"[^"]*"', '""', row).rstrip().rstrip(")").replace("\n", " ")
+        for word, limits in RANGES.items():
+            parts = parts.replace(word, limits)
+        name, kind, axes, _, _, least, most, *special = (part.strip() for part in parts.split(","))
+        flags = dict(part.removeprefix(".").split(" = ") for part in special if part)
+        yield Field(name, kind, AXES[axes], strings[0], number(least), number(most),
+                    flags.get("wet", "").removeprefix("FIELD_"),
+                    strings[2] if "standard_name" in flags else "",
+                    "is_optional" in flags, "is_flow" in flags, "is_extended" in flags)
+
+
+def number(text):
+    sign, name = (-1, text[1:]) if text.startswith("-") else (1, text)
+    return sign * NUMBERS[name] if name in NUMBERS else float(text)
+
+
+FIELDS = {field.name: field for field in parse_table(TABLE.read_text())}
+
+
+@dataclass
+class Options:
+    """What the command line says about reading."""
+
+    time: int = None
+    variables: dict = None
+    allow_nonfinite: bool = False
+    allow_invalid: bool = False
+
+
+@dataclass
+class Ocean:
+    """What kernels get: arrays in (z, y, x) from the bottom up, with ghosts."""
+
+    fields: dict
+    has_ghosts: bool  # in the file
+    surface_first: bool
+
+
+def read(path, wanted, options=None):
+    """The wanted fields as kernels get them; Refused where the file cannot be used."""
+    with h5py.File(path, "r") as file:
+        return Reader(file, options or Options()).ocean(wanted)
+
+
+def read_settings(path, table):
+    """Those that the file gives, of {name: (least, most, is whole)}."""
+    with h5py.File(path, "r") as file:
+        return {name: setting(file.attrs[name], name, *limits) for name, limits in table.items()
+                if name in file.attrs}
+
+
+def setting(stored, name, least, most, is_whole):
+    value = single_number(stored, name)
+    if not least <= value <= most or (is_whole and value != round(value)):
+        raise Refused(f"setting {name} is {value}")
+    return value
+
+
+def single_number(stored, name):
+    values = np.asarray(stored)
+    if values.dtype.kind not in "iufb" or values.size != 1:
+        raise Refused(f"attribute {name} is not a single number")
+    return float(values.ravel()[0])
+
+
+@dataclass
+class Variable:
+    """A dataset in the order of the table, unpacked, with its levels as the file has them."""
+
+    values: np.ndarray
+    missing: np.ndarray
+
+
+class Reader:
+    def __init__(self, file, options):
+        self.file = file
+        self.options = options
+        self.lengths = {}
+        self.loaded = {}
+        self.checked = {}
+        self.cyclic = self.choice("cyclic_x", (0, 1), 0) == 1
+        self.halo = self.choice("halo", (0, HALO), None)
+        for name in SETTINGS & file.attrs.keys():
+            single_number(file.attrs[name], name)
+        self.surface_first = self.is_surface_first()
+
+    def ocean(self, wanted):
+        """All lengths have to agree before a value counts."""
+        present = [name for name in wanted if self.find(name) is not None]
+        for name in (*present, *(("zt",) if self.find("zt") is not None else ())):
+            self.load(name)
+        cells = self.water_cells()
+        has_ghosts = self.find_ghosts(cells)
+        self.check_levels(wanted)
+        fields = {}
+        for name in wanted:
+            values = self.field(name)
+            if values is not None:
+                fields[name] = values if has_ghosts else self.add_ghosts(FIELDS[name], values)
+        self.check_masks()
+        return Ocean(fields, has_ghosts, self.surface_first)
+
+    # ---- attributes, datasets, axes ----
+
+    def choice(self, name, choices, default):
+        if name not in self.file.attrs:
+            return default
+        value = single_number(self.file.attrs[name], name)
+        if value not in choices:
+            raise Refused(f"attribute {name} is {value}")
+        return int(value)
+
+    def find(self, name):
+        """The dataset of a field: by --variable, by its name, by CF's standard name; or None."""
+        theirs = (self.options.variables or {}).get(name)
+        if theirs is not None:
+            if not isinstance(self.file.get(theirs), h5py.Dataset):
+                raise Refused(f"--variable {name}={theirs}: there is no such dataset")
+            return self.file[theirs]
+        if name in self.file:
+            return self.file[name]
+        standard_name = FIELDS[name].standard_name
+        found = [dataset for dataset in self.file.values() if standard_name
+                 and isinstance(dataset, h5py.Dataset)
+                 and text(dataset.attrs.get("standard_name")) == standard_name]
+        if len(found) > 1:
+            raise Refused(f"{name}: several datasets have its standard name")
+        return found[0] if found else None
+
+    def load(self, name):
+        """A field's dataset in the order of the table; None where there is none."""
+        if name not in self.loaded:
+            dataset = self.find(name)
+            self.loaded[name] = None if dataset is None else self.read_dataset(name, dataset)
+        return self.loaded[name]
+
+    def read_dataset(self, name, dataset):
+        if not isinstance(dataset, h5py.Dataset) or not is_number(dataset.dtype):
+            raise Refused(f"{name} holds no real numbers")
+        order = self.find_axes(name, dataset)
+        where = tuple(self.record(name, dataset.shape[place]) if axis == "t" else slice(None)
+                      for place, axis in enumerate(order))
+        raw = dataset[where] if dataset.shape else dataset[()]
+        kept = [axis for axis in order if axis != "t"]
+        raw = np.transpose(raw, [kept.index(axis) for axis in FIELDS[name].axes])
+        for axis, length in zip(FIELDS[name].axes, raw.shape):
+            if self.lengths.setdefault(axis, length) != length or length == 0:
+                raise Refused(f"{name} has {length} along {axis}, not {self.lengths[axis]}")
+        return Variable(unpack(dataset, raw), is_missing(dataset, raw))
+
+    def record(self, name, count):
+        index = self.options.time
+        if index is None and count == 1:
+            return 0
+        if index is None or not -count <= index < count:
+            raise Refused(f"{name} has {count} records, --time says {index}")
+        return index
+
+    def find_axes(self, name, dataset):
+        """The axes of the dataset, slowest first."""
+        axes = FIELDS[name].axes
+        known = [axis_of(dataset, place) for place in range(dataset.ndim)]
+        if not any(known):
+            known = list("t" * (dataset.ndim - len(axes)) + axes)
+        if len(known) > len(axes) and not known[0]:
+            known[0] = "t"
+        left = set(axes) - set(known)
+        if known.count(None) == len(left) == 1:
+            known[known.index(None)] = left.pop()
+        if (len(known) != dataset.ndim
+                or sorted(known, key=str) not in (sorted(axes), sorted(axes + "t"))):
+            raise Refused(f"{name} has the axes {known}")
+        return known
+
+    def is_surface_first(self):
+        zt = self.load("zt")
+        if zt is not None:
+            values = zt.values
+            return len(values) > 1 and bool(values[-1] < values[0])
+        for name in FIELDS:
+            dataset = self.find(name)
+            if dataset is not None and "z" in FIELDS[name].axes:
+                coordinate = self.vertical_coordinate(name, dataset)
+                if coordinate is not None:
+                    return coordinate
+        return False
+
+    def vertical_coordinate(self, name, dataset):
+        """Whether the coordinate of z says that levels go down; None where it says nothing."""
+        place = self.find_axes(name, dataset).index("z")
+        for scale in dataset.dims[place].values():
+            positive = text(scale.attrs.get("positive"))
+            words = text(scale.attrs.get("standard_name")), scale.name.rsplit("/", 1)[-1]
+            is_depth = words[0] == "depth" or words[1].startswith("depth")
+            is_height = words[0].startswith("height")
+            sign = {"down": -1, "up": 1}.get(positive, -1 if is_depth else 1 if is_height else 0)
+            if sign and len(scale) > 1:
+                values = scale[...]
+                if not positive and is_depth and values.min() < 0:  # people call heights so, too
+                    sign = 1
+                return bool(sign * (values[-1] - values[0]) < 0)
+        return None
+
+    # ---- land and ghosts ----
+
+    def stored(self, name):
+        """A field of the file with its levels from the bottom up; None where there is none."""
+        variable = self.load(name)
+        if variable is None or not self.surface_first:
+            return variable
+        if "z" in FIELDS[name].axes:
+            place = FIELDS[name].axes.index("z")
+            return Variable(*(np.flip(array, place) for array in (variable.values, variable.missing)))
+        if name == "kbot":
+            from_top = variable.values
+            return Variable(np.where(from_top > 0, self.levels() + 1 - from_top, from_top),
+                            variable.missing)
+        return variable
+
+    def water_cells(self):
+        """(z, y, x), from the first that tells; None where nothing does."""
+        for name in ("maskT", "maskW"):
+            if self.find(name) is not None:
+                return self.whole(name) == 1
+        if self.find("kbot") is not None:
+            return below_surface(self.whole("kbot"), self.levels())
+        for name, field in FIELDS.items():
+            if field.axes == "zyx" and field.wet in ("maskT", "maskW", "kbot"):
+                variable = self.stored(name)
+                if variable is not None and variable.missing.any():
+                    self.check_column(name, ~variable.missing)
+                    return ~variable.missing
+        return None
+
+    def levels(self):
+        if "z" not in self.lengths:
+            raise Refused("nothing has levels")
+        return self.lengths["z"]
+
+    def whole(self, name):
+        """A mask or kbot of the file."""
+        if name in self.checked:
+            return self.checked[name]
+        variable = self.stored(name)
+        most = self.levels() if name == "kbot" else 1
+        values = variable.values
+        good = (values >= 0) & (values <= most) & (values == np.round(values))
+        if not good.all() or variable.missing.any():
+            raise Refused(f"{name} is {values[~good][:1]}")
+        self.checked[name] = values.astype(int)
+        return self.checked[name]
+
+    def mask(self, name):
+        """A mask or kbot, made where the file has none; None where nothing tells."""
+        if self.find(name) is not None:
+            return self.whole(name)
+        cells = self.water_cells()
+        if cells is None:
+            return None
+        if name == "kbot":
+            return np.where(cells.any(0), 1 + np.argmax(cells, 0), 0)
+        if name == "maskU":
+            cells = cells & self.eastern(cells)
+        if name == "maskV":
+            cells = cells & shifted(cells, 1)
+        return cells.astype(int)
+
+    def eastern(self, cells):
+        """Whether the cell to the east is water."""
+        if not self.cyclic:
+            return shifted(cells, 2)
+        if not self.find_ghosts(cells):
+            return np.roll(cells, -1, 2)
+        east = shifted(cells, 2)  # a ghost beyond the last is the cell opposite
+        east[:, :, -1] = cells[:, :, 2 * HALO]
+        return east
+
+    def find_ghosts(self, cells):
+        """Whether the outer two rings are ghosts."""
+        nx, ny = self.lengths.get("x", 0), self.lengths.get("y", 0)
+        if self.halo == HALO:
+            if min(n for n in (nx, ny) if n) <= 2 * HALO:
+                raise Refused(f"{nx} x {ny} are too few for ghosts")
+            return True
+        if self.halo == 0 or min(nx, ny) <= 2 * HALO:
+            return False
+        if cells is None:
+            raise Refused("halo is missing, and nothing tells")
+        if cells[:, :HALO].any() or cells[:, -HALO:].any():
+            return False
+        west, east = cells[:, :, :HALO], cells[:, :, -HALO:]
+        if not west.any() and not east.any():
+            return True
+        if not (np.array_equal(west, cells[:, :, -2 * HALO:-HALO])
+                and np.array_equal(east, cells[:, :, HALO:2 * HALO])):
+            return False
+        if not self.cyclic:
+            raise Refused("halo is missing, and the outer columns are copies")
+        return True
+
+    def field(self, name):
+        """What kernels read, without the ghosts that the file lacks; None where a field is optional."""
+        field = FIELDS[name]
+        if field.kind != "REAL":
+            values = self.mask(name)
+            if values is None:
+                raise Refused(f"{name} is missing")
+            return values
+        if self.find(name) is None:
+            if name == "p" and self.find("zt") is not None:
+                return -self.field("zt")
+            if field.is_optional and name != "p":
+                return None
+            raise Refused(f"{name} is missing")
+        return self.real(field, self.stored(name))
+
+    def real(self, field, variable):
+        values = np.where(variable.missing, np.nan, variable.values)
+        nonfinite = ~np.isfinite(values)
+        invalid = ~nonfinite & ~((values >= field.least) & (values <= field.most))
+        bad = ((nonfinite & (not self.options.allow_nonfinite))
+               | (invalid & (not self.options.allow_invalid)))
+        if not bad.any():
+            return values  # masks do not matter
+        water = self.water_of(field, values.shape)
+        if (bad & water).any():
+            place = tuple(np.argwhere(bad & water)[0])
+            raise Refused(f"{field.name}{list(map(int, place))} is {values[place]} on water")
+        dry = bad & ~water
+        values[dry] = 0
+        if field.is_extended:
+            values = extend(values, dry, water)
+        return values
+
+    def water_of(self, field, shape):
+        mask = self.mask(field.wet) if field.wet else None
+        if mask is None:
+            return np.ones(shape, bool)
+        if field.wet == "kbot":
+            return mask > 0 if field.axes == "yx" else below_surface(mask, self.levels())
+        return mask == 1
+
+    def add_ghosts(self, field, values):
+        """Cyclic or closed along x, closed along y: land, through which nothing flows."""
+        for place, axis in enumerate(field.axes):
+            widths = [(HALO, HALO) if other == place else (0, 0) for other in range(values.ndim)]
+            if axis == "x" and self.cyclic:
+                values = np.pad(values, widths, mode="wrap")
+            elif axis in "xy" and (field.kind != "REAL" or field.is_flow):
+                values = np.pad(values, widths)
+            elif axis in "xy":
+                values = np.pad(values, widths, mode="edge")
+        return values
+
+    # ---- what is checked ----
+
+    def check_levels(self, wanted):
+        if self.options.allow_invalid or self.find("zt") is None:
+            return
+        zt = self.field("zt")
+        if (np.diff(zt) <= 0).any() or (zt > 0).any():
+            raise Refused("zt does not rise from level to level up to the surface")
+        for name in ("dzt", "dzw"):
+            if name in wanted and self.find(name) is not None:
+                widths = self.field(name)
+                between = widths[:-1] if name == "dzw" else (widths[1:] + widths[:-1]) / 2
+                ratio = between / np.diff(zt)
+                if ((ratio > 2) | (ratio < 0.5)).any():
+                    raise Refused(f"{name} does not fit zt")
+
+    def check_column(self, name, cells):
+        if (cells[:-1] & ~cells[1:]).any() and not self.options.allow_invalid:
+            raise Refused(f"{name}: land lies on water")
+
+    def check_masks(self):
+        """Those that were read."""
+        if self.options.allow_invalid:
+            return
+        read_masks = {name: values for name, values in self.checked.items()}
+        for name in read_masks.keys() & set(MASKS):
+            self.check_column(name, read_masks[name] == 1)
+        cells = [read_masks[name] == 1 for name in ("maskT", "maskW") if name in read_masks]
+        if "kbot" in read_masks:
+            cells.append(below_surface(read_masks["kbot"], self.levels()))
+        if any((other != cells[0]).any() for other in cells[1:]):
+            raise Refused("kbot, maskT and maskW do not agree")
+
+
+def text(attribute):
+    if isinstance(attribute, np.ndarray) and attribute.size == 1:
+        attribute = attribute.ravel()[0]
+    if isinstance(attribute, bytes):
+        return attribute.decode(errors="replace")
+    return attribute if isinstance(attribute, str) else ""
+
+
+def is_number(dtype):
+    return dtype.kind in "iufb" and dtype.shape == ()
+
+
+def axis_of(dataset, place):
+    """x, y, z or t, by what the scale says, else by its name; None where there is none or it is
+    unknown."""
+    for scale in dataset.dims[place].values():
+        words = (text(scale.attrs.get("axis")), text(scale.attrs.get("standard_name")),
+                 "time" if " since " in text(scale.attrs.get("units")) else "",
+                 scale.name.rsplit("/", 1)[-1])
+        for word in words:
+            for axis, names in AXIS_NAMES.items():
+                if word.lower() in names.split():
+                    return axis
+    return None
+
+
+def unpack(dataset, raw):
+    values = raw.astype(float)
+    if "scale_factor" in dataset.attrs:
+        values = values * single_number(dataset.attrs["scale_factor"], "scale_factor")
+    if "add_offset" in dataset.attrs:
+        values = values + single_number(dataset.attrs["add_offset"], "add_offset")
+    return values
+
+
+def is_missing(dataset, raw):
+    """NaN, and what _FillValue and missing_value say, compared as it is stored."""
+    missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(raw.shape, bool)
+    for name in ("_FillValue", "missing_value"):
+        if name in dataset.attrs:
+            single_number(dataset.attrs[name], f"{dataset.name}: {name}")
+            value = np.asarray(dataset.attrs[name]).ravel()[0]
+            with np.errstate(all="ignore"):
+                stored = np.asarray(value).astype(raw.dtype)
+            if raw.dtype.kind == "f" or stored == value:
+                missing |= raw == stored
+    return missing
+
+
+def below_surface(kbot, nz):
+    """The cells from the deepest wet level up."""
+    level = np.arange(nz)[:, None, None]
+    return (kbot > 0) & (level >= kbot - 1)
+
+
+def shifted(cells, axis):
+    """Each cell's next along an axis; beyond the last is land."""
+    widths = [(0, 1) if place == axis else (0, 0) for place in range(cells.ndim)]
+    return np.take(np.pad(cells, widths), np.arange(1, cells.shape[axis] + 1), axis)
+
+
+def extend(values, dry, water):
+    """Gives what is dry the value of the lowest water above it; it stays as it is where none is."""
+    above = values[-1].copy()
+    any_above = np.zeros(above.shape, bool)
+    for level in reversed(range(len(values))):
+        values[level] = np.where(dry[level] & any_above, above, values[level])
+        above = np.where(water[level], values[level], above)
+        any_above |= water[level]
+    return values
