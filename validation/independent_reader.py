@@ -13,7 +13,9 @@ from typing import NamedTuple
 import h5py
 import numpy as np
 
-TABLE = Path(__file__).parents[1] / "physics" / "ocean.fields"
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "physics" / "ocean.fields"
+DOCUMENT = ROOT / "docs" / "input.md"
 HALO = 2
 NUMBERS = {"DBL_MIN": np.finfo(float).tiny, "DBL_MAX": np.finfo(float).max, "INT32_MAX": 2**31 - 1}
 RANGES = {"ANYTHING": "-DBL_MAX, DBL_MAX", "POSITIVE": "DBL_MIN, DBL_MAX"}
@@ -69,7 +71,18 @@ def number(text):
     return sign * NUMBERS[name] if name in NUMBERS else float(text)
 
 
+def parse_readers(text):
+    """{kernel: names of what it reads}, from the table of datasets in the document."""
+    read_by = {}
+    for name, kernels in re.findall(r"^\| `(\w+)` [^|]*\|[^|]*\|[^|]*\|([^|]*)\|[^|]*\|[^|]*\|$", text,
+                                    re.MULTILINE):
+        for kernel in kernels.replace(",", " ").split():
+            read_by.setdefault(kernel, []).append(name)
+    return read_by
+
+
 FIELDS = {field.name: field for field in parse_table(TABLE.read_text())}
+READ_BY = parse_readers(DOCUMENT.read_text())
 
 
 @dataclass
@@ -118,19 +131,12 @@ def single_number(stored, name):
     return float(values.ravel()[0])
 
 
-@dataclass
-class Variable:
-    """A dataset in the order of the table, unpacked, with its levels as the file has them."""
-
-    values: np.ndarray
-    missing: np.ndarray
-
-
 class Reader:
     def __init__(self, file, options):
         self.file = file
         self.options = options
         self.lengths = {}
+        self.records = 0  # of the longest time axis
         self.loaded = {}
         self.checked = {}
         self.cyclic = self.choice("cyclic_x", (0, 1), 0) == 1
@@ -141,18 +147,16 @@ class Reader:
 
     def ocean(self, wanted):
         """All lengths have to agree before a value counts."""
-        present = [name for name in wanted if self.find(name) is not None]
-        for name in (*present, *(("zt",) if self.find("zt") is not None else ())):
-            self.load(name)
-        cells = self.water_cells()
-        has_ghosts = self.find_ghosts(cells)
-        self.check_levels(wanted)
-        fields = {}
         for name in wanted:
-            values = self.field(name)
-            if values is not None:
-                fields[name] = values if has_ghosts else self.add_ghosts(FIELDS[name], values)
+            self.load(name)
+        if self.records == 1 and self.options.time not in (None, 0, -1):
+            raise Refused("there is one record in time")
+        self.check_levels(wanted)
+        fields = {name: self.field(name) for name in wanted}
         self.check_masks()
+        has_ghosts = self.find_ghosts()
+        fields = {name: values if has_ghosts else self.add_ghosts(FIELDS[name], values)
+                  for name, values in fields.items() if values is not None}
         return Ocean(fields, has_ghosts, self.surface_first)
 
     # ---- attributes, datasets, axes ----
@@ -201,11 +205,13 @@ class Reader:
         for axis, length in zip(FIELDS[name].axes, raw.shape):
             if self.lengths.setdefault(axis, length) != length or length == 0:
                 raise Refused(f"{name} has {length} along {axis}, not {self.lengths[axis]}")
-        return Variable(unpack(dataset, raw), is_missing(dataset, raw))
+        nothing = np.nan if FIELDS[name].kind == "REAL" else 0
+        return np.where(is_marked(dataset, raw), nothing, unpack(dataset, raw))
 
     def record(self, name, count):
         index = self.options.time
-        if index is None and count == 1:
+        self.records = max(self.records, count)
+        if count == 1:
             return 0
         if index is None or not -count <= index < count:
             raise Refused(f"{name} has {count} records, --time says {index}")
@@ -230,8 +236,7 @@ class Reader:
     def is_surface_first(self):
         zt = self.load("zt")
         if zt is not None:
-            values = zt.values
-            return len(values) > 1 and bool(values[-1] < values[0])
+            return len(zt) > 1 and bool(all(np.diff(zt) < 0) and zt[0] <= 0)
         for name in FIELDS:
             dataset = self.find(name)
             if dataset is not None and "z" in FIELDS[name].axes:
@@ -251,7 +256,7 @@ class Reader:
             sign = {"down": -1, "up": 1}.get(positive, -1 if is_depth else 1 if is_height else 0)
             if sign and len(scale) > 1:
                 values = scale[...]
-                if not positive and is_depth and values.min() < 0:  # people call heights so, too
+                if values.min() < 0:  # such depths are heights
                     sign = 1
                 return bool(sign * (values[-1] - values[0]) < 0)
         return None
@@ -260,17 +265,14 @@ class Reader:
 
     def stored(self, name):
         """A field of the file with its levels from the bottom up; None where there is none."""
-        variable = self.load(name)
-        if variable is None or not self.surface_first:
-            return variable
+        values = self.load(name)
+        if values is None or not self.surface_first:
+            return values
         if "z" in FIELDS[name].axes:
-            place = FIELDS[name].axes.index("z")
-            return Variable(*(np.flip(array, place) for array in (variable.values, variable.missing)))
+            return np.flip(values, FIELDS[name].axes.index("z"))
         if name == "kbot":
-            from_top = variable.values
-            return Variable(np.where(from_top > 0, self.levels() + 1 - from_top, from_top),
-                            variable.missing)
-        return variable
+            return np.where(values > 0, self.levels() + 1 - values, values)
+        return values
 
     def water_cells(self):
         """(z, y, x), from the first that tells; None where nothing does."""
@@ -281,10 +283,10 @@ class Reader:
             return below_surface(self.whole("kbot"), self.levels())
         for name, field in FIELDS.items():
             if field.axes == "zyx" and field.wet in ("maskT", "maskW", "kbot"):
-                variable = self.stored(name)
-                if variable is not None and variable.missing.any():
-                    self.check_column(name, ~variable.missing)
-                    return ~variable.missing
+                values = self.stored(name)
+                if values is not None and 0 < np.isnan(values).sum() < values.size:
+                    self.check_column(name, ~np.isnan(values))
+                    return ~np.isnan(values)
         return None
 
     def levels(self):
@@ -296,12 +298,11 @@ class Reader:
         """A mask or kbot of the file."""
         if name in self.checked:
             return self.checked[name]
-        variable = self.stored(name)
+        values = self.stored(name)
         most = self.levels() if name == "kbot" else 1
-        values = variable.values
         good = (values >= 0) & (values <= most) & (values == np.round(values))
-        if not good.all() or variable.missing.any():
-            raise Refused(f"{name} is {values[~good][:1]}")
+        if not good.all():
+            raise Refused(f"{name} is {values[~good][0]}")
         self.checked[name] = values.astype(int)
         return self.checked[name]
 
@@ -324,34 +325,42 @@ class Reader:
         """Whether the cell to the east is water."""
         if not self.cyclic:
             return shifted(cells, 2)
-        if not self.find_ghosts(cells):
+        if not self.find_ghosts():
             return np.roll(cells, -1, 2)
         east = shifted(cells, 2)  # a ghost beyond the last is the cell opposite
         east[:, :, -1] = cells[:, :, 2 * HALO]
         return east
 
-    def find_ghosts(self, cells):
+    def find_ghosts(self):
         """Whether the outer two rings are ghosts."""
-        nx, ny = self.lengths.get("x", 0), self.lengths.get("y", 0)
-        if self.halo == HALO:
-            if min(n for n in (nx, ny) if n) <= 2 * HALO:
-                raise Refused(f"{nx} x {ny} are too few for ghosts")
-            return True
-        if self.halo == 0 or min(nx, ny) <= 2 * HALO:
-            return False
+        nx, ny = (self.lengths.get(axis, 2 * HALO + 1) for axis in "xy")
+        is_large_enough = min(nx, ny) > 2 * HALO
+        if self.halo == HALO and not is_large_enough:
+            raise Refused(f"{nx} x {ny} are too few for ghosts")
+        if self.halo is not None or not is_large_enough:
+            return self.halo == HALO
+        cells = self.water_cells()
         if cells is None:
             raise Refused("halo is missing, and nothing tells")
+        columns = cells.copy()
+        columns[:, :, HALO:-HALO] = False
         if cells[:, :HALO].any() or cells[:, -HALO:].any():
             return False
-        west, east = cells[:, :, :HALO], cells[:, :, -HALO:]
-        if not west.any() and not east.any():
+        if not columns.any():
             return True
-        if not (np.array_equal(west, cells[:, :, -2 * HALO:-HALO])
-                and np.array_equal(east, cells[:, :, HALO:2 * HALO])):
+        if not self.are_copies(cells):
             return False
         if not self.cyclic:
             raise Refused("halo is missing, and the outer columns are copies")
         return True
+
+    def are_copies(self, cells):
+        """Of the cells at the other side: land where that is land, the same where it is water."""
+        tracers = [self.stored(name) for name in ("salt", "temp") if self.find(name) is not None]
+        marks = np.where(cells, tracers[0] if tracers else 1, np.nan)
+        marks = np.where(cells & np.isnan(marks), np.inf, marks)
+        return (np.array_equal(marks[..., :HALO], marks[..., -2 * HALO:-HALO], equal_nan=True)
+                and np.array_equal(marks[..., -HALO:], marks[..., HALO:2 * HALO], equal_nan=True))
 
     def field(self, name):
         """What kernels read, without the ghosts that the file lacks; None where a field is optional."""
@@ -369,8 +378,7 @@ class Reader:
             raise Refused(f"{name} is missing")
         return self.real(field, self.stored(name))
 
-    def real(self, field, variable):
-        values = np.where(variable.missing, np.nan, variable.values)
+    def real(self, field, values):
         nonfinite = ~np.isfinite(values)
         invalid = ~nonfinite & ~((values >= field.least) & (values <= field.most))
         bad = ((nonfinite & (not self.options.allow_nonfinite))
@@ -382,6 +390,7 @@ class Reader:
             place = tuple(np.argwhere(bad & water)[0])
             raise Refused(f"{field.name}{list(map(int, place))} is {values[place]} on water")
         dry = bad & ~water
+        values = values.copy()
         values[dry] = 0
         if field.is_extended:
             values = extend(values, dry, water)
@@ -468,26 +477,27 @@ def axis_of(dataset, place):
 
 
 def unpack(dataset, raw):
-    values = raw.astype(float)
-    if "scale_factor" in dataset.attrs:
-        values = values * single_number(dataset.attrs["scale_factor"], "scale_factor")
-    if "add_offset" in dataset.attrs:
-        values = values + single_number(dataset.attrs["add_offset"], "add_offset")
-    return values
+    if not {"scale_factor", "add_offset"} & dataset.attrs.keys():
+        return raw.astype(float)
+    scale = single_number(dataset.attrs.get("scale_factor", 1), "scale_factor")
+    offset = single_number(dataset.attrs.get("add_offset", 0), "add_offset")
+    if not np.isfinite([scale, offset]).all() or scale == 0:
+        raise Refused(f"{dataset.name} is packed by {scale} and {offset}")
+    return raw.astype(float) * scale + offset
 
 
-def is_missing(dataset, raw):
-    """NaN, and what _FillValue and missing_value say, compared as it is stored."""
-    missing = np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(raw.shape, bool)
+def is_marked(dataset, raw):
+    """Where _FillValue or missing_value, each one or several, say that nothing is, compared as stored."""
+    marked = np.zeros(raw.shape, bool)
     for name in ("_FillValue", "missing_value"):
-        if name in dataset.attrs:
-            single_number(dataset.attrs[name], f"{dataset.name}: {name}")
-            value = np.asarray(dataset.attrs[name]).ravel()[0]
+        for value in np.ravel(dataset.attrs.get(name, ())):
+            if not is_number(np.asarray(value).dtype):
+                raise Refused(f"{dataset.name}: {name} is no number")
             with np.errstate(all="ignore"):
                 stored = np.asarray(value).astype(raw.dtype)
             if raw.dtype.kind == "f" or stored == value:
-                missing |= raw == stored
-    return missing
+                marked |= (raw == stored) | (np.isnan(stored) & np.isnan(raw))
+    return marked
 
 
 def below_surface(kbot, nz):

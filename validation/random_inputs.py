@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 import fields
-from independent_reader import FIELDS, HALO, MASKS, below_surface, shifted
+from independent_reader import FIELDS, HALO, MASKS, READ_BY, below_surface, shifted
 from reference import kernels
 
 REALS = [name for name, row in FIELDS.items() if row.kind == "REAL"]
@@ -55,9 +55,8 @@ class Case:
     kinds: list = field(default_factory=list)
 
     def wanted(self):
-        module = MODULES[self.kernel]
-        names = (*module.INPUTS, *module.OPTIONAL, *itertools.chain(*self.copies.values()))
-        return [name for name in dict.fromkeys(names) if name in FIELDS]
+        names = (*READ_BY[self.kernel], *itertools.chain(*self.copies.values()))
+        return list(dict.fromkeys(names))
 
     def arguments(self):
         yield from ("--kernel", self.kernel)
@@ -519,7 +518,7 @@ class Maker:
                         {"standard_name": "height_above_mean_sea_level"})
         says = self.pick(says_all)
         is_height = says.get("positive") == "up" or "height" in says.get("standard_name", "") \
-            or (not says and self.chance(0.2))
+            or self.chance(0.2)
         return (heights if is_height else -heights), says
 
 

@@ -106,20 +106,12 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
     return search->status ? 1 : 0;
 }
 
-static bool lacks_any(const struct miniapp_input *input)
-{
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
-        if (input->needed[id] && !is_there(input, id) && fields[id].standard_name)
-            return true;
-    return false;
-}
-
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options)
 {
     struct search search = {input, MINIAPP_DONE};
     const enum miniapp_status status = find_by_name(input, options);
-    if (status || !lacks_any(input))
+    if (status)
         return status;
     H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, &search);
     return search.status;
