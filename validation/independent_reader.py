@@ -19,6 +19,17 @@ DOCUMENT = ROOT / "docs" / "input.md"
 HALO = 2
 NUMBERS = {"DBL_MIN": np.finfo(float).tiny, "DBL_MAX": np.finfo(float).max, "INT32_MAX": 2**31 - 1}
 RANGES = {"ANYTHING": "-DBL_MAX, DBL_MAX", "POSITIVE": "DBL_MIN, DBL_MAX"}
+PLAIN = ("-", "none", "unitless", "dimensionless")
+# factor and offset; what UDUNITS knows and people write, with some other spellings
+CONVERSIONS = {
+    ("km", "m"): (1000, 0), ("cm", "m"): (0.01, 0), ("metres", "m"): (1, 0),
+    ("K", "degC"): (1, -273.15), ("celsius", "degC"): (1, 0), ("degree_Celsius", "degC"): (1, 0),
+    ("kg kg-1", "g kg-1"): (1000, 0), ("g/kg", "g kg-1"): (1, 0),
+    ("Pa", "dbar"): (1e-4, 0), ("MPa", "dbar"): (100, 0), ("decibar", "dbar"): (1, 0),
+    ("cm s-1", "m s-1"): (0.01, 0), ("m/s", "m s-1"): (1, 0), ("cm2 s-1", "m2 s-1"): (1e-4, 0),
+    ("m^2/s", "m2 s-1"): (1, 0), ("cm2 s-2", "m2 s-2"): (1e-4, 0), ("J/kg", "m2 s-2"): (1, 0),
+    ("W/kg", "m2 s-3"): (1, 0),
+}
 AXES = {"Z_Y_X": "zyx", "Y_X": "yx", "X_ONLY": "x", "Y_ONLY": "y", "Z_ONLY": "z"}
 SETTINGS = set("eq_of_state_type iso_slopec iso_dslope K_iso_steep dt_tracer dt_mom AB_eps alpha_tke"
                " c_eps K_h_tke".split())
@@ -101,6 +112,7 @@ class Ocean:
 
     fields: dict
     has_ghosts: bool  # in the file
+    converted: set  # names of fields that were in other units
     surface_first: bool
 
 
@@ -136,6 +148,7 @@ class Reader:
         self.file = file
         self.options = options
         self.lengths = {}
+        self.converted = set()  # to the table's units
         self.records = 0  # of the longest time axis
         self.loaded = {}
         self.checked = {}
@@ -151,13 +164,18 @@ class Reader:
             self.load(name)
         if self.records == 1 and self.options.time not in (None, 0, -1):
             raise Refused("there is one record in time")
-        self.check_levels(wanted)
         fields = {name: self.field(name) for name in wanted}
-        self.check_masks()
         has_ghosts = self.find_ghosts()
+        if not self.options.allow_invalid:
+            self.check_levels(fields)
+            self.check_distances(fields)
+            self.check_rows(fields)
+            self.check_faces(fields)
+            self.check_copies(fields)
+            self.check_masks()
         fields = {name: values if has_ghosts else self.add_ghosts(FIELDS[name], values)
                   for name, values in fields.items() if values is not None}
-        return Ocean(fields, has_ghosts, self.surface_first)
+        return Ocean(fields, has_ghosts, self.converted, self.surface_first)
 
     # ---- attributes, datasets, axes ----
 
@@ -199,6 +217,7 @@ class Reader:
         order = self.find_axes(name, dataset)
         where = tuple(self.record(name, dataset.shape[place]) if axis == "t" else slice(None)
                       for place, axis in enumerate(order))
+        check_written(name, dataset, where)
         raw = dataset[where] if dataset.shape else dataset[()]
         kept = [axis for axis in order if axis != "t"]
         raw = np.transpose(raw, [kept.index(axis) for axis in FIELDS[name].axes])
@@ -206,7 +225,18 @@ class Reader:
             if self.lengths.setdefault(axis, length) != length or length == 0:
                 raise Refused(f"{name} has {length} along {axis}, not {self.lengths[axis]}")
         nothing = np.nan if FIELDS[name].kind == "REAL" else 0
-        return np.where(is_marked(dataset, raw), nothing, unpack(dataset, raw))
+        factor, offset = self.conversion(name, dataset)
+        return np.where(is_marked(dataset, raw), nothing, unpack(dataset, raw) * factor + offset)
+
+    def conversion(self, name, dataset):
+        """Factor and offset from the dataset's units to the table's."""
+        units, wanted = text(dataset.attrs.get("units")).strip(), FIELDS[name].units
+        if units in ("", wanted) or (wanted == "1" and units in PLAIN):
+            return 1, 0
+        if (units, wanted) not in CONVERSIONS:
+            raise Refused(f"{name} is in {units}")
+        self.converted.add(name)
+        return CONVERSIONS[units, wanted]
 
     def record(self, name, count):
         index = self.options.time
@@ -315,11 +345,13 @@ class Reader:
             return None
         if name == "kbot":
             return np.where(cells.any(0), 1 + np.argmax(cells, 0), 0)
-        if name == "maskU":
-            cells = cells & self.eastern(cells)
-        if name == "maskV":
-            cells = cells & shifted(cells, 1)
-        return cells.astype(int)
+        return self.between(name, cells).astype(int)
+
+    def between(self, mask, cells):
+        """Where both cells beside a face are water."""
+        if mask == "maskU":
+            return cells & self.eastern(cells)
+        return cells & shifted(cells, 1) if mask == "maskV" else cells
 
     def eastern(self, cells):
         """Whether the cell to the east is water."""
@@ -418,36 +450,129 @@ class Reader:
 
     # ---- what is checked ----
 
-    def check_levels(self, wanted):
-        if self.options.allow_invalid or self.find("zt") is None:
+    def given(self, name, fields):
+        """A field that the kernels read, if the file has it."""
+        return fields.get(name) if self.find(name) is not None else None
+
+    def check_levels(self, fields):
+        if self.find("zt") is None:
             return
         zt = self.field("zt")
         if (np.diff(zt) <= 0).any() or (zt > 0).any():
             raise Refused("zt does not rise from level to level up to the surface")
-        for name in ("dzt", "dzw"):
-            if name in wanted and self.find(name) is not None:
-                widths = self.field(name)
-                between = widths[:-1] if name == "dzw" else (widths[1:] + widths[:-1]) / 2
-                ratio = between / np.diff(zt)
-                if ((ratio > 2) | (ratio < 0.5)).any():
-                    raise Refused(f"{name} does not fit zt")
+        check_alike("dzw", self.given("dzw", fields), np.diff(zt), "zt")
+        dzt = self.given("dzt", fields)
+        if dzt is not None:
+            check_alike("dzt", (dzt[1:] + dzt[:-1]) / 2, np.diff(zt), "zt")
+        p = self.given("p", fields)
+        if p is not None and ((p < -zt / 2 - 20).any() or (p > -2 * zt + 20).any()
+                              or (np.diff(p) > 0).any()):
+            raise Refused("p is not the pressure at zt")
+
+    def check_distances(self, fields):
+        for distance, width in (("dxu", "dxt"), ("dyu", "dyt")):
+            widths = self.given(width, fields)
+            if widths is not None:
+                check_alike(distance, self.given(distance, fields), (widths[1:] + widths[:-1]) / 2,
+                            width)
+        cosu, cost = self.given("cosu", fields), self.given("cost", fields)
+        if cosu is not None and cost is not None:
+            least, most = np.minimum(cost[1:], cost[:-1]), np.maximum(cost[1:], cost[:-1])
+            if (cosu[:-1] < least / 2).any() or (cosu[:-1] > 2 * most).any():
+                raise Refused("cosu does not lie between its neighbours of cost")
+
+    def check_rows(self, fields):
+        """Northern faces are at the wrong side where rows go from the north."""
+        if not fields.keys() & {"dyu", "cosu", "maskV", "v_wgrid"}:
+            return
+        for name in fields:
+            dataset = self.find(name)
+            if dataset is not None and "y" in FIELDS[name].axes:
+                place = self.find_axes(name, dataset).index("y")
+                for scale in dataset.dims[place].values():
+                    if len(scale) > 1 and (np.diff(scale[...]) < 0).all():
+                        raise Refused("rows go from the north")
+
+    def check_faces(self, fields):
+        """None is open beside land or in a wall; nothing flows through a wall where no mask closes it."""
+        for mask, flow in (("maskU", "u_wgrid"), ("maskV", "v_wgrid")):
+            has_mask = self.find(mask) is not None
+            values = fields.get(mask if has_mask else flow)
+            cells = None if values is None else self.water_cells()
+            if cells is None:
+                continue
+            at_end = (..., -1) if mask == "maskU" else (slice(None), -1)
+            wrong = (values == 1) & ~self.between(mask, cells)
+            if self.find_ghosts():
+                wrong[at_end] = False  # it leads out
+            if not has_mask:
+                wrong = (values != 0) & cells
+                is_wall = not self.find_ghosts() and not (mask == "maskU" and self.cyclic)
+                wrong = wrong[at_end] if is_wall else wrong[:0]
+            if wrong.any():
+                raise Refused(f"{mask} or {flow} at {np.argwhere(wrong)[0]}: open beside land")
+
+    def check_copies(self, fields):
+        """Ghosts are what they repeat."""
+        if not (self.cyclic and self.find_ghosts()):
+            return
+        for name, values in fields.items():
+            if values is None or "x" not in FIELDS[name].axes or self.find(name) is None:
+                continue
+            water = self.water_of(FIELDS[name], values.shape)
+            rows = slice(HALO, -HALO) if "y" in FIELDS[name].axes else slice(None)
+            for ghost, source in ((slice(0, HALO), slice(-2 * HALO, -HALO)),
+                                  (slice(-HALO, None), slice(HALO, 2 * HALO))):
+                a, b, wet = (array[..., rows, :] if array.ndim > 1 else array
+                             for array in (values, values, water))
+                a, b, wet = a[..., ghost], b[..., source], wet[..., ghost]
+                margin = 1e-6 * np.fmax(abs(a), abs(b)) if FIELDS[name].kind == "REAL" else 0
+                with np.errstate(invalid="ignore"):
+                    same = (a == b) | (abs(a - b) <= margin) | (np.isnan(a) & np.isnan(b))
+                if (wet & ~same).any():
+                    raise Refused(f"{name} has ghosts that are no copies")
 
     def check_column(self, name, cells):
         if (cells[:-1] & ~cells[1:]).any() and not self.options.allow_invalid:
             raise Refused(f"{name}: land lies on water")
 
     def check_masks(self):
-        """Those that were read."""
-        if self.options.allow_invalid:
-            return
-        read_masks = {name: values for name, values in self.checked.items()}
-        for name in read_masks.keys() & set(MASKS):
-            self.check_column(name, read_masks[name] == 1)
-        cells = [read_masks[name] == 1 for name in ("maskT", "maskW") if name in read_masks]
-        if "kbot" in read_masks:
-            cells.append(below_surface(read_masks["kbot"], self.levels()))
+        """Those that were looked at."""
+        for name in self.checked.keys() & set(MASKS):
+            self.check_column(name, self.checked[name] == 1)
+        cells = [self.checked[name] == 1 for name in ("maskT", "maskW") if name in self.checked]
+        if "kbot" in self.checked:
+            cells.append(below_surface(self.checked["kbot"], self.levels()))
         if any((other != cells[0]).any() for other in cells[1:]):
             raise Refused("kbot, maskT and maskW do not agree")
+
+
+def check_alike(name, values, expected, other):
+    """Within a factor of 2; `values` may have one more at the end."""
+    if values is None:
+        return
+    values = values[:len(expected)]
+    if ((values < expected / 2) | (values > 2 * expected)).any():
+        raise Refused(f"{name} does not fit {other}")
+
+
+def check_written(name, dataset, where):
+    """Chunks that nobody wrote have no values, unless the writer set a fill value."""
+    creation = dataset.id.get_create_plist()
+    if dataset.size == 0 or creation.fill_value_defined() == h5py.h5d.FILL_VALUE_USER_DEFINED:
+        return
+    if dataset.chunks is None:
+        if dataset.id.get_space_status() == h5py.h5d.SPACE_STATUS_NOT_ALLOCATED:
+            raise Refused(f"{name} was never written")
+        return
+    written = {dataset.id.get_chunk_info(index).chunk_offset
+               for index in range(dataset.id.get_num_chunks())}
+    for chunk in dataset.iter_chunks(tuple(slice(index % count, index % count + 1)
+                                           if isinstance(index, int) else slice(0, count)
+                                           for index, count in zip(where, dataset.shape))):
+        start = tuple(part.start // size * size for part, size in zip(chunk, dataset.chunks))
+        if start not in written:
+            raise Refused(f"{name}{start} was never written")
 
 
 def text(attribute):
@@ -463,8 +588,8 @@ def is_number(dtype):
 
 
 def axis_of(dataset, place):
-    """x, y, z or t, by what the scale says, else by its name; None where there is none or it is
-    unknown."""
+    """x, y, z or t, by what the scale says, else by its name, else by the dimension's label; None
+    where there is none or it is unknown."""
     for scale in dataset.dims[place].values():
         words = (text(scale.attrs.get("axis")), text(scale.attrs.get("standard_name")),
                  "time" if " since " in text(scale.attrs.get("units")) else "",
@@ -473,7 +598,8 @@ def axis_of(dataset, place):
             for axis, names in AXIS_NAMES.items():
                 if word.lower() in names.split():
                     return axis
-    return None
+    label = dataset.dims[place].label.lower()
+    return next((axis for axis, names in AXIS_NAMES.items() if label in names.split()), None)
 
 
 def unpack(dataset, raw):

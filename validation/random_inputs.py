@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 import fields
-from independent_reader import FIELDS, HALO, MASKS, READ_BY, below_surface, shifted
+from independent_reader import CONVERSIONS, FIELDS, HALO, MASKS, READ_BY, below_surface, shifted
 from reference import kernels
 
 REALS = [name for name, row in FIELDS.items() if row.kind == "REAL"]
@@ -36,6 +36,7 @@ class Stored:
     packing: tuple = None  # scale_factor, add_offset
     fill: object = None
     order: str = ""  # its axes in the file; "" is the table's, without scales
+    labels: bool = False  # of the dimensions, instead of scales
     records: int = 0
     layout: dict = field(default_factory=dict)
     unwritten: bool = False
@@ -50,6 +51,7 @@ class Case:
     copies: dict  # of the triad's output: its inputs b and c
     time: int = None
     variables: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)  # of the command line
     allow_nonfinite: bool = False
     allow_invalid: bool = False
     kinds: list = field(default_factory=list)
@@ -66,6 +68,8 @@ class Case:
             yield f"--time={self.time}"
         for name, theirs in self.variables.items():
             yield f"--variable={name}={theirs}"
+        for name, value in self.settings.items():
+            yield f"--set={name}={value!r}"
         yield from ["--allow-nonfinite"] * self.allow_nonfinite
         yield from ["--allow-invalid"] * self.allow_invalid
 
@@ -81,8 +85,9 @@ class Maker:
         self.case = Case(seed, str(self.rng.choice(OCEAN_KERNELS)), {})
         self.attributes = {}
         self.stored = {}
+        self.twins = {}  # other datasets that say that they are a field
         self.scales = {}
-        self.surface_first = False
+        self.surface_first = self.rows_fall = False
 
     def make(self, path):
         self.make_ocean()
@@ -131,6 +136,9 @@ class Maker:
         values = {name: values[name] for name in FIELDS}
         inner = {name: self.inside(name, array) for name, array in values.items()}
         inner |= self.topography(nx, ny, nz)
+        inner["v_wgrid"][:, -1] = 0  # a wall
+        if not self.cyclic:
+            inner["u_wgrid"][:, :, -1] = 0
         if self.halo == HALO:
             inner = {name: self.with_ghosts(name, array, values[name])
                      for name, array in inner.items()}
@@ -296,9 +304,11 @@ class Maker:
     def order_axes(self):
         """By scales; some datasets in another order than the table's."""
         self.scales = {axis: self.pick(names) for axis, names in SCALE_NAMES.items()}
-        share = self.pick([0, 0.3, 1])
+        if self.chance(0.3):
+            self.scales = {axis: f"axes/{name}" for axis, name in self.scales.items()}
+        share, has_labels = self.pick([0, 0.3, 1]), self.chance(0.2)
         for name, stored in self.stored.items():
-            stored.order = FIELDS[name].axes
+            stored.order, stored.labels = FIELDS[name].axes, has_labels
             if self.chance(share):
                 stored.order = "".join(self.rng.permutation(list(stored.order)))
         self.note("axes in any order" if share else "scales")
@@ -314,6 +324,8 @@ class Maker:
                 stored.order = "t" + stored.order
                 if self.chance(0.2):
                     stored.order = "".join(self.rng.permutation(list(stored.order)))
+                if self.chance(0.5):
+                    self.scales["t"] = "months"
         if records > 1 or self.chance(0.2):
             self.case.time = int(self.rng.integers(-records, records))
         self.note("time")
@@ -329,6 +341,14 @@ class Maker:
                 self.case.variables[name] = stored.path
         self.note("other names")
 
+    def override_settings(self):
+        kernel = MODULES[self.case.kernel]
+        for name in getattr(kernel, "SETTINGS", {}):
+            if self.chance(0.5):
+                self.case.settings[name] = int(self.rng.integers(1, 6)) \
+                    if name == "eq_of_state_type" else float(self.rng.uniform(0.5, 2)) * 1e-3
+        self.note("settings")
+
     def lay_out(self):
         for name in self.some(self.stored, 0.5):
             self.stored[name].layout = self.pick([
@@ -341,6 +361,19 @@ class Maker:
         for name in self.some(self.stored, 0.5):
             self.stored[name].attributes["units"] = FIELDS[name].units
         self.note("units")
+
+    def convert_units(self):
+        for name in self.some(REALS, 0.2):
+            stored = self.stored[name]
+            choices = [units for units, wanted in CONVERSIONS if wanted == FIELDS[name].units]
+            if choices and stored.packing is None:
+                units = self.pick(choices)
+                factor, offset = CONVERSIONS[units, FIELDS[name].units]
+                stored.values = np.where(np.isfinite(stored.values) & (stored.values < 1e6),
+                                         (stored.values - offset) / factor, stored.values)
+                stored.attributes["units"] = units
+                stored.dtype = self.pick(["<f8", ">f8"])
+        self.note("other units")
 
     def allow(self):
         self.case.allow_nonfinite = self.chance(0.5)
@@ -435,10 +468,46 @@ class Maker:
                           "halo", "cyclic_x"])
         self.attributes[name] = self.pick([-1, 1.5, np.nan, np.inf, "3", [1.0, 2.0], 7])
 
+    def named_twice(self):
+        name = self.one_of([name for name in FIELDS if FIELDS[name].standard_name])
+        attributes = {"standard_name": FIELDS[name].standard_name}
+        first = self.stored[name]
+        first.path, first.attributes = "their_" + name, {**first.attributes, **attributes}
+        self.case.variables.pop(name, None)
+        self.twins[name] = Stored(first.values, "other_" + name, attributes=attributes)
+
     def bad_packing(self):
         stored = self.stored[self.one_of(REALS)]
         stored.attributes[self.pick(["scale_factor", "add_offset", "_FillValue", "missing_value"])] \
             = self.pick(["1", [1.0, 2.0], np.nan, 0.0])
+
+    def bad_units(self):
+        self.stored[self.one_of(REALS)].attributes["units"] = self.pick(
+            ["parsnips", "kg", "s", "m s", "%", "unknown", "log(re 1 Pa)", "psu"])
+
+    def bad_pressure(self):
+        if stored := self.stored.get("p"):
+            stored.values = self.pick([lambda p: p[::-1], lambda p: p * 0, lambda p: p * 1e-2,
+                                       lambda p: p + 1e4])(stored.values)
+
+    def bad_distances(self):
+        name = self.one_of(("dxt", "dxu", "dyt", "dyu", "cost", "cosu"))
+        if name:
+            self.stored[name].values = self.stored[name].values * self.pick([1e-3, 5, 1e3])
+
+    def open_face(self):
+        """Beside land, or in a wall."""
+        if name := self.one_of(("maskU", "maskV")):
+            dry = np.argwhere(self.stored[name].values == 0)
+            if len(dry):
+                self.stored[name].values = self.stored[name].values.copy()
+                self.stored[name].values[tuple(self.pick(dry))] = 1
+
+    def flow_through_walls(self):
+        for name, mask in (("u_wgrid", "maskU"), ("v_wgrid", "maskV")):
+            if name in self.stored:
+                self.stored[name].values = self.stored[name].values + 0.1
+            self.stored.pop(mask, None)
 
     def bad_time(self):
         self.case.time = self.pick([None, 5, -5])
@@ -451,6 +520,18 @@ class Maker:
         stored = self.stored[self.one_of(list(self.stored))]
         stored.unwritten, stored.layout = True, {"chunks": 1}
 
+    def no_copies(self):
+        """In one ghost."""
+        if name := self.one_of([name for name in FIELDS if "x" in FIELDS[name].axes]):
+            stored = self.stored[name]
+            stored.values = np.array(stored.values)
+            index = [int(self.rng.integers(n)) for n in stored.values.shape]
+            index[-1] = self.pick([0, -1])
+            stored.values[tuple(index)] = 1 if stored.values[tuple(index)] != 1 else 0
+
+    def from_the_north(self):
+        self.rows_fall = True
+
     def bad_ghosts(self):
         """Ghosts that are not copies, or not ghosts."""
         self.attributes["halo"] = HALO if self.halo == 0 else 0
@@ -461,7 +542,7 @@ class Maker:
     def write(self, file):
         file.attrs.update(self.attributes)
         sizes = {}
-        for name, stored in self.stored.items():
+        for name, stored in (*self.stored.items(), *self.twins.items()):
             self.write_one(file, name, stored, sizes)
 
     def write_one(self, file, name, stored, sizes):
@@ -481,7 +562,7 @@ class Maker:
                 raw[tuple(slice(0, (n + 1) // 2) for n in raw.shape)]
         dataset.attrs.update(stored.attributes)
         if stored.order and raw.ndim == len(axes):
-            self.attach(file, dataset, stored.order, sizes)
+            self.attach(file, dataset, stored, sizes)
 
     def turned(self, name, values):
         """In the order of the file's levels."""
@@ -492,12 +573,15 @@ class Maker:
             return np.where(values > 0, self.nz + 1 - values, values)
         return values
 
-    def attach(self, file, dataset, order, sizes):
-        for place, axis in enumerate(order):
+    def attach(self, file, dataset, stored, sizes):
+        for place, axis in enumerate(stored.order):
             length = dataset.shape[place]
             if sizes.setdefault(axis, length) != length:
                 continue
             path = self.scales[axis]
+            if stored.labels:
+                dataset.dims[place].label = path.split("/")[-1]
+                continue
             if path not in file:
                 values, attributes = self.coordinate(axis, path, length)
                 file.create_dataset(path, data=values).make_scale(path)
@@ -506,12 +590,15 @@ class Maker:
 
     def coordinate(self, axis, path, length):
         """Its numbers and attributes; along z it says whether levels go up or down."""
+        if path == "months":
+            return np.arange(length), {"units": "days since 2000-01-01"}
         if axis != "z":
-            return np.arange(1.0, length + 1), {}
+            numbers = np.arange(1.0, length + 1)
+            return numbers[::-1] if axis == "y" and self.rows_fall else numbers, {}
         heights = -np.arange(length, 0.0, -1)
         if self.surface_first:
             heights = heights[::-1]
-        if path.startswith("depth"):
+        if path.split("/")[-1].startswith("depth"):
             says_all = ({}, {"standard_name": "depth"}, {"positive": "down"})
         else:
             says_all = ({"positive": "down"}, {"positive": "up"}, {"standard_name": "depth"},
@@ -566,7 +653,10 @@ def mark(stored, dtype, maker):
     value = value.astype(dtype)
     stored.attributes[maker.pick(["_FillValue", "missing_value"])] = value
     if maker.chance(0.2):
-        stored.attributes["missing_value"] = value
+        stored.attributes["missing_value"] = np.array([value, dtype.type(77)], dtype)
+    if dtype == np.float64 and maker.chance(0.2):  # of another type than the dataset
+        stored.attributes["missing_value"] = np.float32(value)
+        value = np.float64(np.float32(value))
     return value
 
 
@@ -574,10 +664,12 @@ TRAITS = (
     (Maker.remember_masks, 1), (Maker.turn_round, 0.3), (Maker.lose_masks, 0.3),
     (Maker.lose_optional, 0.3), (Maker.lose_unread, 0.4), (Maker.miss_on_land, 0.4),
     (Maker.absurd_on_land, 0.2), (Maker.choose_types, 0.5), (Maker.pack, 0.25),
-    (Maker.order_axes, 0.35), (Maker.give_time, 0.25), (Maker.rename, 0.2), (Maker.lay_out, 0.4),
-    (Maker.give_units, 0.4), (Maker.allow, 0.15))
+    (Maker.order_axes, 0.35), (Maker.give_time, 0.25), (Maker.rename, 0.2), (Maker.override_settings, 0.2), (Maker.lay_out, 0.4),
+    (Maker.give_units, 0.4), (Maker.convert_units, 0.2), (Maker.allow, 0.15))
 FAULTS = (
     Maker.bad_on_water, Maker.bad_on_water, Maker.missing_on_water, Maker.bad_mask,
     Maker.land_on_water, Maker.bad_kbot, Maker.bad_spacing, Maker.bad_levels, Maker.wrong_thickness,
-    Maker.wrong_length, Maker.wrong_rank, Maker.wrong_type, Maker.lose_required, Maker.bad_setting,
-    Maker.bad_packing, Maker.bad_time, Maker.bad_variable, Maker.half_written, Maker.bad_ghosts)
+    Maker.wrong_length, Maker.wrong_rank, Maker.wrong_type, Maker.lose_required, Maker.bad_setting, Maker.named_twice,
+    Maker.bad_packing, Maker.bad_time, Maker.bad_variable, Maker.half_written, Maker.bad_ghosts,
+    Maker.bad_units, Maker.bad_pressure, Maker.bad_distances, Maker.open_face,
+    Maker.flow_through_walls, Maker.no_copies, Maker.from_the_north)
