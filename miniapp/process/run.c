@@ -7,8 +7,10 @@
 #include "status.h"
 #include "stop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- before ---- */
 
@@ -46,7 +48,7 @@ static enum miniapp_status open_input(struct run *run)
     const enum miniapp_status status =
         miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
-    return status;
+    return status ? status : miniapp_input_check(run->input);
 }
 
 static bool is_read(const struct options *options, const struct miniapp_setting *setting)
@@ -298,16 +300,43 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* The other files of the input, with room for two more. The caller frees the list. */
+static const char **list_external(const struct run *run, size_t *count)
+{
+    *count = 0;
+    while (miniapp_input_external_file(run->input, *count))
+        (*count)++;
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = miniapp_input_external_file(run->input, i);
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
+    return list;
+}
+
+/* Nothing may be written there. The caller frees the list. */
+static const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char **const list = list_external(run, count);
+    if (list)
+        list[(*count)++] = options->input;
+    if (list && options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
-    size_t used = 0;
+    size_t used = 0, count;
     for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
+    const char **const external = list_external(run, &count);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -317,6 +346,9 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
+    if (external && count > 0)
+        provenance_of_external(provenance, external, count);
+    free(external);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
@@ -361,12 +393,32 @@ static enum miniapp_status conclude(struct run *run)
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
-    const char *const read_files[] = {options->input, options->reference};
+    size_t count;
+    const char **const read_files = list_read_files(run, &count);
+    if (!read_files)
+        return MINIAPP_DEVICE;
     const enum miniapp_status status =
-        miniapp_output_open(options->output, read_files, options->reference ? 2 : 1, &run->output);
+        miniapp_output_open(options->output, read_files, count, &run->output);
+    free(read_files);
     if (status || options->shapes[0].nx)
         return status;
     return miniapp_output_take_coordinates(run->output, run->input);
+}
+
+/* What is resumed is replaced: it must not be read as well. */
+static enum miniapp_status check_resumed(const struct run *run)
+{
+    struct stat resumed, read;
+    size_t count;
+    const char **const files = list_read_files(run, &count);
+    enum miniapp_status status = files ? MINIAPP_DONE : MINIAPP_DEVICE;
+    for (size_t i = 0; files && i < count && !status; i++)
+        if (stat(run->options.resume, &resumed) == 0 && stat(files[i], &read) == 0 &&
+            resumed.st_dev == read.st_dev && resumed.st_ino == read.st_ino)
+            status =
+                fail(MINIAPP_USAGE, "--resume '%s' is a file that is read", run->options.resume);
+    free(files);
+    return status;
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -379,6 +431,8 @@ enum miniapp_status run_all(struct run *run)
         status = choose_settings(run);
     if (!status && options->reference)
         status = check_reference(run);
+    if (!status && options->resume)
+        status = check_resumed(run);
     if (!status && options->output)
         status = open_output(run);
     if (status)
@@ -390,6 +444,22 @@ enum miniapp_status run_all(struct run *run)
         return status;
     status = run_bench(run);
     return status ? status : conclude(run);
+}
+
+enum miniapp_status run_check(struct run *run)
+{
+    enum miniapp_status status = open_input(run);
+    if (!status)
+        status = choose_settings(run);
+    if (status)
+        return status;
+    printf("%s: can be used by ", run->options.input);
+    for (size_t i = 0; i < run->options.kernel_count; i++)
+        printf("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    printf(": %s\n", miniapp_input_grid_text(run->input));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
 }
 
 void run_release(struct run *run)
