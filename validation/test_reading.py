@@ -737,6 +737,8 @@ def test_variables_by_standard_name(miniapp, plain, expected):
         file["other"].attrs["standard_name"] = "sea_water_conservative_temperature"
     miniapp.fails(INPUT, r"plain\.h5: datasets '(bigthetao|other)' and '(bigthetao|other)' both "
                          "are sea_water_conservative_temperature: choose one by --variable temp=NAME", plain)
+    found, _ = results(miniapp, plain, "--variable", "temp=bigthetao")
+    assert_same(found, expected)
 
 
 def test_standard_names_of_what_only_tells(miniapp, basin, expected, tmp_path):
