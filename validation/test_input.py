@@ -363,16 +363,36 @@ def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
 @pytest.mark.parametrize("layout", [
     {}, {"chunks": (1, 2, 3)}, {"chunks": (4, 4, 4), "compression": "gzip", "shuffle": True},
     {"fletcher32": True, "chunks": (2, 3, 4)}, {"maxshape": (None, None, None)},
-    {"chunks": (3, 9, 11), "compression": "lzf"},
 ], ids=str)
 def test_layouts(miniapp, small, reference, layout):
-    if layout.get("compression") == "lzf":  # a filter that comes with h5py only
-        replace(small, "salt", read(small, "salt"), **layout)
-        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
-        return
     for name in ("salt", "temp"):
         replace(small, name, read(small, name), **layout)
     assert_same_result(miniapp, small, reference)
+
+
+LACKS = r"dataset 'salt' is stored by the filter {} \({}\), which this HDF5 lacks: .*HDF5_PLUGIN_PATH"
+
+
+def test_filter_that_comes_with_h5py_only(miniapp, small):
+    replace(small, "salt", read(small, "salt"), chunks=(3, 9, 11), compression="lzf")
+    miniapp.fails(INPUT, LACKS.format(32000, "lzf"), small, "-k", "eos")
+
+
+@pytest.mark.parametrize("number, name", [(32015, "zstd"), (32026, "blosc2"),
+                                          (40001, "without a name")])
+def test_filter_that_nobody_has(miniapp, small, number, name):
+    """Written as its plugin would: HDF5 keeps the chunk as it is given."""
+    shape = read(small, "salt").shape
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(shape)
+        creation.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (3,))
+        dataset = h5py.h5d.create(file.id, b"salt", h5py.h5t.IEEE_F64LE,
+                                  h5py.h5s.create_simple(shape), creation)
+        dataset.write_direct_chunk((0, 0, 0), b"what zstd makes of it")
+    miniapp.fails(INPUT, LACKS.format(number, name), small, "-k", "eos",
+                  env={"HDF5_PLUGIN_PATH": "/no/such/folder"})
 
 
 def test_old_format(miniapp, small, reference, ocean):

@@ -132,8 +132,9 @@ MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
  */
 struct miniapp_output;
 
-/* Starts a file. MINIAPP_USAGE where `path` is one of the `count` files that are read,
- * MINIAPP_OUTPUT where it cannot be written. */
+/* Starts a file, which keeps the mode of what it replaces; links are followed. MINIAPP_USAGE where
+ * `path` leads to one of the `count` files that are read, of which some may be NULL; MINIAPP_OUTPUT
+ * where it cannot be written. */
 MINIAPP_API enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                                     size_t count, struct miniapp_output **output);
 

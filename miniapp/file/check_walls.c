@@ -17,6 +17,17 @@ static bool leads_out(const struct miniapp_input *input, enum field_id mask, siz
                                  (mask == FIELD_maskV && y + 1 == grid->ny));
 }
 
+/* Whether a cell beside a face is one of the file's ghosts: the wall of a closed ocean may lie
+ * there, with water in the ghosts. */
+static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask, size_t i)
+{
+    const struct miniapp_grid *const grid = &input->grid;
+    const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
+    return input->has_ghosts && (is_outer(x, grid->nx) || is_outer(y, grid->ny) ||
+                                 is_outer(x + (mask == FIELD_maskU), grid->nx) ||
+                                 is_outer(y + (mask == FIELD_maskV), grid->ny));
+}
+
 /* "eastern" or "northern" where a face lies in a wall, else NULL. */
 static const char *wall_of(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
@@ -65,7 +76,7 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
         const bool is_between = water[i] && is_water_beyond(input, mask, water, i);
         if (values[i] != 0 && !is_between)
             return refuse_face(input, mask, i, !water[i]);
-        if (values[i] == 0 && is_between && closed++ == 0)
+        if (values[i] == 0 && is_between && !touches_ghosts(input, mask, i) && closed++ == 0)
             first = i;
     }
     if (closed > 0)

@@ -1,5 +1,5 @@
 #include "values.h"
-#include "hdf5_error.h"
+#include "filter.h"
 #include "hdf5_file.h"
 #include "missing.h"
 #include "parts.h"
@@ -236,8 +236,7 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                     "%.3g GB",
                     path, name, (double)elements * 8e-9);
     if (read_as_double(dataset, &box, elements, *values) < 0) {
-        status =
-            fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name, hdf5_reason());
+        status = cannot_be_read(dataset, path, name);
     } else {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
         status = order_axes(path, name, field, layout, elements, values, treatment);

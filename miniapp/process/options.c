@@ -82,7 +82,6 @@ enum {
     MAX_NAMES = 64,
     REPORTED = ECANCELED /* a line is printed already */
 };
-enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_REPEATS = 64 }; /* of one repeatable option */
+enum { MAX_REPEATS = 64 };   /* of one repeatable option */
+enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */

@@ -14,14 +14,30 @@
 
 /* ---- before ---- */
 
+static bool is_open(const struct run *run, const struct miniapp_device *device)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (strcmp(miniapp_device_label(run->devices[i]), miniapp_device_label(device)) == 0)
+            return true;
+    return false;
+}
+
+/* Each device once, whatever it is called. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->device_count; i++) {
-        const enum miniapp_status status =
-            miniapp_device_open(options->devices[i], &run->devices[i]);
+        struct miniapp_device *device;
+        const enum miniapp_status status = miniapp_device_open(options->devices[i], &device);
         if (status)
             return status;
+        if (!is_open(run, device)) {
+            run->devices[run->device_count++] = device;
+            continue;
+        }
+        warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
+             miniapp_device_label(device));
+        miniapp_device_close(device);
     }
     return MINIAPP_DONE;
 }
@@ -100,7 +116,7 @@ static size_t list_compared(const struct run *run, const struct row *like,
 {
     const struct options *options = &run->options;
     size_t count = 0;
-    for (size_t d = 0; d < options->device_count; d++) {
+    for (size_t d = 0; d < run->device_count; d++) {
         const bool is_host = strcmp(miniapp_device_kind(run->devices[d]), "host") == 0;
         const size_t times = is_host && options->thread_count ? options->thread_count : 1;
         for (size_t t = 0; t < times && count < MOST_COMPARED; t++) {
@@ -249,13 +265,13 @@ static enum miniapp_status run_bench(struct run *run)
     const size_t step = shapes_together(options);
     enum miniapp_status status = check_plans(run);
     if (!status && options->resume)
-        resume_compare(options->resume, &run->results);
+        resume_compare(&run->resume, &run->results);
     stop_in_order();
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
         if (!status && options->resume && !stop_signal())
-            status = resume_save(options->resume, &run->results);
+            status = resume_save(&run->resume, &run->results);
     }
     stop_at_once();
     if (stop_signal())
@@ -332,7 +348,7 @@ static void describe_run(struct run *run)
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
     size_t used = 0, count;
-    for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
+    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
@@ -390,35 +406,21 @@ static enum miniapp_status conclude(struct run *run)
     return status;
 }
 
+/* The file that results go to. It may be none of those that are read. */
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
     size_t count;
     const char **const read_files = list_read_files(run, &count);
-    if (!read_files)
-        return MINIAPP_DEVICE;
-    const enum miniapp_status status =
-        miniapp_output_open(options->output, read_files, count, &run->output);
+    enum miniapp_status status = read_files ? MINIAPP_DONE : MINIAPP_DEVICE;
+    if (!status && options->output)
+        status = miniapp_output_open(options->output, read_files, count, &run->output);
+    if (!status && options->output && !options->shapes[0].nx)
+        status = miniapp_output_take_coordinates(run->output, run->input);
+    if (!status && options->resume)
+        status = check_not_read("resume", options->resume, read_files, count);
     free(read_files);
-    if (status || options->shapes[0].nx)
-        return status;
-    return miniapp_output_take_coordinates(run->output, run->input);
-}
-
-/* What is resumed is replaced: it must not be read as well. */
-static enum miniapp_status check_resumed(const struct run *run)
-{
-    struct stat resumed, read;
-    size_t count;
-    const char **const files = list_read_files(run, &count);
-    enum miniapp_status status = files ? MINIAPP_DONE : MINIAPP_DEVICE;
-    for (size_t i = 0; files && i < count && !status; i++)
-        if (stat(run->options.resume, &resumed) == 0 && stat(files[i], &read) == 0 &&
-            resumed.st_dev == read.st_dev && resumed.st_ino == read.st_ino)
-            status =
-                fail(MINIAPP_USAGE, "--resume '%s' is a file that is read", run->options.resume);
-    free(files);
-    return status;
+    return status || !options->resume ? status : resume_open(options->resume, &run->resume);
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -431,15 +433,13 @@ enum miniapp_status run_all(struct run *run)
         status = choose_settings(run);
     if (!status && options->reference)
         status = check_reference(run);
-    if (!status && options->resume)
-        status = check_resumed(run);
-    if (!status && options->output)
+    if (!status)
         status = open_output(run);
     if (status)
         return status;
     describe_run(run);
     if (options->resume)
-        status = resume_load(options->resume, &run->results);
+        status = resume_load(&run->resume, &run->results);
     if (status)
         return status;
     status = run_bench(run);
@@ -465,10 +465,11 @@ enum miniapp_status run_check(struct run *run)
 void run_release(struct run *run)
 {
     miniapp_output_discard(run->output);
+    resume_close(&run->resume);
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
     results_release(&run->results);
-    for (size_t i = 0; i < run->options.device_count; i++)
+    for (size_t i = 0; i < run->device_count; i++)
         miniapp_device_close(run->devices[i]);
 }
