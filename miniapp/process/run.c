@@ -83,14 +83,12 @@ static enum miniapp_status choose_settings(struct run *run)
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const struct miniapp_setting *const setting = miniapp_setting_at(i);
         const char *const name = miniapp_setting_name(setting);
-        double value, least, most;
+        double value;
         if (options->is_set[i] && !is_read(options, setting))
             warn("--set %s: none of the kernels reads it", name);
-        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
+        if (options->is_set[i] || !is_read(options, setting) ||
+            !miniapp_input_setting(run->input, setting, &value))
             continue;
-        miniapp_setting_range(setting, &least, &most);
-        if (!is_read(options, setting) && !(value >= least && value <= most))
-            continue; /* it does not matter */
         const enum miniapp_status status =
             is_read(options, setting)
                 ? options_check_setting(options, setting, value, options->input, MINIAPP_INPUT)
