@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -82,6 +83,15 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
         assert_harmless(shown)
         assert printed in shown or form == "json" and json.loads(shown) == result
     assert json.loads(shown) == result
+
+
+def test_name_of_the_program(miniapp, small):
+    """Whoever starts it may give it any."""
+    for words in (["--help"], ["--version"], [small, *QUICK], ["--no-such-option"]):
+        done = subprocess.run(["\x1b[31m", *map(str, words)], executable=miniapp.path, text=True,
+                              capture_output=True, check=False, env=miniapp.environment())
+        assert done.returncode == (USAGE if words == ["--no-such-option"] else DONE), done
+        assert_harmless(done.stdout + done.stderr)
 
 
 def test_environment(miniapp, small):
