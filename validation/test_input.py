@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import INPUT, change, create, read, replace, write
+from test_reading import faces
 
 HALO = 2
 WATER = 1, 2, 4  # a cell of the small ocean
@@ -168,7 +169,8 @@ def test_raw_data_in_an_absent_file(miniapp, small):
         del file["salt"]
         file.create_dataset("salt", shape, "f8",
                             external=[("/nowhere/salt", 0, h5py.h5f.UNLIMITED)])
-    miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
+    for allow in ((), ("--allow-external",)):
+        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos", *allow)
 
 
 # ---- values ----
@@ -341,6 +343,7 @@ def test_real_types_are_converted(miniapp, small, tmp_path, dtype):
 def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
     reference = tmp_path / "reference.h5"
     with h5py.File(small, "a") as file:
+        del file["zt"]  # which such pressures contradict
         file["p"][...] = np.arange(1, 7)[::-1]
         for name in ("salt", "temp"):
             file[name][...] = np.round(abs(file[name][...]))
@@ -422,12 +425,13 @@ def test_absent_pressure_is_the_depth(miniapp, small, tmp_path):
 
 # ---- ghosts ----
 
-def without_ghosts(values, ocean):
-    """The interior of the test's ocean."""
+def without_ghosts(values, ocean, cyclic):
+    """The interior of the test's ocean, whose faces do not lead out of it."""
     inside = slice(HALO, -HALO)
-    return {name: value[tuple(inside if axis in "xy" else slice(None)
-                              for axis in axes_of(name, value, ocean))]
-            for name, value in values.items()}
+    interior = {name: value[tuple(inside if axis in "xy" else slice(None)
+                                  for axis in axes_of(name, value, ocean))]
+                for name, value in values.items()}
+    return interior | faces(interior["maskT"], cyclic, halo=0)
 
 
 def padded(values, ocean, mode_x, mode_y):
@@ -450,7 +454,7 @@ def padded(values, ocean, mode_x, mode_y):
 @pytest.mark.parametrize("cyclic", [1, 0])
 def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic):
     """The same result as with the ghosts in the file, without the ghosts."""
-    interior = without_ghosts(ocean[0], ocean)
+    interior = without_ghosts(ocean[0], ocean, cyclic)
     explicit = padded(interior, ocean, "wrap" if cyclic else "land", "land")
     bare = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
     full = write(tmp_path / "full.h5", explicit, ocean[1], halo=2)
@@ -466,7 +470,7 @@ def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic)
 
 
 def test_closed_is_the_default(miniapp, tmp_path, ocean):
-    interior = without_ghosts(ocean[0], ocean)
+    interior = without_ghosts(ocean[0], ocean, cyclic=0)
     outputs = []
     for cyclic in (None, 0):
         path = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
@@ -532,8 +536,11 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     change(small, "mxl", (3, y, x), -1)
     miniapp.passes("-k", "tke", small)
     change(small, "kbot", (y, x), 1)
-    miniapp.fails(INPUT, f"'kbot' contradicts 'maskW' in the column .{y}, {x}.", "-k", "tke", small)
-    change(small, "maskW", (slice(None), y, x), 1)
+    miniapp.fails(INPUT, f"'kbot' contradicts 'maskT' in the column .{y}, {x}.", "-k", "tke", small)
+    cells = read(small, "maskT")
+    cells[:, y, x] = 1
+    for name, mask in faces(cells, cyclic=False, halo=HALO).items():
+        change(small, name, ..., mask)
     miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive on water", "-k", "tke",
                   small)
 

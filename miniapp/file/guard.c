@@ -19,6 +19,7 @@ enum {
     LONGEST = 8192,            /* a path may be in it */
     PATIENCE = 2,              /* seconds of computing for what is no data: it takes milliseconds */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
+    CHUNKS_A_SECOND = 1000,    /* slower than any way to one */
 };
 
 static struct sigaction before[GUARDED];
@@ -82,9 +83,9 @@ void guard_start(const char *path)
     set_timer(PATIENCE);
 }
 
-void guard_data(size_t bytes)
+void guard_data(size_t bytes, size_t chunks)
 {
-    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND));
+    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND + chunks / CHUNKS_A_SECOND));
 }
 
 void guard_end(void)

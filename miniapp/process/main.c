@@ -160,13 +160,13 @@ int main(int argc, char **argv)
     }
     stop_prepare();
     set_threads(&run.options);
-    if (run.options.action != ACTION_RUN) {
+    if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
         status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
                                                    : list(&run.options);
         run_release(&run);
         return status;
     }
-    status = run_all(&run);
+    status = run.options.action == ACTION_CHECK ? run_check(&run) : run_all(&run);
     const bool ended = !status && run.results.interrupted;
     run_release(&run);
     return ended ? stop_exit_code() : (int)status;

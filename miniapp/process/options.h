@@ -16,7 +16,7 @@ enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
-enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW };
+enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW, ACTION_CHECK };
 
 struct options {
     enum action action;

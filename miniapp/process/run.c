@@ -7,8 +7,10 @@
 #include "status.h"
 #include "stop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- before ---- */
 
@@ -62,7 +64,7 @@ static enum miniapp_status open_input(struct run *run)
     const enum miniapp_status status =
         miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
-    return status;
+    return status ? status : miniapp_input_check(run->input);
 }
 
 static bool is_read(const struct options *options, const struct miniapp_setting *setting)
@@ -316,16 +318,43 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* The other files of the input, with room for two more. The caller frees the list. */
+static const char **list_external(const struct run *run, size_t *count)
+{
+    *count = 0;
+    while (miniapp_input_external_file(run->input, *count))
+        (*count)++;
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = miniapp_input_external_file(run->input, i);
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
+    return list;
+}
+
+/* Nothing may be written there. The caller frees the list. */
+static const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char **const list = list_external(run, count);
+    if (list)
+        list[(*count)++] = options->input;
+    if (list && options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
-    size_t used = 0;
+    size_t used = 0, count;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
+    const char **const external = list_external(run, &count);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -335,6 +364,9 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
+    if (external && count > 0)
+        provenance_of_external(provenance, external, count);
+    free(external);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
@@ -380,15 +412,16 @@ static enum miniapp_status conclude(struct run *run)
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
-    const char *const read_files[] = {options->input, options->reference};
-    const size_t count = options->reference ? 2 : 1;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (options->output)
+    size_t count;
+    const char **const read_files = list_read_files(run, &count);
+    enum miniapp_status status = read_files ? MINIAPP_DONE : MINIAPP_DEVICE;
+    if (!status && options->output)
         status = miniapp_output_open(options->output, read_files, count, &run->output);
     if (!status && options->output && !options->shapes[0].nx)
         status = miniapp_output_take_coordinates(run->output, run->input);
     if (!status && options->resume)
         status = check_not_read("resume", options->resume, read_files, count);
+    free(read_files);
     return status || !options->resume ? status : resume_open(options->resume, &run->resume);
 }
 
@@ -413,6 +446,22 @@ enum miniapp_status run_all(struct run *run)
         return status;
     status = run_bench(run);
     return status ? status : conclude(run);
+}
+
+enum miniapp_status run_check(struct run *run)
+{
+    enum miniapp_status status = open_input(run);
+    if (!status)
+        status = choose_settings(run);
+    if (status)
+        return status;
+    printf("%s: can be used by ", run->options.input);
+    for (size_t i = 0; i < run->options.kernel_count; i++)
+        printf("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    printf(": %s\n", miniapp_input_grid_text(run->input));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
 }
 
 void run_release(struct run *run)

@@ -22,6 +22,9 @@ struct run {
  * it. */
 enum miniapp_status run_all(struct run *run);
 
+/* Says what is wrong with the input, or in one line on stdout that it can be used. */
+enum miniapp_status run_check(struct run *run);
+
 void run_release(struct run *run);
 
 #endif

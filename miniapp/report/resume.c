@@ -135,9 +135,9 @@ static const char *text_of(const json_t *object, const char *name)
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
-    static const char *const same[] = {"version",  "git_commit",   "build_type",
-                                       "compiler", "flags",        "offload_target",
-                                       "threads",  "input_sha256", "settings"};
+    static const char *const same[] = {
+        "version",        "git_commit", "build_type",   "compiler",        "flags",
+        "offload_target", "threads",    "input_sha256", "external_sha256", "settings"};
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
         if (strcmp(provenance_text(then, same[i]), provenance_text(now, same[i])) != 0)
             return fail(MINIAPP_INPUT,
