@@ -134,7 +134,7 @@ static json_t *checksum_object(const struct checksum *c)
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
     json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "sha256", json_string(c->text));
+    json_object_set_new(object, "sha256", text_value(c->text));
     return object;
 }
 
