@@ -79,8 +79,8 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
             first = i;
     }
     if (closed > 0)
-        warn("%s: %s is closed, with water on both sides, as are %zu faces of '%s'", input->path,
-             place_in_file(input, mask, first), closed, name_in_file(input, mask));
+        warn("%s: %zu faces of '%s' are closed between cells of water: the first is %s",
+             input->path, closed, name_in_file(input, mask), place_in_file(input, mask, first));
     return MINIAPP_DONE;
 }
 
