@@ -294,7 +294,7 @@ BAD_HALOS = [1, 3, -2, 2.5, np.nan, np.inf, 1e30, "2", "none", np.array([2, 2]),
 def test_halo_is_0_or_2(miniapp, small, halo):
     with h5py.File(small, "a") as file:
         file.attrs["halo"] = halo
-    miniapp.fails(INPUT, r"small\.h5: attribute 'halo'", small)
+    miniapp.fails(INPUT, r"small\.h5: attribute 'halo' (must be a|is \S+, but must be 0 or 2)", small)
 
 
 @pytest.mark.parametrize("value", [2, -1, "yes", np.nan], ids=repr)
@@ -317,6 +317,13 @@ def test_settings_in_the_file_are_checked(miniapp, small, value):
     with h5py.File(small, "a") as file:
         file.attrs["eq_of_state_type"] = value
     miniapp.fails(INPUT, r"small\.h5: .*'eq_of_state_type'", small)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, np.nan], ids=repr)
+def test_settings_that_no_kernel_reads_do_not_matter(miniapp, small, value):
+    with h5py.File(small, "a") as file:
+        file.attrs["eq_of_state_type"] = value
+    miniapp.passes("-k", "eos", small)
 
 
 # ---- what is accepted ----
@@ -356,16 +363,36 @@ def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
 @pytest.mark.parametrize("layout", [
     {}, {"chunks": (1, 2, 3)}, {"chunks": (4, 4, 4), "compression": "gzip", "shuffle": True},
     {"fletcher32": True, "chunks": (2, 3, 4)}, {"maxshape": (None, None, None)},
-    {"chunks": (3, 9, 11), "compression": "lzf"},
 ], ids=str)
 def test_layouts(miniapp, small, reference, layout):
-    if layout.get("compression") == "lzf":  # a filter that comes with h5py only
-        replace(small, "salt", read(small, "salt"), **layout)
-        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
-        return
     for name in ("salt", "temp"):
         replace(small, name, read(small, name), **layout)
     assert_same_result(miniapp, small, reference)
+
+
+LACKS = r"dataset 'salt' is stored by the filter {} \({}\), which this HDF5 lacks: .*HDF5_PLUGIN_PATH"
+
+
+def test_filter_that_comes_with_h5py_only(miniapp, small):
+    replace(small, "salt", read(small, "salt"), chunks=(3, 9, 11), compression="lzf")
+    miniapp.fails(INPUT, LACKS.format(32000, "lzf"), small, "-k", "eos")
+
+
+@pytest.mark.parametrize("number, name", [(32015, "zstd"), (32026, "blosc2"),
+                                          (40001, "without a name")])
+def test_filter_that_nobody_has(miniapp, small, number, name):
+    """Written as its plugin would: HDF5 keeps the chunk as it is given."""
+    shape = read(small, "salt").shape
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(shape)
+        creation.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (3,))
+        dataset = h5py.h5d.create(file.id, b"salt", h5py.h5t.IEEE_F64LE,
+                                  h5py.h5s.create_simple(shape), creation)
+        dataset.write_direct_chunk((0, 0, 0), b"what zstd makes of it")
+    miniapp.fails(INPUT, LACKS.format(number, name), small, "-k", "eos",
+                  env={"HDF5_PLUGIN_PATH": "/no/such/folder"})
 
 
 def test_old_format(miniapp, small, reference, ocean):
@@ -504,9 +531,40 @@ def test_never_written(miniapp, small):
 
 
 def test_float32_cannot_hold_it(miniapp, small):
-    change(small, "K_iso", (1, 2, 3), 1e39)
+    change(small, "K_iso", WATER, 1e39)
+    miniapp.fails(INPUT, r"small\.h5: K_iso\[1, 2, 4\] is 1e.39, but must be from 0", "-k",
+                  "isoneutral", small)
     miniapp.fails(INPUT, "'K_iso' holds 1e.39, which float32 cannot", "-k", "isoneutral",
-                  "--precision", "float32", small)
+                  "--precision", "float32", "--allow-invalid", small)
+
+
+@pytest.mark.parametrize("value", [1e-46, 1e-40])
+@pytest.mark.parametrize("name", ["dxu", "dzw", "cost", "mxl"])
+def test_what_vanishes_in_float32(miniapp, small, name, value):
+    """What has to be above 0 becomes 0 there, or lacks digits."""
+    index = {"mxl": (5, 4, 5)}.get(name, (3,))
+    if name == "mxl":
+        replace(small, "kbot", np.ones_like(read(small, "kbot")))
+        for mask in ("maskT", "maskU", "maskV", "maskW"):
+            replace(small, mask, np.ones_like(read(small, mask)))
+    change(small, name, index, value)
+    place = ", ".join(map(str, index))
+    for precisions in ("float32", "float64,float32"):
+        miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value:g}, which float32 cannot hold",
+                      "-k", "tke", "--precision", precisions, small)
+    change(small, name, index, value * 1e10)
+    miniapp.passes("-k", "tke", "--precision", "float32", "--allow-nonfinite",
+                   *(["--allow-invalid"] if name == "dzw" else []), small)
+
+
+def test_what_vanishes_on_land_is_land(miniapp, small, tmp_path):
+    """In the precision that runs, too."""
+    y, x = np.argwhere(read(small, "kbot") == 0)[0]
+    outputs = tmp_path / "zero.h5", tmp_path / "tiny.h5"
+    for value, output in zip((0, 1e-46), outputs):
+        change(small, "mxl", (3, y, x), value)
+        miniapp.passes("-k", "tke", "--precision", "float32", "-o", output, small)
+    assert np.array_equal(*(read(output, "tke_taup1") for output in outputs))
 
 
 def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
@@ -521,7 +579,8 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     cells[:, y, x] = 1
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
-    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive on water", "-k", "tke",
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 on water",
+                  "-k", "tke",
                   small)
 
 

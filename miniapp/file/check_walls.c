@@ -67,8 +67,9 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
     const uint8_t *water;
     const size_t points = miniapp_grid_points(&input->grid);
     size_t closed = 0, first = 0;
-    if (find_water_cells(input, &water) || !water)
-        return MINIAPP_DONE; /* which its own check says */
+    const enum miniapp_status status = find_water_cells(input, &water);
+    if (status || !water)
+        return status;
     for (size_t i = 0; i < points; i++) {
         if (leads_out(input, mask, i))
             continue;
@@ -91,8 +92,11 @@ enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, co
 {
     const enum field_id mask = fields[id].wet;
     const uint8_t *water;
-    if (is_there(input, mask) || find_water_cells(input, &water) || !water)
+    if (is_there(input, mask))
         return MINIAPP_DONE;
+    const enum miniapp_status status = find_water_cells(input, &water);
+    if (status || !water)
+        return status;
     for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++) {
         const char *const wall = values[i] != 0 && water[i] ? wall_of(input, mask, i) : NULL;
         if (wall)
@@ -105,7 +109,8 @@ enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, co
 
 static bool are_copies(const struct miniapp_field *field, double a, double b)
 {
-    return a == b || (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+    return a == b || (isnan(a) && isnan(b)) ||
+           (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
 }
 
 /* Where the ocean is cyclic, a file's own ghosts are what lies at the other side. */
@@ -115,9 +120,11 @@ enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
     const struct miniapp_field *const field = &fields[id];
     const struct miniapp_grid *const grid = &input->grid;
     const uint8_t *water = NULL;
-    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X) ||
-        find_meaning(input, id, &water))
+    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;
+    const enum miniapp_status status = find_meaning(input, id, &water);
+    if (status)
+        return status;
     for (size_t i = 0; i < miniapp_field_elements(field, grid); i++) {
         const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
         const size_t other = i - x + opposite_column(x, grid->nx);

@@ -1,7 +1,7 @@
 #include "guard.h"
+#include "printable.h"
 #include "status.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,11 +40,9 @@ static void give_up(int number)
 
 static void write_line(char line[LONGEST], const char *path, const char *what)
 {
-    /* the name is cut, not the end of the line */
-    snprintf(line, LONGEST, "miniapp: %.*s: a damaged file: %s\n", LONGEST - 256, path, what);
-    for (char *c = line; c[0] && c[1]; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    char name[LONGEST - 256]; /* it is cut, not the end of the line */
+    snprintf(line, LONGEST, "miniapp: %s: a damaged file: %s\n",
+             make_printable(path, name, sizeof(name)), what);
 }
 
 /* It counts what this thread computes, the one that reads. The OpenMP runtime's threads may compute

@@ -25,6 +25,7 @@ struct miniapp_input {
     hid_t file;
     struct outside outside; /* the files that it names */
     int allow;
+    enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
     char *name[FIELDS];  /* of the dataset that holds the field, or NULL */
@@ -35,8 +36,8 @@ struct miniapp_input {
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
-    bool has_time;         /* some dataset that was opened has, and which record was chosen */
-    hsize_t record;
+    hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
+    hsize_t record;  /* that was chosen */
     bool is_read[FIELDS];
     bool is_bad[FIELDS];   /* something was said of it, or of what it takes to read it */
     bool is_too_large;     /* some dataset for the memory */

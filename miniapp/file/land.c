@@ -1,4 +1,5 @@
 /* Land: masks that are made, and what is missing. */
+#include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "range.h"
@@ -76,7 +77,7 @@ static bool lies_on_cells(const struct miniapp_field *field)
            (field->wet == FIELD_maskT || field->wet == FIELD_maskW || field->wet == FIELD_kbot);
 }
 
-/* Cells where a field has a value, if some lack one. */
+/* Cells where a field has a value, if some lack one, but not all. */
 static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
 {
     const size_t points = miniapp_grid_points(&input->grid);
@@ -91,11 +92,12 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
         missing += isnan(values[i]);
         values[i] = !isnan(values[i]);
     }
-    if (!status && missing > 0)
+    const bool tells = missing > 0 && missing < points;
+    if (!status && tells)
         status = check_columns(input, id, values, "is missing");
-    if (!status && missing > 0 && !keep_water(input, FIELD_maskT))
+    if (!status && tells && !keep_water(input, FIELD_maskT))
         status = MINIAPP_DEVICE;
-    if (!status && missing > 0) {
+    if (!status && tells) {
         input->is_made[FIELD_maskT] = true;
         fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
         snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
@@ -120,6 +122,19 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
         if (!input->water[FIELD_maskT] && is_there(input, id) && lies_on_cells(&fields[id]))
             status = read_missing(input, id);
     *water = input->water[FIELD_maskT];
+    return status;
+}
+
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+{
+    const size_t points = miniapp_grid_points(&input->grid);
+    const uint8_t *water = NULL;
+    guard_start(input->path);
+    const enum miniapp_status status = find_water_cells(input, &water);
+    guard_end();
+    *cells = water ? 0 : points;
+    for (size_t i = 0; water && i < points; i++)
+        *cells += water[i];
     return status;
 }
 
@@ -219,7 +234,7 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
     if (!isfinite(value))
         return input->allow & MINIAPP_ALLOW_NONFINITE;
     return (input->allow & MINIAPP_ALLOW_INVALID) ||
-           (value >= field->valid_min && value <= field->valid_max);
+           is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
 /* Zero, or the value of the lowest water above, which enters averages with the cell. */
@@ -247,6 +262,9 @@ static enum miniapp_status refuse(const struct miniapp_input *input, enum field_
     if (!isfinite(value))
         return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
                     place, value);
+    if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
+        return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
+                    miniapp_precision_name(input->precision));
     return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
                 range_text(field->valid_min, field->valid_max, range),
                 field->wet ? " on water" : "");

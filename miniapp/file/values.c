@@ -1,5 +1,5 @@
 #include "values.h"
-#include "hdf5_error.h"
+#include "filter.h"
 #include "hdf5_file.h"
 #include "missing.h"
 #include "parts.h"
@@ -76,6 +76,11 @@ static enum miniapp_status read_packing(hid_t dataset, const char *path, const c
         read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
     if (!status)
         status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
+    if (!status && (!isfinite(packing->scale) || packing->scale == 0 || !isfinite(packing->offset)))
+        status = fail(MINIAPP_INPUT,
+                      "%s: scale_factor is %g and add_offset %g, but must be finite, and "
+                      "scale_factor not 0",
+                      where, packing->scale, packing->offset);
     if (!status)
         status = read_fills(dataset, path, name, "_FillValue", packing);
     if (!status)
@@ -231,8 +236,7 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                     "%.3g GB",
                     path, name, (double)elements * 8e-9);
     if (read_as_double(dataset, &box, elements, *values) < 0) {
-        status =
-            fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name, hdf5_reason());
+        status = cannot_be_read(dataset, path, name);
     } else {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
         status = order_axes(path, name, field, layout, elements, values, treatment);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -120,7 +121,9 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
                     .max_rel = number_of(entry, "max_rel", INFINITY),
                     .largest = number_of(entry, "max_ref", NAN),
                     .rtol = number_of(entry, "rtol", NAN),
-                    .atol = number_of(entry, "atol", NAN)},
+                    .atol = number_of(entry, "atol", NAN),
+                    .compared = (size_t)number_of(entry, "compared", 1),
+                    .below_atol = number_of(entry, "below_atol", NAN)},
     };
     json_array_foreach (json_object_get(entry, "worst_index"), i, place)
         if (i < MINIAPP_MAX_RANK)
@@ -157,6 +160,10 @@ static void load_provenance(json_t *object, struct results *results)
 enum miniapp_status results_load(const char *path, const char *what, struct results *results)
 {
     json_error_t error;
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
+                    what);
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,

@@ -1,9 +1,9 @@
 #include "provenance.h"
 #include "build.h"
 #include "digest.h"
+#include "printable.h"
 #include "status.h"
 
-#include <ctype.h>
 #include <hdf5.h>
 #include <miniapp/device.h>
 #include <string.h>
@@ -17,13 +17,9 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
         place++;
     if (place == PROVENANCE_ITEMS)
         return;
-    char *kept = provenance->texts[place];
     provenance->names[place] = name;
     provenance->count += place == provenance->count;
-    snprintf(kept, PROVENANCE_TEXT, "%s", text);
-    for (; *kept; kept++) /* each stays on its line, whatever a file is called */
-        if (iscntrl((unsigned char)*kept))
-            *kept = '?';
+    snprintf(provenance->texts[place], PROVENANCE_TEXT, "%s", text);
 }
 
 void provenance_of_build(struct provenance *provenance)
@@ -96,7 +92,7 @@ void print_build(FILE *stream)
 {
     struct provenance provenance;
     provenance_of_build(&provenance);
-    fprintf(stream, "miniapp %s\n", BUILD_VERSION);
+    print_line(stream, "miniapp %s\n", BUILD_VERSION);
     for (size_t i = 1; i < provenance.count; i++)
-        fprintf(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+        print_line(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
 }
