@@ -2,6 +2,7 @@
 each with its first index."""
 
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -266,8 +267,18 @@ def test_ghosts_that_are_no_copies(miniapp, tmp_path, name):
     done = miniapp.run(*QUICK, path)
     assert done.returncode == INPUT and name in done.stderr, done
     if values[name].dtype.kind == "f":
-        is_refused(miniapp, path, rf"{name}\[{place}\] is .*, but {name}\[.*11\] is .*which that "
-                   "ghost repeats where cyclic_x is 1")
+        is_refused(miniapp, path, rf"cyclic_x is 1, but ghosts of {name} are no copies: {name}"
+                   rf"\[{place}\] is .*, but {name}\[.*11\] is ")
+
+
+def test_cells_that_are_taken_for_ghosts(miniapp, tmp_path):
+    """All fields say so: that is one line."""
+    path = tmp_path / "grid.h5"
+    shutil.copy(GRID, path)
+    with h5py.File(path, "a") as file:
+        file.attrs["halo"] = 2
+    is_refused(miniapp, path, r"cyclic_x is 1, but ghosts of salt, temp, maskT, maskU, .* are no "
+               r"copies: salt\[1, 5, 88\] is 34\..*, but salt\[1, 5, 2\] is 0$")
 
 
 def test_ghosts_of_a_closed_ocean_are_free(miniapp, basin, tmp_path):
