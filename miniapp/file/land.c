@@ -1,4 +1,5 @@
 /* Land: masks that are made, and what is missing. */
+#include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "range.h"
@@ -117,6 +118,19 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
         if (!input->water[FIELD_maskT] && is_there(input, id) && lies_on_cells(&fields[id]))
             status = read_missing(input, id);
     *water = input->water[FIELD_maskT];
+    return status;
+}
+
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+{
+    const size_t points = miniapp_grid_points(&input->grid);
+    const uint8_t *water = NULL;
+    guard_start(input->path);
+    const enum miniapp_status status = find_water_cells(input, &water);
+    guard_end();
+    *cells = water ? 0 : points;
+    for (size_t i = 0; water && i < points; i++)
+        *cells += water[i];
     return status;
 }
 

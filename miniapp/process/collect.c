@@ -10,20 +10,31 @@
 
 /* ---- outputs ---- */
 
-enum miniapp_status check_reference(const struct run *run)
+/* The tolerances of each precision are attributes of their own. */
+static enum miniapp_status check_variable(const struct run *run, const struct miniapp_field *field)
 {
     const struct options *options = &run->options;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
     enum miniapp_status status = MINIAPP_DONE;
+    for (size_t p = 0; p < options->precision_count && !status; p++) {
+        struct miniapp_reference reference;
+        status = miniapp_reference_read(options->reference, field, &grid, options->precisions[p],
+                                        options->allow, &reference);
+        miniapp_reference_release(&reference);
+    }
+    return status;
+}
+
+enum miniapp_status check_reference(struct run *run)
+{
+    const struct options *options = &run->options;
+    size_t water;
+    enum miniapp_status status = miniapp_input_count_water(run->input, &water);
+    run->is_land = water == 0;
     for (size_t i = 0; i < options->kernel_count; i++)
-        for (size_t f = 0; f < miniapp_field_count() && !status; f++) {
-            struct miniapp_reference reference;
-            if (!miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
-                continue;
-            status = miniapp_reference_read(options->reference, miniapp_field_at(f), &grid,
-                                            options->precisions[0], &reference);
-            miniapp_reference_release(&reference);
-        }
+        for (size_t f = 0; f < miniapp_field_count() && !status; f++)
+            if (miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
+                status = check_variable(run, miniapp_field_at(f));
     return status;
 }
 
@@ -32,8 +43,8 @@ static enum miniapp_status check_output(struct run *run, const struct row *row,
 {
     struct miniapp_reference reference;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
-    const enum miniapp_status status =
-        miniapp_reference_read(run->options.reference, field, &grid, row->precision, &reference);
+    const enum miniapp_status status = miniapp_reference_read(
+        run->options.reference, field, &grid, row->precision, run->options.allow, &reference);
     if (status)
         return status;
     struct check *check = results_add_check(&run->results);
@@ -130,6 +141,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
 {
     const struct options *options = &run->options;
     const bool is_used = options->reference || options->output || options->checksums;
+    const size_t first = run->results.check_count;
     enum miniapp_status status = is_used ? row_settle(row) : MINIAPP_DONE;
     for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++) {
         if (!row->fields[i].writes)
@@ -138,6 +150,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
         if (!status && is_used)
             status = use_output(run, row, &row->fields[i]);
     }
+    results_judge(&run->results, first, run->is_land);
     return status;
 }
 

@@ -361,6 +361,21 @@ static enum miniapp_status check_finite(const struct run *run)
     return MINIAPP_DONE;
 }
 
+static enum miniapp_status check_verdicts(const struct run *run)
+{
+    const char *const reference = run->options.reference;
+    const struct check *const uncompared = results_uncompared(&run->results);
+    if (uncompared)
+        return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
+                    uncompared->kernel,
+                    run->is_land
+                        ? "all of the input is land"
+                        : "its outputs and their reference are 0 or not finite everywhere");
+    return results_passed(&run->results)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
+}
+
 /* What comes of a run that is done, or that a signal ended. */
 static enum miniapp_status conclude(struct run *run)
 {
@@ -377,10 +392,7 @@ static enum miniapp_status conclude(struct run *run)
                                                    : "rows may lack calls, or be missing");
     if (!status)
         status = check_finite(run);
-    if (!status && !results_passed(&run->results))
-        status = fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference",
-                      options->reference);
-    return status;
+    return status ? status : check_verdicts(run);
 }
 
 static enum miniapp_status open_output(struct run *run)

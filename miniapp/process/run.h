@@ -12,6 +12,7 @@ struct run {
     struct miniapp_device *devices[MAX_REPEATS];
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
+    bool is_land;                  /* all of the grid that is validated */
     struct results results;
     char nonfinite[512]; /* the outputs that are not finite, from the first one's index on; or "" */
 };

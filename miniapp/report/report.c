@@ -232,23 +232,39 @@ static void print_wins(const struct results *results)
     }
 }
 
+/* In percent; "-" where there is none. */
+static const char *share_text(double share, char text[16])
+{
+    if (isnan(share))
+        return "-";
+    snprintf(text, 16, "%.3g %%", 100 * share);
+    return text;
+}
+
 static void print_checks(const struct results *results)
 {
+    const struct check *const uncompared = results_uncompared(results);
     size_t passed = 0;
-    char index[INDEX_TEXT];
+    char index[INDEX_TEXT], share[16];
     printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel",
-           "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol",
-           "rtol", "worst at", "verdict");
+    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %8s  %-18s %s\n", name_width(results),
+           "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
+           "atol", "rtol", "<= atol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
-        printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
+        printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %8s  %-18s %s\n",
                name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
                c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
-               index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
+               share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
+               v->passed ? "passed" : "FAILED");
     }
+    printf("<= atol: the share of the reference, where it is not 0, that the tolerance cannot tell "
+           "from 0\n");
+    if (uncompared)
+        printf("nothing was compared for %s: its outputs and reference tell nothing\n",
+               uncompared->kernel);
     printf("\nvalidation %s: %zu of %zu variables agree with the reference\n",
            results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }

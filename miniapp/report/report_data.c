@@ -111,6 +111,8 @@ static json_t *check_object(const struct check *c)
     json_object_set_new(object, "max_ref", number(v->largest));
     json_object_set_new(object, "rtol", number(v->rtol));
     json_object_set_new(object, "atol", number(v->atol));
+    json_object_set_new(object, "compared", json_integer((json_int_t)v->compared));
+    json_object_set_new(object, "below_atol", number(v->below_atol));
     json_object_set_new(object, "worst_index", index);
     json_object_set_new(object, "passed", json_boolean(v->passed));
     return object;
@@ -228,10 +230,11 @@ static void csv_comments(const struct results *results)
         const struct verdict *v = &c->verdict;
         char index[INDEX_TEXT];
         printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+               "compared=%zu below_atol=%.9g "
                "worst_index=%s %s\n",
                c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-               v->max_rel, v->rtol, v->atol, index_text(v->worst_index, v->rank, index),
-               v->passed ? "passed" : "FAILED");
+               v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
+               index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];

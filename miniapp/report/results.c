@@ -87,6 +87,38 @@ bool results_passed(const struct results *results)
     return true;
 }
 
+void results_judge(struct results *results, size_t first, bool is_land)
+{
+    size_t compared = 0;
+    for (size_t i = first; i < results->check_count; i++) {
+        struct verdict *const verdict = &results->checks[i].verdict;
+        if (is_land)
+            verdict->compared = 0;
+        compared += verdict->compared;
+    }
+    for (size_t i = first; i < results->check_count && compared == 0; i++)
+        results->checks[i].verdict.passed = false;
+}
+
+static bool same_run(const struct check *a, const struct check *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->device, b->device) == 0 &&
+           a->precision == b->precision;
+}
+
+const struct check *results_uncompared(const struct results *results)
+{
+    const struct check *const end = results->checks + results->check_count;
+    for (const struct check *check = results->checks; check < end; check++) {
+        size_t compared = 0;
+        for (const struct check *other = results->checks; other < end; other++)
+            compared += same_run(check, other) ? other->verdict.compared : 0;
+        if (compared == 0)
+            return check;
+    }
+    return NULL;
+}
+
 const struct result *results_nonfinite(const struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++) {

@@ -99,6 +99,14 @@ void results_release(struct results *results);
 /* Whether every variable that was compared passed. */
 bool results_passed(const struct results *results);
 
+/* Where all the outputs of a kernel, which are compared from the check numbered `first` on, are 0
+ * or not finite, like their references, or all of the grid `is_land`, nothing was compared: that is
+ * no pass. */
+void results_judge(struct results *results, size_t first, bool is_land);
+
+/* The first check of a kernel whose outputs tell nothing; or NULL. */
+const struct check *results_uncompared(const struct results *results);
+
 /* The first result whose outputs are not finite, now or in the run that it was loaded from; or
  * NULL. */
 const struct result *results_nonfinite(const struct results *results);

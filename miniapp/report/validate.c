@@ -46,7 +46,7 @@ void validate(const double *values, const struct miniapp_reference *reference,
 {
     const size_t elements = miniapp_field_elements(field, grid);
     double most = 0, largest = 0;
-    size_t worst = 0;
+    size_t worst = 0, nonzero = 0, below = 0;
     *verdict = (struct verdict){.passed = true, .rtol = reference->rtol, .atol = reference->atol};
     for (size_t i = 0; i < elements; i++) {
         const double ref = reference->values[i];
@@ -54,6 +54,9 @@ void validate(const double *values, const struct miniapp_reference *reference,
         const double size = isfinite(ref) ? fabs(ref) : 0;
         const double tolerated = reference->atol + reference->rtol * size;
         const double relative = in_tolerances(off, tolerated);
+        nonzero += size > 0;
+        below += size > 0 && size <= reference->atol;
+        verdict->compared += size > 0 || (isfinite(values[i]) && values[i] != 0);
         if (!(off <= tolerated) || isinf(off))
             verdict->passed = false;
         verdict->max_abs = fmax(verdict->max_abs, off);
@@ -66,5 +69,6 @@ void validate(const double *values, const struct miniapp_reference *reference,
             worst = i;
         }
     }
+    verdict->below_atol = nonzero ? (double)below / (double)nonzero : NAN;
     verdict->rank = index_of(worst, field, grid, verdict->worst_index);
 }

@@ -17,6 +17,9 @@ struct verdict {
     double max_abs, max_rel; /* the largest differences; infinite where only one side is finite */
     double largest;          /* the reference's largest magnitude */
     double rtol, atol;
+    size_t compared;   /* elements where one side or both are finite and not 0 */
+    double below_atol; /* of the reference that is not 0, the share that the tolerance cannot tell
+                          from 0; NAN where all is 0 */
     int rank;
     size_t worst_index[MINIAPP_MAX_RANK]; /* where the difference is largest for its tolerance */
 };
