@@ -925,9 +925,10 @@ RANGE = r"(?:from \S+ to|positive and at most) [^\s,;]+"
 
 def test_documented_datasets(miniapp):
     documented = {re.match(r"`(\w+)`", row[0])[1]: row for row in tables() if len(row) == 6}
-    for name, wanted in ranges(miniapp).items():
-        if name in documented:
-            assert re.findall(RANGE, documented[name][0]) == [wanted], name
+    wanted = ranges(miniapp)
+    for name, row in documented.items():
+        if name != "kbot" and not name.startswith("mask"):
+            assert re.findall(RANGE, row[0]) == [wanted[name]], name
     read_by = {}
     for kernel in miniapp.ocean:
         for dataset in kernel.inputs:

@@ -342,6 +342,9 @@ def test_all_of_it_is_land(miniapp, small, kernel, tmp_path):
             file[name][...] = 0
     output = tmp_path / "output.h5"
     miniapp.passes(small, "-k", kernel, "-o", output)
+    if kernel.calibration:  # its numbers are no water
+        miniapp.passes(small, "-k", kernel, "--validate", output)
+        return
     miniapp.fails(MISMATCH, rf"output\.h5: nothing was compared for '{kernel}': all of the input is "
                   "land", small, "-k", kernel, "--validate", output)
     code, checks = verdicts(miniapp, small, output, "-k", kernel)

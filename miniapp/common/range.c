@@ -26,8 +26,3 @@ bool is_held(double value, enum miniapp_precision precision)
     const double size = fabs(is_narrow ? (double)(float)value : value);
     return value == 0 || (size >= (is_narrow ? FLT_MIN : DBL_MIN) && isfinite(size));
 }
-
-bool is_in_range(double value, double least, double most, enum miniapp_precision precision)
-{
-    return value >= least && value <= most && (least <= 0 || is_held(value, precision));
-}

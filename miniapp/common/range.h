@@ -17,6 +17,10 @@ bool is_held(double value, enum miniapp_precision precision);
 
 /* Whether a value lies in a range and, where that is of numbers above 0, is one in the precision.
  */
-bool is_in_range(double value, double least, double most, enum miniapp_precision precision);
+static inline bool is_in_range(double value, double least, double most,
+                               enum miniapp_precision precision)
+{
+    return value >= least && value <= most && (least <= 0 || is_held(value, precision));
+}
 
 #endif

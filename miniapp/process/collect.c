@@ -135,6 +135,12 @@ static enum miniapp_status check_finite(struct run *run, const struct row *row,
     return status;
 }
 
+/* Kernels that measure the machine compute numbers, on land too. */
+static bool is_of_the_ocean(const struct row *row)
+{
+    return strcmp(miniapp_sequence_subject(row->sequence), "calibration") != 0;
+}
+
 /* A row that has run several times may hold other numbers than after one call, but no others that
  * are not finite: to look for these needs no call. */
 static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *is_nonfinite)
@@ -150,7 +156,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
         if (!status && is_used)
             status = use_output(run, row, &row->fields[i]);
     }
-    results_judge(&run->results, first, run->is_land);
+    results_judge(&run->results, first, run->is_land && is_of_the_ocean(row));
     return status;
 }
 
