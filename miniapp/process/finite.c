@@ -37,7 +37,7 @@ static void look_through(const double *plane, size_t nx, size_t ny, size_t west,
             x++;
         found->is_there = true;
         found->element = first + (y - south) * cells + x;
-        found->value = row[x];
+        found->value = isnan(row[x]) ? NAN : row[x]; /* without the sign of a NaN */
     }
 }
 
