@@ -344,7 +344,7 @@ static enum miniapp_status finish_output(struct run *run)
 }
 
 /* The rows that a resumed run has may have been found wanting before. */
-static enum miniapp_status check_finite(const struct run *run)
+static enum miniapp_status check_outputs(const struct run *run)
 {
     const struct result *const earlier = results_nonfinite(&run->results);
     if (run->nonfinite[0])
@@ -390,9 +390,9 @@ static enum miniapp_status conclude(struct run *run)
         warn("ended by %s: %s", run->results.interrupted,
              options->output || options->reference ? "nothing is written or compared"
                                                    : "rows may lack calls, or be missing");
-    if (!status)
-        status = check_finite(run);
-    return status ? status : check_verdicts(run);
+    if (!status && !ended)
+        status = check_outputs(run);
+    return status || ended ? status : check_verdicts(run);
 }
 
 static enum miniapp_status open_output(struct run *run)
