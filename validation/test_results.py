@@ -331,7 +331,8 @@ def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
     for text in (table, miniapp.passes("--show", saved, quick=False)):
         assert "<= atol: the share of the reference" in text
         for name, share in expected.items():
-            assert re.search(rf" {name} .* {100 * share:.3g} % +\[.*passed", text), (name, share)
+            percent = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+            assert re.search(rf" {name} .* {percent} % +\[.*passed", text), (name, share)
 
 
 # ---- nothing compared ----

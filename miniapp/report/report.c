@@ -237,7 +237,7 @@ static const char *share_text(double share, char text[16])
 {
     if (isnan(share))
         return "-";
-    snprintf(text, 16, "%.3g %%", 100 * share);
+    snprintf(text, 16, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
     return text;
 }
 
@@ -247,14 +247,14 @@ static void print_checks(const struct results *results)
     size_t passed = 0;
     char index[INDEX_TEXT], share[16];
     printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %8s  %-18s %s\n", name_width(results),
+    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
            "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
            "atol", "rtol", "<= atol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
-        printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %8s  %-18s %s\n",
+        printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
                name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
                c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
                share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
