@@ -112,6 +112,25 @@ static void exit_thread(struct ptx_thread *t)
     wait_in(ENDED);
 }
 
+/* ---- what CUDA brings for code ---- */
+
+static uint64_t allocate(uint64_t bytes)
+{
+    return (uint64_t)(uintptr_t)memory_allocate(bytes);
+}
+
+static void release(uint64_t address)
+{
+    if (address && !memory_free((uint8_t *)(uintptr_t)address))
+        report_fault(&block.running->thread, "free of what is not allocated", address, 0);
+}
+
+static void print(struct ptx_thread *t, uint64_t text)
+{
+    complain("%s: thread %u: %s", block.grid->kernel->name, t->number,
+             (const char *)(uintptr_t)text);
+}
+
 /* ---- barriers ---- */
 
 static void barrier(struct ptx_thread *t, uint32_t id, uint32_t threads, int arrives, int line)
@@ -139,21 +158,31 @@ static bool is_at(const struct fiber *fiber, uint32_t id)
     return fiber->state == AT_BARRIER && fiber->barrier == id;
 }
 
-/* Whether as many have come as one of those that wait there wants: a number, or all that have not
- * ended. */
-static bool is_complete(uint32_t id)
+/* What the threads of the block wait for. */
+struct crowd {
+    uint32_t alive, waiting[BARRIERS], wanted[BARRIERS];
+};
+
+static struct crowd count_crowd(void)
 {
-    uint32_t here = block.arrived[id], alive = 0, wanted = ALL_THREADS, waiting = 0;
+    struct crowd crowd = {0};
     for (uint32_t i = 0; i < block.threads; i++) {
-        alive += fibers[i].state != ENDED;
-        if (is_at(&fibers[i], id)) {
-            waiting++;
-            wanted = fibers[i].wanted;
+        const struct fiber *const fiber = &fibers[i];
+        crowd.alive += fiber->state != ENDED;
+        if (fiber->state == AT_BARRIER) {
+            crowd.waiting[fiber->barrier]++;
+            crowd.wanted[fiber->barrier] = fiber->wanted;
         }
     }
-    here += waiting;
-    return waiting && (here >= (wanted == ALL_THREADS ? alive : wanted) ||
-                       (wanted == block.threads && here == alive));
+    return crowd;
+}
+
+/* Whether as many have come as is wanted there: a number, or all that have not ended. */
+static bool is_complete(const struct crowd *crowd, uint32_t id)
+{
+    const uint32_t here = crowd->waiting[id] + block.arrived[id], wanted = crowd->wanted[id];
+    const bool all = wanted == ALL_THREADS || wanted == block.threads;
+    return crowd->waiting[id] && here >= (all ? crowd->alive : wanted);
 }
 
 static void release_barrier(uint32_t id)
@@ -252,8 +281,9 @@ static bool release_steps(void)
 static bool release_all(void)
 {
     bool any = release_steps() | release_shuffles();
+    const struct crowd crowd = count_crowd();
     for (uint32_t id = 0; id < BARRIERS; id++)
-        if (is_complete(id)) {
+        if (is_complete(&crowd, id)) {
             release_barrier(id);
             any = true;
         }
@@ -374,4 +404,7 @@ const struct ptx_runtime runtime_of_blocks = {.barrier = barrier,
                                               .shuffle = shuffle,
                                               .step = step,
                                               .exit = exit_thread,
-                                              .fault = report_fault};
+                                              .fault = report_fault,
+                                              .allocate = allocate,
+                                              .release = release,
+                                              .print = print};

@@ -126,3 +126,10 @@ API int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct CU
                                                        .bytes = bytes})
                : INVALID_VALUE;
 }
+
+API int cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
+{
+    stream_wait_all();
+    return perform_now(
+        (struct operation){.what = COPY, .to = pointer(to), .from = pointer(from), .bytes = bytes});
+}

@@ -80,7 +80,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
         {1, 1024},    {2, 1024},       {3, 64}, /* most threads of a block, in all and by axis */
         {4, 64},      {5, 2147483647},          /* and blocks */
         {6, 65535},   {7, 65535},      {8, 49152},   {9, 65536}, {10, 32},
-        {12, 65536},  {15, 1},         {16, 132}, /* registers, overlap, multiprocessors */
+        {12, 65536},  {15, 1}, /* registers, overlap, multiprocessors */
         {19, 1},      {31, 1},         {39, 2048},   {40, 2},    {41, 1},
         {81, 233472}, {82, 65536},     {97, 232448}, {106, 32},
     };
@@ -89,6 +89,8 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (known[i].attribute == attribute)
             *value = known[i].value;
+    if (attribute == 16)
+        *value = atoi(setting("MOCK_MULTIPROCESSORS", "132"));
     if (gpu && attribute == 75)
         *value = gpu->capability / 10;
     if (gpu && attribute == 76)

@@ -82,6 +82,6 @@ API int cuOccupancyMaxPotentialBlockSize(int *blocks, int *threads,
     (void)shared_bytes;
     const int most = (int)function->kernel->most_threads;
     *threads = limit && limit < most ? limit : most;
-    *blocks = 132;
+    *blocks = 1;
     return OK;
 }

@@ -91,7 +91,6 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
-    void *library;
     struct ptx_module **first, **end;
     struct CUfunc_st *functions;
     size_t shared_bytes;

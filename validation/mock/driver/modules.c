@@ -20,6 +20,18 @@ static bool fits(int target)
     return target / 10 == capability / 10 && target <= capability;
 }
 
+/* An image of several files is what the driver linked: PTX, which newer GPUs take as well. */
+static bool all_fit(const struct CUmod_st *module)
+{
+    const bool is_linked = module->end - module->first > 2; /* a file and the built-in functions */
+    if (!is_linked)
+        return fits((*module->first)->target);
+    for (struct ptx_module **ptx = module->first; ptx < module->end; ptx++)
+        if ((*ptx)->target > current_gpu()->capability)
+            return false;
+    return true;
+}
+
 /* Variables that several files of PTX have in common are one for the host's linker, too. */
 static bool place_variables(const struct ptx_module *ptx)
 {
@@ -80,18 +92,18 @@ static enum result set_up(struct CUmod_st *module)
 
 static enum result load_library(struct CUmod_st *module, const char *path)
 {
-    module->library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-    if (!module->library) {
+    void *const library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
         complain("%s", dlerror());
         return INVALID_IMAGE;
     }
     struct ptx_module **(*modules)(int);
-    *(void **)&modules = dlsym(module->library, "ptx_modules_of_image");
+    *(void **)&modules = dlsym(library, "ptx_modules_of_image");
     if (!modules)
         return INVALID_IMAGE;
     module->first = modules(0);
     module->end = modules(1);
-    return fits((*module->first)->target) ? set_up(module) : NO_BINARY_FOR_GPU;
+    return all_fit(module) ? set_up(module) : NO_BINARY_FOR_GPU;
 }
 
 /* An image that `ptxas` made ends with its table of sections. */
@@ -126,6 +138,12 @@ API int cuModuleLoadData(struct CUmod_st **loaded, const void *data)
     *loaded = calloc(1, sizeof(**loaded));
     return image->e_machine == EM_NVIDIA ? load_for_cubin(*loaded, image)
                                          : load_from_memory(*loaded, image);
+}
+
+API int cuModuleLoad(struct CUmod_st **module, const char *path)
+{
+    *module = calloc(1, sizeof(**module));
+    return load_library(*module, path);
 }
 
 API int cuModuleLoadDataEx(struct CUmod_st **module, const void *image, unsigned count,

@@ -13,13 +13,23 @@ IGNORED = (".pragma", ".callprototype")
 
 # ---- functions ----
 
+def numbered(text):
+    """A declaration, or as many as it stands for: .reg .b64 %rd<10>."""
+    many = re.fullmatch(r"(.*)<(\d+)>", text, re.DOTALL)
+    return [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [text]
+
+
 def registers(frame, text):
     """Declarations such as .reg .b64 %rd<10> and .reg .v2 .u64 %r7."""
     lanes, kind, names = REGISTER.fullmatch(text).groups()
     for name in split(names):
-        many = re.fullmatch(rf"({NAME})<(\d+)>", name)
-        words = [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]
-        yield from (frame.declare_register(word, kind, int(lanes or 1)) for word in words)
+        yield from (frame.declare_register(word, kind, int(lanes or 1)) for word in numbered(name))
+
+
+def parameters(frame, text):
+    """Places for what a call passes and gets."""
+    for one in numbered(text.replace(".param", ".local", 1)):
+        yield frame.declare_bytes(read_variable(one), "parameter")
 
 
 def statement(frame, text):
@@ -33,7 +43,7 @@ def statement(frame, text):
     if text.startswith(".local"):
         return frame.declare_bytes(read_variable(text), "local")
     if text.startswith(".param"):
-        return frame.declare_bytes(read_variable(text.replace(".param", ".local", 1)), "parameter")
+        return " ".join(parameters(frame, text))
     if text.startswith(".shared"):
         variable = read_variable(text)
         frame.module.variables[variable.name] = variable

@@ -72,6 +72,9 @@ class Frame:
 
     def symbol(self, name):
         """The address that a symbol stands for."""
+        name, _, offset = map(str.strip, name.partition("+"))
+        if offset:
+            return f"({self.symbol(name)} + {offset})"
         if name in self.local:
             return f"(uint64_t)(uintptr_t)l_{mangled(name)}"
         if name in self.module.functions:
@@ -95,8 +98,6 @@ class Frame:
             return f"({C_TYPES[kind]}){SPECIAL[word]}"
         if word in self.registers:
             return self.read_register(word, kind)
-        if word.startswith("%") and word not in self.local:
-            raise Unknown(f"register {word}")
         return self.constant(word, kind) or f"({C_TYPES[kind]}){self.symbol(word)}"
 
     def read_register(self, word, kind):

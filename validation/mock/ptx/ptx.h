@@ -26,6 +26,9 @@ struct ptx_runtime {
     void (*step)(struct ptx_thread *t);
     void (*exit)(struct ptx_thread *t);
     void (*fault)(struct ptx_thread *t, const char *what, uint64_t address, int line);
+    uint64_t (*allocate)(uint64_t bytes);
+    void (*release)(uint64_t address);
+    void (*print)(struct ptx_thread *t, uint64_t text);
     uint64_t memory, memory_bytes;
 };
 
