@@ -111,13 +111,17 @@ static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
     return (count)(cells - begin <= most ? cells : begin + most);
 }
 
-/* The blocks of Clang's nests that add up. Its runtime has places for the sums of 1,024 blocks, and
- * each block beyond waits until those before it are done. All others take a turn a thread, in
- * blocks of 128. */
+/* The blocks of Clang's nests that add up; 0 are as many as the runtime likes. On GPUs it has
+ * places for the sums of 1,024 blocks, and each block beyond waits until those before it are done.
+ * All other nests take a turn a thread, in blocks of 128. */
 static inline int blocks_of_sum(ptrdiff_t turns)
 {
+#if defined(PHYSICS_EMULATED)
+    return (void)turns, 0;
+#else
     const ptrdiff_t blocks = (turns + 127) / 128;
     return blocks < 1024 ? (int)blocks : 1024;
+#endif
 }
 
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
