@@ -205,7 +205,7 @@ def surface_first(values):
     """Turned round, as most of the world stores it."""
     result = {}
     for name, value in values.items():
-        has_z = value.ndim == 3 or name in ("zt", "p", "dzt", "dzw")
+        has_z = value.ndim == 3 or name in ("zt", "zw", "p", "dzt", "dzw")
         result[name] = value[::-1] if has_z else value
     nz = len(values["zt"])
     result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)

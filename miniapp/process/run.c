@@ -2,6 +2,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "printable.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
@@ -488,10 +489,10 @@ enum miniapp_status run_check(struct run *run)
         status = choose_settings(run);
     if (status)
         return status;
-    printf("%s: can be used by ", run->options.input);
+    print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
-        printf("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
-    printf(": %s\n", miniapp_input_grid_text(run->input));
+        print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    print(": %s\n", miniapp_input_grid_text(run->input));
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;
