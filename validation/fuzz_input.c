@@ -133,6 +133,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
             wanted[count++] = miniapp_argument_field(kernel, i);
     if (miniapp_input_open(path, wanted, count, NULL, &input))
         return;
+    miniapp_input_check(input);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         const struct miniapp_destination target = {ocean, miniapp_field_name(wanted[i]), true};

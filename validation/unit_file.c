@@ -52,7 +52,7 @@ static size_t files_in_folder(void)
     DIR *const listing = opendir(folder);
     assert_non_null(listing);
     for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
-        count += entry->d_name[0] != '.';
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     closedir(listing);
     return count;
 }

@@ -25,8 +25,9 @@ struct miniapp_input_options;
 MINIAPP_API struct miniapp_input_options *miniapp_input_options_create(void);
 MINIAPP_API void miniapp_input_options_free(struct miniapp_input_options *options);
 
-/* What the reader accepts; these may be added up. */
-enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
+/* What the reader accepts; these may be added up. EXTERNAL: that parts of an input lie in other
+ * files, which it names by links, for raw data or as sources of virtual datasets. */
+enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 MINIAPP_API void miniapp_input_options_allow(struct miniapp_input_options *options, int allow);
 
 /* The record of a time axis: counted from 0, or from the end where it is negative. A time axis of
@@ -50,6 +51,13 @@ miniapp_input_open(const char *path, const struct miniapp_field *const *wanted, 
                    const struct miniapp_input_options *options, struct miniapp_input **input);
 MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
+/*
+ * Looks at all wanted fields, and whether they agree with each other. MINIAPP_INPUT where something
+ * cannot be meant: the listener gets one line for each thing that is wrong, with its first index,
+ * and a warning for what is odd.
+ */
+MINIAPP_API enum miniapp_status miniapp_input_check(struct miniapp_input *input);
+
 /* The grid of the file, and the same with the ghosts that kernels want. */
 MINIAPP_API struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input);
 MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input);
@@ -66,6 +74,11 @@ MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *inpu
 /* What was done to what was read so far, in words: turned round, transposed, unpacked, made.
  * "" where all was taken as it is. */
 MINIAPP_API const char *miniapp_input_text(struct miniapp_input *input);
+
+/* One of the other files that hold parts of what was opened or read so far, by its true path, from
+ * 0 on; NULL after the last. It is the input's. */
+MINIAPP_API const char *miniapp_input_external_file(const struct miniapp_input *input,
+                                                    size_t place);
 
 /* Whether the file has a setting, and its value. */
 MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,
@@ -133,8 +146,9 @@ MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
  */
 struct miniapp_output;
 
-/* Starts a file. MINIAPP_USAGE where `path` is one of the `count` files that are read,
- * MINIAPP_OUTPUT where it cannot be written. */
+/* Starts a file, which keeps the mode of what it replaces; links are followed. MINIAPP_USAGE where
+ * `path` leads to one of the `count` files that are read, of which some may be NULL; MINIAPP_OUTPUT
+ * where it cannot be written. */
 MINIAPP_API enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                                     size_t count, struct miniapp_output **output);
 

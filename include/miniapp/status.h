@@ -20,7 +20,8 @@ enum miniapp_status {
 };
 
 /* The last failure of the calling thread in one line, which names the file or field and says what
- * was expected; "" if there was none. It stays until that thread's next failure. */
+ * was expected; "" if there was none. It is safe to print: what a terminal would obey is escaped,
+ * as \u001b. It stays until that thread's next failure. */
 MINIAPP_API const char *miniapp_message(void);
 
 /* Its status; MINIAPP_DONE where there was none. */

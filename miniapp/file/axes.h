@@ -32,6 +32,7 @@ void release_scales(struct scales *scales);
 struct time_choice {
     bool is_chosen;
     long long index;
+    bool is_wrong; /* for some dataset, which was said once */
 };
 
 struct layout {
@@ -47,7 +48,7 @@ struct layout {
  * the record has to be chosen and is not. */
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct scales *scales,
-                                const struct time_choice *time, struct layout *layout);
+                                struct time_choice *time, struct layout *layout);
 
 /* Whether the dimensions are in the order of the field's axes. */
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field);
@@ -56,6 +57,7 @@ bool is_in_order(const struct layout *layout, const struct miniapp_field *field)
 struct axes {
     size_t length[MINIAPP_AXES];
     const char *said_by[MINIAPP_AXES];
+    bool is_disputed[MINIAPP_AXES]; /* which was said once */
 };
 
 /* Whether a dataset has lengths that agree with what is known, which it is added to. */

@@ -12,13 +12,12 @@ struct rings {
     bool are_copies;  /* these columns are those of the interior at the other side */
 };
 
-/* The column that a ghost repeats where the ocean is cyclic. */
-static size_t opposite(size_t x, size_t nx)
+size_t opposite_column(size_t x, size_t nx)
 {
     return x < MINIAPP_HALO ? x + nx - 2 * MINIAPP_HALO : x - (nx - 2 * MINIAPP_HALO);
 }
 
-static bool is_outer(size_t cell, size_t cells)
+bool is_outer(size_t cell, size_t cells)
 {
     return cell < MINIAPP_HALO || cell + MINIAPP_HALO >= cells;
 }
@@ -33,7 +32,7 @@ static struct rings look_at_rings(const struct miniapp_grid *grid, const uint8_t
         if (is_outer(y, grid->ny)) {
             rings.has_water_y |= water[i];
         } else if (is_outer(x, grid->nx)) {
-            const size_t other = i - x + opposite(x, grid->nx);
+            const size_t other = i - x + opposite_column(x, grid->nx);
             rings.has_water_x |= water[i];
             rings.are_copies &=
                 water[i] == water[other] && (!values || !water[i] || values[i] == values[other]);

@@ -1,6 +1,7 @@
 /* Inputs. */
 #include "input.h"
 #include "guard.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "range.h"
 #include "regrid.h"
@@ -31,12 +32,23 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
+/* All that is wrong is said, and the first counts. */
+static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
+{
+    return before ? before : now;
+}
+
+bool goes_on(enum miniapp_status status)
+{
+    return !status || (status == MINIAPP_INPUT && !hdf5_has_refused());
+}
+
 static enum miniapp_status read_settings(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t id = 0; id < SETTINGS && !status; id++)
-        status = read_attribute(input->file, input->path, settings[id].name, &input->is_set[id],
-                                &input->setting[id]);
+    for (size_t id = 0; id < SETTINGS && goes_on(status); id++)
+        status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
+                                                 &input->is_set[id], &input->setting[id]));
     return status;
 }
 
@@ -63,7 +75,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
 {
     const struct miniapp_field *const field = &fields[id];
     const char *const name = input->name[id];
-    enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, dataset);
     if (status)
         return status;
     status = read_layout(*dataset, input->path, name, field, &input->scales, &input->time, layout);
@@ -89,16 +102,17 @@ static void keep_scales(struct miniapp_input *input, const struct miniapp_field 
             input->scale[field->axes[i]] = layout->scale[i];
 }
 
-/* One dataset at a time is held as double, and another of the same size where it is transposed. */
+/* One dataset at a time is held as double, with what reading it takes. */
 static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id,
-                                        const struct layout *layout)
+                                        hid_t dataset, const struct layout *layout)
 {
     const char *limit;
     const double available = miniapp_host_memory(&limit);
-    const double bytes = bytes_to_read(&fields[id], layout);
+    const double bytes = bytes_to_read(dataset, &fields[id], layout);
     input->passing_bytes = fmax(input->passing_bytes, bytes);
-    if (bytes <= available)
-        return MINIAPP_DONE;
+    if (bytes <= available || input->is_too_large)
+        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* which was said once */
+    input->is_too_large = true;
     return fail(MINIAPP_INPUT,
                 "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
                 "%.3g GB",
@@ -117,22 +131,30 @@ static void set_grid(struct miniapp_input *input)
                               input->axes.length[MINIAPP_Z]};
 }
 
+/* Opens a dataset that will be read, for its lengths. */
+static enum miniapp_status look_at_field(struct miniapp_input *input, enum field_id id)
+{
+    hid_t dataset;
+    struct layout layout;
+    enum miniapp_status status = open_field(input, id, &dataset, &layout);
+    if (status)
+        return status;
+    keep_scales(input, &fields[id], &layout);
+    status = check_memory(input, id, dataset, &layout);
+    H5Dclose(dataset);
+    return status;
+}
+
 /* The lengths of x, y and z, from every dataset that will be read. */
 static enum miniapp_status read_grid(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
-        hid_t dataset;
-        struct layout layout;
-        if (!input->needed[id] || !is_there(input, id))
-            continue;
-        status = open_field(input, id, &dataset, &layout);
-        if (status)
-            return status;
-        keep_scales(input, &fields[id], &layout);
-        status = check_memory(input, id, &layout);
-        H5Dclose(dataset);
-    }
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+        if (input->needed[id] && is_there(input, id)) {
+            const enum miniapp_status found = look_at_field(input, id);
+            input->is_bad[id] = found != MINIAPP_DONE;
+            status = first_of(status, found);
+        }
     set_grid(input);
     return status;
 }
@@ -216,6 +238,12 @@ static enum miniapp_status make_field(struct miniapp_input *input, enum field_id
                               : stand_in(input, id, *values, elements);
 }
 
+static void convert_units(const struct conversion *conversion, size_t elements, double *values)
+{
+    for (size_t i = 0; i < elements && conversion->from[0]; i++)
+        values[i] = conversion->factor * values[i] + conversion->offset;
+}
+
 enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values)
 {
     const struct miniapp_field *const field = &fields[id];
@@ -226,10 +254,11 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     if (status)
         return status;
     input->is_read[id] = true;
-    status =
-        read_values(dataset, input->path, input->name[id], field, &layout,
-                    miniapp_field_elements(field, &input->grid), values, &input->treatment[id]);
+    status = read_values(dataset, input->path, input->name[id], field, &layout, &input->outside,
+                         values, &input->treatment[id]);
     H5Dclose(dataset);
+    if (!status)
+        convert_units(&input->conversion[id], miniapp_field_elements(field, &input->grid), *values);
     if (!status && input->is_surface_first)
         turn_levels(field, &input->grid, *values);
     return status;
@@ -240,6 +269,8 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
     *values = NULL;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
     enum miniapp_status status =
         is_there(input, id) ? read_raw(input, id, values) : make_field(input, id, elements, values);
     if (!status && field->type == MINIAPP_REAL)
@@ -249,6 +280,7 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     if (!status && is_there(input, id))
         status = check_agreement(input, id, *values);
     if (status) {
+        input->is_bad[id] = true;
         free(*values);
         *values = NULL;
     }
@@ -262,12 +294,21 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
     int halo = MINIAPP_HALO, cyclic = 0;
     bool says_cyclic;
     enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
-    if (!status)
-        status = read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic);
+    if (goes_on(status))
+        status = first_of(status, read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic));
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
     snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
-    return status ? status : read_settings(input);
+    return goes_on(status) ? first_of(status, read_settings(input)) : status;
+}
+
+/* Whether all datasets agree about it, and about its levels. */
+static bool is_grid_known(const struct miniapp_input *input)
+{
+    bool is_known = !input->is_bad[FIELD_zt] && !input->is_too_large;
+    for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
+        is_known &= input->axes.said_by[axis] && !input->axes.is_disputed[axis];
+    return is_known;
 }
 
 static enum miniapp_status read_header(struct miniapp_input *input,
@@ -275,22 +316,32 @@ static enum miniapp_status read_header(struct miniapp_input *input,
                                        const struct miniapp_input_options *options)
 {
     bool says_halo;
-    enum miniapp_status status = read_attributes(input, &says_halo);
+    const enum miniapp_status attributes = read_attributes(input, &says_halo);
     read_scales(input->file, &input->scales);
     list_wanted(input, wanted, count);
-    if (!status)
-        status = find_names(input, options);
+    enum miniapp_status status = goes_on(attributes) ? find_names(input, options) : attributes;
+    if (status)
+        return status;
     list_stand_ins(input);
-    if (!status)
-        status = read_grid(input);
-    if (!status)
-        status = find_direction(input);
-    if (!status)
-        status = check_missing(input);
+    status = first_of(attributes, read_grid(input));
+    if (!goes_on(status))
+        return status;
+    bool is_known = !attributes && says_halo && is_grid_known(input);
+    if (!status || is_known) {
+        const enum miniapp_status direction = find_direction(input);
+        is_known &= !direction;
+        status = first_of(status, direction);
+    }
+    if (goes_on(status))
+        status = first_of(status, check_missing(input, status == MINIAPP_DONE));
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);
-    return status ? status : check_room_for_ghosts(input);
+    if (!status)
+        status = check_room_for_ghosts(input);
+    else if (is_known && goes_on(status))
+        check_fields(input); /* says what else is wrong */
+    return status;
 }
 
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
@@ -309,6 +360,9 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
     }
     guard_start(path);
     enum miniapp_status status = open_file(path, &input->file);
+    if (!status &&
+        !outside_open(input->path, input->allow & MINIAPP_ALLOW_EXTERNAL, &input->outside))
+        status = fail(MINIAPP_DEVICE, "out of memory for an input");
     if (!status)
         status = read_header(input, wanted, count, options);
     guard_end();
@@ -318,6 +372,14 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         *opened = input;
     if (!status && input->time.is_chosen && !input->has_time)
         warn("%s: --time chooses a record, but nothing that is read has a time axis", path);
+    return status;
+}
+
+enum miniapp_status miniapp_input_check(struct miniapp_input *input)
+{
+    guard_start(input->path);
+    const enum miniapp_status status = check_fields(input);
+    guard_end();
     return status;
 }
 
@@ -333,6 +395,7 @@ void miniapp_input_close(struct miniapp_input *input)
         free(input->deepest[id]);
     }
     release_scales(&input->scales);
+    outside_close(&input->outside);
     free(input->path);
     free(input);
 }
@@ -370,6 +433,11 @@ double miniapp_input_passing_bytes(const struct miniapp_input *input)
             most = fmax(most, (double)sizeof(double) *
                                   (double)miniapp_field_elements(&fields[id], &input->grid));
     return most;
+}
+
+const char *miniapp_input_external_file(const struct miniapp_input *input, size_t place)
+{
+    return place < input->outside.count ? input->outside.files[place] : NULL;
 }
 
 void miniapp_input_restore_order(const struct miniapp_input *input,

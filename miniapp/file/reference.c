@@ -89,12 +89,11 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status read_reference_dataset(hid_t dataset, const char *path,
-                                                  const struct scales *scales,
-                                                  const struct miniapp_field *field,
-                                                  const struct miniapp_grid *grid,
-                                                  enum miniapp_precision precision, int allow,
-                                                  struct miniapp_reference *reference)
+static enum miniapp_status
+read_reference_dataset(hid_t dataset, const char *path, const struct scales *scales,
+                       const struct miniapp_field *field, const struct miniapp_grid *grid,
+                       enum miniapp_precision precision, struct outside *outside, int allow,
+                       struct miniapp_reference *reference)
 {
     const size_t elements = miniapp_field_elements(field, grid);
     struct axes axes = {0};
@@ -102,14 +101,14 @@ static enum miniapp_status read_reference_dataset(hid_t dataset, const char *pat
         axes.length[axis] = miniapp_axis_length((enum miniapp_axis)axis, grid);
         axes.said_by[axis] = "the input";
     }
-    const struct time_choice only = {0};
+    struct time_choice only = {0};
     struct layout layout;
     enum miniapp_status status =
         read_layout(dataset, path, field->name, field, scales, &only, &layout);
     if (!status)
         status = check_shape(&layout, path, field->name, field, &axes);
     if (!status)
-        status = read_values(dataset, path, field->name, field, &layout, elements,
+        status = read_values(dataset, path, field->name, field, &layout, outside,
                              &reference->values, NULL);
     if (!status)
         status = check_plausible(path, field, grid, reference->values, allow);
@@ -119,24 +118,23 @@ static enum miniapp_status read_reference_dataset(hid_t dataset, const char *pat
     return status;
 }
 
-static enum miniapp_status find_reference(hid_t file, const char *path,
-                                          const struct miniapp_field *field,
-                                          const struct miniapp_grid *grid,
-                                          enum miniapp_precision precision, int allow,
-                                          struct miniapp_reference *reference)
+static enum miniapp_status
+find_reference(hid_t file, const char *path, const struct miniapp_field *field,
+               const struct miniapp_grid *grid, enum miniapp_precision precision, int allow,
+               struct outside *outside, struct miniapp_reference *reference)
 {
     const char *const name = field->name;
     struct scales scales;
     hid_t dataset;
-    if (!has_dataset(file, name))
+    if (!has_dataset(file, name, outside))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                     name);
-    enum miniapp_status status = open_dataset(file, path, name, &dataset);
+    enum miniapp_status status = open_dataset(file, path, name, outside, &dataset);
     if (status)
         return status;
     read_scales(file, &scales);
-    status =
-        read_reference_dataset(dataset, path, &scales, field, grid, precision, allow, reference);
+    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, outside, allow,
+                                    reference);
     release_scales(&scales);
     H5Dclose(dataset);
     return status;
@@ -148,11 +146,16 @@ enum miniapp_status miniapp_reference_read(const char *path, const struct miniap
                                            struct miniapp_reference *reference)
 {
     hid_t file;
+    struct outside outside;
     *reference = (struct miniapp_reference){0};
     guard_start(path);
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
-        status = find_reference(file, path, field, grid, precision, allow, reference);
+        status =
+            outside_open(path, false, &outside)
+                ? find_reference(file, path, field, grid, precision, allow, &outside, reference)
+                : fail(MINIAPP_DEVICE, "out of memory for a reference");
+        outside_close(&outside);
         H5Fclose(file);
     }
     guard_end();

@@ -16,8 +16,8 @@
 enum {
     KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
-    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
-    KEY_SHOW,
+    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
+    KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -60,6 +60,10 @@ static const struct argp_option option_table[] = {
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings, in the "
      "input and in a reference", 0},
+    {"allow-external", KEY_ALLOW_EXTERNAL, 0, 0,
+     "read parts of the input that lie in other files: external links and raw data, and sources of "
+     "virtual datasets", 0},
+    {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
     {"show", KEY_SHOW, "FILE", 0,
      "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
@@ -79,7 +83,6 @@ enum {
     MAX_NAMES = 64,
     REPORTED = ECANCELED /* a line is printed already */
 };
-enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
@@ -503,6 +506,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_VARIABLE: return add_variable(options, argument);
     case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
     case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
+    case KEY_ALLOW_EXTERNAL: allow(options, MINIAPP_ALLOW_EXTERNAL); return 0;
+    case KEY_CHECK: options->action = ACTION_CHECK; return 0;
     case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
@@ -583,6 +588,11 @@ static enum miniapp_status check_together(const struct options *options)
     const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
     if (!options->input)
         return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
+    if (options->action == ACTION_CHECK &&
+        (options->output || options->reference || options->resume))
+        return fail(
+            MINIAPP_USAGE,
+            "--check looks at the input alone: leave out --output, --validate and --resume");
     if (options->reference && resized)
         return fail(
             MINIAPP_USAGE,
@@ -629,5 +639,7 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     if (error)
         return explain(parsing.stopped_at);
     set_defaults(options);
-    return options->action == ACTION_RUN ? check_together(options) : MINIAPP_DONE;
+    return options->action == ACTION_RUN || options->action == ACTION_CHECK
+               ? check_together(options)
+               : MINIAPP_DONE;
 }

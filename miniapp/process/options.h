@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_REPEATS = 64 }; /* of one repeatable option */
+enum { MAX_REPEATS = 64 };   /* of one repeatable option */
+enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
@@ -15,7 +16,7 @@ enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
-enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW };
+enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW, ACTION_CHECK };
 
 struct options {
     enum action action;

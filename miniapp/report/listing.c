@@ -1,5 +1,6 @@
 #include "listing.h"
 #include "measure.h"
+#include "printable.h"
 #include "range.h"
 
 #include <miniapp.h>
@@ -107,10 +108,10 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
     miniapp_listen(listener);
     if (failed)
-        fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
+        print_line(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
     else
-        fprintf(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
-                1e6 * empty_call(device));
+        print_line(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
+                   1e6 * empty_call(device));
     miniapp_device_close(device);
     return true;
 }
@@ -122,13 +123,13 @@ void list_devices(FILE *stream)
     int number = 0;
     miniapp_listener *const listener = miniapp_listen(NULL);
     if (miniapp_device_open("cpu", &host))
-        fprintf(stream, "cpu    cannot be used: %s\n", miniapp_message());
+        print_line(stream, "cpu    cannot be used: %s\n", miniapp_message());
     else
-        fprintf(stream, "cpu    %s\n", miniapp_device_name(host));
+        print_line(stream, "cpu    %s\n", miniapp_device_name(host));
     miniapp_listen(listener);
     miniapp_device_close(host);
     while (list_offload(stream, number, text, sizeof(text)))
         number++;
     if (number == 0)
-        fprintf(stream, "gpu    none: %s\n", text);
+        print_line(stream, "gpu    none: %s\n", text);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -159,6 +160,10 @@ static void load_provenance(json_t *object, struct results *results)
 enum miniapp_status results_load(const char *path, const char *what, struct results *results)
 {
     json_error_t error;
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
+                    what);
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,

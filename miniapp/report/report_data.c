@@ -1,5 +1,6 @@
 #include "report_data.h"
 #include "columns.h"
+#include "printable.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,18 +14,12 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that
- * are not ASCII become question marks. */
+/* JSON is UTF-8; a path or command line may hold any bytes. */
 static json_t *text_value(const char *text)
 {
-    char ascii[PROVENANCE_TEXT];
-    size_t length = 0;
-    json_t *value = text ? json_string(text) : json_null();
-    if (value)
-        return value;
-    for (; text[length] && length + 1 < sizeof(ascii); length++)
-        ascii[length] = (text[length] & 0x80) ? '?' : text[length];
-    return json_stringn(ascii, length);
+    char printable[PROVENANCE_TEXT];
+    json_t *const value = text ? json_string(text) : json_null();
+    return value ? value : json_string(make_printable(text, printable, sizeof(printable)));
 }
 
 static json_t *provenance_object(const struct provenance *provenance)
@@ -196,9 +191,12 @@ json_t *results_object(const struct results *results)
 
 void report_json(const struct results *results)
 {
-    json_t *root = results_object(results);
-    json_dumpf(root, stdout, JSON_INDENT(2));
+    json_t *const root = results_object(results);
+    char *const text = json_dumps(root, JSON_INDENT(2));
+    if (text)
+        print_json(stdout, text);
     putchar('\n');
+    free(text);
     json_decref(root);
 }
 
@@ -208,40 +206,53 @@ static void csv_comments(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
     for (size_t i = 0; i < provenance->count; i++)
-        printf("# %s: %s\n", provenance->names[i], provenance->texts[i]);
-    printf("# seed: %llu\n", (unsigned long long)results->seed);
-    printf("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
-           results->clock.resolution);
+        print("# %s: %s\n", provenance->names[i], provenance->texts[i]);
+    print("# seed: %llu\n", (unsigned long long)results->seed);
+    print("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
+          results->clock.resolution);
     if (results->earlier_count)
-        printf("# resumed: %zu rows were there already\n", results->earlier_count);
+        print("# resumed: %zu rows were there already\n", results->earlier_count);
     if (results->interrupted)
-        printf("# interrupted: %s\n", results->interrupted);
-    printf("# read_s: %.9g\n", results->read_seconds);
+        print("# interrupted: %s\n", results->interrupted);
+    print("# read_s: %.9g\n", results->read_seconds);
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
-               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
-               r->from_device.seconds, r->timing.first);
+        print("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
+              "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
+              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
+              r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
+              r->from_device.seconds, r->timing.first);
     }
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         char index[INDEX_TEXT];
-        printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-               "compared=%zu below_atol=%.9g "
-               "worst_index=%s %s\n",
-               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-               v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
-               index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
+        print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+              "compared=%zu below_atol=%.9g "
+              "worst_index=%s %s\n",
+              c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
+              v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
+              index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
-        printf("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
-               miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz,
-               c->variable, c->text);
+        print("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
+              miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz, c->variable,
+              c->text);
     }
+}
+
+/* In quotes where a comma or a quote is in it, such as the bindings of a kernel. */
+static void csv_text(const char *text)
+{
+    if (!strpbrk(text, ",\"")) {
+        print("%s", text);
+        return;
+    }
+    putchar('"');
+    for (const char *end; (end = strchr(text, '"')) != NULL; text = end + 1)
+        print("%.*s\"\"", (int)(end - text), text);
+    print("%s\"", text);
 }
 
 static void csv_cell(const struct column *column, const struct result *r,
@@ -250,16 +261,16 @@ static void csv_cell(const struct column *column, const struct result *r,
     const char *text = column->text ? column->text(r, results) : NULL;
     const double value = column_number(column, r, results);
     if (text)
-        printf("%s", text);
+        csv_text(text);
     else if (isfinite(value))
-        printf("%.*g", column->whole ? 17 : 9, value);
+        print("%.*g", column->whole ? 17 : 9, value);
 }
 
 void report_csv(const struct results *results)
 {
     csv_comments(results);
     for (const struct column *column = columns; column->name; column++)
-        printf("%s%s", column == columns ? "" : ",", column->name);
+        print("%s%s", column == columns ? "" : ",", column->name);
     putchar('\n');
     for (size_t i = 0; i < results->result_count; i++)
         for (const struct column *column = columns; column->name; column++) {
