@@ -580,8 +580,8 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     cells[:, y, x] = 1
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
-    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 on water",
-                  "-k", "tke",
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 "
+                  "on water", "-k", "tke",
                   small)
 
 
