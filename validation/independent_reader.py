@@ -119,7 +119,7 @@ class Ocean:
 def read(path, wanted, options=None):
     """The wanted fields as kernels get them; Refused where the file cannot be used."""
     with h5py.File(path, "r") as file:
-        return Reader(file, options or Options()).ocean(wanted)
+        return Reader(file, wanted, options or Options()).ocean()
 
 
 def read_settings(path, table):
@@ -144,8 +144,9 @@ def single_number(stored, name):
 
 
 class Reader:
-    def __init__(self, file, options):
+    def __init__(self, file, wanted, options):
         self.file = file
+        self.wanted = wanted
         self.options = options
         self.lengths = {}
         self.converted = set()  # to the table's units
@@ -158,13 +159,13 @@ class Reader:
             single_number(file.attrs[name], name)
         self.surface_first = self.is_surface_first()
 
-    def ocean(self, wanted):
+    def ocean(self):
         """All lengths have to agree before a value counts."""
-        for name in wanted:
+        for name in self.wanted:
             self.load(name)
         if self.records == 1 and self.options.time not in (None, 0, -1):
             raise Refused("there is one record in time")
-        fields = {name: self.field(name) for name in wanted}
+        fields = {name: self.field(name) for name in self.wanted}
         has_ghosts = self.find_ghosts()
         if not self.options.allow_invalid:
             self.check_levels(fields)
@@ -200,7 +201,7 @@ class Reader:
         found = [dataset for dataset in self.file.values() if standard_name
                  and isinstance(dataset, h5py.Dataset)
                  and text(dataset.attrs.get("standard_name")) == standard_name]
-        if len(found) > 1:
+        if len(found) > 1 and name in self.wanted:
             raise Refused(f"{name}: several datasets have its standard name")
         return found[0] if found else None
 
