@@ -152,7 +152,7 @@ static void read_as_reference(const char *path, const struct miniapp_kernel *ker
         struct miniapp_reference reference;
         if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
             !miniapp_reference_read(path, miniapp_argument_field(kernel, i), grid, MINIAPP_FLOAT64,
-                                    &reference))
+                                    0, &reference))
             miniapp_reference_release(&reference);
     }
 }

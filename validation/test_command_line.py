@@ -10,6 +10,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import h5py
 import pytest
 
 from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE
@@ -135,7 +136,8 @@ def test_set_takes_name_and_number(miniapp, small, text):
 
 @pytest.mark.parametrize("text", ["eq_of_state_type=0", "eq_of_state_type=6", "dt_mom=0",
                                   "eq_of_state_type=2.5", "dt_tracer=-1", "c_eps=nan",
-                                  "c_eps=inf", "K_h_tke=1e999", "iso_dslope=0"])
+                                  "c_eps=inf", "K_h_tke=1e999", "iso_dslope=0",
+                                  "alpha_tke=1e38", "AB_eps=-11", "iso_slopec=101"])
 def test_set_checks_ranges(miniapp, small, text):
     name = text.split("=")[0]
     miniapp.fails(USAGE, f"--set: setting '{name}' is .*, but must be ", small, "--set", text)
@@ -548,9 +550,22 @@ def test_device_code_is_not_left_in_tmp(miniapp, small):
     assert copies and all(copy.endswith(" (deleted)") for copy in copies)
 
 
-def test_setting_that_float32_cannot_hold(miniapp, small):
-    miniapp.fails(USAGE, "dt_mom.*float32", "-k", "tke", "--precision", "float32", "--set",
-                  "dt_mom=1e-60", small)
+@pytest.mark.parametrize("text", ["dt_mom=1e-60", "c_eps=1e-40", "iso_dslope=1e-39"])
+def test_setting_that_float32_cannot_hold(miniapp, small, text):
+    """It becomes 0 there, or lacks digits: refused as such, on the command line or in the file."""
+    name, value = text.split("=")
+    message = f"setting '{name}' is {float(value):g}, which float32 cannot hold"
+    for precisions in ("float32", "float64,float32"):
+        for words in (["--set", text, "--precision", precisions],
+                      ["--precision", precisions, "--set", text]):
+            miniapp.fails(USAGE, f"--set: {message}", *words, small)
+    miniapp.passes("--set", text, small)
+    with h5py.File(small, "a") as file:
+        file.attrs[name] = float(value)
+    miniapp.passes(small)
+    miniapp.fails(INPUT, rf"small\.h5: {message}", "--precision", "float32", small)
+    other = "eos"  # reads none of them
+    miniapp.passes("-k", other, "--precision", "float32", small)
 
 
 def test_setting_that_nothing_reads(miniapp, small):

@@ -531,9 +531,40 @@ def test_never_written(miniapp, small):
 
 
 def test_float32_cannot_hold_it(miniapp, small):
-    change(small, "K_iso", (1, 2, 3), 1e39)
+    change(small, "K_iso", WATER, 1e39)
+    miniapp.fails(INPUT, r"small\.h5: K_iso\[1, 2, 4\] is 1e.39, but must be from 0", "-k",
+                  "isoneutral", small)
     miniapp.fails(INPUT, "'K_iso' holds 1e.39, which float32 cannot", "-k", "isoneutral",
-                  "--precision", "float32", small)
+                  "--precision", "float32", "--allow-invalid", small)
+
+
+@pytest.mark.parametrize("value", [1e-46, 1e-40])
+@pytest.mark.parametrize("name", ["dxu", "dzw", "cost", "mxl"])
+def test_what_vanishes_in_float32(miniapp, small, name, value):
+    """What has to be above 0 becomes 0 there, or lacks digits."""
+    index = {"mxl": (5, 4, 5)}.get(name, (3,))
+    if name == "mxl":
+        replace(small, "kbot", np.ones_like(read(small, "kbot")))
+        for mask in ("maskT", "maskU", "maskV", "maskW"):
+            replace(small, mask, np.ones_like(read(small, mask)))
+    change(small, name, index, value)
+    place = ", ".join(map(str, index))
+    for precisions in ("float32", "float64,float32"):
+        miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value:g}, which float32 cannot hold",
+                      "-k", "tke", "--precision", precisions, small)
+    change(small, name, index, value * 1e10)
+    miniapp.passes("-k", "tke", "--precision", "float32", "--allow-nonfinite",
+                   *(["--allow-invalid"] if name == "dzw" else []), small)
+
+
+def test_what_vanishes_on_land_is_land(miniapp, small, tmp_path):
+    """In the precision that runs, too."""
+    y, x = np.argwhere(read(small, "kbot") == 0)[0]
+    outputs = tmp_path / "zero.h5", tmp_path / "tiny.h5"
+    for value, output in zip((0, 1e-46), outputs):
+        change(small, "mxl", (3, y, x), value)
+        miniapp.passes("-k", "tke", "--precision", "float32", "-o", output, small)
+    assert np.array_equal(*(read(output, "tke_taup1") for output in outputs))
 
 
 def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
@@ -548,7 +579,8 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     cells[:, y, x] = 1
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
-    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive on water", "-k", "tke",
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 on water",
+                  "-k", "tke",
                   small)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import HERE, INPUT, USAGE, read, replace, write
+from conftest import HERE, INPUT, MISMATCH, USAGE, read, replace, write
 
 HALO = 2
 FILL = 9.969209968386869e36  # netCDF's own
@@ -205,7 +205,7 @@ def surface_first(values):
     """Turned round, as most of the world stores it."""
     result = {}
     for name, value in values.items():
-        has_z = value.ndim == 3 or name in ("zt", "p", "dzt", "dzw")
+        has_z = value.ndim == 3 or name in ("zt", "zw", "p", "dzt", "dzw")
         result[name] = value[::-1] if has_z else value
     nz = len(values["zt"])
     result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)
@@ -315,7 +315,10 @@ def test_kbot_that_contradicts_a_mask(miniapp, plain, mask):
         file["kbot"][y, x] -= 1
     miniapp.fails(INPUT, rf"plain\.h5: 'kbot' contradicts '{mask}' in the column \[{y}, {x}\]",
                   plain)
-    miniapp.passes("--allow-invalid", plain)
+    # where kbot says water, land has the mixing length 0, by which tke divides
+    miniapp.fails(MISMATCH, rf"though the inputs are: tke_taup1\[\d, {y}, {x}\] is (nan|-?inf) in tke",
+                  "--allow-invalid", plain)
+    miniapp.passes("--allow-invalid", "--allow-nonfinite", plain)
 
 
 def test_index_is_that_of_the_file(miniapp, basin, tmp_path):
@@ -353,6 +356,23 @@ def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
     assert set(replaced.strip().split(", ")) == set(LAND)
 
 
+def test_every_field_that_has_land_is_tested_for_it(miniapp):
+    """All but the masks themselves; those of one axis mean something everywhere."""
+    assert set(LAND) == {dataset.name for kernel in miniapp.ocean for dataset in kernel.reals()
+                         + [optional for optional in kernel.inputs if optional.optional]
+                         if dataset.axes[-2:] == ("y", "x") and not dataset.is_mask
+                         and dataset.name != "kbot"}
+
+
+@pytest.mark.parametrize("name", LAND)
+def test_no_value_on_land_reaches_the_water(miniapp, basin, plain, expected, name):
+    """Whatever stands for a missing value, and whether or not an attribute says so."""
+    for fill in (FILL, 1e20, np.nan, -1e34):
+        for attribute in (None, "_FillValue"):
+            put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
+            assert_same(results(miniapp, plain)[0], expected)
+
+
 def test_fill_of_another_type(miniapp, basin, plain, expected):
     """A missing_value of type double, as it is stored in a dataset of type float."""
     values = basin[0]["K_iso"].astype(np.float32)
@@ -375,7 +395,7 @@ def test_values_on_land_that_are_not_missing(miniapp, basin, plain, expected, va
         file["kappaM"][...] = values
         file["salt"][...] = masked(basin[0], "salt", 60)
     found, provenance = results(miniapp, plain)
-    assert ("kappaM" in provenance["input_read_as"]) == (value < 0)
+    assert ("kappaM" in provenance["input_read_as"]) == (not 0 <= value <= 1000)
     assert "salt: what is missing or out of range" in provenance["input_read_as"].replace(
         ", kappaM", "")
     assert_same(found, expected)
@@ -1006,8 +1026,21 @@ def tables():
             for line in text.splitlines() if line.startswith("| `")]
 
 
+def ranges(miniapp):
+    """Of fields and settings, as --list-kernels has them."""
+    listing = miniapp.run("--list-kernels").stdout
+    return dict(re.findall(rf"^  (?:reads|updates|setting) +(\w+) .*, ({RANGE})", listing, re.MULTILINE))
+
+
+RANGE = r"(?:from \S+ to|positive and at most) [^\s,;]+"
+
+
 def test_documented_datasets(miniapp):
     documented = {re.match(r"`(\w+)`", row[0])[1]: row for row in tables() if len(row) == 6}
+    wanted = ranges(miniapp)
+    for name, row in documented.items():
+        if name != "kbot" and not name.startswith("mask"):
+            assert re.findall(RANGE, row[0]) == [wanted[name]], name
     read_by = {}
     for kernel in miniapp.ocean:
         for dataset in kernel.inputs:
@@ -1025,3 +1058,6 @@ def test_documented_settings(miniapp):
     listed = {name: (float(value), units) for name, value, units in
               re.findall(r"^  setting (\w+) +\[(\S+)\] ([^:]+):", listing, re.MULTILINE)}
     assert documented == listed
+    for row in tables():
+        if len(row) == 4:
+            assert re.findall(RANGE, row[3]) == [ranges(miniapp)[row[0].strip("`")]], row

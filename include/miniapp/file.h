@@ -64,6 +64,9 @@ MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *i
 MINIAPP_API bool miniapp_input_has_ghosts(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_is_cyclic(const struct miniapp_input *input);
 
+/* Whether the levels of the file go from the surface down: those of states go up. */
+MINIAPP_API bool miniapp_input_is_surface_first(const struct miniapp_input *input);
+
 /* The grid in words, and who says whether it has ghosts:
  * "60 x 40 x 30 points, no ghosts: the outer cells are water". */
 MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *input);
@@ -102,6 +105,10 @@ MINIAPP_API void miniapp_input_restore_order(const struct miniapp_input *input,
                                              const struct miniapp_field *field,
                                              const struct miniapp_grid *grid, double *values);
 
+/* Counts the cells that are water: all of them, where nothing in the file tells. */
+MINIAPP_API enum miniapp_status miniapp_input_count_water(struct miniapp_input *input,
+                                                          size_t *cells);
+
 /* The most bytes of the host's memory that miniapp_input_load takes on the way. */
 MINIAPP_API double miniapp_input_passing_bytes(const struct miniapp_input *input);
 
@@ -113,13 +120,20 @@ struct miniapp_reference {
     double rtol, atol;
 };
 
-/* Reads the reference of a field on a grid. Tolerances are the dataset's attributes rtol and atol
- * (rtol_float32 and atol_float32 in float32), or else 1e-10 (1e-4) and 1e-12 (1e-5) of the largest
- * value. A value x agrees where |x - ref| <= atol + rtol |ref|. */
+/*
+ * Reads the reference of a field on a grid. A value x agrees where |x - ref| <= atol + rtol |ref|.
+ * Tolerances are the dataset's attributes rtol and atol (rtol_float32 and atol_float32 in float32),
+ * or else 1e-10 (1e-4) and 1e-12 (1e-5) of its scale: the least power of 2 above 99 % of the |ref|
+ * that are not 0, which a few values that are far too large do not move.
+ *
+ * MINIAPP_INPUT where a value is not finite or out of the field's range, unless `allow` says that
+ * it may be (MINIAPP_ALLOW_*), and where rtol is above 0.1 or atol above the scale: such a
+ * tolerance would pass anything.
+ */
 MINIAPP_API enum miniapp_status miniapp_reference_read(const char *path,
                                                        const struct miniapp_field *field,
                                                        const struct miniapp_grid *grid,
-                                                       enum miniapp_precision precision,
+                                                       enum miniapp_precision precision, int allow,
                                                        struct miniapp_reference *reference);
 MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
 

@@ -318,5 +318,6 @@ enum miniapp_status check_fields(struct miniapp_input *input)
             status = status ? status : found;
         }
     input->is_checking = false;
+    say_ghosts(input);
     return status;
 }

@@ -145,6 +145,6 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
     for (int i = 0; i < rank; i++)
         used +=
             snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
-    snprintf(name + used, sizeof(name) - (size_t)used, "]");
+    snprintf(name + used, sizeof(name) - (size_t)used, "%s", rank ? "]" : "");
     return name;
 }

@@ -435,6 +435,11 @@ bool miniapp_input_is_cyclic(const struct miniapp_input *input)
     return input->is_cyclic;
 }
 
+bool miniapp_input_is_surface_first(const struct miniapp_input *input)
+{
+    return input->is_surface_first;
+}
+
 double miniapp_input_passing_bytes(const struct miniapp_input *input)
 {
     double most = input->passing_bytes;
@@ -504,6 +509,14 @@ static enum miniapp_status fill(const struct miniapp_input *input,
     return status;
 }
 
+static enum miniapp_precision narrowest(const struct miniapp_destination *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (miniapp_state_precision(targets[i].state) == MINIAPP_FLOAT32)
+            return MINIAPP_FLOAT32;
+    return MINIAPP_FLOAT64;
+}
+
 enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_field *field,
                                        const struct miniapp_destination *targets, size_t count)
@@ -512,6 +525,7 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     if (!input->needed[field_id(field)])
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
                     input->path, field->name);
+    input->precision = narrowest(targets, count);
     guard_start(input->path);
     enum miniapp_status status = read_field(input, field_id(field), &values);
     guard_end();

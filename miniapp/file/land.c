@@ -1,4 +1,5 @@
 /* Land: masks that are made, and what is missing. */
+#include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "range.h"
@@ -124,6 +125,19 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
     return status;
 }
 
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+{
+    const size_t points = miniapp_grid_points(&input->grid);
+    const uint8_t *water = NULL;
+    guard_start(input->path);
+    const enum miniapp_status status = find_water_cells(input, &water);
+    guard_end();
+    *cells = water ? 0 : points;
+    for (size_t i = 0; water && i < points; i++)
+        *cells += water[i];
+    return status;
+}
+
 /* ---- masks that are absent ---- */
 
 bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
@@ -220,7 +234,7 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
     if (!isfinite(value))
         return input->allow & MINIAPP_ALLOW_NONFINITE;
     return (input->allow & MINIAPP_ALLOW_INVALID) ||
-           (value >= field->valid_min && value <= field->valid_max);
+           is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
 /* Zero, or the value of the lowest water above, which enters averages with the cell. */
@@ -248,6 +262,9 @@ static enum miniapp_status refuse(const struct miniapp_input *input, enum field_
     if (!isfinite(value))
         return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
                     place, value);
+    if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
+        return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
+                    miniapp_precision_name(input->precision));
     return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
                 range_text(field->valid_min, field->valid_max, range),
                 field->wet ? " on water" : "");

@@ -47,10 +47,16 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
+    int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and
  * exit. MINIAPP_USAGE where the command line is wrong. */
 enum miniapp_status parse_options(int argc, char **argv, struct options *options);
+
+/* Checks that a setting may have a value in each precision that rows run in. */
+enum miniapp_status options_check_setting(const struct options *options,
+                                          const struct miniapp_setting *setting, double value,
+                                          const char *where, enum miniapp_status status);
 
 #endif

@@ -2,6 +2,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "printable.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
@@ -90,7 +91,10 @@ static enum miniapp_status choose_settings(struct run *run)
             !miniapp_input_setting(run->input, setting, &value))
             continue;
         const enum miniapp_status status =
-            miniapp_setting_check(setting, value, options->input, MINIAPP_INPUT);
+            is_read(options, setting)
+                ? options_check_setting(options, setting, value, options->input, MINIAPP_INPUT)
+                : miniapp_setting_check(setting, value, MINIAPP_FLOAT64, options->input,
+                                        MINIAPP_INPUT);
         if (status)
             return status;
         miniapp_settings_set(run->options.settings, name, value);
@@ -386,6 +390,39 @@ static enum miniapp_status finish_output(struct run *run)
     return status;
 }
 
+/* The rows that a resumed run has may have been found wanting before. */
+static enum miniapp_status check_outputs(const struct run *run)
+{
+    const struct result *const earlier = results_nonfinite(&run->results);
+    if (run->nonfinite[0])
+        return fail(
+            MINIAPP_MISMATCH,
+            "outputs are not finite, though the inputs are: %s (--allow-nonfinite accepts them)",
+            run->nonfinite);
+    if (earlier && !(run->options.allow & MINIAPP_ALLOW_NONFINITE))
+        return fail(MINIAPP_MISMATCH,
+                    "%s: outputs of %s on %s in %s were not finite, though the inputs were "
+                    "(--allow-nonfinite accepts them)",
+                    run->options.resume, earlier->kernel, earlier->device,
+                    miniapp_precision_name(earlier->precision));
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status check_verdicts(const struct run *run)
+{
+    const char *const reference = run->options.reference;
+    const struct check *const uncompared = results_uncompared(&run->results);
+    if (uncompared)
+        return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
+                    uncompared->kernel,
+                    run->is_land
+                        ? "all of the input is land"
+                        : "its outputs and their reference are 0 or not finite everywhere");
+    return results_passed(&run->results)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
+}
+
 /* What comes of a run that is done, or that a signal ended. */
 static enum miniapp_status conclude(struct run *run)
 {
@@ -400,10 +437,9 @@ static enum miniapp_status conclude(struct run *run)
         warn("ended by %s: %s", run->results.interrupted,
              options->output || options->reference ? "nothing is written or compared"
                                                    : "rows may lack calls, or be missing");
-    if (!status && !results_passed(&run->results))
-        status = fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference",
-                      options->reference);
-    return status;
+    if (!status && !ended)
+        status = check_outputs(run);
+    return status || ended ? status : check_verdicts(run);
 }
 
 /* The file that results go to. It may be none of those that are read. */
@@ -453,10 +489,10 @@ enum miniapp_status run_check(struct run *run)
         status = choose_settings(run);
     if (status)
         return status;
-    printf("%s: can be used by ", run->options.input);
+    print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
-        printf("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
-    printf(": %s\n", miniapp_input_grid_text(run->input));
+        print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    print(": %s\n", miniapp_input_grid_text(run->input));
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;

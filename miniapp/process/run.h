@@ -15,7 +15,9 @@ struct run {
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
     struct resume resume;          /* where options.resume is given */
+    bool is_land;                  /* all of the grid that is validated */
     struct results results;
+    char nonfinite[512]; /* the outputs that are not finite, from the first one's index on; or "" */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended

@@ -1,11 +1,19 @@
 #include "listing.h"
 #include "measure.h"
 #include "printable.h"
+#include "range.h"
 
 #include <miniapp.h>
 #include <string.h>
 
 /* ---- kernels ---- */
+
+static void describe_range(const struct miniapp_field *field, char range[RANGE_TEXT])
+{
+    double least, most;
+    miniapp_field_range(field, &least, &most);
+    range_text(least, most, range);
+}
 
 static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, size_t place)
 {
@@ -13,17 +21,20 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
     const struct miniapp_field *const field = miniapp_argument_field(kernel, place);
     const char *const name = miniapp_argument_name(kernel, place);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
-    char axes[32] = "";
+    char axes[32] = "", range[RANGE_TEXT] = "";
+    if (miniapp_field_type(field) == MINIAPP_REAL)
+        describe_range(field, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");
     for (int i = 0; i < miniapp_field_rank(field); i++) {
         strcat(axes, i ? " " : "");
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
-    fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s\n",
+    fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s%s%s\n",
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
-            miniapp_field_units(field), miniapp_field_long_name(field), is_renamed ? ", as " : "",
-            is_renamed ? name : "", miniapp_field_is_optional(field) ? " (optional)" : "");
+            miniapp_field_units(field), miniapp_field_long_name(field), range[0] ? ", " : "", range,
+            is_renamed ? ", as " : "", is_renamed ? name : "",
+            miniapp_field_is_optional(field) ? " (optional)" : "");
 }
 
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
@@ -39,9 +50,12 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
         list_argument(stream, kernel, i);
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
-        fprintf(stream, "  setting %-17s [%g] %s: %s\n", miniapp_setting_name(setting),
+        double least, most;
+        char range[RANGE_TEXT];
+        miniapp_setting_range(setting, &least, &most);
+        fprintf(stream, "  setting %-17s [%g] %s: %s, %s\n", miniapp_setting_name(setting),
                 miniapp_setting_default(setting), miniapp_setting_units(setting),
-                miniapp_setting_long_name(setting));
+                miniapp_setting_long_name(setting), range_text(least, most, range));
     }
     fprintf(stream, "  a point costs %.0f bytes and %.0f flops in float64\n\n",
             miniapp_kernel_bytes(kernel, &large, MINIAPP_FLOAT64, defaults) / points,

@@ -95,6 +95,7 @@ static void print_rows(const struct results *results)
 static void print_marks(const struct results *results)
 {
     bool is_short = false, is_noisy = false, is_above = false;
+    const struct result *const nonfinite = results_nonfinite(results);
     for (size_t i = 0; i < results->result_count; i++) {
         const char *marks = result_marks(&results->results[i], &results->clock);
         is_short = is_short || strstr(marks, "short");
@@ -107,6 +108,8 @@ static void print_marks(const struct results *results)
         print("noisy: the times spread (stdev / mean) by over 20 %%\n");
     if (is_above)
         print("above: faster than its own ceiling, which was disturbed: no share is given\n");
+    if (nonfinite)
+        print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
 static void print_roofline(const struct results *results)
@@ -230,23 +233,39 @@ static void print_wins(const struct results *results)
     }
 }
 
+/* In percent; "-" where there is none. */
+static const char *share_text(double share, char text[16])
+{
+    if (isnan(share))
+        return "-";
+    snprintf(text, 16, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
+    return text;
+}
+
 static void print_checks(const struct results *results)
 {
+    const struct check *const uncompared = results_uncompared(results);
     size_t passed = 0;
-    char index[128];
+    char index[INDEX_TEXT], share[16];
     print("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    print("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel",
-          "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol", "rtol",
-          "worst at", "verdict");
+    print("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
+          "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
+          "atol", "rtol", "<= atol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
-        print("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
+        print("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
               c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
-              index_text(v, index), v->passed ? "passed" : "FAILED");
+              share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
+              v->passed ? "passed" : "FAILED");
     }
+    print("<= atol: the share of the reference, where it is not 0, that the tolerance cannot tell "
+          "from 0\n");
+    if (uncompared)
+        print("nothing was compared for %s: its outputs and reference tell nothing\n",
+              uncompared->kernel);
     print("\nvalidation %s: %zu of %zu variables agree with the reference\n",
           results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }

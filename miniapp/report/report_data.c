@@ -6,22 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *index_text(const struct verdict *verdict, char text[128])
-{
-    int used = snprintf(text, 128, "[");
-    for (int i = 0; i < verdict->rank; i++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "",
-                         verdict->worst_index[i]);
-    snprintf(text + used, 128 - (size_t)used, "]");
-    return text;
-}
-
 /* ---- JSON ---- */
 
 /* JSON knows no Inf or NaN: they become null. */
 static json_t *number(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Without a point where it is a whole number. */
+static json_t *whole_number(double value)
+{
+    return fabs(value) <= MOST_WHOLE ? json_integer((json_int_t)value) : number(value);
 }
 
 /* JSON is UTF-8; a path or command line may hold any bytes. */
@@ -56,9 +52,9 @@ static json_t *result_object(const struct result *r, const struct results *resul
     for (const struct column *column = columns; column->name; column++) {
         const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
-                            column->text ? text_value(column->text(r, results))
-                            : column->whole && isfinite(value) ? json_integer((json_int_t)value)
-                                                               : number(value));
+                            column->text    ? text_value(column->text(r, results))
+                            : column->whole ? whole_number(value)
+                                            : number(value));
     }
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
@@ -91,7 +87,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
 {
     const struct result *base = results_base(results, r);
     json_t *object = entry(r->kernel, r->device, r->precision);
-    json_object_set_new(object, "points", json_integer((json_int_t)result_points(r)));
+    json_object_set_new(object, "points", whole_number(result_points(r)));
     set_transfer(object, "to_device", &r->to_device);
     set_transfer(object, "from_device", &r->from_device);
     json_object_set_new(object, "first_call_s", number(r->timing.first));
@@ -116,6 +112,8 @@ static json_t *check_object(const struct check *c)
     json_object_set_new(object, "max_ref", number(v->largest));
     json_object_set_new(object, "rtol", number(v->rtol));
     json_object_set_new(object, "atol", number(v->atol));
+    json_object_set_new(object, "compared", json_integer((json_int_t)v->compared));
+    json_object_set_new(object, "below_atol", number(v->below_atol));
     json_object_set_new(object, "worst_index", index);
     json_object_set_new(object, "passed", json_boolean(v->passed));
     return object;
@@ -128,7 +126,7 @@ static json_t *checksum_object(const struct checksum *c)
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
     json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "sha256", json_string(c->text));
+    json_object_set_new(object, "sha256", text_value(c->text));
     return object;
 }
 
@@ -234,11 +232,13 @@ static void csv_comments(const struct results *results)
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
-        char index[128];
+        char index[INDEX_TEXT];
         print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+              "compared=%zu below_atol=%.9g "
               "worst_index=%s %s\n",
               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-              v->max_rel, v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
+              v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
+              index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
