@@ -5,6 +5,7 @@ physics/ocean.fields; not from the program's reader. What a file means stands th
 readers differ, one of them is wrong, or the documents are.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,6 @@ CONVERSIONS = {
     ("W/kg", "m2 s-3"): (1, 0),
 }
 AXES = {"Z_Y_X": "zyx", "Y_X": "yx", "X_ONLY": "x", "Y_ONLY": "y", "Z_ONLY": "z"}
-SETTINGS = set("eq_of_state_type iso_slopec iso_dslope K_iso_steep dt_tracer dt_mom AB_eps alpha_tke"
-               " c_eps K_h_tke".split())
 MASKS = ("maskT", "maskU", "maskV", "maskW")
 
 # what the scale of an axis is called, or says by its attributes
@@ -92,7 +91,15 @@ def parse_readers(text):
     return read_by
 
 
+def parse_settings(text):
+    """{name: (least, most, whether it is whole)}"""
+    rows = re.findall(r"^SETTING_ROW\((\w+), \S+ (\S+), (\S+),(.*?)\)$", text, re.MULTILINE | re.DOTALL)
+    return {name: (number(least), number(most), "is_whole" in rest)
+            for name, least, most, rest in rows}
+
+
 FIELDS = {field.name: field for field in parse_table(TABLE.read_text())}
+SETTINGS = parse_settings((ROOT / "physics" / "ocean.settings").read_text())
 READ_BY = parse_readers(DOCUMENT.read_text())
 
 
@@ -119,13 +126,13 @@ class Ocean:
 def read(path, wanted, options=None):
     """The wanted fields as kernels get them; Refused where the file cannot be used."""
     with h5py.File(path, "r") as file:
-        return Reader(file, options or Options()).ocean(wanted)
+        return Reader(file, wanted, options or Options()).ocean()
 
 
-def read_settings(path, table):
-    """Those that the file gives, of {name: (least, most, is whole)}."""
+def read_settings(path, names):
+    """Those of the names that the file gives."""
     with h5py.File(path, "r") as file:
-        return {name: setting(file.attrs[name], name, *limits) for name, limits in table.items()
+        return {name: setting(file.attrs[name], name, *SETTINGS[name]) for name in names
                 if name in file.attrs}
 
 
@@ -144,8 +151,9 @@ def single_number(stored, name):
 
 
 class Reader:
-    def __init__(self, file, options):
+    def __init__(self, file, wanted, options):
         self.file = file
+        self.wanted = wanted
         self.options = options
         self.lengths = {}
         self.converted = set()  # to the table's units
@@ -154,17 +162,17 @@ class Reader:
         self.checked = {}
         self.cyclic = self.choice("cyclic_x", (0, 1), 0) == 1
         self.halo = self.choice("halo", (0, HALO), None)
-        for name in SETTINGS & file.attrs.keys():
+        for name in SETTINGS.keys() & file.attrs.keys():
             single_number(file.attrs[name], name)
         self.surface_first = self.is_surface_first()
 
-    def ocean(self, wanted):
+    def ocean(self):
         """All lengths have to agree before a value counts."""
-        for name in wanted:
+        for name in self.wanted:
             self.load(name)
         if self.records == 1 and self.options.time not in (None, 0, -1):
             raise Refused("there is one record in time")
-        fields = {name: self.field(name) for name in wanted}
+        fields = {name: self.field(name) for name in self.wanted}
         has_ghosts = self.find_ghosts()
         if not self.options.allow_invalid:
             self.check_levels(fields)
@@ -187,6 +195,16 @@ class Reader:
             raise Refused(f"attribute {name} is {value}")
         return int(value)
 
+    @functools.cached_property
+    def standard_names(self):
+        """The datasets of the file itself by CF's standard names."""
+        result = {}
+        for dataset in self.file.values():
+            if isinstance(dataset, h5py.Dataset) and "standard_name" in dataset.attrs:
+                result.setdefault(text(dataset.attrs["standard_name"]), []).append(dataset)
+        return result
+
+    @functools.cache
     def find(self, name):
         """The dataset of a field: by --variable, by its name, by CF's standard name; or None."""
         theirs = (self.options.variables or {}).get(name)
@@ -197,10 +215,8 @@ class Reader:
         if name in self.file:
             return self.file[name]
         standard_name = FIELDS[name].standard_name
-        found = [dataset for dataset in self.file.values() if standard_name
-                 and isinstance(dataset, h5py.Dataset)
-                 and text(dataset.attrs.get("standard_name")) == standard_name]
-        if len(found) > 1:
+        found = self.standard_names.get(standard_name, [])
+        if len(found) > 1 and name in self.wanted:
             raise Refused(f"{name}: several datasets have its standard name")
         return found[0] if found else None
 
@@ -304,6 +320,7 @@ class Reader:
             return np.where(values > 0, self.levels() + 1 - values, values)
         return values
 
+    @functools.cache
     def water_cells(self):
         """(z, y, x), from the first that tells; None where nothing does."""
         for name in ("maskT", "maskW"):
@@ -363,6 +380,7 @@ class Reader:
         east[:, :, -1] = cells[:, :, 2 * HALO]
         return east
 
+    @functools.cache
     def find_ghosts(self):
         """Whether the outer two rings are ghosts."""
         nx, ny = (self.lengths.get(axis, 2 * HALO + 1) for axis in "xy")
@@ -590,7 +608,8 @@ def is_number(dtype):
 def axis_of(dataset, place):
     """x, y, z or t, by what the scale says, else by its name, else by the dimension's label; None
     where there is none or it is unknown."""
-    for scale in dataset.dims[place].values():
+    scales = dataset.dims[place].values() if "DIMENSION_LIST" in dataset.attrs else ()
+    for scale in scales:
         words = (text(scale.attrs.get("axis")), text(scale.attrs.get("standard_name")),
                  "time" if " since " in text(scale.attrs.get("units")) else "",
                  scale.name.rsplit("/", 1)[-1])
@@ -598,7 +617,8 @@ def axis_of(dataset, place):
             for axis, names in AXIS_NAMES.items():
                 if word.lower() in names.split():
                     return axis
-    label = dataset.dims[place].label.lower()
+    has_label = "DIMENSION_LABELS" in dataset.attrs
+    label = dataset.dims[place].label.lower() if has_label else None
     return next((axis for axis, names in AXIS_NAMES.items() if label in names.split()), None)
 
 

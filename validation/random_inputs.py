@@ -11,13 +11,14 @@ import h5py
 import numpy as np
 
 import fields
-from independent_reader import CONVERSIONS, FIELDS, HALO, MASKS, READ_BY, below_surface, shifted
+from independent_reader import CONVERSIONS, FIELDS, HALO, MASKS, READ_BY, SETTINGS, below_surface, shifted
 from reference import kernels
 
-REALS = [name for name, row in FIELDS.items() if row.kind == "REAL"]
+READ = {name for names in READ_BY.values() for name in names}
+REALS = [name for name, row in FIELDS.items() if row.kind == "REAL" and name in READ]
 IN_SPACE = [name for name in REALS if FIELDS[name].axes == "zyx"]
 MODULES = {module.NAME: module for module in kernels()}
-OCEAN_KERNELS = ("eos", "expansion", "isoneutral", "tke")
+OCEAN_KERNELS = tuple(name for name in READ_BY if name in MODULES)
 # what a copy of two fields may be called in the output, where no kernel writes it
 SPARE_OUTPUTS = ("dHdT", "drhodT", "drhodS", "K_11", "K_22", "K_33", "dtke", "fma", "triad")
 SCALE_NAMES = {"x": ("x", "xt", "lon", "nav_lon", "longitude"), "y": ("y", "yt", "lat", "latitude"),
@@ -82,7 +83,7 @@ def make(seed, path):
 class Maker:
     def __init__(self, seed):
         self.rng = np.random.default_rng([14, seed])
-        self.case = Case(seed, str(self.rng.choice(OCEAN_KERNELS)), {})
+        self.case = Case(seed, self.pick(OCEAN_KERNELS), {})
         self.attributes = {}
         self.stored = {}
         self.twins = {}  # other datasets that say that they are a field
@@ -133,12 +134,13 @@ class Maker:
         self.halo = self.pick([0, 0, HALO])
         values, settings = fields.make(nx + 2 * HALO, ny + 2 * HALO, nz, int(rng.integers(2**31)),
                                        eq_of_state_type=int(rng.integers(1, 6)))
-        values = {name: values[name] for name in FIELDS}
+        values = {name: values[name] for name in FIELDS if name in READ}
         inner = {name: self.inside(name, array) for name, array in values.items()}
         inner |= self.topography(nx, ny, nz)
-        inner["v_wgrid"][:, -1] = 0  # a wall
-        if not self.cyclic:
-            inner["u_wgrid"][:, :, -1] = 0
+        for name in ("v", "v_wgrid"):
+            inner[name][:, -1] = 0  # a wall
+        for name in () if self.cyclic else ("u", "u_wgrid"):
+            inner[name][:, :, -1] = 0
         if self.halo == HALO:
             inner = {name: self.with_ghosts(name, array, values[name])
                      for name, array in inner.items()}
@@ -209,8 +211,7 @@ class Maker:
     def choose_copies(self):
         """Pairs of fields that the triad adds up, so that what was read shows bit for bit."""
         written = {output[0] for output in MODULES[self.case.kernel].OUTPUTS}
-        names = [name for name in IN_SPACE
-                 if not (self.case.kernel == "tke" and name == "tke_taup1")]
+        names = [name for name in IN_SPACE if name not in written]
         spare = [name for name in SPARE_OUTPUTS if name not in written]
         self.rng.shuffle(names)
         pairs = list(itertools.zip_longest(names[::2], names[1::2], fillvalue=names[0]))
@@ -246,7 +247,7 @@ class Maker:
         self.note("masks missing")
 
     def lose_optional(self):
-        for name in self.some(("p", "tke_taup1"), 0.7):
+        for name in self.some([name for name in REALS if FIELDS[name].is_optional], 0.7):
             del self.stored[name]
         self.note("optional missing")
 
@@ -342,11 +343,11 @@ class Maker:
         self.note("other names")
 
     def override_settings(self):
-        kernel = MODULES[self.case.kernel]
-        for name in getattr(kernel, "SETTINGS", {}):
+        for name in getattr(MODULES[self.case.kernel], "SETTINGS", {}):
+            least, most, is_whole = SETTINGS[name]
             if self.chance(0.5):
-                self.case.settings[name] = int(self.rng.integers(1, 6)) \
-                    if name == "eq_of_state_type" else float(self.rng.uniform(0.5, 2)) * 1e-3
+                self.case.settings[name] = int(self.rng.integers(least, most + 1)) if is_whole \
+                    else float(self.rng.uniform(0.5, 2)) * 1e-3
         self.note("settings")
 
     def lay_out(self):
@@ -504,7 +505,7 @@ class Maker:
                 self.stored[name].values[tuple(self.pick(dry))] = 1
 
     def flow_through_walls(self):
-        for name, mask in (("u_wgrid", "maskU"), ("v_wgrid", "maskV")):
+        for name, mask in (("u_wgrid", "maskU"), ("v_wgrid", "maskV"), ("u", ""), ("v", "")):
             if name in self.stored:
                 self.stored[name].values = self.stored[name].values + 0.1
             self.stored.pop(mask, None)
@@ -662,7 +663,7 @@ def mark(stored, dtype, maker):
 
 TRAITS = (
     (Maker.remember_masks, 1), (Maker.turn_round, 0.3), (Maker.lose_masks, 0.3),
-    (Maker.lose_optional, 0.3), (Maker.lose_unread, 0.4), (Maker.miss_on_land, 0.4),
+    (Maker.lose_optional, 0.3), (Maker.lose_unread, 0.7), (Maker.miss_on_land, 0.4),
     (Maker.absurd_on_land, 0.2), (Maker.choose_types, 0.5), (Maker.pack, 0.25),
     (Maker.order_axes, 0.35), (Maker.give_time, 0.25), (Maker.rename, 0.2), (Maker.override_settings, 0.2), (Maker.lay_out, 0.4),
     (Maker.give_units, 0.4), (Maker.convert_units, 0.2), (Maker.allow, 0.15))

@@ -48,6 +48,12 @@ static int axis_called(const char *name)
 
 /* ---- dimension scales ---- */
 
+const char *name_in_group(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* What the scale says of itself counts more than how it is called. */
 static int axis_of_scale(hid_t scale, const char *name)
 {
@@ -112,8 +118,8 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
         scales->all = all;
     for (size_t i = 0; all && i < count; i++) {
         struct attachment *const attachment = &all[scales->count++];
-        *attachment =
-            (struct attachment){list[i].dataset, list[i].dimension, axis_of_scale(scale, name), ""};
+        *attachment = (struct attachment){list[i].dataset, list[i].dimension,
+                                          axis_of_scale(scale, name_in_group(name)), ""};
         snprintf(attachment->scale, SCALE_NAME, "%s", name);
     }
     free(list);
@@ -139,7 +145,7 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
 void read_scales(hid_t file, struct scales *scales)
 {
     *scales = (struct scales){0};
-    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, scales) < 0)
+    if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at_link, scales) < 0)
         scales->is_incomplete = true;
 }
 
@@ -165,39 +171,19 @@ struct dimensions {
     bool are_named;
 };
 
-static herr_t look_at_scale(hid_t dataset, unsigned place, hid_t scale, void *data)
+/* Where no scale is attached, a label may tell. */
+static void read_labels(hid_t dataset, struct dimensions *dimensions)
 {
-    struct dimensions *const dimensions = data;
-    char path[SCALE_NAME] = "";
-    (void)dataset;
-    H5Iget_name(scale, path, sizeof(path));
-    const char *const slash = strrchr(path, '/');
-    dimensions->axis[place] = axis_of_scale(scale, slash ? slash + 1 : path);
-    return dimensions->axis[place] != UNKNOWN;
-}
-
-/* What lies in the root group is not all: scales in other groups, which only the dataset's own list
- * tells of, and labels. False where the list cannot be read. */
-static bool find_other_names(hid_t dataset, struct dimensions *dimensions)
-{
-    const bool has_list = H5Aexists(dataset, "DIMENSION_LIST") > 0;
     const bool has_labels = H5Aexists(dataset, "DIMENSION_LABELS") > 0;
     char label[SCALE_NAME];
-    for (int i = 0; i < dimensions->count; i++) {
-        if (dimensions->scale[i])
-            continue;
-        if (has_list &&
-            H5DSiterate_scales(dataset, (unsigned)i, NULL, look_at_scale, dimensions) < 0)
-            return false;
-        if (has_labels && !dimensions->axis[i] &&
-            H5DSget_label(dataset, (unsigned)i, label, sizeof(label)) > 0)
+    for (int i = 0; i < dimensions->count && has_labels; i++)
+        if (!dimensions->axis[i] && H5DSget_label(dataset, (unsigned)i, label, sizeof(label)) > 0) {
             dimensions->axis[i] = axis_called(label);
-        dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
-    }
-    return true;
+            dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
+        }
 }
 
-/* Its dimensions by the scales of the root group. False where they are attached, but cannot be
+/* Its dimensions by the scales of the file. False where they are attached, but cannot be
  * read.
  */
 static bool find_scales(hid_t dataset, const struct scales *scales, struct dimensions *dimensions)
@@ -345,9 +331,10 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     dimensions.count = H5Sget_simple_extent_dims(space, layout->length, NULL);
     H5Sclose(space);
     layout->dimensions = dimensions.count;
-    if (!find_scales(dataset, scales, &dimensions) || !find_other_names(dataset, &dimensions))
+    if (!find_scales(dataset, scales, &dimensions))
         return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
                     path, name, hdf5_reason());
+    read_labels(dataset, &dimensions);
     layout->time = find_time(&dimensions, layout, rank, time);
     if (dimensions.count - (layout->time >= 0) != rank)
         return wrong_number(path, name, field, &dimensions, layout->time >= 0, time);

@@ -11,7 +11,7 @@
 
 enum { SCALE_NAME = 256 };
 
-/* A dimension of a dataset, and the scale in the root group that is attached to it. */
+/* A dimension of a dataset, and the path of the scale that is attached to it. */
 struct attachment {
     hobj_ref_t dataset;
     int dimension;
@@ -63,6 +63,9 @@ struct axes {
 /* Whether a dataset has lengths that agree with what is known, which it is added to. */
 enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
                                 const struct miniapp_field *field, struct axes *axes);
+
+/* The last part of a path in a file. */
+const char *name_in_group(const char *path);
 
 /* Whether a scale has coordinates, and is not what netCDF-4 writes for a dimension without. */
 bool has_coordinates(hid_t scale);

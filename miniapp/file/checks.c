@@ -61,7 +61,7 @@ static int sense_of(hid_t scale, const char *path)
     read_text_attribute(scale, "standard_name", name);
     if (strcmp(positive, "down") == 0 || strcmp(positive, "up") == 0)
         return positive[0] == 'd' ? 1 : -1;
-    if (strcmp(name, "depth") == 0 || strncmp(path, "depth", strlen("depth")) == 0)
+    if (strcmp(name, "depth") == 0 || strncmp(name_in_group(path), "depth", strlen("depth")) == 0)
         return 1;
     return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
 }
