@@ -2,7 +2,7 @@
 # the summary says.
 
 find_package(OpenMP COMPONENTS C)
-find_package(HDF5 COMPONENTS C HL)
+find_package(HDF5 1.10.7 COMPONENTS C HL) # the first that can open a file without its own lock
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
   pkg_check_modules(JANSSON IMPORTED_TARGET jansson)

@@ -331,6 +331,22 @@ def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
     assert "faster than its own ceiling" in table and "200%" not in table
 
 
+@pytest.mark.parametrize("number", [-1, 0, 1e300, -1e300, 2**63 - 1, -2**63, 4294967297, 0.5, None,
+                                    "text", [], {}], ids=repr)
+def test_saved_run_with_any_number(miniapp, small, tmp_path, number):
+    """In the place of each that an honest file has."""
+    path = tmp_path / "results.json"
+    miniapp.passes(small, "-k", "eos", "-s", 1000, "--resume", path)
+    whole = json.loads(path.read_text())
+    for entry in (*whole["results"], *whole["transfers"], whole["clock"], whole):
+        entry.update({name: number for name, value in entry.items() if isinstance(value, (int, float))})
+    path.write_text(json.dumps(whole))
+    for form in ("table", "csv", "json"):
+        miniapp.passes("--show", path, "--format", form, quick=False)
+    done = miniapp.run(*QUICK, small, "-k", "eos", "-s", 2000, "--resume", path)
+    assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
+
+
 # ---- checksums ----
 
 def test_checksums(miniapp, small, ocean, tmp_path):

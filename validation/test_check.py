@@ -2,6 +2,7 @@
 each with its first index."""
 
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -205,8 +206,8 @@ def test_thin_walls_are_legal_but_odd(miniapp, plain, basin, name):
     with h5py.File(plain, "a") as file:
         file[name][:, y, x] = 0
     first_closed = np.argwhere(basin[0][name][:, y, x])[0][0]
-    miniapp.passes("--check", plain, warning=rf"{name}\[{first_closed}, {y}, {x}\] is closed, with "
-                   rf"water on both sides, as are \d+ faces of '{name}'")
+    miniapp.passes("--check", plain, warning=rf"\d+ faces of '{name}' are closed between cells "
+                   rf"of water: the first is {name}\[{first_closed}, {y}, {x}\]")
 
 
 @pytest.mark.parametrize("chosen", ["tke", "all"])
@@ -228,7 +229,7 @@ def test_kbot_beside_masks_of_faces_alone(miniapp, plain, kbot):
     miniapp.passes("-k", "tke", plain)
     edit(plain, "kbot", kbot)
     done = miniapp.run(*QUICK, "-k", "tke", plain)
-    assert re.search(r"mask[UV]\[.*\] is (open|closed)", done.stderr), done
+    assert re.search(r"mask[UV]\[.*\] is open|faces of 'mask[UV]' are closed", done.stderr), done
 
 
 # ---- walls and ghosts ----
@@ -258,7 +259,6 @@ def test_ghosts_that_are_no_copies(miniapp, tmp_path, name):
     miniapp.passes(path)
     wet = {"u_wgrid": "maskU"}.get(name, "maskT")
     where = np.argwhere(values[wet][:, HALO:-HALO, 1] == 1)[-1] + (0, HALO)
-    index = tuple(where[3 - values[name].ndim:3 - 1]) + (1,) if values[name].ndim > 1 else (1,)
     index = {1: (1,), 2: (where[1], 1), 3: (where[0], where[1], 1)}[values[name].ndim]
     with h5py.File(path, "a") as file:
         file[name][index] = file[name][index] * 1.1 if values[name].dtype.kind == "f" else 1 - min(
@@ -267,8 +267,18 @@ def test_ghosts_that_are_no_copies(miniapp, tmp_path, name):
     done = miniapp.run(*QUICK, path)
     assert done.returncode == INPUT and name in done.stderr, done
     if values[name].dtype.kind == "f":
-        is_refused(miniapp, path, rf"{name}\[{place}\] is .*, but {name}\[.*11\] is .*which that "
-                   "ghost repeats where cyclic_x is 1")
+        is_refused(miniapp, path, rf"cyclic_x is 1, but ghosts of {name} are no copies: {name}"
+                   rf"\[{place}\] is .*, but {name}\[.*11\] is ")
+
+
+def test_cells_that_are_taken_for_ghosts(miniapp, tmp_path):
+    """All fields say so: that is one line."""
+    path = tmp_path / "grid.h5"
+    shutil.copy(GRID, path)
+    with h5py.File(path, "a") as file:
+        file.attrs["halo"] = 2
+    is_refused(miniapp, path, r"cyclic_x is 1, but ghosts of salt, temp, maskT, maskU, .* are no "
+               r"copies: salt\[1, 5, 88\] is 34\..*, but salt\[1, 5, 2\] is 0$")
 
 
 def test_ghosts_of_a_closed_ocean_are_free(miniapp, basin, tmp_path):

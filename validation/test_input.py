@@ -294,7 +294,7 @@ BAD_HALOS = [1, 3, -2, 2.5, np.nan, np.inf, 1e30, "2", "none", np.array([2, 2]),
 def test_halo_is_0_or_2(miniapp, small, halo):
     with h5py.File(small, "a") as file:
         file.attrs["halo"] = halo
-    miniapp.fails(INPUT, r"small\.h5: attribute 'halo'", small)
+    miniapp.fails(INPUT, r"small\.h5: attribute 'halo' (must be a|is \S+, but must be 0 or 2)", small)
 
 
 @pytest.mark.parametrize("value", [2, -1, "yes", np.nan], ids=repr)
@@ -317,6 +317,13 @@ def test_settings_in_the_file_are_checked(miniapp, small, value):
     with h5py.File(small, "a") as file:
         file.attrs["eq_of_state_type"] = value
     miniapp.fails(INPUT, r"small\.h5: .*'eq_of_state_type'", small)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, np.nan], ids=repr)
+def test_settings_that_no_kernel_reads_do_not_matter(miniapp, small, value):
+    with h5py.File(small, "a") as file:
+        file.attrs["eq_of_state_type"] = value
+    miniapp.passes("-k", "eos", small)
 
 
 # ---- what is accepted ----
@@ -572,8 +579,7 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
     miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 "
-                  "on water", "-k", "tke",
-                  small)
+                  "on water", "-k", "tke", small)
 
 
 def test_land_has_no_part_in_resampled_water(miniapp, small, tmp_path):

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
@@ -65,6 +66,14 @@ def test_report(miniapp, small, reference, form, text, printed):
 
 
 @each
+def test_check(miniapp, small, text, printed):
+    path = small.rename(small.parent / f"input{text}.h5")
+    line = miniapp.passes("--check", path, quick=False)
+    assert f"input{printed}.h5: can be used" in line
+    assert_harmless(line)
+
+
+@each
 def test_saved_run(miniapp, small, tmp_path, text, printed):
     """One that somebody sent: any text in it may be anything."""
     if "\udcff" in text:
@@ -72,9 +81,11 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
     result = miniapp.json(small, "-k", "mixing", "--roofline", "--checksums")
     result["provenance"][f"name{text}"] = f"value{text}"
     for entry in (*result["results"], *result["transfers"], *result["checksums"]):
-        for name in ("kernel", "device", "variable", "sha256", "marks"):
+        for name in ("kernel", "device", "variable", "marks"):
             if name in entry:
-                entry[name] = f"{entry[name]}{text}"[-40:]
+                entry[name] = f"{entry[name]}{text}"
+        if "sha256" in entry:  # as much as has room, in bytes
+            entry["sha256"] = text.encode()[:64].decode()
     path = tmp_path / "sent.json"
     path.write_text(json.dumps(result))
     for form in ("table", "csv", "json"):
@@ -82,6 +93,25 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
         assert_harmless(shown)
         assert printed in shown or form == "json" and json.loads(shown) == result
     assert json.loads(shown) == result
+
+
+def test_name_of_the_program(miniapp, small):
+    """Whoever starts it may give it any."""
+    for words in (["--help"], ["--version"], [small, *QUICK], ["--no-such-option"]):
+        done = subprocess.run(["\x1b[31m", *map(str, words)], executable=miniapp.path, text=True,
+                              capture_output=True, check=False, env=miniapp.environment())
+        assert done.returncode == (USAGE if words == ["--no-such-option"] else DONE), done
+        assert_harmless(done.stdout + done.stderr)
+
+
+def test_checksum_of_a_saved_run_that_is_too_long(miniapp, small, tmp_path):
+    """It is cut within a character, which is none then, and nothing of JSON."""
+    result = miniapp.json(small, "-k", "eos", "--checksums")
+    result["checksums"][0]["sha256"] = "x" * 63 + "ü"
+    (tmp_path / "sent.json").write_text(json.dumps(result))
+    shown = json.loads(miniapp.passes("--show", tmp_path / "sent.json", "--format", "json",
+                                      quick=False))
+    assert shown["checksums"][0]["sha256"] == "x" * 63 + r"\xc3"
 
 
 def test_environment(miniapp, small):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import HERE, INPUT, MISMATCH, USAGE, read, write
+from conftest import HERE, INPUT, MISMATCH, USAGE, read, replace, write
 
 HALO = 2
 FILL = 9.969209968386869e36  # netCDF's own
@@ -181,6 +181,13 @@ def test_outer_copies_of_an_ocean_that_may_be_cyclic(miniapp, tmp_path):
     miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing.*copies.*cyclic_x = 1", path)
 
 
+def test_no_room_for_ghosts(miniapp, basin, tmp_path):
+    """Four rows cannot have any, whether or not something tells."""
+    values = {name: basin[0][name][:, :4] for name in ("salt", "temp")} | {"p": basin[0]["p"]}
+    _, provenance = results(miniapp, write(tmp_path / "bare.h5", values), "-k", "eos")
+    assert provenance["grid"] == "12 x 4 x 6 points, no ghosts: too few cells for them"
+
+
 def test_nothing_tells_of_ghosts(miniapp, basin, tmp_path):
     values = {name: basin[0][name] + 1 for name in ("salt", "temp")} | {"p": basin[0]["p"]}
     path = write(tmp_path / "bare.h5", values)
@@ -198,7 +205,7 @@ def surface_first(values):
     """Turned round, as most of the world stores it."""
     result = {}
     for name, value in values.items():
-        has_z = value.ndim == 3 or name in ("zt", "p", "dzt", "dzw")
+        has_z = value.ndim == 3 or name in ("zt", "zw", "p", "dzt", "dzw")
         result[name] = value[::-1] if has_z else value
     nz = len(values["zt"])
     result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)
@@ -238,6 +245,22 @@ def test_surface_first_by_its_coordinate(miniapp, basin, expected, tmp_path):
             continue
         found, _ = results(miniapp, path, "-k", "tke")
         assert_same(found, {name: turned(expected)[name] for name in found})
+
+
+@pytest.mark.parametrize("name, attributes, sign, is_turned", [
+    ("depth", {}, 1, True), ("depth", {}, -1, True), ("z", {"positive": "down"}, -1, True),
+    ("z", {"standard_name": "height"}, -1, True), ("z", {}, 1, False)])
+def test_depths_below_0_are_heights(miniapp, basin, tmp_path, name, attributes, sign, is_turned):
+    values = surface_first(basin[0])
+    path = write(tmp_path / "turned.h5", {"temp": values["temp"], "salt": values["salt"],
+                                          "p": values["p"]}, halo=0)
+    with h5py.File(path, "a") as file:
+        file[name] = -sign * values["zt"]
+        file[name].make_scale(name)
+        file[name].attrs.update(attributes)
+        file["temp"].dims[0].attach_scale(file[name])
+    _, provenance = results(miniapp, path, "-k", "eos")
+    assert ("turned round" in provenance.get("input_read_as", "")) == is_turned
 
 
 @pytest.mark.parametrize("zt, pattern", [
@@ -494,6 +517,19 @@ def test_eos_alone_has_land_too(miniapp, basin, plain, expected):
     assert "missing values of 'salt'" in provenance["input_read_as"]
 
 
+def test_what_is_missing_everywhere_tells_nothing(miniapp, basin, plain, expected):
+    """It does not make an ocean of land; what tells is the next."""
+    without(plain, MASKS)
+    put_fill(plain, "tke", np.full(basin[0]["tke"].shape, np.nan), np.nan)
+    put_fill(plain, "kappaM", masked(basin[0], "kappaM", np.nan), np.nan)
+    found, _ = results(miniapp, plain, "-k", "eos")
+    assert_same(found, {"dHdT": expected["dHdT"]})
+    for name in ("salt", "temp", "kappaM"):
+        put_fill(plain, name, np.full(basin[0][name].shape, np.nan), np.nan)
+    miniapp.fails(INPUT, r"plain\.h5: salt\[0, 0, 0\] is missing", "-k", "eos", plain)
+    miniapp.fails(INPUT, r"plain\.h5: 5 datasets are missing: 'maskT'", plain)
+
+
 # ---- packed data ----
 
 def test_packed(miniapp, basin, plain, tmp_path):
@@ -519,6 +555,16 @@ def test_range_of_packed(miniapp, plain):
         file["temp"].attrs["add_offset"] = "much"
     miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': attribute 'add_offset' must be a number",
                   plain)
+
+
+@pytest.mark.parametrize("attributes", [{"add_offset": np.nan}, {"add_offset": np.inf},
+                                        {"scale_factor": 0.0}, {"scale_factor": np.nan}], ids=repr)
+def test_packing_that_says_nothing(miniapp, plain, attributes):
+    """Not a number would make land of all."""
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs.update(attributes)
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': scale_factor is \S+ and add_offset \S+, but must "
+                         "be finite", plain)
 
 
 # ---- time ----
@@ -562,6 +608,17 @@ def test_records(miniapp, basin, plain, expected, index, named):
     for wrong in (3, -4):
         miniapp.fails(INPUT, rf"'salt' has 3 records in time, but --time chooses {wrong}", "--time",
                       wrong, plain)
+
+
+@pytest.mark.parametrize("index", [1, 5, -2])
+def test_time_beyond_the_only_record(miniapp, plain, index):
+    temp = read(plain, "temp")
+    replace(plain, "temp", temp[None])
+    miniapp.fails(INPUT, rf"plain\.h5: there is one record in time, but --time chooses {index}", "--time",
+                  index, plain)
+    miniapp.passes("--time", -1, plain)
+    replace(plain, "salt", np.stack([read(plain, "salt")] * 6))
+    miniapp.passes("--time", index, plain)  # temp does not change in time
 
 
 def test_time_without_a_time_axis(miniapp, plain):
@@ -700,6 +757,18 @@ def test_variables_by_standard_name(miniapp, plain, expected):
         file["other"].attrs["standard_name"] = "sea_water_conservative_temperature"
     miniapp.fails(INPUT, r"plain\.h5: datasets '(bigthetao|other)' and '(bigthetao|other)' both "
                          "are sea_water_conservative_temperature: choose one by --variable temp=NAME", plain)
+    found, _ = results(miniapp, plain, "--variable", "temp=bigthetao")
+    assert_same(found, expected)
+
+
+def test_standard_names_of_what_only_tells(miniapp, basin, expected, tmp_path):
+    """No kernel reads zt here; it still says that levels go from the surface down."""
+    path = write(tmp_path / "turned.h5", surface_first(basin[0]), basin[1], halo=0)
+    rename(path, zt="heights")
+    with h5py.File(path, "a") as file:
+        file["heights"].attrs["standard_name"] = "height_above_mean_sea_level"
+    found, _ = results(miniapp, path, "-k", "tke")
+    assert_same(found, {name: turned(expected)[name] for name in found})
 
 
 @pytest.mark.parametrize("field, standard_name, quantity", [

@@ -75,6 +75,14 @@ static void print_until(FILE *stream, const char *text, const char *end)
     }
 }
 
+static size_t breaks_at_end(const char *format)
+{
+    size_t count = 0;
+    for (const char *end = format + strlen(format); end > format && end[-1] == '\n'; end--)
+        count++;
+    return count;
+}
+
 void print_line(FILE *stream, const char *format, ...)
 {
     char *line = NULL;
@@ -86,14 +94,11 @@ void print_line(FILE *stream, const char *format, ...)
         fail(MINIAPP_DEVICE, "out of memory for a line of the report");
         return;
     }
-    const char *end = format + strlen(format), *text = line;
-    size_t breaks = 0;
-    while (end > format && *--end == '\n')
-        breaks++;
-    for (; format < end && *format == '\n'; format++)
-        putc(*text++, stream);
-    print_until(stream, text, line + length - breaks);
-    fputs(line + length - breaks, stream);
+    const size_t before = strspn(format, "\n");
+    const char *const end = line + length - breaks_at_end(format + before);
+    fwrite(line, 1, before, stream);
+    print_until(stream, line + before, end);
+    fputs(end, stream);
     free(line);
 }
 

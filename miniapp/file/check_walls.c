@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- faces ---- */
 
@@ -67,8 +68,9 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
     const uint8_t *water;
     const size_t points = miniapp_grid_points(&input->grid);
     size_t closed = 0, first = 0;
-    if (find_water_cells(input, &water) || !water)
-        return MINIAPP_DONE; /* which its own check says */
+    const enum miniapp_status status = find_water_cells(input, &water);
+    if (status || !water)
+        return status;
     for (size_t i = 0; i < points; i++) {
         if (leads_out(input, mask, i))
             continue;
@@ -79,8 +81,8 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
             first = i;
     }
     if (closed > 0)
-        warn("%s: %s is closed, with water on both sides, as are %zu faces of '%s'", input->path,
-             place_in_file(input, mask, first), closed, name_in_file(input, mask));
+        warn("%s: %zu faces of '%s' are closed between cells of water: the first is %s",
+             input->path, closed, name_in_file(input, mask), place_in_file(input, mask, first));
     return MINIAPP_DONE;
 }
 
@@ -91,8 +93,11 @@ enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, co
 {
     const enum field_id mask = fields[id].wet;
     const uint8_t *water;
-    if (is_there(input, mask) || find_water_cells(input, &water) || !water)
+    if (is_there(input, mask))
         return MINIAPP_DONE;
+    const enum miniapp_status status = find_water_cells(input, &water);
+    if (status || !water)
+        return status;
     for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++) {
         const char *const wall = values[i] != 0 && water[i] ? wall_of(input, mask, i) : NULL;
         if (wall)
@@ -105,7 +110,22 @@ enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, co
 
 static bool are_copies(const struct miniapp_field *field, double a, double b)
 {
-    return a == b || (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+    return a == b || (isnan(a) && isnan(b)) ||
+           (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+}
+
+/* One line says it of all fields: where ghosts are cells, none of them are copies. */
+static void note_ghost(struct miniapp_input *input, enum field_id id, const double *values,
+                       size_t ghost, size_t other)
+{
+    const size_t used = strlen(input->odd_ghosts);
+    char place[SENTENCE];
+    snprintf(place, sizeof(place), "%s", place_in_file(input, id, ghost));
+    if (used == 0)
+        snprintf(input->odd_ghost, sizeof(input->odd_ghost), "%s is %g, but %s is %g", place,
+                 values[ghost], place_in_file(input, id, other), values[other]);
+    snprintf(input->odd_ghosts + used, sizeof(input->odd_ghosts) - used, "%s%.64s",
+             used ? ", " : "", name_in_file(input, id));
 }
 
 /* Where the ocean is cyclic, a file's own ghosts are what lies at the other side. */
@@ -115,20 +135,27 @@ enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
     const struct miniapp_field *const field = &fields[id];
     const struct miniapp_grid *const grid = &input->grid;
     const uint8_t *water = NULL;
-    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X) ||
-        find_meaning(input, id, &water))
+    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;
+    const enum miniapp_status status = find_meaning(input, id, &water);
+    if (status)
+        return status;
     for (size_t i = 0; i < miniapp_field_elements(field, grid); i++) {
         const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
         const size_t other = i - x + opposite_column(x, grid->nx);
         if (!is_outer(x, grid->nx) || (has_axis(field, MINIAPP_Y) && is_outer(y, grid->ny)) ||
             !is_water(input, field, water, i) || are_copies(field, values[i], values[other]))
             continue;
-        char ghost[SENTENCE];
-        snprintf(ghost, sizeof(ghost), "%s", place_in_file(input, id, i));
-        return fail(MINIAPP_INPUT,
-                    "%s: %s is %g, but %s is %g, which that ghost repeats where cyclic_x is 1",
-                    input->path, ghost, values[i], place_in_file(input, id, other), values[other]);
+        note_ghost(input, id, values, i, other);
+        return MINIAPP_INPUT;
     }
     return MINIAPP_DONE;
+}
+
+enum miniapp_status say_ghosts(const struct miniapp_input *input)
+{
+    if (!input->odd_ghosts[0])
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "%s: cyclic_x is 1, but ghosts of %s are no copies: %s", input->path,
+                input->odd_ghosts, input->odd_ghost);
 }

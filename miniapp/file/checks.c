@@ -86,7 +86,7 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
                                 values, NULL);
 }
 
-/* By the coordinate of the axis, where there is no zt. */
+/* By the coordinate of the axis, where there is no zt. Depths below 0 are heights. */
 static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
 {
     const char *const name = input->scale[MINIAPP_Z];
@@ -97,11 +97,14 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
         open_dataset(input->file, input->path, name, &input->outside, &scale);
     if (status)
         return status;
-    const int sense = sense_of(scale, name);
+    const size_t nz = input->grid.nz;
+    int sense = sense_of(scale, name);
     if (sense)
         status = read_coordinate(input, FIELD_zt, scale, &values);
-    if (values && input->grid.nz > 1)
-        input->is_surface_first = direction_of(values, input->grid.nz, &unused) == sense;
+    if (values && fmin(values[0], values[nz - 1]) < 0)
+        sense = -1;
+    if (values && nz > 1)
+        input->is_surface_first = direction_of(values, nz, &unused) == sense;
     free(values);
     H5Dclose(scale);
     return status;
@@ -315,5 +318,6 @@ enum miniapp_status check_fields(struct miniapp_input *input)
             status = status ? status : found;
         }
     input->is_checking = false;
+    say_ghosts(input);
     return status;
 }

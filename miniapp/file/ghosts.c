@@ -68,6 +68,8 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
     static const enum field_id tracers[] = {FIELD_salt, FIELD_temp};
     const uint8_t *water = NULL;
     double *values = NULL;
+    if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
+        return decide(input, false, "too few cells for them");
     enum miniapp_status status = find_water_cells(input, &water);
     if (status)
         return status;
@@ -77,8 +79,6 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
                     "cells, 2 if its outer two rings are ghosts; neither a mask nor "
                     "missing values tell",
                     input->path);
-    if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
-        return decide(input, false, "too few cells for them");
     for (size_t i = 0; i < sizeof(tracers) / sizeof(*tracers) && !values && !status; i++)
         if (is_there(input, tracers[i]))
             status = read_raw(input, tracers[i], &values);

@@ -15,19 +15,18 @@
 
 /* ---- settings and grid ---- */
 
-/* An attribute that is one of some digits; `value` holds the default. */
+/* An attribute that is 0 or another number; `value` holds the default. */
 static enum miniapp_status read_choice(const struct miniapp_input *input, const char *name,
-                                       const char *choices, bool *found, int *value)
+                                       int other, bool *found, int *value)
 {
     double number = *value;
     const enum miniapp_status status =
         read_attribute(input->file, input->path, name, found, &number);
     if (status)
         return status;
-    if (!(number >= 0 && number <= 9) || number != floor(number) ||
-        !strchr(choices, '0' + (int)number))
-        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be one of %s", input->path,
-                    name, number, choices);
+    if (number != 0 && number != other)
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be 0 or %d", input->path,
+                    name, number, other);
     *value = (int)number;
     return MINIAPP_DONE;
 }
@@ -87,7 +86,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
     if (status)
         H5Dclose(*dataset);
     else if (layout->time >= 0) {
-        input->has_time = true;
+        const hsize_t records = layout->length[layout->time];
+        input->records = records > input->records ? records : input->records;
         input->record = layout->record > input->record ? layout->record : input->record;
     }
     return status;
@@ -293,9 +293,9 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
 {
     int halo = MINIAPP_HALO, cyclic = 0;
     bool says_cyclic;
-    enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
+    enum miniapp_status status = read_choice(input, "halo", MINIAPP_HALO, says_halo, &halo);
     if (goes_on(status))
-        status = first_of(status, read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic));
+        status = first_of(status, read_choice(input, "cyclic_x", 1, &says_cyclic, &cyclic));
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
     snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
@@ -309,6 +309,19 @@ static bool is_grid_known(const struct miniapp_input *input)
     for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
         is_known &= input->axes.said_by[axis] && !input->axes.is_disputed[axis];
     return is_known;
+}
+
+/* Where all datasets have one record, there is no other to choose. A dataset of one record beside
+ * others of more does not change in time. */
+static enum miniapp_status check_time(const struct miniapp_input *input)
+{
+    const long long index = input->time.index;
+    if (!input->time.is_chosen || input->records > 1 || index == 0 || index == -1)
+        return MINIAPP_DONE;
+    if (input->records == 1)
+        return fail(MINIAPP_INPUT, "%s: there is one record in time, but --time chooses %lld",
+                    input->path, index);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status read_header(struct miniapp_input *input,
@@ -337,6 +350,8 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);
+    if (!status)
+        status = check_time(input);
     if (!status)
         status = check_room_for_ghosts(input);
     else if (is_known && goes_on(status))
@@ -370,7 +385,7 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         miniapp_input_close(input);
     else
         *opened = input;
-    if (!status && input->time.is_chosen && !input->has_time)
+    if (!status && input->time.is_chosen && input->records == 0)
         warn("%s: --time chooses a record, but nothing that is read has a time axis", path);
     return status;
 }

@@ -36,12 +36,13 @@ struct miniapp_input {
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
-    bool has_time;         /* some dataset that was opened has, and which record was chosen */
-    hsize_t record;
+    hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
+    hsize_t record;  /* that was chosen */
     bool is_read[FIELDS];
-    bool is_bad[FIELDS];   /* something was said of it, or of what it takes to read it */
-    bool is_too_large;     /* some dataset for the memory */
-    bool is_upside_down;   /* the masks are, by the order of levels that was found */
+    bool is_bad[FIELDS]; /* something was said of it, or of what it takes to read it */
+    bool is_too_large;   /* some dataset for the memory */
+    bool is_upside_down; /* the masks are, by the order of levels that was found */
+    char odd_ghosts[1024], odd_ghost[3 * SENTENCE]; /* the fields, and the first of them */
     bool is_checking;      /* all is looked at, whatever is bad: no more is said of that */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];
@@ -165,6 +166,9 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
 enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, const double *values);
 enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
                                  const double *values);
+
+/* What check_copies found, in one line. */
+enum miniapp_status say_ghosts(const struct miniapp_input *input);
 
 /* ---- ghosts.c ---- */
 

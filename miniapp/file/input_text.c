@@ -79,7 +79,7 @@ const char *miniapp_input_text(struct miniapp_input *input)
                      input->name[id]);
             add(&text, "; ", sentence);
         }
-    if (input->has_time) {
+    if (input->records > 0) {
         snprintf(sentence, sizeof(sentence), "record %llu in time",
                  (unsigned long long)input->record);
         add(&text, "; ", sentence);

@@ -77,7 +77,7 @@ static bool lies_on_cells(const struct miniapp_field *field)
            (field->wet == FIELD_maskT || field->wet == FIELD_maskW || field->wet == FIELD_kbot);
 }
 
-/* Cells where a field has a value, if some lack one. */
+/* Cells where a field has a value, if some lack one, but not all. */
 static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
 {
     const size_t points = miniapp_grid_points(&input->grid);
@@ -92,11 +92,12 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
         missing += isnan(values[i]);
         values[i] = !isnan(values[i]);
     }
-    if (!status && missing > 0)
+    const bool tells = missing > 0 && missing < points;
+    if (!status && tells)
         status = check_columns(input, id, values, "is missing");
-    if (!status && missing > 0 && !keep_water(input, FIELD_maskT))
+    if (!status && tells && !keep_water(input, FIELD_maskT))
         status = MINIAPP_DEVICE;
-    if (!status && missing > 0) {
+    if (!status && tells) {
         input->is_made[FIELD_maskT] = true;
         fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
         snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",

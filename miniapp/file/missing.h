@@ -19,4 +19,19 @@ struct box {
 enum miniapp_status check_written(hid_t dataset, const char *path, const char *name,
                                   const struct box *box, struct outside *outside);
 
+/* ---- between missing.c and shown.c ---- */
+
+/* The same for what a virtual dataset shows. */
+enum miniapp_status check_shown(hid_t dataset, const char *path, const char *name, hid_t creation,
+                                const struct box *box, struct outside *outside);
+
+enum miniapp_status refuse_missing(const char *path, const char *name, int rank,
+                                   const hsize_t *index, const char *why);
+
+/* The lengths of a dataset. */
+bool read_extent(hid_t dataset, hsize_t *length, int *rank);
+
+/* Whether the writer said what stands where nothing was written, and HDF5 reads that. */
+bool has_fill_value(hid_t creation);
+
 #endif

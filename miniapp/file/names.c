@@ -52,6 +52,7 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
 struct search {
     struct miniapp_input *input;
     enum miniapp_status status;
+    bool is_settled[FIELDS]; /* by the field's own name, or by --variable */
 };
 
 /* Whether a dataset may be the field by its number of axes. */
@@ -64,16 +65,17 @@ static bool may_hold(hid_t dataset, const struct miniapp_field *field)
 }
 
 /* A field that has no dataset takes the one that has its standard name, if there is only one. */
-static enum miniapp_status take_standard_name(struct miniapp_input *input, hid_t dataset,
+static enum miniapp_status take_standard_name(const struct search *search, hid_t dataset,
                                               const char *name, const char *standard_name)
 {
+    struct miniapp_input *const input = search->input;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
-        if (!fields[id].standard_name || strcmp(fields[id].standard_name, standard_name) != 0 ||
-            !may_hold(dataset, &fields[id]))
+        if (search->is_settled[id] || !fields[id].standard_name ||
+            strcmp(fields[id].standard_name, standard_name) != 0 || !may_hold(dataset, &fields[id]))
             continue;
         if (!is_there(input, id))
             return set_name(input, id, name);
-        if (input->is_renamed[id] && input->needed[id] && strcmp(input->name[id], name) != 0)
+        if (input->needed[id])
             return fail(MINIAPP_INPUT,
                         "%s: datasets '%s' and '%s' both are %s: choose one by "
                         "--variable %s=NAME",
@@ -101,26 +103,20 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
     if (dataset < 0)
         return 0;
     if (read_text_attribute(dataset, "standard_name", text)[0])
-        search->status = take_standard_name(search->input, dataset, name, text);
+        search->status = take_standard_name(search, dataset, name, text);
     H5Dclose(dataset);
     return search->status ? 1 : 0;
-}
-
-static bool lacks_any(const struct miniapp_input *input)
-{
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
-        if (input->needed[id] && !is_there(input, id) && fields[id].standard_name)
-            return true;
-    return false;
 }
 
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options)
 {
-    struct search search = {input, MINIAPP_DONE};
+    struct search search = {input, MINIAPP_DONE, {false}};
     const enum miniapp_status status = find_by_name(input, options);
-    if (status || !lacks_any(input))
+    if (status)
         return status;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        search.is_settled[id] = is_there(input, id);
     H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, &search);
     return search.status;
 }

@@ -92,7 +92,7 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 static enum miniapp_status
 read_reference_dataset(hid_t dataset, const char *path, const struct scales *scales,
                        const struct miniapp_field *field, const struct miniapp_grid *grid,
-                       enum miniapp_precision precision, struct outside *outside, int allow,
+                       enum miniapp_precision precision, int allow, struct outside *outside,
                        struct miniapp_reference *reference)
 {
     const size_t elements = miniapp_field_elements(field, grid);
@@ -133,7 +133,7 @@ find_reference(hid_t file, const char *path, const struct miniapp_field *field,
     if (status)
         return status;
     read_scales(file, &scales);
-    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, outside, allow,
+    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, allow, outside,
                                     reference);
     release_scales(&scales);
     H5Dclose(dataset);

@@ -76,6 +76,11 @@ static enum miniapp_status read_packing(hid_t dataset, const char *path, const c
         read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
     if (!status)
         status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
+    if (!status && (!isfinite(packing->scale) || packing->scale == 0 || !isfinite(packing->offset)))
+        status = fail(MINIAPP_INPUT,
+                      "%s: scale_factor is %g and add_offset %g, but must be finite, and "
+                      "scale_factor not 0",
+                      where, packing->scale, packing->offset);
     if (!status)
         status = read_fills(dataset, path, name, "_FillValue", packing);
     if (!status)

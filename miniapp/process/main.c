@@ -86,15 +86,21 @@ static double stack_of_threads(const char *text)
 }
 
 /* libomp aborts on what it cannot read, and takes the last digits of what is too large for it. */
-static enum miniapp_status check_environment(void)
+static enum miniapp_status check_threads(void)
 {
     static const char name[] = "OMP_NUM_THREADS";
-    const char *const threads = getenv(name), *const stack = getenv("OMP_STACKSIZE");
+    const char *const threads = getenv(name);
     if (threads && !threads[0])
         unsetenv(name);
     else if (threads && !is_list_of_threads(threads))
         return fail(MINIAPP_USAGE, "%s is '%s', but must be a whole number from 1 to %d", name,
                     threads, MAX_THREADS);
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status check_stack_of_threads(void)
+{
+    const char *const stack = getenv("OMP_STACKSIZE");
     if (stack && stack_of_threads(stack) < LEAST_STACK)
         return fail(MINIAPP_USAGE, "OMP_STACKSIZE is '%s', but must be %dK or more", stack,
                     LEAST_STACK);
@@ -126,8 +132,10 @@ static void fill_standard_streams(void)
 static enum miniapp_status settle_in(void)
 {
     fill_standard_streams();
-    const enum miniapp_status status = check_stack();
-    return status ? status : check_environment();
+    enum miniapp_status status = check_stack();
+    if (!status)
+        status = check_stack_of_threads();
+    return status ? status : check_threads();
 }
 
 static void print(enum miniapp_status status, const char *line)

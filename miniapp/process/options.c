@@ -479,6 +479,7 @@ static const char *wrong_word(const struct argp_state *state)
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
+    static char own_name[] = "miniapp"; /* whatever it was started as */
     struct parsing *parsing = state->input;
     struct options *options = parsing->options;
     switch (key) {
@@ -512,7 +513,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case KEY_HELP:
-        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, state->name);
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, own_name);
         leave();
         break;
     case KEY_VERSION:

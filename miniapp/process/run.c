@@ -2,6 +2,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "printable.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
@@ -83,19 +84,14 @@ static enum miniapp_status choose_settings(struct run *run)
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const struct miniapp_setting *const setting = miniapp_setting_at(i);
         const char *const name = miniapp_setting_name(setting);
-        double value, least, most;
+        double value;
         if (options->is_set[i] && !is_read(options, setting))
             warn("--set %s: none of the kernels reads it", name);
-        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
+        if (options->is_set[i] || !is_read(options, setting) ||
+            !miniapp_input_setting(run->input, setting, &value))
             continue;
-        miniapp_setting_range(setting, &least, &most);
-        if (!is_read(options, setting) && !(value >= least && value <= most))
-            continue; /* it does not matter */
         const enum miniapp_status status =
-            is_read(options, setting)
-                ? options_check_setting(options, setting, value, options->input, MINIAPP_INPUT)
-                : miniapp_setting_check(setting, value, MINIAPP_FLOAT64, options->input,
-                                        MINIAPP_INPUT);
+            options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
         if (status)
             return status;
         miniapp_settings_set(run->options.settings, name, value);
@@ -490,10 +486,10 @@ enum miniapp_status run_check(struct run *run)
         status = choose_settings(run);
     if (status)
         return status;
-    printf("%s: can be used by ", run->options.input);
+    print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
-        printf("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
-    printf(": %s\n", miniapp_input_grid_text(run->input));
+        print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    print(": %s\n", miniapp_input_grid_text(run->input));
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;

@@ -1,6 +1,7 @@
 #include "load.h"
 #include "status.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,17 @@ static double number_of(const json_t *object, const char *name, double otherwise
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
+/* 0 where it is no number that can count anything. */
 static size_t count_of(const json_t *object, const char *name)
 {
     const double number = number_of(object, name, 0);
-    return number > 0 ? (size_t)number : 0;
+    return number > 0 && number <= MOST_WHOLE ? (size_t)number : 0;
+}
+
+static int threads_of(const json_t *object)
+{
+    const size_t threads = count_of(object, "threads");
+    return threads <= INT_MAX ? (int)threads : 0;
 }
 
 static enum miniapp_precision precision_of(const json_t *object)
@@ -85,7 +93,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     *result = (struct result){
         .kernel = text_of(row, "kernel"),
         .device = text_of(row, "device"),
-        .threads = (int)count_of(row, "threads"),
+        .threads = threads_of(row),
         .precision = precision_of(row),
         .grid = grid_of(row),
         .timing = timing_of(row, transfers),

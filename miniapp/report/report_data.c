@@ -14,6 +14,12 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* Without a point where it is a whole number. */
+static json_t *whole_number(double value)
+{
+    return fabs(value) <= MOST_WHOLE ? json_integer((json_int_t)value) : number(value);
+}
+
 /* JSON is UTF-8; a path or command line may hold any bytes. */
 static json_t *text_value(const char *text)
 {
@@ -46,9 +52,9 @@ static json_t *result_object(const struct result *r, const struct results *resul
     for (const struct column *column = columns; column->name; column++) {
         const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
-                            column->text ? text_value(column->text(r, results))
-                            : column->whole && isfinite(value) ? json_integer((json_int_t)value)
-                                                               : number(value));
+                            column->text    ? text_value(column->text(r, results))
+                            : column->whole ? whole_number(value)
+                                            : number(value));
     }
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
@@ -81,7 +87,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
 {
     const struct result *base = results_base(results, r);
     json_t *object = entry(r->kernel, r->device, r->precision);
-    json_object_set_new(object, "points", json_integer((json_int_t)result_points(r)));
+    json_object_set_new(object, "points", whole_number(result_points(r)));
     set_transfer(object, "to_device", &r->to_device);
     set_transfer(object, "from_device", &r->from_device);
     json_object_set_new(object, "first_call_s", number(r->timing.first));
@@ -120,7 +126,7 @@ static json_t *checksum_object(const struct checksum *c)
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
     json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "sha256", json_string(c->text));
+    json_object_set_new(object, "sha256", text_value(c->text));
     return object;
 }
 

@@ -11,6 +11,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
+/* Up to here doubles hold all whole numbers. */
+#define MOST_WHOLE 0x1p53
+
 /* What a transfer takes. */
 struct transfer_times {
     double bytes, seconds;

@@ -17,7 +17,7 @@ from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note
 from .source import Source
 
-INTEGERS = ("eq_of_state_type",)
+INTEGERS = ("eq_of_state_type", "tke_mxl_choice", "enable_kappaH_profile", "enable_Prandtl_tke")
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
                 "long_name": "x of T points"},
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
@@ -55,7 +55,7 @@ def root_attributes(chosen, settings, cyclic):
     """Settings for the kernels, and where all of it comes from; no time, so that it is the same."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
-            for name in SETTINGS}
+            for name in SETTINGS if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",

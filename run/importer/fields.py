@@ -8,7 +8,7 @@ from .options import FIELDS as GIVEN
 from .problem import Unusable, note
 
 LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
-OPTIONAL = ("tke_taup1",)  # without it the program takes 0
+OPTIONAL = ("tke_taup1", "K_diss_v")  # without them the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
 
@@ -93,8 +93,12 @@ def add_velocities(g, source, cyclic):
     if "u" in source.variable:
         faces = [on_faces(g, name, source) for name in ("u", "v")]
         names = ("u_wgrid", "v_wgrid", "w_wgrid")
+        g["u"], g["v"] = faces
         g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
         note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
+    elif "u" not in g:
+        g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
+        note("u, v: default, 0")
 
 
 def on_faces(g, name, source):
