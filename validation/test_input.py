@@ -581,8 +581,7 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
     miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 "
-                  "on water", "-k", "tke",
-                  small)
+                  "on water", "-k", "tke", small)
 
 
 def test_land_has_no_part_in_resampled_water(miniapp, small, tmp_path):

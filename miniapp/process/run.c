@@ -91,10 +91,7 @@ static enum miniapp_status choose_settings(struct run *run)
             !miniapp_input_setting(run->input, setting, &value))
             continue;
         const enum miniapp_status status =
-            is_read(options, setting)
-                ? options_check_setting(options, setting, value, options->input, MINIAPP_INPUT)
-                : miniapp_setting_check(setting, value, MINIAPP_FLOAT64, options->input,
-                                        MINIAPP_INPUT);
+            options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
         if (status)
             return status;
         miniapp_settings_set(run->options.settings, name, value);
