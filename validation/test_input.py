@@ -541,7 +541,7 @@ def test_float32_cannot_hold_it(miniapp, small):
 @pytest.mark.parametrize("value", [1e-46, 1e-40])
 @pytest.mark.parametrize("name", ["dxu", "dzw", "cost", "mxl"])
 def test_what_vanishes_in_float32(miniapp, small, name, value):
-    """What has to be above 0 becomes 0 there, or lacks digits."""
+    """What has to be above 0 becomes 0 there, or lacks digits. Of lines, others say it first."""
     index = {"mxl": (5, 4, 5)}.get(name, (3,))
     if name == "mxl":
         replace(small, "kbot", np.ones_like(read(small, "kbot")))
@@ -549,12 +549,13 @@ def test_what_vanishes_in_float32(miniapp, small, name, value):
             replace(small, mask, np.ones_like(read(small, mask)))
     change(small, name, index, value)
     place = ", ".join(map(str, index))
+    reason = {"dxu": "but 'dxt' is", "dzw": "but 'zt' goes"}.get(name, "which float32 cannot hold")
     for precisions in ("float32", "float64,float32"):
-        miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value:g}, which float32 cannot hold",
+        miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value:g}, {reason}",
                       "-k", "tke", "--precision", precisions, small)
     change(small, name, index, value * 1e10)
     miniapp.passes("-k", "tke", "--precision", "float32", "--allow-nonfinite",
-                   *(["--allow-invalid"] if name == "dzw" else []), small)
+                   *(["--allow-invalid"] if name in ("dxu", "dzw") else []), small)
 
 
 def test_what_vanishes_on_land_is_land(miniapp, small, tmp_path):
@@ -579,8 +580,8 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     cells[:, y, x] = 1
     for name, mask in faces(cells, cyclic=False, halo=HALO).items():
         change(small, name, ..., mask)
-    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 on water",
-                  "-k", "tke",
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 "
+                  "on water", "-k", "tke",
                   small)
 
 

@@ -30,7 +30,7 @@ def water_of(values, name):
     """Where a field means something."""
     if values[name].ndim == 2:
         return values["kbot"] > 0
-    return values[{"u_wgrid": "maskU", "v_wgrid": "maskV"}.get(name, "maskT")] == 1
+    return values[{"u": "maskU", "v": "maskV"}.get(name.removesuffix("_wgrid"), "maskT")] == 1
 
 
 def zeros_on_land(values):
@@ -107,7 +107,8 @@ def masked(values, name, fill):
 
 
 LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc",
-        "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1"]
+        "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1",
+        "u", "v", "Nsqr", "K_diss_v", *fields.SOURCES_OF_TKE]
 
 
 # ---- ghosts ----
@@ -461,7 +462,8 @@ def test_masks_are_made_as_veros_does(miniapp, tmp_path, halo, cyclic):
                   for name, value in values.items()}
     values |= faces(values["maskT"], cyclic, halo)
     if not (halo or cyclic):
-        values["u_wgrid"][..., -1] = 0  # nothing flows through a wall
+        for name in ("u", "u_wgrid"):
+            values[name][..., -1] = 0  # nothing flows through a wall
     path = write(tmp_path / "in.h5", values, settings, halo, cyclic)
     whole, _ = results(miniapp, path)
     without(path, MASKS[1:])

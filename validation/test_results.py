@@ -14,6 +14,7 @@ import pytest
 import fields
 from conftest import (DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, change, read, replace,
                       write)
+from test_reading import faces
 
 # Section 5 of the interface
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
@@ -382,16 +383,23 @@ def test_an_output_may_be_0_everywhere(miniapp, small, tmp_path):
 
 # ---- outputs that are not finite ----
 
-# A spacing above 0 by which slopes overflow.
-OVERFLOWING = {"float64": 1e-300, "float32": 1e-37}
+# Of spacings above 0, by which slopes overflow.
+OVERFLOWING = {"float64": 1e-305, "float32": 1e-42}
+
+
+def overflow(path, precision="float64"):
+    """Narrow cells, but each as far from the next as both are wide."""
+    for name in ("dxt", "dxu"):
+        replace(path, name, read(path, name) * OVERFLOWING[precision])
 
 
 @pytest.mark.parametrize("precision", OVERFLOWING)
 @pytest.mark.parametrize("halo", [2, 0])
 def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision, halo):
     """They are named, with the first index in the output file, which is written."""
-    path = write(tmp_path / "in.h5", *ocean, halo=halo)
-    change(path, "dxu", 6, OVERFLOWING[precision])
+    closed = faces(ocean[0]["maskT"], cyclic=False, halo=halo)
+    path = write(tmp_path / "in.h5", ocean[0] | closed, ocean[1], halo=halo)
+    overflow(path, precision)
     output = tmp_path / "output.h5"
     words = [path, "-k", "eos,isoneutral", "-d", device, "--precision", precision]
     miniapp.passes(*words, "--allow-nonfinite", "-o", output)
@@ -417,11 +425,12 @@ def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision
 def test_index_of_what_is_not_finite_is_that_of_the_file(miniapp, ocean, tmp_path):
     """In a file from the surface down, too."""
     values = {name: value[::-1] if value.ndim == 3 or name in ("zt", "p", "dzt", "dzw") else value
-              for name, value in ocean[0].items() if name[:6] not in ("sample", "factor")}
+              for name, value in (ocean[0] | faces(ocean[0]["maskT"], False, 0)).items()
+              if name[:6] not in ("sample", "factor")}
     nz = len(values["zt"])
     values["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0)
     path = write(tmp_path / "in.h5", values, ocean[1], halo=0)
-    change(path, "dxu", 6, OVERFLOWING["float64"])
+    overflow(path)
     output = tmp_path / "output.h5"
     words = [path, "-k", "isoneutral"]
     miniapp.passes(*words, "--allow-nonfinite", "-o", output)
@@ -433,7 +442,7 @@ def test_index_of_what_is_not_finite_is_that_of_the_file(miniapp, ocean, tmp_pat
 def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):
     saved = tmp_path / "saved.json"
     words = [small, "-k", "isoneutral", "--resume", saved]
-    change(small, "dxu", 6, OVERFLOWING["float64"])
+    overflow(small)
     miniapp.fails(MISMATCH, "outputs are not finite", *words)
     miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite",
                   *words)

@@ -347,6 +347,7 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     }
     if (goes_on(status))
         status = first_of(status, check_missing(input, status == MINIAPP_DONE));
+    is_known &= !lacks_made(input); /* without masks, nothing tells what lies on water */
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);

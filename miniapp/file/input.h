@@ -101,6 +101,9 @@ enum miniapp_status find_names(struct miniapp_input *input,
  * be converted. */
 enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset);
 
+/* Whether a mask or kbot that is needed is not there. */
+bool lacks_made(const struct miniapp_input *input);
+
 /* All that are needed but missing, in one line. What masks can be made of is known only where the
  * datasets that are there can be read. */
 enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable);

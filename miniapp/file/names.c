@@ -234,7 +234,7 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
              lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "");
 }
 
-static bool lacks_made(const struct miniapp_input *input)
+bool lacks_made(const struct miniapp_input *input)
 {
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
         if (input->needed[id] && fields[id].is_made && !is_there(input, id))
