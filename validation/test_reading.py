@@ -249,7 +249,7 @@ def test_surface_first_by_its_coordinate(miniapp, basin, expected, tmp_path):
 
 
 @pytest.mark.parametrize("name, attributes, sign, is_turned", [
-    ("depth", {}, 1, True), ("depth", {}, -1, True), ("z", {"positive": "down"}, -1, True),
+    ("depth", {}, 1, True), ("depth", {}, -1, True), ("axes/depth", {}, 1, True), ("z", {"positive": "down"}, -1, True),
     ("z", {"standard_name": "height"}, -1, True), ("z", {}, 1, False)])
 def test_depths_below_0_are_heights(miniapp, basin, tmp_path, name, attributes, sign, is_turned):
     values = surface_first(basin[0])
@@ -285,6 +285,21 @@ def test_rows_from_the_north(miniapp, basin, plain, tmp_path):
     miniapp.passes("-k", "eos", plain)
     miniapp.fails(INPUT, r"plain\.h5: rows go from north to south, 'lat' from 4 to -4", plain)
     miniapp.passes("--allow-invalid", plain)
+
+
+def test_coordinates_in_a_group(miniapp, basin, plain):
+    """They say as much there, and outputs get them."""
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        file.create_group("axes")
+        file.move("lat", "axes/lat")
+    found, _ = results(miniapp, plain)
+    with h5py.File(plain.with_suffix(".out.h5")) as output, h5py.File(plain, "a") as file:
+        lat = file["axes/lat"][...]
+        np.testing.assert_array_equal(output["lat"][...], lat)
+        assert [scale.name for scale in output["dHdT"].dims[1].values()] == ["/lat"]
+        file["axes/lat"][...] = lat[::-1]
+    miniapp.fails(INPUT, r"plain\.h5: rows go from north to south, 'axes/lat' from 4 to -4", plain)
 
 
 @pytest.mark.parametrize("name", ["dzt", "dzw"])
