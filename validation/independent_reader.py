@@ -486,6 +486,9 @@ class Reader:
         if p is not None and ((p < -zt / 2 - 20).any() or (p > -2 * zt + 20).any()
                               or (np.diff(p) > 0).any()):
             raise Refused("p is not the pressure at zt")
+        zw = self.given("zw", fields)
+        if zw is not None and ((zw <= zt).any() or (zw[:-1] >= zt[1:]).any()):
+            raise Refused("zw does not lie between levels of zt")
 
     def check_distances(self, fields):
         for distance, width in (("dxu", "dxt"), ("dyu", "dyt")):

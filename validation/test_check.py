@@ -156,6 +156,12 @@ def test_heights_reversed(miniapp, plain):
     assert done.returncode == INPUT and re.search("mask.* below it is not: water reaches", done.stderr)
 
 
+@pytest.mark.parametrize("change", [lambda zw: zw[::-1], lambda zw: zw - 500, lambda zw: zw / 100])
+def test_upper_faces_lie_between_levels(miniapp, plain, change):
+    edit(plain, "zw", change)
+    is_refused(miniapp, plain, r"zw\[\d\] is .*, but 'zt' is .* there, and .* above")
+
+
 def test_air_pressure_may_lie_on_the_sea(miniapp, plain):
     edit(plain, "p", lambda p: p + 10.1325)
     miniapp.passes("-k", "eos", plain)

@@ -75,7 +75,7 @@ def test_deep_ocean(miniapp, kernel, device, tmp_path):
     """To 8000 dbar, where the quadrature of eos needs the most nodes."""
     values, settings = fields.make(**OCEANS["odd"] | {"nz": 31})
     deeper = 8000 / values["p"].max()
-    for name in ("p", "zt", "dzt", "dzw"):
+    for name in ("p", "zt", "zw", "dzt", "dzw"):
         values[name] = values[name] * deeper
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
 

@@ -59,6 +59,21 @@ enum miniapp_status check_pressure(struct miniapp_input *input, const double *p)
     return status;
 }
 
+/* A W point is the upper face of its T cell: it lies between two T points. */
+enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw)
+{
+    double *zt;
+    enum miniapp_status status = read_other(input, FIELD_zt, &zt);
+    for (size_t k = 0; zt && k < input->grid.nz && !status; k++) {
+        const double above = k + 1 < input->grid.nz ? zt[k + 1] : INFINITY;
+        if (isfinite(zw[k]) && (zw[k] <= zt[k] || zw[k] >= above))
+            status = fail(MINIAPP_INPUT, "%s: %s is %g, but 'zt' is %g there, and %g above",
+                          input->path, place_in_file(input, FIELD_zw, k), zw[k], zt[k], above);
+    }
+    free(zt);
+    return status;
+}
+
 /* ---- along x and y ---- */
 
 /* T points are as far apart as the halves of their cells are wide. */

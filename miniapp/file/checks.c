@@ -252,6 +252,7 @@ static enum miniapp_status check_line(struct miniapp_input *input, enum field_id
     case FIELD_dzt:
     case FIELD_dzw: return check_spacings(input, id, values);
     case FIELD_p: return check_pressure(input, values);
+    case FIELD_zw: return check_upper_faces(input, values);
     case FIELD_dxu: return check_distances(input, id, FIELD_dxt, values);
     case FIELD_dyu: return check_distances(input, id, FIELD_dyt, values);
     case FIELD_cosu: return check_cosines(input, values);

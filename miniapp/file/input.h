@@ -158,6 +158,7 @@ enum miniapp_status check_fields(struct miniapp_input *input);
 enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id,
                                    const double *values);
 enum miniapp_status check_pressure(struct miniapp_input *input, const double *p);
+enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw);
 enum miniapp_status check_distances(struct miniapp_input *input, enum field_id id,
                                     enum field_id widths, const double *distance);
 enum miniapp_status check_cosines(struct miniapp_input *input, const double *cosu);
