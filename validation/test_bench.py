@@ -490,7 +490,7 @@ def test_resume_with_other_settings(miniapp, small, tmp_path):
     path = tmp_path / "results.json"
     miniapp.passes(small, "--resume", path, "-k", "isoneutral")
     before = path.read_bytes()
-    miniapp.fails(INPUT, "its settings is 'eq_of_state_type=3 .* 'eq_of_state_type=5 ", small,
+    miniapp.fails(INPUT, "its settings is 'eq_of_state_type=3', .* 'eq_of_state_type=5'", small,
                   "--resume", path, "-k", "isoneutral", "--set", "eq_of_state_type=5")
     assert path.read_bytes() == before
 
