@@ -543,8 +543,9 @@ def test_what_is_missing_everywhere_tells_nothing(miniapp, basin, plain, expecte
     assert_same(found, {"dHdT": expected["dHdT"]})
     for name in ("salt", "temp", "kappaM"):
         put_fill(plain, name, np.full(basin[0][name].shape, np.nan), np.nan)
-    miniapp.fails(INPUT, r"plain\.h5: salt\[0, 0, 0\] is missing", "-k", "eos", plain)
-    miniapp.fails(INPUT, r"plain\.h5: 5 datasets are missing: 'maskT'", plain)
+    miniapp.fails(INPUT, r"plain\.h5: salt\[0, 0, 0\] is missing", "-k", "triad:c=salt", plain)
+    miniapp.fails(INPUT, r"plain\.h5: 2 datasets are missing: 'maskW'.*'kbot'", "-k", "tke_diffusivities",
+                  plain)
 
 
 # ---- packed data ----
