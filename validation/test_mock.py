@@ -120,6 +120,8 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
 # ---- what the runtime does ----
 
 def test_a_thread_a_point(llvm):
+    listing = llvm.run("--list-devices").stdout
+    assert "; 1048576 points take 8192 blocks of 128 threads; an empty kernel takes " in listing
     llvm.json("-d", "gpu", "-k", "triad", "--shape", "100x100x48", GRID)
     assert set(llvm.launches("triad_offload_float64")) == {(100 * 100 * 48 // 128, 128)}
 

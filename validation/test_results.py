@@ -136,6 +136,17 @@ def stored_setting(path, name):
         return file.attrs.get(name)
 
 
+# Values that show where another number would not, and what has to be set for a setting to count.
+OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min": 1,
+          "kappaM_max": 1e-4, "kappaH_min": 1}
+NEEDED = {"clamp_enthalpy": {"eq_of_state_type": 5}, "Prandtl_tke0": {"enable_Prandtl_tke": 0}}
+
+
+def another(name, default):
+    return 1 - default if name.startswith(("enable_", "clamp_")) else OTHERS.get(
+        name, 3 * default + 0.001)
+
+
 @pytest.mark.kernels_that_read("setting")
 def test_settings_take_effect(miniapp, kernel, small, tmp_path):
     """Default, then the file's, then the command line's; seen by the outputs."""
@@ -145,11 +156,14 @@ def test_settings_take_effect(miniapp, kernel, small, tmp_path):
         return np.concatenate([read(path, output.name).ravel() for output in kernel.outputs])
 
     listing = miniapp.passes("--list-kernels")
-    original = run()
     for name in kernel.settings:
         default = float(re.search(rf"setting {name} +\[([^]]+)\]", listing)[1])
-        stored = stored_setting(small, name)
-        other = 2.0 if name == "eq_of_state_type" else 3 * default + 0.001
+        needed = NEEDED.get(name, {})
+        before = {other: stored_setting(small, other) for other in needed}
+        edit(small, "/", **needed)
+        original, stored = run(), stored_setting(small, name)
+        stored = default if stored is None else stored
+        other = another(name, default)
         changed = run("--set", f"{name}={other}")
         assert not np.array_equal(original, changed), f"{name} has no effect"
         edit(small, "/", **{name: other})
@@ -157,7 +171,7 @@ def test_settings_take_effect(miniapp, kernel, small, tmp_path):
         np.testing.assert_array_equal(run("--set", f"{name}={stored}"), original)
         edit(small, "/", **{name: None})
         np.testing.assert_array_equal(run(), run("--set", f"{name}={default}"))
-        edit(small, "/", **{name: stored})
+        edit(small, "/", **{name: stored}, **before)
 
 
 def test_other_sizes_give_finite_results(miniapp, small, kernel, tmp_path):

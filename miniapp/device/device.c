@@ -248,6 +248,14 @@ double miniapp_device_empty_call(const struct miniapp_device *device)
     return device->backend->empty_call ? device->backend->empty_call(device->number) : 0;
 }
 
+void miniapp_device_geometry(const struct miniapp_device *device, int points, int *blocks,
+                             int *threads)
+{
+    *blocks = *threads = 0;
+    if (device->backend->geometry)
+        device->backend->geometry(device->number, points, blocks, threads);
+}
+
 bool miniapp_device_describe(int number, char *text, size_t size)
 {
     char long_text[DEVICE_TEXT] = "", reason[DEVICE_TEXT] = "";

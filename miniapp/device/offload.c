@@ -122,6 +122,19 @@ static double empty_call(int number)
     return seconds_now() - start;
 }
 
+static void geometry(int number, int points, int *blocks, int *threads)
+{
+    int all = 0, in_each = 0;
+#pragma omp target teams distribute parallel for device(number) map(from : all, in_each)
+    for (int i = 0; i < points; i++)
+        if (i == 0) {
+            all = omp_get_num_teams();
+            in_each = omp_get_num_threads();
+        }
+    *blocks = all;
+    *threads = in_each;
+}
+
 /* The reason why the runtime has no device of that number. */
 static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
@@ -223,6 +236,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .kind = MINIAPP_OFFLOAD_KIND,
     .describe = describe,
     .empty_call = empty_call,
+    .geometry = geometry,
     .open = open_device,
     .functions = functions,
     .select = omp_set_default_device,

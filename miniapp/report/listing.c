@@ -96,6 +96,16 @@ static double empty_call(const struct miniapp_device *device)
     return timing.median;
 }
 
+static void list_usable(FILE *stream, const char *text, const struct miniapp_device *device)
+{
+    enum { POINTS = 1 << 20 };
+    int blocks, threads;
+    miniapp_device_geometry(device, POINTS, &blocks, &threads);
+    print_line(stream,
+            "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
+            miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
+}
+
 /* A line for a device; false, and why, where none has that number. */
 static bool list_offload(FILE *stream, int number, char *text, size_t size)
 {
@@ -110,8 +120,7 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     if (failed)
         print_line(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
     else
-        print_line(stream, "gpu:%-2d %s; an empty kernel takes %.3g us\n", number, text,
-                   1e6 * empty_call(device));
+        list_usable(stream, text, device);
     miniapp_device_close(device);
     return true;
 }
