@@ -742,7 +742,7 @@ def test_snapshot_without_tke_and_on_metres(made, tmp_path):
     ("missing: dxt, dzw, expected in Veros's snapshot", drop("dxt", "dzw"), ["--time", "1"]),
     ("missing: tke, eke, expected", drop("tke", "eke"), ["--time", "1"]),
     ("missing: beta", drop("beta"), ["--time", "1"]),
-    ("u_wgrid is not finite everywhere", lambda file: file["u"].write_direct(
+    ("u is not finite everywhere", lambda file: file["u"].write_direct(
         np.full(file["u"].shape, np.inf)), ["--time", "1"]),
     ("missing: forc_tke_surface", drop("forc_tke_surface"), ["--time", "1"]),
     ("'setup_settings' cannot be read", lambda file: file.attrs.modify("setup_settings", "{"),
