@@ -283,7 +283,7 @@ class Reader:
         zt = self.load("zt")
         if zt is not None:
             return len(zt) > 1 and bool(all(np.diff(zt) < 0) and zt[0] <= 0)
-        for name in FIELDS:
+        for name in sorted(self.wanted, key=list(FIELDS).index):
             dataset = self.find(name)
             if dataset is not None and "z" in FIELDS[name].axes:
                 coordinate = self.vertical_coordinate(name, dataset)
@@ -516,13 +516,15 @@ class Reader:
 
     def check_faces(self, fields):
         """None is open beside land or in a wall; nothing flows through a wall where no mask closes it."""
-        for mask, flow in (("maskU", "u_wgrid"), ("maskV", "v_wgrid")):
+        ends = {"maskU": (..., -1), "maskV": (slice(None), -1), "maskW": (slice(0, 0),)}
+        for mask, flow in (("maskU", "u"), ("maskV", "v"), ("maskU", "u_wgrid"), ("maskV", "v_wgrid"),
+                           ("maskW", "w_wgrid")):
             has_mask = self.find(mask) is not None
             values = fields.get(mask if has_mask else flow)
             cells = None if values is None else self.water_cells()
             if cells is None:
                 continue
-            at_end = (..., -1) if mask == "maskU" else (slice(None), -1)
+            at_end = ends[mask]
             wrong = (values == 1) & ~self.between(mask, cells)
             if self.find_ghosts():
                 wrong[at_end] = False  # it leads out
