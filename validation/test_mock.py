@@ -8,7 +8,9 @@ NVIDIA's driver, about threads that really run at once, or about speed.
 import json
 import os
 import re
+import shlex
 import subprocess
+from multiprocessing.pool import ThreadPool
 
 import pytest
 
@@ -16,6 +18,7 @@ from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK,
                       read)
 from processes import executable
 from test_gpu_check import check_all_steps
+from test_paper import load_script
 
 MOCK = HERE / "mock"
 ODD = ("--shape", "37x23x11")  # nothing in it is a multiple of a warp
@@ -26,9 +29,9 @@ ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.
 class Mock:
     """The program on the mock. Settings are the driver's, as in `gpus="70,90"`."""
 
-    def __init__(self, miniapp, folder, is_llvm):
+    def __init__(self, miniapp, folder, is_llvm, image):
         self.miniapp, self.cache, self.log_path = miniapp, folder, folder / "log"
-        self.is_llvm = is_llvm
+        self.is_llvm, self.image = is_llvm, image
         subprocess.run([MOCK / "run", "true"], check=True,
                        env={**os.environ, "MOCK_CACHE": str(folder)})
 
@@ -38,6 +41,7 @@ class Mock:
                      if name.islower()}
         return {"LD_LIBRARY_PATH": str(self.cache), "PATH": f"{MOCK}:{os.environ['PATH']}",
                 "MOCK_CACHE": str(self.cache), "MOCK_LOG": str(self.log_path),
+                "MOCK_IMAGE": str(self.image or ""),
                 # GCC starts some threads for each, and many of them wait
                 "MOCK_MULTIPROCESSORS": "132" if self.is_llvm else "8", **variables,
                 **{name: value for name, value in settings.items() if name.isupper()}}
@@ -60,13 +64,35 @@ class Mock:
             self.log(), re.MULTILINE)]
 
 
+def compile_to_ptx(one, path):
+    """The PTX that a command of the build hands to ptxas, for one of its GPUs."""
+    words = [word for word in shlex.split(one["command"]) if not word.startswith("--offload-arch=")]
+    words[words.index("-o") + 1] = path.with_suffix(".o")
+    subprocess.run([*words, "--offload-arch=sm_90", f"--ptxas-path={path.parent / 'ptxas'}"],
+                   check=True, cwd=one["directory"], env={**os.environ, "PAPER_PTX": str(path)})
+    return path
+
+
+def image_of(miniapp, folder):
+    """What runs in the place of a build's machine code for sm_90: its PTX, of the same commands."""
+    commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
+    ours = [one for one in commands if re.search("-D(PHYSICS|MINIAPP)_OFFLOAD", one["command"])]
+    executable(folder / "ptxas", load_script().KEEP_PTX)
+    with ThreadPool(os.cpu_count()) as pool:
+        files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx")
+                                              for number, one in enumerate(ours)])
+    subprocess.run([MOCK / "ptxas", "-o", folder / "image.so", *files], check=True)
+    return folder / "image.so"
+
+
 @pytest.fixture(scope="module")
 def mock(miniapp, tmp_path_factory):
-    """With any build whose code is assembled at start: that of NVIDIA's tools runs on no mock."""
     version = miniapp.run("--version").stdout
-    if " nvidia:" not in version or "(machine code" in version:
-        pytest.skip("needs a build for NVIDIA's GPUs that holds bitcode or PTX")
-    return Mock(miniapp, tmp_path_factory.mktemp("mock"), "(bitcode" in version)
+    if " nvidia:" not in version:
+        pytest.skip("needs a build for NVIDIA's GPUs")
+    folder = tmp_path_factory.mktemp("mock")
+    image = image_of(miniapp, folder) if "(machine code" in version else None
+    return Mock(miniapp, folder, "(PTX" not in version, image)
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +101,14 @@ def llvm(mock):
     if not mock.is_llvm:
         pytest.skip("looks at what LLVM's runtime does, and PTX that ptxas may not contract")
     return mock
+
+
+@pytest.fixture(scope="module")
+def bitcode(llvm):
+    """The same, of a build that holds bitcode."""
+    if llvm.image:
+        pytest.skip("looks at how bitcode is compiled at start")
+    return llvm
 
 
 # ---- results ----
@@ -178,11 +212,11 @@ def double_a_constant(body):
                   lambda found: f"{int(found[0], 16) + (1 << 52):016X}", body, count=1)
 
 
-def test_changed_constant(llvm, tmp_path):
+def test_changed_constant(bitcode, tmp_path):
     """It fails its own kernel, and no other."""
-    object_of = changed(llvm, tmp_path, ("eos_offload_float64", "triad_offload_float64"),
+    object_of = changed(bitcode, tmp_path, ("eos_offload_float64", "triad_offload_float64"),
                         double_a_constant)
-    done = llvm.run("-d", "gpu", "-k", "eos", "-k", "triad", "--validate", GRID_REFERENCE,
+    done = bitcode.run("-d", "gpu", "-k", "eos", "-k", "triad", "--validate", GRID_REFERENCE,
                     "--format", "json", GRID, **object_of)
     assert done.returncode == MISMATCH, done
     passed = {one["kernel"]: one["passed"] for one in json.loads(done.stdout)["validation"]}
@@ -192,11 +226,11 @@ def test_changed_constant(llvm, tmp_path):
 @pytest.mark.parametrize("offset,complaint", [
     (8, "access to memory that is not allocated"), (4, "misaligned access"),
     (1 << 43, "access outside the device's memory")])
-def test_shifted_index(llvm, tmp_path, offset, complaint):
-    object_of = changed(llvm, tmp_path, ("triad_offload_float64",), lambda body: re.sub(
+def test_shifted_index(bitcode, tmp_path, offset, complaint):
+    object_of = changed(bitcode, tmp_path, ("triad_offload_float64",), lambda body: re.sub(
         r"(st\.global\.f64\s+\[%\w+)\]", rf"\g<1>+{offset}]", body))
     output = tmp_path / "out.h5"
-    done = llvm.run("-d", "gpu", "-k", "triad", "-o", output, GRID, **object_of)
+    done = bitcode.run("-d", "gpu", "-k", "triad", "-o", output, GRID, **object_of)
     assert done.returncode == DEVICE and not output.exists(), done
     assert "median" not in done.stdout
     assert f"triad_offload_float64_l16: {complaint}, address 0x" in done.stderr
@@ -227,15 +261,20 @@ def test_gpu_that_is_too_old(mock):
     done = mock.run("-d", "gpu", "-k", "triad", GRID, gpus="70")
     assert done.returncode == DEVICE and not done.stdout
     assert_one_line(done.stderr)
-    assert re.search("code does not fit GPU 0, which is mock GPU .*, nvidia:sm_70$", done.stderr)
+    assert re.search("code (does not fit|fits).* GPU 0,? .*is mock GPU .*, nvidia:sm_70$",
+                     done.stderr)
 
 
 def test_two_gpus_of_which_one_fits(mock):
-    listing = mock.run("--list-devices", gpus="70,90").stdout.splitlines()
-    assert [line[:5] for line in listing] == ["cpu  ", "gpu:0", "gpu:1"]
-    assert "cannot be used" in listing[1] and "DOES NOT FIT" in listing[1]
-    assert "an empty kernel takes" in listing[2] and "mock GPU" in listing[2]
-    assert mock.json("-d", "gpu:1", "-k", "triad", GRID, gpus="70,90")["results"]
+    """It has the second number, but with machine code, of which LLVM counts only GPUs that fit."""
+    listing = mock.run("--list-devices", gpus="70,90").stdout
+    unfit, = re.findall("^(gpu:[01])  cannot be used: .* nvidia:sm_70, .* DOES NOT FIT", listing,
+                        re.MULTILINE)
+    fits, = re.findall("^(gpu:[01])  mock GPU .*, nvidia:sm_90, .* an empty kernel takes", listing,
+                       re.MULTILINE)
+    assert (unfit, fits) == (("gpu:1", "gpu:0") if mock.image else ("gpu:0", "gpu:1"))
+    assert mock.json("-d", fits, "-k", "triad", GRID, gpus="70,90")["results"]
+    assert mock.run("-d", unfit, "-k", "triad", GRID, gpus="70,90").returncode == DEVICE
 
 
 def test_memory_that_is_short(mock):
@@ -254,17 +293,17 @@ def test_auto_takes_the_gpu(mock):
 # ---- ptxas at start ----
 
 @pytest.mark.parametrize("name", ["gpu", "auto"])
-def test_ptxas_that_is_missing(llvm, tmp_path, name):
-    done = llvm.run("-d", name, "-k", "triad", GRID, PATH=str(tmp_path))
+def test_ptxas_that_is_missing(bitcode, tmp_path, name):
+    done = bitcode.run("-d", name, "-k", "triad", GRID, PATH=str(tmp_path))
     assert done.returncode == (DEVICE if name == "gpu" else DONE), done
     assert_one_line(done.stderr)
     assert "no ptxas is in the PATH" in done.stderr and "install a CUDA toolkit" in done.stderr
-    assert "cannot be used" in llvm.run("--list-devices", PATH=str(tmp_path)).stdout
+    assert "cannot be used" in bitcode.run("--list-devices", PATH=str(tmp_path)).stdout
 
 
-def test_ptxas_that_fails(mock, tmp_path):
+def test_ptxas_that_fails(bitcode, tmp_path):
     executable(tmp_path / "ptxas", "#!/bin/sh\necho 'made up' >&2\nexit 1\n")
-    done = mock.run("-d", "gpu", "-k", "triad", GRID, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    done = bitcode.run("-d", "gpu", "-k", "triad", GRID, PATH=f"{tmp_path}:{os.environ['PATH']}")
     assert done.returncode == DEVICE and not done.stdout, done
     assert done.stderr.endswith("miniapp: the offload runtime gave up on the device\n")
 

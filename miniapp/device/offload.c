@@ -52,6 +52,8 @@ static const struct kernel_functions *functions(enum miniapp_precision precision
 }
 
 enum { IS_EMULATED = MINIAPP_OFFLOAD_KIND == TARGET_EMULATED };
+_Static_assert(!IS_EMULATED || !MINIAPP_OFFLOAD_ASSEMBLED_AT_START,
+               "CMake says that machine code is assembled at start");
 
 static bool fits(const struct gpu *gpu)
 {

@@ -19,6 +19,14 @@ WEAK void f_free(struct ptx_thread *t, const uint8_t *const *A, uint8_t *R)
     ptx.release(address);
 }
 
+/* LLVM's offload linker adds this one behind all others. */
+WEAK void f___kmpc_get_hardware_thread_id_in_block(struct ptx_thread *t, const uint8_t *const *A,
+                                                   uint8_t *R)
+{
+    (void)A;
+    memcpy(R, &t->tid[0], sizeof(t->tid[0]));
+}
+
 /* Only the format is printed, of the messages before an abort. */
 void f_vprintf(struct ptx_thread *t, const uint8_t *const *A, uint8_t *R)
 {
