@@ -9,6 +9,9 @@ install(TARGETS miniapp DESTINATION bin)
 if(TARGET miniapp_offload)
   install(TARGETS miniapp_offload DESTINATION lib)
 endif()
+if(TARGET miniapp_libcuda)
+  install(TARGETS miniapp_libcuda DESTINATION lib)
+endif()
 
 # ---- the library ----
 

@@ -19,6 +19,9 @@ int cuDeviceGetName(char *name, int length, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 { *value = attribute == 75 ? MAJOR : attribute == 76 ? MINOR : -1; return device != 7; }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = 16000000000; return device != 7; }
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{ *flags = 0; *active = 0; return device != 7; }
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) { return device != 7 || flags != 1; }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = context; return device != 7; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return device != 7; }
 int cuCtxPushCurrent_v2(void *context) { return context == NULL; }

@@ -49,12 +49,17 @@ def test_file_without_limits(clang, tmp_path):
     assert done.returncode == 1 and done.stderr.count("has no limits\n") == 2, done
 
 
-@pytest.fixture
-def script():
+def load_script():
+    """run/paper as a module."""
     loader = importlib.machinery.SourceFileLoader("paper", str(HERE.parent / "run" / "paper"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("paper", loader))
     loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def script():
+    return load_script()
 
 
 def test_nest_of_a_new_kernel(script):

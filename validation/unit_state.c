@@ -797,8 +797,8 @@ static void settings_of_a_state(void **state)
     set_inputs(ocean, sequence_of("tke"));
     assert_done(miniapp_plan_create(ocean, sequence_of("tke"), NULL, &plan));
     assert_done(miniapp_state_set_setting(ocean, "c_eps", 1e-60));
-    assert_done(miniapp_state_set_setting(ocean, "iso_dslope", 1e300));
-    const char *const message = "setting 'c_eps' is 1e-60, which float32 cannot hold";
+    assert_done(miniapp_state_set_setting(ocean, "iso_dslope", 1e-300));
+    const char *const message = "tke: setting 'c_eps' is 1e-60, which float32 cannot hold";
     assert_refused(miniapp_plan_run(plan), MINIAPP_USAGE, message);
     assert_refused(miniapp_plan_create(ocean, sequence_of("tke"), NULL, &none), MINIAPP_USAGE,
                    message);
@@ -859,6 +859,9 @@ static void devices(void **state)
     assert_int_equal(miniapp_device_takes_host_memory(device), on_host || is_emulated);
     assert_true(on_host ? miniapp_device_empty_call(device) == 0
                         : miniapp_device_empty_call(device) > 0);
+    int blocks, threads;
+    miniapp_device_geometry(device, 100, &blocks, &threads);
+    assert_int_equal(blocks > 0 && threads > 0, !on_host);
     assert_true(miniapp_device_name(device)[0] != '\0');
 }
 

@@ -42,6 +42,10 @@ MINIAPP_API bool miniapp_device_takes_host_memory(const struct miniapp_device *d
 /* The seconds that one call of an empty kernel took; 0 on the host. */
 MINIAPP_API double miniapp_device_empty_call(const struct miniapp_device *device);
 
+/* How a nest of so many points runs: its blocks, and the threads in each; zeros on the host. */
+MINIAPP_API void miniapp_device_geometry(const struct miniapp_device *device, int points,
+                                         int *blocks, int *threads);
+
 /* Describes the offload device of that number, whether or not it can be used. If there is none, it
  * gives the reason and returns false. */
 MINIAPP_API bool miniapp_device_describe(int number, char *text, size_t size);

@@ -32,6 +32,9 @@ struct backend {
     /* The seconds that a call of an empty kernel took. */
     double (*empty_call)(int number);
 
+    /* The blocks and threads of a nest of so many points. */
+    void (*geometry)(int number, int points, int *blocks, int *threads);
+
     /* The kernels of a precision. They run on the device that this thread selected last. */
     const struct kernel_functions *(*functions)(enum miniapp_precision precision);
     void (*select)(int number);

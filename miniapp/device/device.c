@@ -1,5 +1,6 @@
 #include "device.h"
 #include "build.h"
+#include "driver.h"
 #include "host.h"
 #include "status.h"
 
@@ -36,16 +37,28 @@ static void up(char path[PATH_MAX])
         *slash = '\0';
 }
 
-/* The module lies beside the shared library, lib/miniapp-offload.so, or in lib beside the program's
- * bin. */
-static void module_path(char path[PATH_MAX])
+/* A module lies beside the shared library, in lib, or in lib beside the program's bin. */
+static void module_path(const char *name, char path[PATH_MAX])
 {
-    static const char module[] = "/lib/miniapp-offload.so";
     char folder[PATH_MAX];
     own_path(folder);
     up(folder);
     up(folder);
-    snprintf(path, PATH_MAX, "%.*s%s", (int)(PATH_MAX - sizeof(module)), folder, module);
+    snprintf(path, PATH_MAX, "%.*s/lib/%s", (int)(PATH_MAX - strlen(name) - 6), folder, name);
+}
+
+/* LLVM's runtime starts when the offload module is loaded. For NVIDIA's GPUs it wants libcuda.so,
+ * which only packages for developers have: a library of ours has that name and brings libcuda.so.1,
+ * the driver itself. It is built for this runtime only, and cannot be loaded without a driver. */
+static void prepare_llvm(void)
+{
+    char path[PATH_MAX];
+    module_path("miniapp-libcuda.so", path);
+    if (!dlopen(path, RTLD_NOW))
+        return;
+    /* a thread takes one point, not a 3,200th of a block's share: see docs/gpus.md */
+    setenv("LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", "false", 0);
+    driver_spin();
 }
 
 /* The offload runtime ends the process if a kernel does not start. We report that as a device that
@@ -72,7 +85,7 @@ static void runtime_ended(int status, void *nothing)
 static const struct backend *load_module(char reason[DEVICE_TEXT])
 {
     char path[PATH_MAX];
-    module_path(path);
+    module_path("miniapp-offload.so", path);
     if (access(path, R_OK) != 0) {
         snprintf(reason, DEVICE_TEXT,
                  "this build has no offload; configure it with the preset "
@@ -83,6 +96,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
         signal(SIGABRT, runtime_gave_up);
         on_exit(runtime_ended, NULL);
     }
+    prepare_llvm();
     /* global: libomp finds libomptarget, which the module brings, by symbols' names */
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const struct backend *backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
@@ -115,12 +129,23 @@ static bool open_host(struct miniapp_device *device, char reason[DEVICE_TEXT])
     return host_backend.open(0, device->name, reason);
 }
 
+/* LLVM's runtime crashes where it cannot compile bitcode, for example if ptxas fails. */
+static bool open_guarded(struct miniapp_device *device, char reason[DEVICE_TEXT])
+{
+    if (!owns_process())
+        return device->backend->open(device->number, device->name, reason);
+    void (*const before)(int) = signal(SIGSEGV, runtime_gave_up);
+    const bool is_open = device->backend->open(device->number, device->name, reason);
+    signal(SIGSEGV, before);
+    return is_open;
+}
+
 static bool open_offload(int number, struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     device->number = number;
     device->backend = load_offload(reason);
     snprintf(device->label, sizeof(device->label), "gpu:%d", number);
-    return device->backend && device->backend->open(number, device->name, reason);
+    return device->backend && open_guarded(device, reason);
 }
 
 /* The number in "gpu", "gpu:2", "auto" or "nvidia:2", or -1 if the name is none of these. Sets
@@ -221,6 +246,14 @@ bool miniapp_device_takes_host_memory(const struct miniapp_device *device)
 double miniapp_device_empty_call(const struct miniapp_device *device)
 {
     return device->backend->empty_call ? device->backend->empty_call(device->number) : 0;
+}
+
+void miniapp_device_geometry(const struct miniapp_device *device, int points, int *blocks,
+                             int *threads)
+{
+    *blocks = *threads = 0;
+    if (device->backend->geometry)
+        device->backend->geometry(device->number, points, blocks, threads);
 }
 
 bool miniapp_device_describe(int number, char *text, size_t size)

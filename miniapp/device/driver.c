@@ -10,6 +10,8 @@ static struct {
     int (*cuDeviceGetName)(char *name, int length, int device);
     int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
     int (*cuDeviceTotalMem_v2)(size_t *bytes, int device);
+    int (*cuDevicePrimaryCtxGetState)(int device, unsigned *flags, int *active);
+    int (*cuDevicePrimaryCtxSetFlags_v2)(int device, unsigned flags);
     int (*cuDevicePrimaryCtxRetain)(void **context, int device);
     int (*cuDevicePrimaryCtxRelease_v2)(int device);
     int (*cuCtxPushCurrent_v2)(void *context);
@@ -18,6 +20,7 @@ static struct {
 } driver;
 
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CUdevice_attribute */
+enum { SPIN = 1 };                                     /* CUctx_flags */
 
 static bool load_driver(void)
 {
@@ -39,6 +42,8 @@ static bool load_driver(void)
     LOOK_UP(cuDeviceGetName);
     LOOK_UP(cuDeviceGetAttribute);
     LOOK_UP(cuDeviceTotalMem_v2);
+    LOOK_UP(cuDevicePrimaryCtxGetState);
+    LOOK_UP(cuDevicePrimaryCtxSetFlags_v2);
     LOOK_UP(cuDevicePrimaryCtxRetain);
     LOOK_UP(cuDevicePrimaryCtxRelease_v2);
     LOOK_UP(cuCtxPushCurrent_v2);
@@ -78,4 +83,17 @@ bool driver_gpu(int number, struct gpu *gpu)
     gpu->target = (struct target){.kind = TARGET_NVIDIA, .number = 10 * major + minor};
     gpu->free_bytes = free_memory(device);
     return true;
+}
+
+/* The context stays until the process ends. One that another part of the process has made stays as
+ * it is. */
+void driver_spin(void)
+{
+    int device, is_active;
+    unsigned flags;
+    void *context;
+    for (int number = 0; load_driver() && !driver.cuDeviceGet(&device, number); number++)
+        if (!driver.cuDevicePrimaryCtxGetState(device, &flags, &is_active) && !is_active &&
+            !driver.cuDevicePrimaryCtxSetFlags_v2(device, SPIN))
+            driver.cuDevicePrimaryCtxRetain(&context, device);
 }

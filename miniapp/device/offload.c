@@ -6,6 +6,7 @@
 #include "build.h"
 #include "clock.h"
 #include "driver.h"
+#include "jit.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -51,11 +52,27 @@ static const struct kernel_functions *functions(enum miniapp_precision precision
 }
 
 enum { IS_EMULATED = MINIAPP_OFFLOAD_KIND == TARGET_EMULATED };
+_Static_assert(!IS_EMULATED || !MINIAPP_OFFLOAD_ASSEMBLED_AT_START,
+               "CMake says that machine code is assembled at start");
 
-/* OpenMP says nothing about a device, so NVIDIA's driver is asked, which is loaded by then. */
+static bool fits(const struct gpu *gpu)
+{
+    return targets_fit(MINIAPP_OFFLOAD_TARGETS, MINIAPP_OFFLOAD_ASSEMBLED_AT_START, &gpu->target);
+}
+
+/* OpenMP says nothing about a device, so NVIDIA's driver is asked, which is loaded by then. The
+ * runtime does not count GPUs that machine code does not fit: here they come behind the others. */
 static bool ask_driver(int number, struct gpu *gpu)
 {
-    return MINIAPP_OFFLOAD_KIND == TARGET_NVIDIA && driver_gpu(number, gpu);
+    if (MINIAPP_OFFLOAD_KIND != TARGET_NVIDIA)
+        return false;
+    if (MINIAPP_OFFLOAD_ASSEMBLED_AT_START)
+        return driver_gpu(number, gpu);
+    for (int wanted = 1; wanted >= 0; wanted--)
+        for (int i = 0; driver_gpu(i, gpu); i++)
+            if (fits(gpu) == wanted && number-- == 0)
+                return true;
+    return false;
 }
 
 static void name_device(int number, char name[DEVICE_TEXT])
@@ -73,8 +90,6 @@ static void name_device(int number, char name[DEVICE_TEXT])
 
 static void describe_gpu(const struct gpu *gpu, char text[DEVICE_TEXT])
 {
-    const bool fits =
-        targets_fit(MINIAPP_OFFLOAD_TARGETS, MINIAPP_OFFLOAD_ASSEMBLED_AT_START, &gpu->target);
     char target[TARGET_TEXT], free_text[64] = "";
     target_print(&gpu->target, target);
     if (gpu->free_bytes)
@@ -82,7 +97,7 @@ static void describe_gpu(const struct gpu *gpu, char text[DEVICE_TEXT])
                  (double)gpu->free_bytes / 1e9);
     snprintf(text, DEVICE_TEXT, "%s, %s, %.1f GB%s; this build's %s code %s", gpu->name, target,
              (double)gpu->bytes / 1e9, free_text, MINIAPP_OFFLOAD_TARGETS,
-             fits ? "fits" : "DOES NOT FIT");
+             fits(gpu) ? "fits" : "DOES NOT FIT");
 }
 
 static bool describe(int number, char text[DEVICE_TEXT])
@@ -109,6 +124,19 @@ static double empty_call(int number)
     return seconds_now() - start;
 }
 
+static void geometry(int number, int points, int *blocks, int *threads)
+{
+    int all = 0, in_each = 0;
+#pragma omp target teams distribute parallel for device(number) map(from : all, in_each)
+    for (int i = 0; i < points; i++)
+        if (i == 0) {
+            all = omp_get_num_teams();
+            in_each = omp_get_num_threads();
+        }
+    *blocks = all;
+    *threads = in_each;
+}
+
 /* The reason why the runtime has no device of that number. */
 static void explain_absence(int number, char reason[DEVICE_TEXT])
 {
@@ -124,12 +152,27 @@ static void explain_absence(int number, char reason[DEVICE_TEXT])
              target);
 }
 
+/* The runtimes try to assemble code even for GPUs that are too old for it. */
+static bool is_too_old(int number, char reason[DEVICE_TEXT])
+{
+    struct gpu gpu;
+    char target[TARGET_TEXT];
+    if (!ask_driver(number, &gpu) || fits(&gpu))
+        return false;
+    target_print(&gpu.target, target);
+    snprintf(reason, DEVICE_TEXT, "this build's %s code does not fit GPU %d, which is %s, %s",
+             MINIAPP_OFFLOAD_TARGETS, number, gpu.name, target);
+    return true;
+}
+
 static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
     if (number >= device_count()) {
         explain_absence(number, reason);
         return false;
     }
+    if (is_too_old(number, reason) || (MINIAPP_OFFLOAD_IS_BITCODE && !jit_is_ready(reason)))
+        return false;
     if (!runs_on_device(number)) {
         snprintf(reason, DEVICE_TEXT, "a probe was run by the host instead%s",
                  getenv("OMP_TARGET_OFFLOAD") ? "; OMP_TARGET_OFFLOAD is set" : "");
@@ -195,6 +238,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .kind = MINIAPP_OFFLOAD_KIND,
     .describe = describe,
     .empty_call = empty_call,
+    .geometry = geometry,
     .open = open_device,
     .functions = functions,
     .select = omp_set_default_device,

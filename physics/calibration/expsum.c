@@ -23,7 +23,7 @@ void VARIANT(expsum)(const struct kernel_call *call)
 
     SLABS(z0, z1, nz, ny * nx)
     SLABS(y0, y1, ny, nx)
-    PARALLEL_ROWS_SUM(total)
+    PARALLEL_ROWS_SUM(total, (ptrdiff_t)(z1 - z0) * (y1 - y0) * nx)
     for (count z = z0; z < z1; z++)
         for (count y = y0; y < y1; y++)
             for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {

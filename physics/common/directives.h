@@ -21,8 +21,8 @@
  * Each point is computed by the same instructions however the rows are shared, so results do
  * not depend on the number of threads.
  *
- * PARALLEL_ROWS_SUM(total) and ALONG_X_SUM(sum) are the same for nests that add up. ONCE is a
- * statement that writes a single element.
+ * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are the same for nests that add up, in so
+ * many turns of the loops. ONCE is a statement that writes a single element.
  *
  * Offload by Clang: a part is one point, the outer loops are one space, and neighbouring threads
  * take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that is not
@@ -42,7 +42,7 @@
 #if !defined(PHYSICS_OFFLOAD)
 #define PARALLEL_ROWS _Pragma("omp parallel for collapse(2) schedule(static)")
 #define PARALLEL_COLUMNS _Pragma("omp parallel for schedule(static)")
-#define PARALLEL_ROWS_SUM(total)                                                                   \
+#define PARALLEL_ROWS_SUM(total, turns)                                                            \
     PRAGMA(omp parallel for collapse(2) schedule(static) reduction(+:total))
 #define ONCE
 #define ROW_PART(nx) (nx)
@@ -54,9 +54,9 @@
     PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer))
 #define PARALLEL_COLUMNS                                                                           \
     PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
-#define PARALLEL_ROWS_SUM(total)                                                                   \
+#define PARALLEL_ROWS_SUM(total, turns)                                                            \
     PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)   \
-           map(tofrom:total) reduction(+:total))
+           map(tofrom:total) reduction(+:total) num_teams(blocks_of_sum(turns)))
 #define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
@@ -67,7 +67,7 @@
     PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
 #define PARALLEL_COLUMNS                                                                           \
     PRAGMA(omp target teams distribute parallel for defaultmap(firstprivate:pointer))
-#define PARALLEL_ROWS_SUM(total)                                                                   \
+#define PARALLEL_ROWS_SUM(total, turns)                                                            \
     PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)   \
            map(tofrom:total) reduction(+:total))
 #define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
@@ -109,6 +109,19 @@ static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
     const ptrdiff_t fit = MOST_TURNS / (turns > 0 ? turns : 1);
     const ptrdiff_t most = fit > 0 ? fit : 1;
     return (count)(cells - begin <= most ? cells : begin + most);
+}
+
+/* The blocks of Clang's nests that add up; 0 are as many as the runtime likes. On GPUs it has
+ * places for the sums of 1,024 blocks, and each block beyond waits until those before it are done.
+ * All other nests take a turn a thread, in blocks of 128. */
+static inline int blocks_of_sum(ptrdiff_t turns)
+{
+#if defined(PHYSICS_EMULATED)
+    return (void)turns, 0;
+#else
+    const ptrdiff_t blocks = (turns + 127) / 128;
+    return blocks < 1024 ? (int)blocks : 1024;
+#endif
 }
 
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point

@@ -1,12 +1,9 @@
 """From the options to the input file and its picture."""
 
 import contextlib
-import errno
 import hashlib
-import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 import gsw
@@ -14,6 +11,7 @@ import numpy as np
 import xarray
 
 import make_grid
+import safely
 from . import fields, figure, ocean, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note
@@ -82,28 +80,11 @@ def attributes_of(is_degrees):
 
 
 @contextlib.contextmanager
-def scratch(path):
-    """A name beside the result, so that a file half written never stands in its place."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".make-input-", suffix=path.suffix)
-    os.close(handle)
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
 def writing(path):
     """A name to write to, which takes the place of the path when all went well."""
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with scratch(path) as name:
+        with safely.replacing(path) as name:
             yield name
-            os.replace(name, path)
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unwritable(f"{path}: cannot be written: {reason}") from error

@@ -8,7 +8,7 @@ from .options import FIELDS as GIVEN
 from .problem import Unusable, note
 
 LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
-OPTIONAL = ("tke_taup1", "K_diss_v")  # without them the program takes 0
+OPTIONAL = ("tke_taup1",)  # without it the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
 
@@ -153,6 +153,9 @@ def derived(g, name, settings):
     if name == "forc_tke_surface":
         note(f"forc_tke_surface: default, {WIND ** 1.5:g} m3 s-3, the friction velocity cubed")
         return WIND ** 1.5 * g["maskT"][-1]
+    if name == "K_diss_v":
+        note("K_diss_v: default, as much as forc: all of TKE's sources are friction")
+        return np.maximum(g["forc"], 0.0)
     note(f"{name}: default, 0")
     return np.zeros_like(g["temp"])
 

@@ -10,8 +10,8 @@ import numpy as np
 from . import Tolerance
 
 NAME = "tke_diffusivities"
-INPUTS = ("tke", "Nsqr", "maskW", "kbot", "zw", "dzt", "dzw")
-OPTIONAL = ("K_diss_v",)
+INPUTS = ("tke", "Nsqr", "maskW", "kbot", "zw", "dzt", "dzw", "K_diss_v")
+OPTIONAL = ()
 SETTINGS = {
     "tke_mxl_choice": 1, "mxl_min": 1e-12, "c_k": 0.1, "kappaM_min": 0.0, "kappaM_max": 100.0,
     "kappaH_min": 0.0, "enable_kappaH_profile": 0, "enable_Prandtl_tke": 1, "Prandtl_tke0": 10.0,
@@ -40,8 +40,6 @@ def reference(fields, settings):
     s = SimpleNamespace(**{name: Real(settings.get(name, default))
                            for name, default in SETTINGS.items()})
     f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS})
-    f.K_diss_v = (np.asarray(fields["K_diss_v"], Real) if "K_diss_v" in fields
-                  else np.zeros(f.tke.shape, Real))
 
     sqrttke = np.sqrt(np.maximum(0, f.tke))
     buoyancy = np.sqrt(2 * np.maximum(0, f.tke) / np.maximum(Real("1e-12"), f.Nsqr)) * f.maskW

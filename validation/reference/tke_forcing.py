@@ -5,8 +5,8 @@ import numpy as np
 from . import Tolerance
 
 NAME = "tke_forcing"
-INPUTS = ()
-OPTIONAL = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_diss_tke",
+INPUTS = ("K_diss_v",)
+OPTIONAL = ("P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_diss_tke",
             "eke_diss_iw", "K_diss_gm", "K_diss_h", "P_diss_skew", "P_diss_hmix", "P_diss_iso")
 SETTINGS = {"enable_eke": 0, "enable_store_cabbeling_heat": 0}
 OUTPUTS = (("forc", ("z", "y", "x"), "m2 s-3", "sum of the sources of turbulent kinetic energy"),)
@@ -18,8 +18,7 @@ TOLERANCES = {"forc": {
 
 def reference(fields, settings):
     chosen = {name: int(settings.get(name, default)) for name, default in SETTINGS.items()}
-    some = next(fields[name] for name in OPTIONAL if name in fields)
-    forc = np.zeros(some.shape, np.longdouble)
+    forc = np.zeros(fields["K_diss_v"].shape, np.longdouble)
     for name, sign in signs(**chosen).items():
         if name in fields:
             forc[:, 2:-2, 2:-2] += sign * np.asarray(fields[name][:, 2:-2, 2:-2], np.longdouble)

@@ -1,0 +1,11 @@
+/* What a build that holds bitcode needs when it starts on a GPU: LLVM makes PTX of it, and ptxas
+ * makes machine code of that. */
+#ifndef JIT_H
+#define JIT_H
+
+#include "backend.h"
+
+/* False, with the reason, where something is missing. */
+bool jit_is_ready(char reason[DEVICE_TEXT]);
+
+#endif
