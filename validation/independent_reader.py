@@ -280,9 +280,11 @@ class Reader:
         return known
 
     def is_surface_first(self):
-        zt = self.load("zt")
-        if zt is not None:
-            return len(zt) > 1 and bool(all(np.diff(zt) < 0) and zt[0] <= 0)
+        heights = self.load("zt")
+        if heights is None and "zw" in self.wanted:
+            heights = self.load("zw")
+        if heights is not None:
+            return len(heights) > 1 and bool(all(np.diff(heights) < 0) and heights[0] <= 0)
         for name in sorted(self.wanted, key=list(FIELDS).index):
             dataset = self.find(name)
             if dataset is not None and "z" in FIELDS[name].axes:
@@ -474,6 +476,9 @@ class Reader:
 
     def check_levels(self, fields):
         if self.find("zt") is None:
+            zw = self.given("zw", fields)
+            if zw is not None and ((np.diff(zw) <= 0).any() or (zw > 0).any()):
+                raise Refused("zw does not rise from level to level up to the surface")
             return
         zt = self.field("zt")
         if (np.diff(zt) <= 0).any() or (zt > 0).any():

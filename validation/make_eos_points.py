@@ -85,10 +85,10 @@ def coordinate(generator, low, high):
 def seawater(sa, ct, p):
     """dHdT, dHdS, Hd and rho; of each integral two evaluations, which must agree."""
     with mp.workdps(teos10.DIGITS):
-        reference_density = teos10.PA_PER_DBAR * mp.mpf(p) / 1024
+        enthalpy = teos10.dynamic_enthalpy(sa, ct, p) - teos10.PA_PER_DBAR * mp.mpf(p) / 1024
     return (agreed(teos10.dhdt_closed_form(sa, ct, p), teos10.dhdt_quadrature(sa, ct, p)),
             agreed(teos10.dhds_quadrature(sa, ct, p), teos10.dhds_difference(sa, ct, p)),
-            teos10.dynamic_enthalpy(sa, ct, p) - reference_density,
+            enthalpy,
             teos10.rho(sa, ct, p))
 
 

@@ -381,7 +381,7 @@ def address_space(miniapp, small, device):
     low, high = 0, 1 << 36
     while high - low > 1 << 24:
         middle = (low + high) // 2
-        done = miniapp.run("-r1", "--burnin=0", small, "-d", device, preexec_fn=lambda: (
+        done = miniapp.run("-r1", "--burnin=0", small, "-d", device, "-k", "eos", preexec_fn=lambda: (
             resource.setrlimit(resource.RLIMIT_AS, (middle, middle))))
         low, high = (low, middle) if done.returncode == DONE else (middle, high)
     return high

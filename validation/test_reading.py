@@ -264,6 +264,19 @@ def test_depths_below_0_are_heights(miniapp, basin, tmp_path, name, attributes, 
     assert ("turned round" in provenance.get("input_read_as", "")) == is_turned
 
 
+def test_surface_first_by_its_upper_faces(miniapp, basin, expected, tmp_path):
+    """Where there is no zt, and nothing says which axis is which."""
+    values = surface_first(basin[0])
+    del values["zt"]
+    path = write(tmp_path / "turned.h5", values, basin[1], halo=0)
+    found, _ = results(miniapp, path, "-k", "tke_diffusivities")
+    assert_same(found, {name: turned(expected)[name] for name in found})
+    values["zw"] = values["zw"].copy()
+    values["zw"][[2, 3]] = values["zw"][[3, 2]]
+    path = write(tmp_path / "mixed.h5", values, basin[1], halo=0)
+    miniapp.fails(INPUT, r"zw\[3\] is .* after .*, but heights rise", "-k", "tke_diffusivities", path)
+
+
 @pytest.mark.parametrize("zt, pattern", [
     ([-400, -300, -350, -100, -50, -5], r"zt\[2\] is -350 after -300, but heights rise"),
     ([-400, -300, -300, -100, -50, -5], r"zt\[2\] is -300 after -300, but heights rise"),

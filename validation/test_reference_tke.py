@@ -1,5 +1,7 @@
 """Tests of reference/tke.py: balances, conservation, symmetry, and cases worked out by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.linalg import solve_banded
@@ -67,6 +69,9 @@ def test_tridiagonal_solution_satisfies_the_system(size):
         x.astype(float), solve_banded((1, 1), banded, right.astype(float)), rtol=1e-12)
 
 
+SUPERBEE = SimpleNamespace(enable_tke_upwind_advection=0)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_column_is_in_balance(case):
     """Change = sources - dissipation + what kappaM exchanges between the levels + surface flux."""
@@ -98,7 +103,8 @@ def test_column_is_in_balance(case):
 
 
 def as_attributes(mapping):
-    return type("Attributes", (), dict(mapping))
+    """Fields; or settings, with the defaults of those that are not there."""
+    return type("Attributes", (), {**tke.SETTINGS, **mapping})
 
 
 def closed(fields):
@@ -195,13 +201,13 @@ def test_superbee_flux_by_hand(sign):
     cells = [np.array([Real(value)]) for value in (0, 1, 5, 7)]
     velocity, courant = Real(2 * sign), Real(0.25 * sign)
     limiter = Real(0.5) if sign > 0 else Real(1)
-    flux = tke.superbee_flux(velocity, velocity > 0, courant, cells, [Real(1)] * 3)
+    flux = tke.limited_flux(SUPERBEE, velocity, velocity > 0, courant, cells, [Real(1)] * 3)
     assert flux == 2 * sign * 3 - ((1 - limiter) + Real(0.25) * limiter) * 4
     # the limiter sees no difference across a closed face: upwind
-    flux = tke.superbee_flux(velocity, velocity > 0, courant, cells, [Real(0), Real(1), Real(0)])
+    flux = tke.limited_flux(SUPERBEE, velocity, velocity > 0, courant, cells, [Real(0), Real(1), Real(0)])
     assert flux == (2 * 1 if sign > 0 else -2 * 5)
     # through a closed face itself, the flux is centred, as in Veros
-    flux = tke.superbee_flux(velocity, velocity > 0, courant, cells, [Real(1), Real(0), Real(1)])
+    flux = tke.limited_flux(SUPERBEE, velocity, velocity > 0, courant, cells, [Real(1), Real(0), Real(1)])
     assert flux == 2 * sign * 3
 
 

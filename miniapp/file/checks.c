@@ -20,36 +20,36 @@ static int direction_of(const double *numbers, size_t count, size_t *broken)
     return direction;
 }
 
-static enum miniapp_status check_heights(const struct miniapp_input *input, const double *zt,
-                                         bool is_ordered, size_t broken)
+static enum miniapp_status check_heights(const struct miniapp_input *input, enum field_id id,
+                                         const double *height, bool is_ordered, size_t broken)
 {
     if (input->allow & MINIAPP_ALLOW_INVALID)
         return MINIAPP_DONE;
     for (size_t k = 0; k < input->grid.nz; k++)
-        if (zt[k] > 0 && isfinite(zt[k]))
+        if (height[k] > 0 && isfinite(height[k]))
             return fail(MINIAPP_INPUT, "%s: %s is %g, but heights are negative below the surface",
-                        input->path, place_in_file(input, FIELD_zt, k), zt[k]);
-    if (!is_ordered && isfinite(zt[broken]) && isfinite(zt[broken - 1]))
+                        input->path, place_in_file(input, id, k), height[k]);
+    if (!is_ordered && isfinite(height[broken]) && isfinite(height[broken - 1]))
         return fail(MINIAPP_INPUT,
                     "%s: %s is %g after %g, but heights rise from level to level, or "
                     "fall",
-                    input->path, place_in_file(input, FIELD_zt, broken), zt[broken],
-                    zt[broken - 1]);
+                    input->path, place_in_file(input, id, broken), height[broken],
+                    height[broken - 1]);
     return MINIAPP_DONE;
 }
 
 /* Heights that fall come from the surface, where they are plausible at all. */
-static enum miniapp_status find_by_heights(struct miniapp_input *input)
+static enum miniapp_status find_by_heights(struct miniapp_input *input, enum field_id id)
 {
-    double *zt = NULL;
+    double *height = NULL;
     size_t broken;
-    enum miniapp_status status = read_field(input, FIELD_zt, &zt);
+    enum miniapp_status status = read_field(input, id, &height);
     if (status)
         return status;
-    const int direction = direction_of(zt, input->grid.nz, &broken);
-    status = check_heights(input, zt, direction != 0, broken);
-    input->is_surface_first = direction < 0 && zt[0] <= 0;
-    free(zt);
+    const int direction = direction_of(height, input->grid.nz, &broken);
+    status = check_heights(input, id, height, direction != 0, broken);
+    input->is_surface_first = direction < 0 && height[0] <= 0;
+    free(height);
     return status;
 }
 
@@ -146,7 +146,9 @@ enum miniapp_status find_direction(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
     if (is_there(input, FIELD_zt))
-        status = find_by_heights(input);
+        status = find_by_heights(input, FIELD_zt);
+    else if (is_there(input, FIELD_zw) && input->needed[FIELD_zw])
+        status = find_by_heights(input, FIELD_zw);
     else if (input->scale[MINIAPP_Z])
         status = find_by_coordinate(input);
     return status ? status : check_rows(input);
