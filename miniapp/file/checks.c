@@ -38,8 +38,8 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
     return MINIAPP_DONE;
 }
 
-/* Heights that fall come from the surface, where they are plausible at all. Those of upper faces are
- * compared with other lines, which may only be read when the direction is known. */
+/* Heights that fall come from the surface, where they are plausible at all. Those of upper faces
+ * are compared with other lines, which may only be read when the direction is known. */
 static enum miniapp_status find_by_heights(struct miniapp_input *input, enum field_id id)
 {
     double *height = NULL;
