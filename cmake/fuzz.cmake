@@ -1,4 +1,5 @@
-# The fuzzer of the reader: -DMINIAPP_FUZZ=ON, or the preset `fuzz`, in place of the tests.
+# The fuzzers of the reader and of saved runs: -DMINIAPP_FUZZ=ON, or the preset `fuzz`, in place of the
+# tests.
 
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "The fuzzer is built by Clang: configure with -DCMAKE_C_COMPILER=clang-19")
@@ -12,12 +13,14 @@ add_executable(fuzz_input validation/fuzz_input.c ${library_sources}
 add_dependencies(fuzz_input build_header)
 target_include_directories(fuzz_input PRIVATE
   $<TARGET_PROPERTY:miniapp_library_objects,INCLUDE_DIRECTORIES>)
-target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS})
-target_compile_options(fuzz_input PRIVATE -g -O1 -fsanitize=fuzzer,address,undefined
-  -fno-sanitize-recover=all -fno-omit-frame-pointer)
+target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS}
+  $<$<BOOL:${UDUNITS_FOUND}>:MINIAPP_UDUNITS>)
+set(fuzzed -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+  -fno-omit-frame-pointer)
+target_compile_options(fuzz_input PRIVATE ${fuzzed})
 target_link_options(fuzz_input PRIVATE -fsanitize=fuzzer,address,undefined LINKER:--wrap=H5Ewalk2)
 target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_HL_LIBRARIES}
-  ${HDF5_LIBRARIES} m ${CMAKE_DL_LIBS})
+  ${HDF5_LIBRARIES} ${UDUNITS_LINK_LIBRARIES} m ${CMAKE_DL_LIBS})
 
 # The seeds are made, not stored. The test goes on from what earlier runs in this build folder
 # learned; what counts as its failure, run/fuzz tells.
@@ -31,3 +34,29 @@ add_dependencies(fuzz_input fuzz_seeds)
 add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/fuzz
   --build ${CMAKE_BINARY_DIR} --seconds ${MINIAPP_FUZZ_SECONDS})
 set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 1800)
+
+# Saved runs: what reads and prints them is under the sanitizers, the rest is the library as it is.
+get_target_property(program_sources miniapp SOURCES)
+list(FILTER program_sources EXCLUDE REGEX "/main\\.c$")
+add_executable(fuzz_results validation/fuzz_results.c ${program_sources})
+add_dependencies(fuzz_results build_header)
+target_include_directories(fuzz_results PRIVATE
+  $<TARGET_PROPERTY:miniapp,INCLUDE_DIRECTORIES>)
+target_compile_definitions(fuzz_results PRIVATE ${HDF5_DEFINITIONS})
+target_compile_options(fuzz_results PRIVATE ${fuzzed})
+target_link_options(fuzz_results PRIVATE -fsanitize=fuzzer,address,undefined)
+target_link_libraries(fuzz_results PRIVATE miniapp_flags libminiapp PkgConfig::JANSSON
+  PkgConfig::NETTLE ${HDF5_LIBRARIES})
+
+# They start from a run of their own, which has all that a file can hold.
+set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)
+set(grid ${CMAKE_CURRENT_SOURCE_DIR}/inputs/grid.h5)
+add_custom_command(OUTPUT ${saved}/run.json
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${saved} ${saved}.corpus
+  COMMAND miniapp -k mixing -r 3 --roofline --checksums
+    --resume ${saved}/run.json ${grid}
+  DEPENDS miniapp VERBATIM)
+add_custom_target(fuzz_saved ALL DEPENDS ${saved}/run.json)
+add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=10 -max_len=60000
+  -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/results- ${saved}.corpus ${saved})
+set_tests_properties(fuzz.results PROPERTIES LABELS fuzz TIMEOUT 1800)

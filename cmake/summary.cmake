@@ -18,6 +18,8 @@ function(miniapp_summary)
   miniapp_row("files: HDF5" "${HDF5_VERSION}" "install libhdf5-dev")
   miniapp_row("JSON: jansson" "${JANSSON_VERSION}" "install libjansson-dev")
   miniapp_row("SHA-256: nettle" "${NETTLE_VERSION}" "install nettle-dev")
+  miniapp_row("units of inputs: UDUNITS" "${UDUNITS_VERSION}"
+    "install libudunits2-dev; others than the fields' own are refused")
   miniapp_row("unit tests: cmocka" "${CMOCKA_VERSION}" "install libcmocka-dev; not built")
   miniapp_row("test of the column solve: LAPACKE" "${LAPACKE_VERSION}"
     "install liblapacke-dev; not built")

@@ -89,6 +89,7 @@ WORLD = """
 SPACING = 4.0  # degrees
 EARTH_RADIUS = 6370e3  # m, as in Veros
 RHO_0 = 1024.0  # kg m-3, as in Veros
+GRAVITY = 9.81  # m s-2, as in Veros
 
 # Level thicknesses from the surface down, in m; 5500 m in all.
 THICKNESS = [20, 25, 35, 50, 70, 95, 125, 160, 200, 245,
@@ -119,6 +120,7 @@ FIELDS = {
     "y": ("y", "f8", "degrees_north", "latitude", "latitude of T points"),
     "z": ("z", "f8", "m", "height_above_mean_sea_level", "height of T points"),
     "zt": ("z", "f8", "m", "height_above_mean_sea_level", "height of T points"),
+    "zw": ("z", "f8", "m", "", "height of W points"),
     "p": ("z", "f8", "dbar", "sea_water_pressure_due_to_sea_water", "sea pressure"),
     "dxt": ("x", "f8", "m", "", "zonal width of T cells at the equator"),
     "dxu": ("x", "f8", "m", "", "zonal distance of T points at the equator"),
@@ -138,6 +140,8 @@ FIELDS = {
     "salt": ("zyx", "f4", "g kg-1", "sea_water_absolute_salinity", "Absolute Salinity"),
     "K_iso": ("zyx", "f4", "m2 s-1", "ocean_tracer_epineutral_laplacian_diffusivity",
               "isoneutral diffusivity"),
+    "u": ("zyx", "f4", "m s-1", "", "zonal velocity on eastern faces"),
+    "v": ("zyx", "f4", "m s-1", "", "meridional velocity on northern faces"),
     "u_wgrid": ("zyx", "f4", "m s-1", "sea_water_x_velocity", "zonal velocity on the W grid"),
     "v_wgrid": ("zyx", "f4", "m s-1", "sea_water_y_velocity", "meridional velocity on the W grid"),
     "w_wgrid": ("zyx", "f4", "m s-1", "upward_sea_water_velocity", "vertical velocity on W grid"),
@@ -145,6 +149,9 @@ FIELDS = {
     "mxl": ("zyx", "f4", "m", "turbulent_mixing_length_of_sea_water", "mixing length"),
     "forc": ("zyx", "f4", "m2 s-3", "", "sum of the sources of turbulent kinetic energy"),
     "forc_tke_surface": ("yx", "f4", "m3 s-3", "", "surface flux of turbulent kinetic energy"),
+    "Nsqr": ("zyx", "f4", "s-2", "square_of_brunt_vaisala_frequency_in_sea_water",
+             "square of the stability frequency"),
+    "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
     "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
             "turbulent kinetic energy (TKE) at time level tau"),
     "tke_taup1": ("zyx", "f4", "m2 s-2", "", "TKE at time level taup1, before the step"),
@@ -187,7 +194,7 @@ def vertical_points(dzt, zw):
 
 
 def make_grid(nx, ny):
-    """Coordinates and spacings. lon, lat (z, y, x) and zw are helpers that are not written."""
+    """Coordinates and spacings. lon and lat (z, y, x) are helpers that are not written."""
     g = {"x": np.arange(nx) * SPACING, "y": -78.0 + np.arange(ny) * SPACING}
     metres = round(np.radians(SPACING) * EARTH_RADIUS, 3)
     g["dxt"] = g["dxu"] = np.full(nx, metres)
@@ -301,6 +308,10 @@ def make_velocities(g):
     g["v_wgrid"] = ((gyres - np.roll(gyres, 1, axis=2)) / (cosu * g["dxt"])
                     - np.diff(overturning, axis=0, prepend=0.0) / (cosu * dzw))
     g["w_wgrid"] = np.diff(overturning, axis=1, prepend=0.0) / (cost * dy)
+    # At T points the mean of the W points above and below; the lowest have one.
+    for name in ("u", "v"):
+        on_w = g[f"{name}_wgrid"]
+        g[name] = 0.5 * (on_w + np.concatenate([on_w[:1], on_w[:-1]])) * g[f"mask{name.upper()}"]
 
 
 def make_turbulence(g):
@@ -326,6 +337,8 @@ def make_turbulence(g):
     g["dtke_taum1"] = 1e-7 * g["tke"] * ripple(g, 7, 9)
     g["kappaM"] = np.maximum(0.1 * g["mxl"] * np.sqrt(g["tke"]), 2e-4)
     g["forc"] = forc * g["maskW"]
+    shear = friction / (0.4 * (10.0 - zw))  # of the logarithmic layer below the wind
+    g["K_diss_v"] = g["kappaM"] * shear**2 * g["maskW"]
     g["forc_tke_surface"] = (friction**3)[0] * g["maskT"][-1]
     g["K_iso"] = 600 + 900 * np.exp(g["zt"][:, None, None] / 1000) * (1 + 0.5 * ripple(g, 4, 5))
 
@@ -338,12 +351,20 @@ def make_fields():
     make_temp_salt(g)
     make_velocities(g)
     make_turbulence(g)
+    make_stratification(g)
     for name, (_, dtype, *_) in FIELDS.items():
         if dtype == "f4":
             g[name] = rounded(g[name], 16 if name in ("temp", "salt") else 12)
         g[name] = np.ascontiguousarray(g[name], dtype="<" + dtype)
     check_consistency(g)
     return {name: g[name] for name in FIELDS}
+
+
+def make_stratification(g):
+    """As in Veros: from the density of each cell less that of the cell above."""
+    steps = density_steps(g) * g["maskW"][:-1] / g["dzw"][:-1, None, None]
+    nsqr = GRAVITY / RHO_0 * steps
+    g["Nsqr"] = np.concatenate([nsqr, nsqr[-1:]])
 
 
 def density_steps(g):
@@ -370,7 +391,8 @@ def check_consistency(g):
         "pressure rises with depth": (g["p"] > 0).all() and (np.diff(g["p"]) < 0).all(),
         "positive mxl and kappaM": (g["mxl"] > 0).all() and (g["kappaM"] > 0).all(),
         "tke": (g["tke"] >= 0).all() and (g["tke"][wet] > 0).all(),
-        "closed faces": not (u[g["maskU"] == 0].any() or v[g["maskV"] == 0].any()
+        "closed faces": not (u[g["maskU"] == 0].any() or g["u"][g["maskU"] == 0].any()
+                             or g["v"][g["maskV"] == 0].any() or v[g["maskV"] == 0].any()
                              or w[~wet].any() or w[-1].any() or g["maskV"][:, -1].any()),
         "Courant number below 0.5": courant < 0.5,
         "stable nearly everywhere": np.mean(steps[stratified] > 0) > 0.99,

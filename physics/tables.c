@@ -12,8 +12,6 @@
 
 /* ---- fields ---- */
 
-#define ANYTHING -DBL_MAX, DBL_MAX
-#define POSITIVE DBL_MIN, DBL_MAX
 #define Z_Y_X {MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
 #define Y_X {MINIAPP_Y, MINIAPP_X}
 #define Z_Y {MINIAPP_Z, MINIAPP_Y}

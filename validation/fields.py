@@ -9,6 +9,8 @@ import h5py
 import numpy as np
 
 HALO = 2
+SOURCES_OF_TKE = ("P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_diss_tke",
+                  "eke_diss_iw", "K_diss_gm", "K_diss_h", "P_diss_skew", "P_diss_hmix", "P_diss_iso")
 
 
 def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable=True,
@@ -59,7 +61,8 @@ def grid(rng, nx, ny, nz, dx):
     zt = dzt / 2 - np.cumsum(dzt[::-1])[::-1]
     # p differs from the depth, so that a kernel that takes one for the other shows
     return {**width, "cost": np.cos(latitude[::2]), "cosu": np.cos(latitude[1::2]),
-            "dzt": dzt, "dzw": dzw, "zt": zt, "p": -1.015 * zt}
+            "dzt": dzt, "dzw": dzw, "zt": zt, "zw": dzt - np.cumsum(dzt[::-1])[::-1],
+            "p": -1.015 * zt}
 
 
 def topography(rng, nx, ny, nz, islands):
@@ -112,8 +115,10 @@ def velocity(rng, fields, cfl, dt_tracer):
         "v_wgrid": (fields["cost"] * fields["dyt"])[None, :, None],
         "w_wgrid": fields["dzw"][:, None, None],
     }
-    return {name: cfl / dt_tracer * width * rng.uniform(-1, 1, shape)
-            for name, width in widths.items()}
+    result = {name: cfl / dt_tracer * width * rng.uniform(-1, 1, shape)
+              for name, width in widths.items()}
+    return result | {name: result[f"{name}_wgrid"] * rng.uniform(0.5, 1.5, shape)
+                     for name in ("u", "v")}
 
 
 def turbulence(rng, fields, settings, negative_tke, drain):
@@ -138,6 +143,9 @@ def turbulence(rng, fields, settings, negative_tke, drain):
         "mxl": 10 ** rng.uniform(-1, 2, shape),
         "forc": 1e-8 * decay * rng.uniform(-1, 2, shape),
         "forc_tke_surface": surface,
+        "Nsqr": 10 ** rng.uniform(-7, -3, shape) * rng.choice((-1, 1), shape, p=(0.1, 0.9)),
+        "K_diss_v": 10 ** rng.uniform(-10, -6, shape),
+        **{name: 1e-8 * decay * rng.uniform(-1, 1, shape) for name in SOURCES_OF_TKE},
     }
 
 

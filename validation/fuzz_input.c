@@ -133,6 +133,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
             wanted[count++] = miniapp_argument_field(kernel, i);
     if (miniapp_input_open(path, wanted, count, NULL, &input))
         return;
+    miniapp_input_check(input);
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         const struct miniapp_destination target = {ocean, miniapp_field_name(wanted[i]), true};
@@ -151,7 +152,7 @@ static void read_as_reference(const char *path, const struct miniapp_kernel *ker
         struct miniapp_reference reference;
         if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
             !miniapp_reference_read(path, miniapp_argument_field(kernel, i), grid, MINIAPP_FLOAT64,
-                                    &reference))
+                                    0, &reference))
             miniapp_reference_release(&reference);
     }
 }

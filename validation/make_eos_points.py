@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write eos_check_points.h: dHdT at points for the C unit tests, from 50-digit arithmetic.
+"""Write eos_check_points.h: seawater at points for the C unit tests, from 50-digit arithmetic.
 
 SA, CT and p are the doubles that the header's decimals stand for, exactly.
 """
@@ -39,7 +39,7 @@ def main():
 def header():
     lines = [
         "/*",
-        " * dHdT of the TEOS-10 48-term equation of state in 50-digit arithmetic, rounded to 20.",
+        " * Seawater by the TEOS-10 48-term equation of state in 50-digit arithmetic, rounded to 20.",
         " * Made by validation/make_eos_points.py: do not edit.",
         " */",
         "#ifndef EOS_CHECK_POINTS_H",
@@ -50,6 +50,9 @@ def header():
         "\tdouble temp; /* Conservative Temperature, degC */",
         "\tdouble p;    /* sea pressure, dbar */",
         "\tdouble dHdT; /* J kg-1 K-1 */",
+        "\tdouble dHdS; /* J g-1 */",
+        "\tdouble Hd;   /* J kg-1, less the part of 1024 kg m-3 */",
+        "\tdouble rho;  /* kg m-3 */",
         "};",
         "",
         "static const struct eos_check_point eos_check_points[] = {",
@@ -58,7 +61,8 @@ def header():
     for name, *extent, number in RANGES:
         lines.append(f"\t/* {name} */")
         for sa, ct, p in points(generator, *extent, number):
-            lines.append(f"\t{{{sa!r}, {ct!r}, {p!r}, {mp.nstr(dhdt(sa, ct, p), 20)}}},")
+            values = ", ".join(mp.nstr(value, 20) for value in seawater(sa, ct, p))
+            lines.append(f"\t{{{sa!r}, {ct!r}, {p!r}, {values}}},")
     lines += ["};", "", "#endif"]
     return "\n".join(lines) + "\n"
 
@@ -78,12 +82,20 @@ def coordinate(generator, low, high):
     return round(generator.uniform(low, high), 4)
 
 
-def dhdt(sa, ct, p):
-    """Both evaluations, which must agree before the value goes into the table."""
-    closed = teos10.dhdt_closed_form(sa, ct, p)
-    if abs(closed - teos10.dhdt_quadrature(sa, ct, p)) > DIFFERENCE_ALLOWED:
-        raise ArithmeticError(f"the references disagree at SA {sa}, CT {ct}, p {p}")
-    return closed
+def seawater(sa, ct, p):
+    """dHdT, dHdS, Hd and rho; of each integral two evaluations, which must agree."""
+    with mp.workdps(teos10.DIGITS):
+        reference_density = teos10.PA_PER_DBAR * mp.mpf(p) / 1024
+    return (agreed(teos10.dhdt_closed_form(sa, ct, p), teos10.dhdt_quadrature(sa, ct, p)),
+            agreed(teos10.dhds_quadrature(sa, ct, p), teos10.dhds_difference(sa, ct, p)),
+            teos10.dynamic_enthalpy(sa, ct, p) - reference_density,
+            teos10.rho(sa, ct, p))
+
+
+def agreed(value, other):
+    if abs(value - other) > DIFFERENCE_ALLOWED:
+        raise ArithmeticError(f"the references disagree: {value} and {other}")
+    return value
 
 
 if __name__ == "__main__":

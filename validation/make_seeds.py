@@ -50,6 +50,8 @@ FORMS = {  # of a file: the format's version, the options of a dataset, the type
     "growing": (NEW, lambda value: {**split(value), "maxshape": (None,) + value.shape[1:]}, "<f8"),
     "netcdf": (NEW, chunked(shuffle=True, compression=6), "<f4"),
     "scaled": (NEW, chunked(scaleoffset=3), "<f8"),
+    "parts": (NEW, split, "<f8"),
+    "old-parts": (OLD, split, "<f8"),
 }
 
 
@@ -79,6 +81,50 @@ def dress(file, values):
     del file.attrs["halo"]
 
 
+def take_apart(file):
+    """What lies elsewhere or nowhere: missing chunks, with and without a fill value, virtual datasets,
+    raw data and links of other files; units to be converted, and labels for scales."""
+    reals = [name for name, data in file.items() if data.ndim == 3 and data.dtype.kind == "f"]
+    ways = (half_written, half_filled, shown, moved_out, linked)
+    for number, name in enumerate(reals):
+        values = file[name][...]
+        del file[name]
+        ways[number % len(ways)](file, name, values)
+    for name, units in (("dxt", "km"), ("dzt", "cm"), ("p", "Pa")):
+        if name in file:
+            file[name].attrs["units"] = units
+    for name in ("maskU", "temp"):
+        if name in file:
+            for place, axis in enumerate("zyx"):
+                file[name].dims[place].label = axis
+
+
+def half_written(file, name, values):
+    file.create_dataset(name, values.shape, values.dtype, chunks=(1, 5, 5))[1:] = values[1:]
+
+
+def half_filled(file, name, values):
+    file.create_dataset(name, values.shape, values.dtype, chunks=(1, 5, 5), fillvalue=1.0,
+                        compression=6)[1:] = values[1:]
+
+
+def shown(file, name, values):
+    layout = h5py.VirtualLayout(values.shape, values.dtype)
+    for level, part in enumerate(values):
+        file[f"parts/{name}{level}"] = part
+        layout[level] = h5py.VirtualSource(".", f"parts/{name}{level}", part.shape)
+    file.create_virtual_dataset(name, layout)
+
+
+def moved_out(file, name, values):
+    file.create_dataset(name, values.shape, values.dtype,
+                        external=[("absent.raw", 0, 8), ("absent.raw", 8, h5py.h5f.UNLIMITED)])
+
+
+def linked(file, name, _):
+    file[name] = h5py.ExternalLink("absent.h5", name)
+
+
 def make(path, kernel, libver, options, real, values, settings):
     """One file. Masks are booleans, which HDF5 stores as an enumeration, in the old format."""
     generator = np.random.default_rng(1)
@@ -99,6 +145,8 @@ def make(path, kernel, libver, options, real, values, settings):
             data.attrs.update(rtol=1e-10, atol=1e-12)
         if path.stem.endswith("netcdf"):
             dress(file, values)
+        if path.stem.endswith("parts"):
+            take_apart(file)
 
 
 def main():

@@ -10,6 +10,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import h5py
 import pytest
 
 from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE
@@ -18,7 +19,11 @@ from processes import DEADLINE_S
 # Veros's names: the settings that --set knows
 SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
             "dt_tracer": 1, "dt_mom": 1, "AB_eps": 0.1, "alpha_tke": 1, "c_eps": 0.7,
-            "K_h_tke": 2000}
+            "K_h_tke": 2000, "clamp_enthalpy": 1, "tke_mxl_choice": 1, "mxl_min": 1e-12, "c_k": 0.1,
+            "kappaM_min": 0, "kappaM_max": 100, "kappaH_min": 0, "enable_kappaH_profile": 0,
+            "enable_Prandtl_tke": 1, "Prandtl_tke0": 10, "enable_tke_hor_diffusion": 1,
+            "enable_tke_superbee_advection": 1, "enable_tke_upwind_advection": 0, "enable_eke": 0,
+            "enable_store_cabbeling_heat": 0}
 
 
 # ---- numbers ----
@@ -135,7 +140,8 @@ def test_set_takes_name_and_number(miniapp, small, text):
 
 @pytest.mark.parametrize("text", ["eq_of_state_type=0", "eq_of_state_type=6", "dt_mom=0",
                                   "eq_of_state_type=2.5", "dt_tracer=-1", "c_eps=nan",
-                                  "c_eps=inf", "K_h_tke=1e999", "iso_dslope=0"])
+                                  "c_eps=inf", "K_h_tke=1e999", "iso_dslope=0",
+                                  "alpha_tke=1e38", "AB_eps=-11", "iso_slopec=101"])
 def test_set_checks_ranges(miniapp, small, text):
     name = text.split("=")[0]
     miniapp.fails(USAGE, f"--set: setting '{name}' is .*, but must be ", small, "--set", text)
@@ -273,6 +279,22 @@ def test_nothing_runs_before_all_devices_are_there(miniapp, small, tmp_path):
     miniapp.fails(DEVICE, "gpu:99", small, "-d", "cpu", "-d", "gpu:99")
     miniapp.fails(DEVICE, "gpu:99", small, "-d", "gpu:99", "-o", output)
     assert not output.exists()
+
+
+def test_one_device_by_two_names(miniapp, installed, small):
+    """A row of its own for each would be counted twice. The copy has no device but the cpu."""
+    done = run_copy(installed, miniapp, *QUICK, small, "-d", "cpu,auto", "-d", "cpu", "--format",
+                    "json")
+    assert done.returncode == DONE, done
+    first, second = done.stderr.splitlines()
+    assert "device 'auto' is the cpu" in first
+    assert second == "miniapp: warning: device 'auto' is 'cpu', which is given already: it runs once"
+    rows = json.loads(done.stdout)["results"]
+    assert len(rows) == len({row["kernel"] for row in rows}) and rows[0]["device"] == "cpu"
+    if "gpu" in miniapp.devices:
+        text = miniapp.passes(small, "-d", "gpu,gpu:0,gpu", "--format", "json",
+                              warning="device 'gpu:0' is 'gpu:0', which is given already")
+        assert len(json.loads(text)["results"]) == len(rows)
 
 
 @pytest.fixture
@@ -422,13 +444,56 @@ def test_quota_of_cpu_time(miniapp, small, one_cpu_group):
     assert re.search("warning: 2 threads share the 1 CPU", done.stderr)
 
 
-@pytest.mark.parametrize("value, code", [("", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE)])
+@pytest.mark.parametrize("value, code", [
+    ("", DONE), ("1", DONE), (" 1 , 2", DONE), ("abc", USAGE), ("0", USAGE), ("-1", USAGE),
+    ("4,", USAGE), ("4 2", USAGE), ("1,0", USAGE), ("4097", USAGE),
+    ("4294967297", USAGE), ("99999999999", USAGE), ("9" * 40, USAGE)])
 def test_threads_of_the_environment_are_wrong(miniapp, small, value, code):
     """The OpenMP runtime may have said something before main: the last line is ours."""
     done = miniapp.run(*QUICK, small, env={"OMP_NUM_THREADS": value})
     assert done.returncode == code, done
     if code:
         assert re.match("miniapp: .*OMP_NUM_THREADS", done.stderr.splitlines()[-1]), done
+
+
+@pytest.mark.parametrize("kilobytes", [64, 128, 255])
+def test_small_stack(miniapp, small, kilobytes):
+    """A line in the place of a crash."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (kilobytes << 10, kilobytes << 10))
+    for words in ((small,), ("--version",), ("--list-kernels",)):
+        miniapp.fails(DEVICE, f"limit of the stack is {kilobytes} KiB, but must be 256", *words,
+                      preexec_fn=limit)
+
+
+@pytest.mark.parametrize("size", ["0", "1", "255", "64k", "255K", "262143B", "0M"])
+def test_small_stack_of_threads(miniapp, small, size):
+    """The runtime would take 16 KiB, and threads would crash."""
+    done = miniapp.run(*QUICK, small, "-t", 2, env={"OMP_STACKSIZE": size})
+    assert done.returncode == USAGE, done
+    assert done.stderr.splitlines()[-1] == (
+        f"miniapp: OMP_STACKSIZE is '{size}', but must be 256K or more")
+
+
+@pytest.mark.parametrize("size", ["256", "256k", "262144B", "1M", "1G", "nonsense", "-1", ""])
+def test_stack_of_threads(miniapp, small, size):
+    done = miniapp.run(*QUICK, small, "-k", "all,calibration", "-t", 2, env={"OMP_STACKSIZE": size})
+    assert done.returncode == DONE, done
+
+
+def test_least_stack(miniapp, small, reference, tmp_path):
+    """What is allowed is enough."""
+    if miniapp.is_sanitized:
+        pytest.skip("the sanitizer needs more")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
+    saved = tmp_path / "saved.json"
+    for words in ((small, "--validate", reference, "-o", tmp_path / "out.h5"),
+                  (small, "-k", "all,calibration,mixing", "--roofline", "--resume", saved),
+                  ("--show", saved), ("--version",), ("--list-kernels",), ("--list-devices",)):
+        done = miniapp.run(*QUICK, *words, preexec_fn=limit)
+        assert done.returncode == DONE, done
 
 
 def test_thread_limit_of_the_environment(miniapp, small):
@@ -470,12 +535,12 @@ def test_runtime_that_gives_up(miniapp, small, tmp_path):
         pytest.skip("this build has no offload that runs here")
     with miniapp.start("-d", "gpu", "-r", 10**8, "-o", tmp_path / "out.h5", small) as process:
         process.wait_for("first turn")
-        assert list(tmp_path.glob("out.h5*"))
+        assert list(tmp_path.glob(".miniapp-*"))
         process.send_signal(signal.SIGABRT)
         _, message = process.finish()
     assert process.returncode == DEVICE
     assert message == "miniapp: the offload runtime gave up on the device\n"
-    assert not list(tmp_path.glob("out.h5*"))
+    assert os.listdir(tmp_path) == [small.name]
 
 
 def test_device_code_is_not_left_in_tmp(miniapp, small):
@@ -489,9 +554,22 @@ def test_device_code_is_not_left_in_tmp(miniapp, small):
     assert copies and all(copy.endswith(" (deleted)") for copy in copies)
 
 
-def test_setting_that_float32_cannot_hold(miniapp, small):
-    miniapp.fails(USAGE, "dt_mom.*float32", "-k", "tke", "--precision", "float32", "--set",
-                  "dt_mom=1e-60", small)
+@pytest.mark.parametrize("text", ["dt_mom=1e-60", "c_eps=1e-40", "iso_dslope=1e-39"])
+def test_setting_that_float32_cannot_hold(miniapp, small, text):
+    """It becomes 0 there, or lacks digits: refused as such, on the command line or in the file."""
+    name, value = text.split("=")
+    message = f"setting '{name}' is {float(value):g}, which float32 cannot hold"
+    for precisions in ("float32", "float64,float32"):
+        for words in (["--set", text, "--precision", precisions],
+                      ["--precision", precisions, "--set", text]):
+            miniapp.fails(USAGE, f"--set: {message}", *words, small)
+    miniapp.passes("--set", text, small)
+    with h5py.File(small, "a") as file:
+        file.attrs[name] = float(value)
+    miniapp.passes(small)
+    miniapp.fails(INPUT, rf"small\.h5: {message}", "--precision", "float32", small)
+    other = "eos"  # reads none of them
+    miniapp.passes("-k", other, "--precision", "float32", small)
 
 
 def test_setting_that_nothing_reads(miniapp, small):
@@ -500,8 +578,11 @@ def test_setting_that_nothing_reads(miniapp, small):
 
 def test_environment_sets_the_threads(miniapp, small):
     assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "1"})) == 1
-    assert threads_of(miniapp.json(small, env={"OMP_NUM_THREADS": "3"})) == 3
     assert threads_of(miniapp.json(small, "-t1", env={"OMP_NUM_THREADS": "3"})) == 1
+    cpus = len(os.sched_getaffinity(0))
+    text = miniapp.passes(small, "--format", "json", env={"OMP_NUM_THREADS": f"{cpus + 1},2"},
+                          warning=f"{cpus + 1} threads share the {cpus} CPU")
+    assert threads_of(json.loads(text)) == cpus + 1
 
 
 def test_more_threads_than_cpus_are_warned_of(miniapp, small):

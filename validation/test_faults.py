@@ -210,11 +210,12 @@ def test_memory_that_a_control_group_leaves(miniapp, small, tmp_path, version):
     (["--roofline"], 24 + 24 + 16),  # triad's, on another grid, and fma's
 ])
 def test_memory_of_fields_on_their_way(miniapp, tmp_path, halo, options, bytes_a_point):
-    """What kernels need, and one dataset as it is in the file, whatever is made of it."""
+    """What kernels need, and one dataset as it is in the file, whatever is made of it, with its chunk
+    as HDF5 reads and unpacks it."""
     values, settings = fields.make(43, 37, 15, seed=3)
     path = write(tmp_path / "input.h5", values, settings, halo=halo)
     ghosts = 2 * (2 - halo)
-    needed = bytes_a_point * (43 + ghosts) * (37 + ghosts) * 15 + 8 * 43 * 37 * 15
+    needed = bytes_a_point * (43 + ghosts) * (37 + ghosts) * 15 + 3 * 8 * 43 * 37 * 15
     run = ["-k", "eos", "-t", 1, *options, path]
     done = in_a_group(miniapp, tmp_path / "little", 2, int(0.95 * needed), *run)
     assert done.returncode == DEVICE, done

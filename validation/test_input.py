@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import INPUT, change, create, read, replace, write
+from test_reading import faces
 
 HALO = 2
 WATER = 1, 2, 4  # a cell of the small ocean
@@ -168,7 +169,8 @@ def test_raw_data_in_an_absent_file(miniapp, small):
         del file["salt"]
         file.create_dataset("salt", shape, "f8",
                             external=[("/nowhere/salt", 0, h5py.h5f.UNLIMITED)])
-    miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
+    for allow in ((), ("--allow-external",)):
+        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos", *allow)
 
 
 # ---- values ----
@@ -292,7 +294,7 @@ BAD_HALOS = [1, 3, -2, 2.5, np.nan, np.inf, 1e30, "2", "none", np.array([2, 2]),
 def test_halo_is_0_or_2(miniapp, small, halo):
     with h5py.File(small, "a") as file:
         file.attrs["halo"] = halo
-    miniapp.fails(INPUT, r"small\.h5: attribute 'halo'", small)
+    miniapp.fails(INPUT, r"small\.h5: attribute 'halo' (must be a|is \S+, but must be 0 or 2)", small)
 
 
 @pytest.mark.parametrize("value", [2, -1, "yes", np.nan], ids=repr)
@@ -315,6 +317,13 @@ def test_settings_in_the_file_are_checked(miniapp, small, value):
     with h5py.File(small, "a") as file:
         file.attrs["eq_of_state_type"] = value
     miniapp.fails(INPUT, r"small\.h5: .*'eq_of_state_type'", small)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, np.nan], ids=repr)
+def test_settings_that_no_kernel_reads_do_not_matter(miniapp, small, value):
+    with h5py.File(small, "a") as file:
+        file.attrs["eq_of_state_type"] = value
+    miniapp.passes("-k", "eos", small)
 
 
 # ---- what is accepted ----
@@ -341,6 +350,7 @@ def test_real_types_are_converted(miniapp, small, tmp_path, dtype):
 def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
     reference = tmp_path / "reference.h5"
     with h5py.File(small, "a") as file:
+        del file["zt"]  # which such pressures contradict
         file["p"][...] = np.arange(1, 7)[::-1]
         for name in ("salt", "temp"):
             file[name][...] = np.round(abs(file[name][...]))
@@ -353,16 +363,36 @@ def test_integer_types_are_converted(miniapp, small, tmp_path, dtype):
 @pytest.mark.parametrize("layout", [
     {}, {"chunks": (1, 2, 3)}, {"chunks": (4, 4, 4), "compression": "gzip", "shuffle": True},
     {"fletcher32": True, "chunks": (2, 3, 4)}, {"maxshape": (None, None, None)},
-    {"chunks": (3, 9, 11), "compression": "lzf"},
 ], ids=str)
 def test_layouts(miniapp, small, reference, layout):
-    if layout.get("compression") == "lzf":  # a filter that comes with h5py only
-        replace(small, "salt", read(small, "salt"), **layout)
-        miniapp.fails(INPUT, "dataset 'salt' cannot be read", small, "-k", "eos")
-        return
     for name in ("salt", "temp"):
         replace(small, name, read(small, name), **layout)
     assert_same_result(miniapp, small, reference)
+
+
+LACKS = r"dataset 'salt' is stored by the filter {} \({}\), which this HDF5 lacks: .*HDF5_PLUGIN_PATH"
+
+
+def test_filter_that_comes_with_h5py_only(miniapp, small):
+    replace(small, "salt", read(small, "salt"), chunks=(3, 9, 11), compression="lzf")
+    miniapp.fails(INPUT, LACKS.format(32000, "lzf"), small, "-k", "eos")
+
+
+@pytest.mark.parametrize("number, name", [(32015, "zstd"), (32026, "blosc2"),
+                                          (40001, "without a name")])
+def test_filter_that_nobody_has(miniapp, small, number, name):
+    """Written as its plugin would: HDF5 keeps the chunk as it is given."""
+    shape = read(small, "salt").shape
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk(shape)
+        creation.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (3,))
+        dataset = h5py.h5d.create(file.id, b"salt", h5py.h5t.IEEE_F64LE,
+                                  h5py.h5s.create_simple(shape), creation)
+        dataset.write_direct_chunk((0, 0, 0), b"what zstd makes of it")
+    miniapp.fails(INPUT, LACKS.format(number, name), small, "-k", "eos",
+                  env={"HDF5_PLUGIN_PATH": "/no/such/folder"})
 
 
 def test_old_format(miniapp, small, reference, ocean):
@@ -402,12 +432,13 @@ def test_absent_pressure_is_the_depth(miniapp, small, tmp_path):
 
 # ---- ghosts ----
 
-def without_ghosts(values, ocean):
-    """The interior of the test's ocean."""
+def without_ghosts(values, ocean, cyclic):
+    """The interior of the test's ocean, whose faces do not lead out of it."""
     inside = slice(HALO, -HALO)
-    return {name: value[tuple(inside if axis in "xy" else slice(None)
-                              for axis in axes_of(name, value, ocean))]
-            for name, value in values.items()}
+    interior = {name: value[tuple(inside if axis in "xy" else slice(None)
+                                  for axis in axes_of(name, value, ocean))]
+                for name, value in values.items()}
+    return interior | faces(interior["maskT"], cyclic, halo=0)
 
 
 def padded(values, ocean, mode_x, mode_y):
@@ -430,7 +461,7 @@ def padded(values, ocean, mode_x, mode_y):
 @pytest.mark.parametrize("cyclic", [1, 0])
 def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic):
     """The same result as with the ghosts in the file, without the ghosts."""
-    interior = without_ghosts(ocean[0], ocean)
+    interior = without_ghosts(ocean[0], ocean, cyclic)
     explicit = padded(interior, ocean, "wrap" if cyclic else "land", "land")
     bare = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
     full = write(tmp_path / "full.h5", explicit, ocean[1], halo=2)
@@ -446,7 +477,7 @@ def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic)
 
 
 def test_closed_is_the_default(miniapp, tmp_path, ocean):
-    interior = without_ghosts(ocean[0], ocean)
+    interior = without_ghosts(ocean[0], ocean, cyclic=0)
     outputs = []
     for cyclic in (None, 0):
         path = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
@@ -500,9 +531,41 @@ def test_never_written(miniapp, small):
 
 
 def test_float32_cannot_hold_it(miniapp, small):
-    change(small, "K_iso", (1, 2, 3), 1e39)
+    change(small, "K_iso", WATER, 1e39)
+    miniapp.fails(INPUT, r"small\.h5: K_iso\[1, 2, 4\] is 1e.39, but must be from 0", "-k",
+                  "isoneutral", small)
     miniapp.fails(INPUT, "'K_iso' holds 1e.39, which float32 cannot", "-k", "isoneutral",
-                  "--precision", "float32", small)
+                  "--precision", "float32", "--allow-invalid", small)
+
+
+@pytest.mark.parametrize("value", [1e-46, 1e-40])
+@pytest.mark.parametrize("name", ["dxu", "dzw", "cost", "mxl"])
+def test_what_vanishes_in_float32(miniapp, small, name, value):
+    """What has to be above 0 becomes 0 there, or lacks digits. Of lines, others say it first."""
+    index = {"mxl": (5, 4, 5)}.get(name, (3,))
+    if name == "mxl":
+        replace(small, "kbot", np.ones_like(read(small, "kbot")))
+        for mask in ("maskT", "maskU", "maskV", "maskW"):
+            replace(small, mask, np.ones_like(read(small, mask)))
+    change(small, name, index, value)
+    place = ", ".join(map(str, index))
+    reason = {"dxu": "but 'dxt' is", "dzw": "but 'zt' goes"}.get(name, "which float32 cannot hold")
+    for precisions in ("float32", "float64,float32"):
+        miniapp.fails(INPUT, rf"small\.h5: {name}\[{place}\] is {value:g}, {reason}",
+                      "-k", "tke", "--precision", precisions, small)
+    change(small, name, index, value * 1e10)
+    miniapp.passes("-k", "tke", "--precision", "float32", "--allow-nonfinite",
+                   *(["--allow-invalid"] if name in ("dxu", "dzw") else []), small)
+
+
+def test_what_vanishes_on_land_is_land(miniapp, small, tmp_path):
+    """In the precision that runs, too."""
+    y, x = np.argwhere(read(small, "kbot") == 0)[0]
+    outputs = tmp_path / "zero.h5", tmp_path / "tiny.h5"
+    for value, output in zip((0, 1e-46), outputs):
+        change(small, "mxl", (3, y, x), value)
+        miniapp.passes("-k", "tke", "--precision", "float32", "-o", output, small)
+    assert np.array_equal(*(read(output, "tke_taup1") for output in outputs))
 
 
 def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
@@ -512,10 +575,13 @@ def test_mixing_length_counts_where_columns_are_wet(miniapp, small):
     change(small, "mxl", (3, y, x), -1)
     miniapp.passes("-k", "tke", small)
     change(small, "kbot", (y, x), 1)
-    miniapp.fails(INPUT, f"'kbot' contradicts 'maskW' in the column .{y}, {x}.", "-k", "tke", small)
-    change(small, "maskW", (slice(None), y, x), 1)
-    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive on water", "-k", "tke",
-                  small)
+    miniapp.fails(INPUT, f"'kbot' contradicts 'maskT' in the column .{y}, {x}.", "-k", "tke", small)
+    cells = read(small, "maskT")
+    cells[:, y, x] = 1
+    for name, mask in faces(cells, cyclic=False, halo=HALO).items():
+        change(small, name, ..., mask)
+    miniapp.fails(INPUT, rf"mxl\[3, {y}, {x}\] is -1, but must be positive and at most 100000 "
+                  "on water", "-k", "tke", small)
 
 
 def test_land_has_no_part_in_resampled_water(miniapp, small, tmp_path):

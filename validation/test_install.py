@@ -179,7 +179,7 @@ def make_newer(tree):
     major, minor, _ = VERSION.split(".")
     replace(tree / "CMakeLists.txt", f"VERSION {VERSION}", f"VERSION {major}.{int(minor) + 1}.0")
     replace(tree / "physics/ocean.fields", "FIELD(",
-            'FIELD(newer, REAL, Z_Y_X, "1", "a field of the newer version", ANYTHING)\nFIELD(')
+            'FIELD(newer, REAL, Z_Y_X, "1", "a field of the newer version", 0, 1)\nFIELD(')
     replace(tree / "physics/ocean.settings", "SETTING_ROW(",
             'SETTING_ROW(newest, 1, 0, 2, "1", "a setting of the newer version")\nSETTING_ROW(')
     (tree / "physics/a").mkdir()

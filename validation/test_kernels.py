@@ -74,8 +74,9 @@ def test_ocean(miniapp, kernel, device, ocean_name, tmp_path):
 def test_deep_ocean(miniapp, kernel, device, tmp_path):
     """To 8000 dbar, where the quadrature of eos needs the most nodes."""
     values, settings = fields.make(**OCEANS["odd"] | {"nz": 31})
-    for name in ("p", "zt", "dzt", "dzw"):
-        values[name] = values[name] * (8000 / values["p"].max())
+    deeper = 8000 / values["p"].max()
+    for name in ("p", "zt", "zw", "dzt", "dzw"):
+        values[name] = values[name] * deeper
     check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
 
 

@@ -313,7 +313,7 @@ def test_files_of_the_program(miniapp, small, tmp_path):
     miniapp.passes("-k", "tke", small, "-o", out)
     figures = drawn(out, "-o", tmp_path / "a")
     assert set(figures) == {f"{name}.{kind}" for kind in ("svg", "png")
-                            for name in ("tke_taup1", "dtke", "tke_surf_corr")}
+                            for name in ("tke_taup1", "dtke", "tke_surf_corr", "tke_diss")}
     assert drawn(out, "-o", tmp_path / "b") == figures
     with_axes = drawn(out, "--variable", "dtke", "--grid", small, "--level", "z=-50")
     assert set(with_axes) == {"dtke.svg", "dtke.png"}

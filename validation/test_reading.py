@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import HERE, INPUT, USAGE, read, write
+from conftest import HERE, INPUT, MISMATCH, USAGE, read, replace, write
 
 HALO = 2
 FILL = 9.969209968386869e36  # netCDF's own
@@ -30,7 +30,7 @@ def water_of(values, name):
     """Where a field means something."""
     if values[name].ndim == 2:
         return values["kbot"] > 0
-    return values[{"u_wgrid": "maskU", "v_wgrid": "maskV"}.get(name, "maskT")] == 1
+    return values[{"u": "maskU", "v": "maskV"}.get(name.removesuffix("_wgrid"), "maskT")] == 1
 
 
 def zeros_on_land(values):
@@ -107,7 +107,8 @@ def masked(values, name, fill):
 
 
 LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc",
-        "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1"]
+        "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1",
+        "u", "v", "Nsqr", "K_diss_v", *fields.SOURCES_OF_TKE]
 
 
 # ---- ghosts ----
@@ -170,6 +171,7 @@ def test_outer_copies_are_taken_for_ghosts(miniapp, tmp_path):
     values["salt"][0, 5, 0] += 0.5  # no copy any more
     water = np.argwhere(values["maskT"][:, 3:-3, 0])[-1] + (0, 3)
     values["salt"][tuple(water) + (0,)] += 0.5
+    values |= faces(values["maskT"], cyclic=True, halo=0)
     path = write(tmp_path / "cells.h5", values, settings, cyclic_x=1)
     _, provenance = results(miniapp, path)
     assert provenance["grid"].endswith("no ghosts, cyclic in x: the outer cells are water")
@@ -178,6 +180,13 @@ def test_outer_copies_are_taken_for_ghosts(miniapp, tmp_path):
 def test_outer_copies_of_an_ocean_that_may_be_cyclic(miniapp, tmp_path):
     path = write(tmp_path / "bare.h5", *channel())
     miniapp.fails(INPUT, r"bare\.h5: attribute 'halo' is missing.*copies.*cyclic_x = 1", path)
+
+
+def test_no_room_for_ghosts(miniapp, basin, tmp_path):
+    """Four rows cannot have any, whether or not something tells."""
+    values = {name: basin[0][name][:, :4] for name in ("salt", "temp")} | {"p": basin[0]["p"]}
+    _, provenance = results(miniapp, write(tmp_path / "bare.h5", values), "-k", "eos")
+    assert provenance["grid"] == "12 x 4 x 6 points, no ghosts: too few cells for them"
 
 
 def test_nothing_tells_of_ghosts(miniapp, basin, tmp_path):
@@ -197,7 +206,7 @@ def surface_first(values):
     """Turned round, as most of the world stores it."""
     result = {}
     for name, value in values.items():
-        has_z = value.ndim == 3 or name in ("zt", "p", "dzt", "dzw")
+        has_z = value.ndim == 3 or name in ("zt", "zw", "p", "dzt", "dzw")
         result[name] = value[::-1] if has_z else value
     nz = len(values["zt"])
     result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)
@@ -239,6 +248,35 @@ def test_surface_first_by_its_coordinate(miniapp, basin, expected, tmp_path):
         assert_same(found, {name: turned(expected)[name] for name in found})
 
 
+@pytest.mark.parametrize("name, attributes, sign, is_turned", [
+    ("depth", {}, 1, True), ("depth", {}, -1, True), ("axes/depth", {}, 1, True), ("z", {"positive": "down"}, -1, True),
+    ("z", {"standard_name": "height"}, -1, True), ("z", {}, 1, False)])
+def test_depths_below_0_are_heights(miniapp, basin, tmp_path, name, attributes, sign, is_turned):
+    values = surface_first(basin[0])
+    path = write(tmp_path / "turned.h5", {"temp": values["temp"], "salt": values["salt"],
+                                          "p": values["p"]}, halo=0)
+    with h5py.File(path, "a") as file:
+        file[name] = -sign * values["zt"]
+        file[name].make_scale(name)
+        file[name].attrs.update(attributes)
+        file["temp"].dims[0].attach_scale(file[name])
+    _, provenance = results(miniapp, path, "-k", "eos")
+    assert ("turned round" in provenance.get("input_read_as", "")) == is_turned
+
+
+def test_surface_first_by_its_upper_faces(miniapp, basin, expected, tmp_path):
+    """Where there is no zt, and nothing says which axis is which."""
+    values = surface_first(basin[0])
+    del values["zt"]
+    path = write(tmp_path / "turned.h5", values, basin[1], halo=0)
+    found, _ = results(miniapp, path, "-k", "tke_diffusivities")
+    assert_same(found, {name: turned(expected)[name] for name in found})
+    values["zw"] = values["zw"].copy()
+    values["zw"][[2, 3]] = values["zw"][[3, 2]]
+    path = write(tmp_path / "mixed.h5", values, basin[1], halo=0)
+    miniapp.fails(INPUT, r"zw\[3\] is .* after .*, but heights rise", "-k", "tke_diffusivities", path)
+
+
 @pytest.mark.parametrize("zt, pattern", [
     ([-400, -300, -350, -100, -50, -5], r"zt\[2\] is -350 after -300, but heights rise"),
     ([-400, -300, -300, -100, -50, -5], r"zt\[2\] is -300 after -300, but heights rise"),
@@ -260,6 +298,21 @@ def test_rows_from_the_north(miniapp, basin, plain, tmp_path):
     miniapp.passes("-k", "eos", plain)
     miniapp.fails(INPUT, r"plain\.h5: rows go from north to south, 'lat' from 4 to -4", plain)
     miniapp.passes("--allow-invalid", plain)
+
+
+def test_coordinates_in_a_group(miniapp, basin, plain):
+    """They say as much there, and outputs get them."""
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        file.create_group("axes")
+        file.move("lat", "axes/lat")
+    found, _ = results(miniapp, plain)
+    with h5py.File(plain.with_suffix(".out.h5")) as output, h5py.File(plain, "a") as file:
+        lat = file["axes/lat"][...]
+        np.testing.assert_array_equal(output["lat"][...], lat)
+        assert [scale.name for scale in output["dHdT"].dims[1].values()] == ["/lat"]
+        file["axes/lat"][...] = lat[::-1]
+    miniapp.fails(INPUT, r"plain\.h5: rows go from north to south, 'axes/lat' from 4 to -4", plain)
 
 
 @pytest.mark.parametrize("name", ["dzt", "dzw"])
@@ -291,7 +344,10 @@ def test_kbot_that_contradicts_a_mask(miniapp, plain, mask):
         file["kbot"][y, x] -= 1
     miniapp.fails(INPUT, rf"plain\.h5: 'kbot' contradicts '{mask}' in the column \[{y}, {x}\]",
                   plain)
-    miniapp.passes("--allow-invalid", plain)
+    # where kbot says water, land has the mixing length 0, by which tke divides
+    miniapp.fails(MISMATCH, rf"though the inputs are: tke_taup1\[\d, {y}, {x}\] is (nan|-?inf) in tke",
+                  "--allow-invalid", plain)
+    miniapp.passes("--allow-invalid", "--allow-nonfinite", plain)
 
 
 def test_index_is_that_of_the_file(miniapp, basin, tmp_path):
@@ -329,6 +385,23 @@ def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
     assert set(replaced.strip().split(", ")) == set(LAND)
 
 
+def test_every_field_that_has_land_is_tested_for_it(miniapp):
+    """All but the masks themselves; those of one axis mean something everywhere."""
+    assert set(LAND) == {dataset.name for kernel in miniapp.ocean for dataset in kernel.reals()
+                         + [optional for optional in kernel.inputs if optional.optional]
+                         if dataset.axes[-2:] == ("y", "x") and not dataset.is_mask
+                         and dataset.name != "kbot"}
+
+
+@pytest.mark.parametrize("name", LAND)
+def test_no_value_on_land_reaches_the_water(miniapp, basin, plain, expected, name):
+    """Whatever stands for a missing value, and whether or not an attribute says so."""
+    for fill in (FILL, 1e20, np.nan, -1e34):
+        for attribute in (None, "_FillValue"):
+            put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
+            assert_same(results(miniapp, plain)[0], expected)
+
+
 def test_fill_of_another_type(miniapp, basin, plain, expected):
     """A missing_value of type double, as it is stored in a dataset of type float."""
     values = basin[0]["K_iso"].astype(np.float32)
@@ -351,7 +424,7 @@ def test_values_on_land_that_are_not_missing(miniapp, basin, plain, expected, va
         file["kappaM"][...] = values
         file["salt"][...] = masked(basin[0], "salt", 60)
     found, provenance = results(miniapp, plain)
-    assert ("kappaM" in provenance["input_read_as"]) == (value < 0)
+    assert ("kappaM" in provenance["input_read_as"]) == (not 0 <= value <= 1000)
     assert "salt: what is missing or out of range" in provenance["input_read_as"].replace(
         ", kappaM", "")
     assert_same(found, expected)
@@ -401,6 +474,9 @@ def test_masks_are_made_as_veros_does(miniapp, tmp_path, halo, cyclic):
         values = {name: value[..., HALO:-HALO] if "x" in axes_of(name, value) else value
                   for name, value in values.items()}
     values |= faces(values["maskT"], cyclic, halo)
+    if not (halo or cyclic):
+        for name in ("u", "u_wgrid"):
+            values[name][..., -1] = 0  # nothing flows through a wall
     path = write(tmp_path / "in.h5", values, settings, halo, cyclic)
     whole, _ = results(miniapp, path)
     without(path, MASKS[1:])
@@ -471,6 +547,20 @@ def test_eos_alone_has_land_too(miniapp, basin, plain, expected):
     assert "missing values of 'salt'" in provenance["input_read_as"]
 
 
+def test_what_is_missing_everywhere_tells_nothing(miniapp, basin, plain, expected):
+    """It does not make an ocean of land; what tells is the next."""
+    without(plain, MASKS)
+    put_fill(plain, "tke", np.full(basin[0]["tke"].shape, np.nan), np.nan)
+    put_fill(plain, "kappaM", masked(basin[0], "kappaM", np.nan), np.nan)
+    found, _ = results(miniapp, plain, "-k", "eos")
+    assert_same(found, {"dHdT": expected["dHdT"]})
+    for name in ("salt", "temp", "kappaM"):
+        put_fill(plain, name, np.full(basin[0][name].shape, np.nan), np.nan)
+    miniapp.fails(INPUT, r"plain\.h5: salt\[0, 0, 0\] is missing", "-k", "triad:c=salt", plain)
+    miniapp.fails(INPUT, r"plain\.h5: 2 datasets are missing: 'maskW'.*'kbot'", "-k", "tke_diffusivities",
+                  plain)
+
+
 # ---- packed data ----
 
 def test_packed(miniapp, basin, plain, tmp_path):
@@ -496,6 +586,16 @@ def test_range_of_packed(miniapp, plain):
         file["temp"].attrs["add_offset"] = "much"
     miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': attribute 'add_offset' must be a number",
                   plain)
+
+
+@pytest.mark.parametrize("attributes", [{"add_offset": np.nan}, {"add_offset": np.inf},
+                                        {"scale_factor": 0.0}, {"scale_factor": np.nan}], ids=repr)
+def test_packing_that_says_nothing(miniapp, plain, attributes):
+    """Not a number would make land of all."""
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs.update(attributes)
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp': scale_factor is \S+ and add_offset \S+, but must "
+                         "be finite", plain)
 
 
 # ---- time ----
@@ -539,6 +639,17 @@ def test_records(miniapp, basin, plain, expected, index, named):
     for wrong in (3, -4):
         miniapp.fails(INPUT, rf"'salt' has 3 records in time, but --time chooses {wrong}", "--time",
                       wrong, plain)
+
+
+@pytest.mark.parametrize("index", [1, 5, -2])
+def test_time_beyond_the_only_record(miniapp, plain, index):
+    temp = read(plain, "temp")
+    replace(plain, "temp", temp[None])
+    miniapp.fails(INPUT, rf"plain\.h5: there is one record in time, but --time chooses {index}", "--time",
+                  index, plain)
+    miniapp.passes("--time", -1, plain)
+    replace(plain, "salt", np.stack([read(plain, "salt")] * 6))
+    miniapp.passes("--time", index, plain)  # temp does not change in time
 
 
 def test_time_without_a_time_axis(miniapp, plain):
@@ -677,6 +788,18 @@ def test_variables_by_standard_name(miniapp, plain, expected):
         file["other"].attrs["standard_name"] = "sea_water_conservative_temperature"
     miniapp.fails(INPUT, r"plain\.h5: datasets '(bigthetao|other)' and '(bigthetao|other)' both "
                          "are sea_water_conservative_temperature: choose one by --variable temp=NAME", plain)
+    found, _ = results(miniapp, plain, "--variable", "temp=bigthetao")
+    assert_same(found, expected)
+
+
+def test_standard_names_of_what_only_tells(miniapp, basin, expected, tmp_path):
+    """No kernel reads zt here; it still says that levels go from the surface down."""
+    path = write(tmp_path / "turned.h5", surface_first(basin[0]), basin[1], halo=0)
+    rename(path, zt="heights")
+    with h5py.File(path, "a") as file:
+        file["heights"].attrs["standard_name"] = "height_above_mean_sea_level"
+    found, _ = results(miniapp, path, "-k", "tke")
+    assert_same(found, {name: turned(expected)[name] for name in found})
 
 
 @pytest.mark.parametrize("field, standard_name, quantity", [
@@ -704,13 +827,51 @@ def test_units_of_temperature(miniapp, plain, units):
 
 
 @pytest.mark.parametrize("field, units", [
-    ("temp", "K"), ("temp", "kelvin"), ("temp", "degree_Kelvin"), ("salt", "psu"),
-    ("salt", "kg kg-1"), ("salt", "1")])
-def test_other_units(miniapp, plain, field, units):
+    ("temp", "m"), ("temp", "much"), ("salt", "psu"), ("salt", "PSU"), ("salt", "1"),
+    ("salt", "1e-3"), ("salt", "0.001"), ("salt", "degC"), ("dxt", "degrees_east"), ("dxt", "1/m"),
+    ("cost", "degrees_north"), ("kappaM", "m s-1"), ("p", "m")])
+def test_units_that_cannot_be_converted(miniapp, plain, field, units):
     with h5py.File(plain, "a") as file:
         file[field].attrs["units"] = units
-    miniapp.fails(INPUT, rf"plain\.h5: dataset '{field}' is in '{units}', but must be in .*: "
-                         "run/make-input converts it", plain)
+    miniapp.fails(INPUT, rf"plain\.h5: dataset '{field}' is in '{units}', but must be in ", plain)
+
+
+@pytest.mark.parametrize("field, units, factor, offset", [
+    ("dxt", "km", 1e-3, 0), ("dzt", "cm", 100, 0), ("p", "Pa", 1e4, 0), ("p", "MPa", 0.01, 0),
+    ("salt", "kg/kg", 1e-3, 0), ("temp", "K", 1, 273.15), ("temp", "degree_Kelvin", 1, 273.15),
+    ("u_wgrid", "cm s-1", 100, 0), ("kappaM", "cm2/s", 1e4, 0), ("zt", "km", 1e-3, 0)])
+def test_units_that_are_converted(miniapp, plain, expected, field, units, factor, offset):
+    """What the ocean has on its land, too; what is missing stays so."""
+    with h5py.File(plain, "a") as file:
+        values = factor * file[field][...] + offset
+        if field in ("temp", "salt"):
+            values[file["maskT"][...] == 0] = FILL
+            file[field].attrs["_FillValue"] = FILL
+        file[field][...] = values
+        file[field].attrs["units"] = units
+    found, provenance = results(miniapp, plain)
+    assert f"{field} converted from '{units}'" in provenance["input_read_as"]
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-6, atol=1e-6 * abs(value).max())
+
+
+@pytest.mark.parametrize("field, units", [
+    ("salt", "g/kg"), ("salt", "g kg**-1"), ("dxt", " "), ("dxt", "meters"), ("kappaM", "m^2/s"),
+    ("forc", "W kg-1"), ("cost", "none"), ("p", "decibar"), ("maskU", "flag")])
+def test_units_that_are_the_same(miniapp, plain, field, units):
+    with h5py.File(plain, "a") as file:
+        file[field].attrs["units"] = units
+    assert "input_read_as" not in results(miniapp, plain)[1]
+
+
+def test_salinity_that_says_what_it_is(miniapp, plain, expected):
+    """A plain number may be practical salinity: not where its standard name, or the user, denies it."""
+    with h5py.File(plain, "a") as file:
+        file["salt"].attrs.update(units="1e-3", standard_name="sea_water_absolute_salinity")
+    assert_same(results(miniapp, plain)[0], expected)
+    with h5py.File(plain, "a") as file:
+        del file["salt"].attrs["standard_name"]
+    assert_same(results(miniapp, plain, "--variable", "salt=salt")[0], expected)
 
 
 # ---- what is missing ----
@@ -757,16 +918,18 @@ def test_virtual_datasets(miniapp, basin, plain, expected, where):
             for k, level in enumerate(salt):
                 file[f"level{k}"] = level
     make_virtual(plain, "salt", [(source, f"level{k}") for k in range(len(salt))], salt.shape)
-    assert_same(results(miniapp, plain)[0], expected)
+    allow = () if where == "here" else ("--allow-external",)
+    assert_same(results(miniapp, plain, *allow)[0], expected)
     if where == "here":
         without(plain, ["level3"])
         miniapp.fails(INPUT, r"plain\.h5: dataset 'level3' is missing, which a virtual", plain)
         return
     (plain.parent / "levels.h5").rename(plain.parent / "elsewhere.h5")
     miniapp.fails(INPUT, rf"plain\.h5: dataset 'salt' is virtual, but its source '{source}' is "
-                         "missing", plain)
+                         "missing", *allow, plain)
     (plain.parent / "levels.h5").write_bytes(b"no HDF5")
-    miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", plain)
+    miniapp.fails(INPUT, r"dataset 'salt' is virtual, but its source '.*' cannot be opened", *allow,
+                  plain)
 
 
 def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
@@ -783,10 +946,10 @@ def test_virtual_dataset_of_a_virtual_one(miniapp, basin, plain, expected):
         layout = h5py.VirtualLayout(salt.shape, "f8")
         layout[...] = h5py.VirtualSource("outer.h5", "salt", salt.shape)
         file.create_virtual_dataset("salt", layout)
-    assert_same(results(miniapp, plain)[0], expected)
+    assert_same(results(miniapp, plain, "--allow-external")[0], expected)
     inner.unlink()
     miniapp.fails(INPUT, r"outer\.h5: dataset 'salt' is virtual, but its source 'inner.h5' is "
-                         "missing", plain)
+                         "missing", "--allow-external", plain)
 
 
 # ---- coordinates of outputs ----
@@ -894,8 +1057,21 @@ def tables():
             for line in text.splitlines() if line.startswith("| `")]
 
 
+def ranges(miniapp):
+    """Of fields and settings, as --list-kernels has them."""
+    listing = miniapp.run("--list-kernels").stdout
+    return dict(re.findall(rf"^  (?:reads|updates|setting) +(\w+) .*, ({RANGE})", listing, re.MULTILINE))
+
+
+RANGE = r"(?:from \S+ to|positive and at most) [^\s,;]+"
+
+
 def test_documented_datasets(miniapp):
     documented = {re.match(r"`(\w+)`", row[0])[1]: row for row in tables() if len(row) == 6}
+    wanted = ranges(miniapp)
+    for name, row in documented.items():
+        if name != "kbot" and not name.startswith("mask"):
+            assert re.findall(RANGE, row[0]) == [wanted[name]], name
     read_by = {}
     for kernel in miniapp.ocean:
         for dataset in kernel.inputs:
@@ -913,3 +1089,6 @@ def test_documented_settings(miniapp):
     listed = {name: (float(value), units) for name, value, units in
               re.findall(r"^  setting (\w+) +\[(\S+)\] ([^:]+):", listing, re.MULTILINE)}
     assert documented == listed
+    for row in tables():
+        if len(row) == 4:
+            assert re.findall(RANGE, row[3]) == [ranges(miniapp)[row[0].strip("`")]], row

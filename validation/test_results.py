@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, read, replace, write
+from conftest import (DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, change, read, replace,
+                      write)
+from test_reading import faces
 
 # Section 5 of the interface
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
@@ -22,7 +24,7 @@ RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", 
 NO_NUMBER = {"bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
              "threads", "efficiency", "transfer", "marks"}
 VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
-              "worst_index", "passed"}
+              "worst_index", "passed", "compared", "below_atol"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
 RUN = {"host", "cpu", "threads", "binding", "grid", "device", "settings", "input", "input_sha256",
@@ -134,6 +136,18 @@ def stored_setting(path, name):
         return file.attrs.get(name)
 
 
+# Values that show where another number would not, and what has to be set for a setting to count.
+OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min": 1,
+          "kappaM_max": 1e-4, "kappaH_min": 1}
+NEEDED = {"Prandtl_tke0": {"enable_Prandtl_tke": 0}}
+IN_FRESH_WATER = ("clamp_enthalpy",)  # test_density.py shows it, there is none here
+
+
+def another(name, default):
+    return 1 - default if name.startswith("enable_") else OTHERS.get(
+        name, 3 * default + 0.001)
+
+
 @pytest.mark.kernels_that_read("setting")
 def test_settings_take_effect(miniapp, kernel, small, tmp_path):
     """Default, then the file's, then the command line's; seen by the outputs."""
@@ -143,11 +157,14 @@ def test_settings_take_effect(miniapp, kernel, small, tmp_path):
         return np.concatenate([read(path, output.name).ravel() for output in kernel.outputs])
 
     listing = miniapp.passes("--list-kernels")
-    original = run()
-    for name in kernel.settings:
+    for name in set(kernel.settings) - set(IN_FRESH_WATER):
         default = float(re.search(rf"setting {name} +\[([^]]+)\]", listing)[1])
-        stored = stored_setting(small, name)
-        other = 2.0 if name == "eq_of_state_type" else 3 * default + 0.001
+        needed = NEEDED.get(name, {})
+        before = {other: stored_setting(small, other) for other in needed}
+        edit(small, "/", **needed)
+        original, stored = run(), stored_setting(small, name)
+        stored = default if stored is None else stored
+        other = another(name, default)
         changed = run("--set", f"{name}={other}")
         assert not np.array_equal(original, changed), f"{name} has no effect"
         edit(small, "/", **{name: other})
@@ -155,7 +172,7 @@ def test_settings_take_effect(miniapp, kernel, small, tmp_path):
         np.testing.assert_array_equal(run("--set", f"{name}={stored}"), original)
         edit(small, "/", **{name: None})
         np.testing.assert_array_equal(run(), run("--set", f"{name}={default}"))
-        edit(small, "/", **{name: stored})
+        edit(small, "/", **{name: stored}, **before)
 
 
 def test_other_sizes_give_finite_results(miniapp, small, kernel, tmp_path):
@@ -179,10 +196,10 @@ def test_perturbed_value(miniapp, small, reference):
         name = described.name
         values = read(reference, name)
         index = np.unravel_index(abs(values).argmax(), values.shape)
-        value = abs(values[index])
-        for tolerances, allowed in (({"rtol": 0.0, "atol": 1e-3}, 1e-3),
+        value, scale = abs(values[index]), scale_of(values)
+        for tolerances, allowed in (({"rtol": 0.0, "atol": 1e-3 * scale}, 1e-3 * scale),
                                     ({"rtol": 1e-3, "atol": 0.0}, 1e-3 * value),
-                                    ({"rtol": 1e-3, "atol": 0.5}, 0.5 + 1e-3 * value)):
+                                    ({"rtol": 1e-3, "atol": scale / 2}, scale / 2 + 1e-3 * value)):
             edit(reference, name, **tolerances)
             for factor, code in ((0.99, DONE), (1.01, MISMATCH)):
                 shift(reference, name, index, factor * allowed * np.sign(values[index]))
@@ -229,6 +246,13 @@ def test_passed_verdict_in_the_table(miniapp, small, reference):
     assert f"validation PASSED: {count} of {count} variables agree with the reference" in text
 
 
+def scale_of(values):
+    """The least power of 2 above 99 % of the magnitudes that are not 0, or above all but one."""
+    sizes = np.sort(abs(values[values != 0]))
+    left_out = len(sizes) // 100 if len(sizes) >= 200 else min(1, len(sizes) - 1)
+    return 2.0 ** np.frexp(sizes[len(sizes) - 1 - left_out])[1] if len(sizes) else 0
+
+
 def test_default_tolerances(miniapp, small, reference, tmp_path):
     """Those of the interface, where a reference has none."""
     for described in each_output(miniapp):
@@ -236,11 +260,210 @@ def test_default_tolerances(miniapp, small, reference, tmp_path):
     _, checks = verdicts(miniapp, small, reference)
     for name, check in checks.items():
         assert check["rtol"] == 1e-10
-        assert math.isclose(check["atol"], 1e-12 * abs(read(reference, name)).max())
+        assert math.isclose(check["atol"], 1e-12 * scale_of(read(reference, name)))
     single = tmp_path / "single.h5"
     miniapp.passes(small, "-o", single, "--precision", "float32")
     code, checks = verdicts(miniapp, small, single, "--precision", "float32")
     assert code == DONE and all(check["rtol"] > 1e-8 for check in checks.values())
+
+
+def test_an_outlier_does_not_widen_the_tolerance(miniapp, small, reference):
+    """With the largest value for a scale, one of them lets all others be wrong."""
+    for described in each_output(miniapp):
+        edit(reference, described.name, rtol=None, atol=None)
+    _, before = verdicts(miniapp, small, reference)
+    outliers = {"K_11": 9e6, "Ai_ez": -99, "dHdT": 900, "tke_taup1": 900, "tke_surf_corr": 99}
+    for name, value in outliers.items():
+        original = read(reference, name)
+        index = tuple(np.argwhere(original)[0])
+        change(reference, name, index, value)
+        code, checks = verdicts(miniapp, small, reference)
+        assert code == MISMATCH and checks[name]["worst_index"] == list(index)
+        assert checks[name]["atol"] <= 2 * before[name]["atol"]
+        change(reference, name, index, original[index])
+
+
+@pytest.mark.parametrize("name, value, reason", [
+    ("K_11", 3e36, "from 0 to 1e.07"), ("K_22", -1, "from 0 to 1e.07"),
+    ("Ai_ez", 1e20, "from -100 to 100"), ("dHdT", -9999, "from -1000 to 1000"),
+    ("tke_taup1", 9.96921e36, "from -1000 to 1000"), ("tke_surf_corr", -1e-9, "from 0 to 100")])
+def test_references_that_cannot_be(miniapp, small, reference, name, value, reason):
+    """What no run can give; the first such value is named."""
+    last = tuple(length - 1 for length in read(reference, name).shape)
+    index = tuple(length // 2 for length in read(reference, name).shape)
+    for place in (last, index):
+        change(reference, name, place, value)
+    message = rf"reference\.h5: {name}\[{', '.join(map(str, index))}\] is "
+    miniapp.fails(INPUT, message + rf".*, but must be {reason} \(--allow-invalid", small,
+                  "--validate", reference)
+    code, checks = verdicts(miniapp, small, reference, "--allow-invalid")
+    assert code == MISMATCH and not checks[name]["passed"]
+    change(reference, name, index, np.inf)
+    miniapp.fails(INPUT, message + r"inf \(--allow-nonfinite accepts it\)", small,
+                  "--validate", reference)
+
+
+@pytest.mark.parametrize("suffix, precision", [("", "float64"), ("_float32", "float32")])
+def test_tolerances_that_would_pass_anything(miniapp, small, reference, suffix, precision):
+    """In whatever precision comes first: before anything is measured."""
+    scale = scale_of(read(reference, "dHdT"))
+    for name, most, beyond in (("rtol", 0.1, 0.11), ("atol", scale, 1.01 * scale),
+                               ("atol", scale, 1e308)):
+        edit(reference, "dHdT", **{name + suffix: beyond})
+        for precisions in {precision, "float64,float32"}:
+            pattern = re.escape(f"reference.h5: attribute '{name}{suffix}' of dataset 'dHdT' is "
+                                f"{beyond:g}, but must be from 0 to {most:g}: ")
+            miniapp.fails(INPUT, pattern, small, "-k", "eos", "--precision", precisions,
+                          "--validate", reference)
+        edit(reference, "dHdT", **{name + suffix: most})
+        miniapp.passes(small, "-k", "eos", "--precision", precision, "--validate", reference)
+        edit(reference, "dHdT", **{name + suffix: 0.0})
+
+
+def test_no_tolerance_for_what_is_0_everywhere(miniapp, small, reference):
+    replace(reference, "tke_surf_corr", 0 * read(reference, "tke_surf_corr"))
+    edit(reference, "tke_surf_corr", atol=1e-300)
+    miniapp.fails(INPUT, "'atol' of dataset 'tke_surf_corr' is 1e-300, but must be from 0 to 0",
+                  small, "--validate", reference)
+
+
+def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
+    """The share of the values that the tolerance could not tell from 0."""
+    expected = {}
+    for described, part in zip(each_output(miniapp), [0, 1e-3, 0.01, 0.1, 0.5, 1] * 3):
+        values = read(reference, described.name)
+        atol = part * scale_of(values)
+        sizes = abs(values[values != 0])
+        expected[described.name] = (sizes <= atol).mean() if sizes.size else None
+        edit(reference, described.name, atol=atol)
+    code, checks = verdicts(miniapp, small, reference)
+    assert code == DONE and len(set(expected.values())) > 3
+    for name, share in expected.items():
+        assert checks[name]["below_atol"] == pytest.approx(share)
+        assert checks[name]["compared"] == np.count_nonzero(read(reference, name))
+    table = miniapp.passes(small, "--validate", reference)
+    saved = tmp_path / "saved.json"
+    saved.write_text(miniapp.passes(small, "--validate", reference, "--format", "json"))
+    for text in (table, miniapp.passes("--show", saved, quick=False)):
+        assert "<= atol: the share of the reference" in text
+        for name, share in expected.items():
+            percent = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+            assert re.search(rf" {name} .* {percent} % +\[.*passed", text), (name, share)
+
+
+# ---- nothing compared ----
+
+def test_all_of_it_is_land(miniapp, small, kernel, tmp_path):
+    with h5py.File(small, "a") as file:
+        for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
+            file[name][...] = 0
+    output = tmp_path / "output.h5"
+    miniapp.passes(small, "-k", kernel, "-o", output)
+    if kernel.calibration:  # its numbers are no water
+        miniapp.passes(small, "-k", kernel, "--validate", output)
+        return
+    miniapp.fails(MISMATCH, rf"output\.h5: nothing was compared for '{kernel}': all of the input is "
+                  "land", small, "-k", kernel, "--validate", output)
+    code, checks = verdicts(miniapp, small, output, "-k", kernel)
+    assert code == MISMATCH and all(check["compared"] == 0 for check in checks.values())
+
+
+def test_all_of_it_is_not_finite(miniapp, small, tmp_path):
+    replace(small, "temp", np.full_like(read(small, "temp"), np.nan))
+    output = tmp_path / "output.h5"
+    words = [small, "-k", "eos", "--allow-nonfinite"]
+    miniapp.passes(*words, "-o", output)
+    assert np.isnan(read(output, "dHdT")).all()
+    message = miniapp.fails(MISMATCH, r"output\.h5: nothing was compared for 'eos': its outputs and "
+                            "their reference are 0 or not finite everywhere", *words, "--validate",
+                            output)
+    text = miniapp.run(*QUICK, *words, "--validate", output).stdout
+    assert "PASSED" not in text and "nothing was compared for eos" in text and message
+
+
+def test_an_output_may_be_0_everywhere(miniapp, small, tmp_path):
+    """Where nothing drains the surface, tke_surf_corr is; a kernel with nothing else tells nothing."""
+    for name in ("forc_tke_surface", "tke", "tke_taup1", "dtke_taum1", "forc"):
+        replace(small, name, np.full_like(read(small, name), 1e-6))
+    output = tmp_path / "output.h5"
+    miniapp.passes(small, "-k", "tke", "-o", output)
+    assert not read(output, "tke_surf_corr").any()
+    code, checks = verdicts(miniapp, small, output, "-k", "tke")
+    assert code == DONE and checks["tke_surf_corr"]["below_atol"] is None
+    for name in ("forc_tke_surface", "tke", "tke_taup1", "dtke_taum1", "forc"):
+        replace(small, name, np.zeros_like(read(small, name)))
+    miniapp.passes(small, "-k", "tke", "-o", output)
+    miniapp.fails(MISMATCH, "nothing was compared for 'tke'", small, "-k", "tke", "--validate", output)
+
+
+# ---- outputs that are not finite ----
+
+# Of spacings above 0, by which slopes overflow.
+OVERFLOWING = {"float64": 1e-305, "float32": 1e-42}
+
+
+def overflow(path, precision="float64"):
+    """Narrow cells, but each as far from the next as both are wide."""
+    for name in ("dxt", "dxu"):
+        replace(path, name, read(path, name) * OVERFLOWING[precision])
+
+
+@pytest.mark.parametrize("precision", OVERFLOWING)
+@pytest.mark.parametrize("halo", [2, 0])
+def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision, halo):
+    """They are named, with the first index in the output file, which is written."""
+    closed = faces(ocean[0]["maskT"], cyclic=False, halo=halo)
+    path = write(tmp_path / "in.h5", ocean[0] | closed, ocean[1], halo=halo)
+    overflow(path, precision)
+    output = tmp_path / "output.h5"
+    words = [path, "-k", "eos,isoneutral", "-d", device, "--precision", precision]
+    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
+    bad = [described.name for kernel in miniapp.ocean for described in kernel.outputs
+           if described.name in ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+           and not np.isfinite(read(output, described.name)).all()]
+    values = read(output, bad[0])
+    index = np.argwhere(~np.isfinite(values))[0]
+    output.unlink()
+    label = {"gpu": "gpu:0"}.get(device, device)
+    message = miniapp.fails(
+        MISMATCH, rf"outputs are not finite, though the inputs are: {bad[0]}\["
+        rf"{', '.join(map(str, index))}\] is (nan|-?inf) in isoneutral on {label} in {precision}",
+        *words, "-o", output)
+    assert message.rstrip().endswith(
+        f"; so are {', '.join(bad[1:])} (--allow-nonfinite accepts them)")
+    np.testing.assert_array_equal(read(output, bad[0]), values)
+    done = miniapp.run(*QUICK, "--format", "json", *words)
+    assert done.returncode == MISMATCH
+    assert ["nonfinite" in row["marks"] for row in json.loads(done.stdout)["results"]] == [False, True]
+
+
+def test_index_of_what_is_not_finite_is_that_of_the_file(miniapp, ocean, tmp_path):
+    """In a file from the surface down, too."""
+    values = {name: value[::-1] if value.ndim == 3 or name in ("zt", "p", "dzt", "dzw") else value
+              for name, value in (ocean[0] | faces(ocean[0]["maskT"], False, 0)).items()
+              if name[:6] not in ("sample", "factor")}
+    nz = len(values["zt"])
+    values["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0)
+    path = write(tmp_path / "in.h5", values, ocean[1], halo=0)
+    overflow(path)
+    output = tmp_path / "output.h5"
+    words = [path, "-k", "isoneutral"]
+    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
+    index = np.argwhere(~np.isfinite(read(output, "K_33")))[0]
+    assert index[0] != nz - 1 - index[0]
+    miniapp.fails(MISMATCH, rf"are: K_33\[{', '.join(map(str, index))}\] is", *words)
+
+
+def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):
+    saved = tmp_path / "saved.json"
+    words = [small, "-k", "isoneutral", "--resume", saved]
+    overflow(small)
+    miniapp.fails(MISMATCH, "outputs are not finite", *words)
+    miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite",
+                  *words)
+    miniapp.passes(*words, "--allow-nonfinite")
+    text = miniapp.passes("--show", saved, quick=False)
+    assert re.search("^nonfinite: outputs hold NaN or Inf", text, re.MULTILINE)
 
 
 def test_tolerances_of_float32(miniapp, small, reference):
@@ -262,17 +485,18 @@ def test_tolerances_that_are_none(miniapp, small, reference, name, value):
 
 
 def test_not_a_number_in_the_reference(miniapp, small, reference):
-    """A finite result there is wrong."""
-    with h5py.File(reference, "a") as file:
-        file["dHdT"][3, 2, 1] = np.nan
-    code, checks = verdicts(miniapp, small, reference, "-k", "eos")
+    """A finite result there is wrong; without --allow-nonfinite there can be no other."""
+    change(reference, "dHdT", (3, 2, 1), np.nan)
+    miniapp.fails(INPUT, r"reference\.h5: dHdT\[3, 2, 1\] is nan \(--allow-nonfinite accepts it\)",
+                  small, "-k", "eos", "--validate", reference)
+    code, checks = verdicts(miniapp, small, reference, "-k", "eos", "--allow-nonfinite")
     assert code == MISMATCH and checks["dHdT"]["worst_index"] == [3, 2, 1]
     assert checks["dHdT"]["max_abs"] is None, "JSON has no infinity"
 
 
 def test_not_a_number_in_the_result(miniapp, small, reference):
     """Wrong where the reference is finite, whatever the tolerance; right where it is not."""
-    edit(reference, "dHdT", rtol=1e9, atol=1e300)
+    edit(reference, "dHdT", rtol=0.1, atol=scale_of(read(reference, "dHdT")))
     with h5py.File(small, "a") as file:
         file["temp"][3, 2, 1] = np.nan
     code, checks = verdicts(miniapp, small, reference, "-k", "eos", "--allow-nonfinite")
@@ -479,8 +703,9 @@ def test_odd_file_names(miniapp, small, name):
     assert set(provenance) == BUILD | RUN
     if b"\xff" not in path:
         assert provenance["input"] == os.fsdecode(path)
+    printed = path.replace(b"\xff", rb"\xff")
     for form in ("table", "csv"):
-        assert path in os.fsencode(miniapp.passes("--format", form, "--", os.fsdecode(path)))
+        assert printed in os.fsencode(miniapp.passes("--format", form, "--", os.fsdecode(path)))
 
 
 def test_line_break_in_a_file_name(miniapp, small):

@@ -1,19 +1,24 @@
 """What all scripts under run/ have in common, and run/test with made-up builds and tests."""
 
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import HERE
+from conftest import HERE, INPUT
 from processes import DEADLINE_S, Running, executable
+from test_printing import assert_harmless, each
 
 ROOT = HERE.parent
 RUN = ROOT / "run"
+sys.path.insert(0, str(RUN))
+import safely  # noqa: E402  pylint: disable=wrong-import-position
 JOBS = re.compile("(slurm|pbs|lsf|sge)/(cpu|gpu|sweep)")  # they are for sbatch, qsub and bsub
 USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
 
@@ -52,6 +57,85 @@ def test_help_helps_and_does_nothing_else(script, option, tmp_path):
     assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
     assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
     assert sorted(tmp_path.rglob("*")) == before
+
+
+# ---- files that they write ----
+
+def write_new(path):
+    with safely.replacing(path) as new:
+        assert new.parent == Path(os.path.realpath(path)).parent
+        new.write_text("new")
+
+
+def test_link_and_mode_stay(tmp_path):
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to("folder/file")
+    write_new(link)  # which leads to nothing yet
+    (folder / "file").write_text("old")
+    (folder / "file").chmod(0o600)
+    write_new(link)
+    assert link.is_symlink() and (folder / "file").read_text() == "new"
+    assert (folder / "file").stat().st_mode & 0o777 == 0o600
+    assert os.listdir(folder) == ["file"]
+
+
+@pytest.mark.parametrize("kind", ["read-only", "pipe", "folder"])
+def test_what_may_not_be_replaced(tmp_path, kind):
+    path = tmp_path / kind
+    if kind == "read-only":
+        path.write_text("old")
+        path.chmod(0o444)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(OSError) as error:
+        write_new(path)
+    assert error.value.filename == str(path) and os.listdir(tmp_path) == [kind]
+
+
+@pytest.mark.parametrize("reason", [OSError(28, "No space left on device"), ValueError("no format"),
+                                    KeyboardInterrupt()])
+def test_old_file_stays_until_the_new_one_is_whole(tmp_path, reason):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(type(reason)), safely.replacing(path) as new:
+        new.write_text("half")
+        raise reason
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
+
+
+# ---- what they print ----
+
+@each
+def test_printable_text(text, printed):
+    assert safely.printable(text) == printed
+
+
+@each
+@pytest.mark.parametrize("script", ["plot", "regress", "make-input"])
+def test_absent_file(tmp_path, script, text, printed):
+    words = {"plot": [], "regress": ["check"], "make-input": ["-o", tmp_path / "grid.h5"]}[script]
+    path = tmp_path / f"absent{text}"
+    done = subprocess.run([sys.executable, RUN / script, *words, path], capture_output=True,
+                          text=True, check=False, errors="surrogateescape")
+    assert done.returncode == INPUT and "Traceback" not in done.stderr, done
+    assert printed in done.stderr or script == "make-input" and "absent" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert_harmless(done.stderr)
+
+
+def test_table_of_a_script(tmp_path):
+    """From a file that somebody sent."""
+    row = {"costs": [1.0] * 5, "outputs": {"\x1b[31m": {"sha256": "", "passed": True}}}
+    saved = {"provenance": {"cpu": "\x9b"}, "rows": {"eos\u202e/cpu/float64": row}}
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(saved))
+    done = subprocess.run([sys.executable, RUN / "regress", "rate", path, path],
+                          capture_output=True, text=True, check=True)
+    assert r"eos\u202e/cpu/float64" in done.stdout
+    assert_harmless(done.stdout)
 
 
 # ---- run/test ----
@@ -115,8 +199,8 @@ def made_up(tmp_path):
 def test_goes_on_after_a_failure_and_sums_up(made_up):
     done = made_up.test("asan", "nvptx", "host")
     assert done.returncode == 1 and done.stderr == "", done
-    assert made_up.started.read_text().split() == ["asan", "host"]  # nvptx was not built
-    summary = re.sub(r" +\d+ s\n", " N s\n", done.stdout.split("\n\n", 1)[1])
+    assert sorted(made_up.started.read_text().split()) == ["asan", "host"]  # nvptx was not built
+    summary = re.sub(r" +\d+ s\n", " N s\n", done.stdout[done.stdout.index("\nskipped:") + 1:])
     assert summary == """skipped: 3
     2  end-to-end.bench: there is no gpu here (asan)
     1  unit.large: kernel_past (asan)
@@ -144,8 +228,8 @@ def test_failures_of_an_earlier_run_do_not_count(made_up):
 def test_preset_that_is_none(made_up):
     done = made_up.test("host", "hots")
     assert done.returncode == 2 and done.stdout == "" and not made_up.started.exists()
-    assert done.stderr == ("run/test: there is no preset 'hots'; there are host host-gcc emulated "
-                           "nvptx nvptx-gcc amdgpu asan fuzz\n")
+    assert done.stderr == ("run/test: there is no preset 'hots'; there are host asan host-gcc emulated "
+                           "nvptx-gcc nvptx amdgpu fuzz\n")
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -159,14 +159,15 @@ def test_sweep_goes_on_after_its_node_died(jobs, tmp_path):
                         MINIAPP=str(program))
     job = f"{array}_1"
     wait_for(lambda: jobs.has_printed(jobs.slurm.job(job)["JobId"], "first turn"))
-    before = jobs.rows("eos")
+    first = str(jobs.miniapp.ocean[0])
+    before = jobs.rows(first)
     node = jobs.slurm.crash(job)
     state = jobs.slurm.ended(job)
     jobs.slurm.restart(node)
     assert len(before) == 2
     assert state["JobState"] == "COMPLETED" and state["Restarts"] == "1"
     assert state["NodeList"] != node
-    after = jobs.rows("eos")
+    after = jobs.rows(first)
     assert len({(row["precision"], row["points"]) for row in after}) == len(after) == 8
     assert all(row in after for row in before)
 

@@ -23,7 +23,7 @@ def run(miniapp, path, fields, settings):
     write(path, {name: as_stored(name, values) for name, values in fields.items()},
           {name: float(value) for name, value in settings.items()}, halo=2)
     miniapp.passes("-k", "tke", "--output", out, path)
-    return {name: read(out, name) for name in ("tke_taup1", "dtke")}
+    return {name: read(out, name) for name in ("tke_taup1", "dtke", "tke_surf_corr", "tke_diss")}
 
 
 def assert_conserved(change, fields):
@@ -59,6 +59,25 @@ def test_advection_conserves(miniapp, case, direction, tmp_path):
     f = still(f) | {direction: f[direction], "kappaM": 0 * f["tke"], "tke_taup1": f["tke"]}
     out = run(miniapp, tmp_path / "ocean.h5", f, s | {"c_eps": 0, "K_h_tke": 0})
     assert_conserved(out["tke_taup1"] - f["tke"], f)
+
+
+@pytest.mark.parametrize("case", CASES[:2])
+def test_budget_closes(miniapp, case, tmp_path):
+    """What the step changes is what was forced, less what was dissipated and drained; lateral
+    diffusion and advection only move it."""
+    f, s = make(case, negative_tke=False)
+    f = closed(f) | {"dtke_taum1": 0 * f["tke"], "tke_taup1": f["tke"]}
+    out = run(miniapp, tmp_path / "ocean.h5", f, s | EULER)
+    wet = (f["kbot"] > 0) & (np.arange(len(f["tke"]))[:, None, None] >= f["kbot"] - 1)
+    area = volumes(f) / np.where(np.arange(len(f["dzw"])) == len(f["dzw"]) - 1, f["dzw"] / 2,
+                                 f["dzw"])[:, None, None]
+    change = ((out["tke_taup1"] - f["tke"]) * volumes(f))[INSIDE]
+    sources = s["dt_mom"] * ((f["forc"] - out["tke_diss"]) * volumes(f) * wet)[INSIDE]
+    surface = s["dt_mom"] * ((f["forc_tke_surface"] + out["tke_surf_corr"]) * area[-1]
+                             * wet[-1])[INSIDE[1:]]
+    moved = abs(change).sum() + abs(sources).sum() + abs(surface).sum()
+    assert abs(change.sum() - sources.sum() - surface.sum()) < 100 * EPS * moved
+    assert abs(sources).sum() > 1e-3 * moved and abs(surface).sum() > 1e-6 * moved
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -7,13 +7,14 @@
 #include <miniapp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct miniapp_grid grid = {12, 9, 6};
 
 /* A value in the middle of what the field may hold, somewhat different in each element. */
 static double value_of(const struct miniapp_field *field, size_t element)
 {
-    const double wave = sin(0.3 * (double)element);
+    const double wave = sin(0.3 * (double)element + (double)strlen(miniapp_field_name(field)));
     double least, most;
     miniapp_field_range(field, &least, &most);
     if (miniapp_field_type(field) != MINIAPP_REAL)

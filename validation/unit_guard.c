@@ -55,14 +55,22 @@ static void crash_elsewhere(void)
 static void read_in_time(void)
 {
     guard_start("good.h5");
-    guard_data(0);
+    guard_data(0, 0);
     guard_end();
 }
 
 static void read_much(void)
 {
     guard_start("large.h5");
-    guard_data(1000000000);
+    guard_data(1000000000, 0);
+    compute(1.2 * PATIENCE);
+    guard_end();
+}
+
+static void read_many(void)
+{
+    guard_start("chunks.h5");
+    guard_data(0, 100000);
     compute(1.2 * PATIENCE);
     guard_end();
 }
@@ -122,6 +130,7 @@ static void what_is_read_in_time_passes(void **state)
     (void)state;
     passes(read_in_time);
     passes(read_much);
+    passes(read_many);
 }
 
 static void what_follows_the_reading_does_not_count(void **state)

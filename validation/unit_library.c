@@ -67,6 +67,7 @@ static void ranges_are_ranges(void **state)
         miniapp_field_range(field, &least, &most);
         assert_true(least == field->valid_min && most == field->valid_max);
         assert_true(least < most);
+        assert_true(least >= -1e30 && most <= 1e30); /* below what stands for missing values */
         assert_true(!field->is_spacing || least > 0);
         assert_true(!field->is_spacing || miniapp_field_rank(field) == 1);
         if (field->type == MINIAPP_MASK)

@@ -797,8 +797,8 @@ static void settings_of_a_state(void **state)
     set_inputs(ocean, sequence_of("tke"));
     assert_done(miniapp_plan_create(ocean, sequence_of("tke"), NULL, &plan));
     assert_done(miniapp_state_set_setting(ocean, "c_eps", 1e-60));
-    assert_done(miniapp_state_set_setting(ocean, "iso_dslope", 1e300));
-    const char *const message = "setting 'c_eps' is 1e-60, which float32 cannot hold";
+    assert_done(miniapp_state_set_setting(ocean, "iso_dslope", 1e-300));
+    const char *const message = "tke: setting 'c_eps' is 1e-60, which float32 cannot hold";
     assert_refused(miniapp_plan_run(plan), MINIAPP_USAGE, message);
     assert_refused(miniapp_plan_create(ocean, sequence_of("tke"), NULL, &none), MINIAPP_USAGE,
                    message);

@@ -39,8 +39,8 @@ MINIAPP_API enum miniapp_type miniapp_field_type(const struct miniapp_field *fie
  * nothing does: whoever fills it sets every field that is read. */
 MINIAPP_API bool miniapp_field_is_optional(const struct miniapp_field *field);
 
-/* The values that an input may hold. -DBL_MAX and DBL_MAX are no limits, and DBL_MIN means above
- * 0. */
+/* The values that it may have on water, in an input or a reference; a least one of DBL_MIN means
+ * above 0. */
 MINIAPP_API void miniapp_field_range(const struct miniapp_field *field, double *least,
                                      double *most);
 

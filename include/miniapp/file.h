@@ -25,8 +25,9 @@ struct miniapp_input_options;
 MINIAPP_API struct miniapp_input_options *miniapp_input_options_create(void);
 MINIAPP_API void miniapp_input_options_free(struct miniapp_input_options *options);
 
-/* What the reader accepts; these may be added up. */
-enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
+/* What the reader accepts; these may be added up. EXTERNAL: that parts of an input lie in other
+ * files, which it names by links, for raw data or as sources of virtual datasets. */
+enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 MINIAPP_API void miniapp_input_options_allow(struct miniapp_input_options *options, int allow);
 
 /* The record of a time axis: counted from 0, or from the end where it is negative. A time axis of
@@ -50,11 +51,21 @@ miniapp_input_open(const char *path, const struct miniapp_field *const *wanted, 
                    const struct miniapp_input_options *options, struct miniapp_input **input);
 MINIAPP_API void miniapp_input_close(struct miniapp_input *input);
 
+/*
+ * Looks at all wanted fields, and whether they agree with each other. MINIAPP_INPUT where something
+ * cannot be meant: the listener gets one line for each thing that is wrong, with its first index,
+ * and a warning for what is odd.
+ */
+MINIAPP_API enum miniapp_status miniapp_input_check(struct miniapp_input *input);
+
 /* The grid of the file, and the same with the ghosts that kernels want. */
 MINIAPP_API struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input);
 MINIAPP_API struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_has_ghosts(const struct miniapp_input *input);
 MINIAPP_API bool miniapp_input_is_cyclic(const struct miniapp_input *input);
+
+/* Whether the levels of the file go from the surface down: those of states go up. */
+MINIAPP_API bool miniapp_input_is_surface_first(const struct miniapp_input *input);
 
 /* The grid in words, and who says whether it has ghosts:
  * "60 x 40 x 30 points, no ghosts: the outer cells are water". */
@@ -63,6 +74,11 @@ MINIAPP_API const char *miniapp_input_grid_text(const struct miniapp_input *inpu
 /* What was done to what was read so far, in words: turned round, transposed, unpacked, made.
  * "" where all was taken as it is. */
 MINIAPP_API const char *miniapp_input_text(struct miniapp_input *input);
+
+/* One of the other files that hold parts of what was opened or read so far, by its true path, from
+ * 0 on; NULL after the last. It is the input's. */
+MINIAPP_API const char *miniapp_input_external_file(const struct miniapp_input *input,
+                                                    size_t place);
 
 /* Whether the file has a setting, and its value. */
 MINIAPP_API bool miniapp_input_setting(const struct miniapp_input *input,
@@ -89,6 +105,10 @@ MINIAPP_API void miniapp_input_restore_order(const struct miniapp_input *input,
                                              const struct miniapp_field *field,
                                              const struct miniapp_grid *grid, double *values);
 
+/* Counts the cells that are water: all of them, where nothing in the file tells. */
+MINIAPP_API enum miniapp_status miniapp_input_count_water(struct miniapp_input *input,
+                                                          size_t *cells);
+
 /* The most bytes of the host's memory that miniapp_input_load takes on the way. */
 MINIAPP_API double miniapp_input_passing_bytes(const struct miniapp_input *input);
 
@@ -100,13 +120,20 @@ struct miniapp_reference {
     double rtol, atol;
 };
 
-/* Reads the reference of a field on a grid. Tolerances are the dataset's attributes rtol and atol
- * (rtol_float32 and atol_float32 in float32), or else 1e-10 (1e-4) and 1e-12 (1e-5) of the largest
- * value. A value x agrees where |x - ref| <= atol + rtol |ref|. */
+/*
+ * Reads the reference of a field on a grid. A value x agrees where |x - ref| <= atol + rtol |ref|.
+ * Tolerances are the dataset's attributes rtol and atol (rtol_float32 and atol_float32 in float32),
+ * or else 1e-10 (1e-4) and 1e-12 (1e-5) of its scale: the least power of 2 above 99 % of the |ref|
+ * that are not 0, which a few values that are far too large do not move.
+ *
+ * MINIAPP_INPUT where a value is not finite or out of the field's range, unless `allow` says that
+ * it may be (MINIAPP_ALLOW_*), and where rtol is above 0.1 or atol above the scale: such a
+ * tolerance would pass anything.
+ */
 MINIAPP_API enum miniapp_status miniapp_reference_read(const char *path,
                                                        const struct miniapp_field *field,
                                                        const struct miniapp_grid *grid,
-                                                       enum miniapp_precision precision,
+                                                       enum miniapp_precision precision, int allow,
                                                        struct miniapp_reference *reference);
 MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
 
@@ -119,8 +146,9 @@ MINIAPP_API void miniapp_reference_release(struct miniapp_reference *reference);
  */
 struct miniapp_output;
 
-/* Starts a file. MINIAPP_USAGE where `path` is one of the `count` files that are read,
- * MINIAPP_OUTPUT where it cannot be written. */
+/* Starts a file, which keeps the mode of what it replaces; links are followed. MINIAPP_USAGE where
+ * `path` leads to one of the `count` files that are read, of which some may be NULL; MINIAPP_OUTPUT
+ * where it cannot be written. */
 MINIAPP_API enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                                     size_t count, struct miniapp_output **output);
 

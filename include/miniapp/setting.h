@@ -5,6 +5,7 @@
 #define MINIAPP_SETTING_H
 
 #include <miniapp/api.h>
+#include <miniapp/field.h>
 #include <miniapp/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,10 +27,13 @@ MINIAPP_API bool miniapp_setting_is_whole(const struct miniapp_setting *setting)
 MINIAPP_API void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
                                        double *most);
 
-/* Checks that a value may be set. If not, it fails with `status`, and the message begins with
- * `where`, the place that the value comes from. */
+/* Checks that a value may be set, and keeps its digits in the precision of the kernels that read
+ * it. If not, it fails with `status`, and the message begins with `where`, the place that the value
+ * comes from. */
 MINIAPP_API enum miniapp_status miniapp_setting_check(const struct miniapp_setting *setting,
-                                                      double value, const char *where,
+                                                      double value,
+                                                      enum miniapp_precision precision,
+                                                      const char *where,
                                                       enum miniapp_status status);
 
 /* A value for each setting: the defaults at first. They are for asking what kernels cost; a state

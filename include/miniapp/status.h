@@ -12,7 +12,7 @@ MINIAPP_BEGIN
 /* The values are also the exit codes of the program, so that a number means the same everywhere. */
 enum miniapp_status {
     MINIAPP_DONE = 0,     /* what was asked for is done */
-    MINIAPP_MISMATCH = 1, /* a result differs from its reference: of the program only */
+    MINIAPP_MISMATCH = 1, /* a result is wrong, by its reference or as such: of the program only */
     MINIAPP_USAGE = 2,    /* the call or command line is wrong */
     MINIAPP_INPUT = 3,    /* an input cannot be used */
     MINIAPP_DEVICE = 4,   /* a device cannot be used: absent, not built in, out of memory */
@@ -20,7 +20,8 @@ enum miniapp_status {
 };
 
 /* The last failure of the calling thread in one line, which names the file or field and says what
- * was expected; "" if there was none. It stays until that thread's next failure. */
+ * was expected; "" if there was none. It is safe to print: what a terminal would obey is escaped,
+ * as \u001b. It stays until that thread's next failure. */
 MINIAPP_API const char *miniapp_message(void);
 
 /* Its status; MINIAPP_DONE where there was none. */

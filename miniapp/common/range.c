@@ -1,5 +1,7 @@
 #include "range.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 
 const char *range_text(double least, double most, char text[RANGE_TEXT])
@@ -16,4 +18,11 @@ const char *range_text(double least, double most, char text[RANGE_TEXT])
     else
         snprintf(text, RANGE_TEXT, "at least %g", least);
     return text;
+}
+
+bool is_held(double value, enum miniapp_precision precision)
+{
+    const bool is_narrow = precision == MINIAPP_FLOAT32;
+    const double size = fabs(is_narrow ? (double)(float)value : value);
+    return value == 0 || (size >= (is_narrow ? FLT_MIN : DBL_MIN) && isfinite(size));
 }

@@ -1,7 +1,7 @@
 #include "status.h"
 #include "build.h"
+#include "printable.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,13 +12,12 @@ static _Thread_local char message[LONGEST];
 static _Thread_local enum miniapp_status last;
 static miniapp_listener *listener;
 
-/* One line, whatever a file is called: control characters become question marks. */
+/* One line, whatever a file is called. */
 static void write_line(char line[LONGEST], const char *format, va_list arguments)
 {
-    vsnprintf(line, LONGEST, format, arguments);
-    for (char *c = line; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    char text[LONGEST];
+    vsnprintf(text, LONGEST, format, arguments);
+    make_printable(text, line, LONGEST);
 }
 
 const char *miniapp_message(void)

@@ -48,6 +48,12 @@ static int axis_called(const char *name)
 
 /* ---- dimension scales ---- */
 
+const char *name_in_group(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* What the scale says of itself counts more than how it is called. */
 static int axis_of_scale(hid_t scale, const char *name)
 {
@@ -112,8 +118,8 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
         scales->all = all;
     for (size_t i = 0; all && i < count; i++) {
         struct attachment *const attachment = &all[scales->count++];
-        *attachment =
-            (struct attachment){list[i].dataset, list[i].dimension, axis_of_scale(scale, name), ""};
+        *attachment = (struct attachment){list[i].dataset, list[i].dimension,
+                                          axis_of_scale(scale, name_in_group(name)), ""};
         snprintf(attachment->scale, SCALE_NAME, "%s", name);
     }
     free(list);
@@ -139,7 +145,7 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
 void read_scales(hid_t file, struct scales *scales)
 {
     *scales = (struct scales){0};
-    if (H5Literate(file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, scales) < 0)
+    if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at_link, scales) < 0)
         scales->is_incomplete = true;
 }
 
@@ -165,7 +171,21 @@ struct dimensions {
     bool are_named;
 };
 
-/* Its dimensions by the scales. False where they are attached, but cannot be read. */
+/* Where no scale is attached, a label may tell. */
+static void read_labels(hid_t dataset, struct dimensions *dimensions)
+{
+    const bool has_labels = H5Aexists(dataset, "DIMENSION_LABELS") > 0;
+    char label[SCALE_NAME];
+    for (int i = 0; i < dimensions->count && has_labels; i++)
+        if (!dimensions->axis[i] && H5DSget_label(dataset, (unsigned)i, label, sizeof(label)) > 0) {
+            dimensions->axis[i] = axis_called(label);
+            dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
+        }
+}
+
+/* Its dimensions by the scales of the file. False where they are attached, but cannot be
+ * read.
+ */
 static bool find_scales(hid_t dataset, const struct scales *scales, struct dimensions *dimensions)
 {
     hobj_ref_t own;
@@ -196,11 +216,15 @@ static void describe_axes(const struct miniapp_field *field, char *text, size_t 
 
 static enum miniapp_status wrong_number(const char *path, const char *name,
                                         const struct miniapp_field *field,
-                                        const struct dimensions *dimensions, bool has_time)
+                                        const struct dimensions *dimensions, bool has_time,
+                                        struct time_choice *time)
 {
     const int rank = miniapp_field_rank(field);
     const bool may_be_time = !dimensions->are_named && dimensions->count == rank + 1;
     char wanted[64] = "";
+    if (may_be_time && time->is_wrong)
+        return MINIAPP_INPUT;
+    time->is_wrong |= may_be_time;
     describe_axes(field, wanted, sizeof(wanted));
     return fail(MINIAPP_INPUT, "%s: dataset '%s' has %d axes%s, but must have %d: (%s)%s", path,
                 name, dimensions->count, has_time ? " with that of time" : "", rank, wanted,
@@ -235,27 +259,36 @@ static int find_time(const struct dimensions *dimensions, const struct layout *l
     return may_be && (layout->length[0] == 1 || time->is_chosen) ? 0 : -1;
 }
 
-static enum miniapp_status choose_record(const char *path, const char *name,
-                                         const struct time_choice *time, struct layout *layout)
+static enum miniapp_status wrong_record(const char *path, const char *name,
+                                        const struct time_choice *time, long long records)
 {
-    const long long records = layout->time < 0 ? 1 : (long long)layout->length[layout->time];
-    long long record = time->is_chosen && records != 1 ? time->index : 0;
     if (records == 0)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' has no record in time", path, name);
-    if (records != 1 && !time->is_chosen)
+    if (!time->is_chosen)
         return fail(MINIAPP_INPUT,
                     "%s: dataset '%s' has %lld records in time: choose one by --time "
                     "INDEX, from 0 to %lld, or -1 for the last",
                     path, name, records, records - 1);
+    return fail(MINIAPP_INPUT,
+                "%s: dataset '%s' has %lld records in time, but --time chooses "
+                "%lld",
+                path, name, records, time->index);
+}
+
+static enum miniapp_status choose_record(const char *path, const char *name,
+                                         struct time_choice *time, struct layout *layout)
+{
+    const long long records = layout->time < 0 ? 1 : (long long)layout->length[layout->time];
+    long long record = time->is_chosen && records != 1 ? time->index : 0;
+    const bool is_needed = records != 1 && !time->is_chosen;
     if (record < 0)
         record += records;
-    if (record < 0 || record >= records)
-        return fail(MINIAPP_INPUT,
-                    "%s: dataset '%s' has %lld records in time, but --time chooses "
-                    "%lld",
-                    path, name, records, time->index);
     layout->record = (hsize_t)record;
-    return MINIAPP_DONE;
+    if (!is_needed && record >= 0 && record < records)
+        return MINIAPP_DONE;
+    const bool is_said = time->is_wrong;
+    time->is_wrong = true;
+    return is_said ? MINIAPP_INPUT : wrong_record(path, name, time, records);
 }
 
 /* Each axis gets the dimension that has its name; those without a name are left in their order. */
@@ -289,7 +322,7 @@ static enum miniapp_status place_axes(const char *path, const char *name,
 
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct scales *scales,
-                                const struct time_choice *time, struct layout *layout)
+                                struct time_choice *time, struct layout *layout)
 {
     const int rank = miniapp_field_rank(field);
     struct dimensions dimensions = {0};
@@ -301,9 +334,10 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     if (!find_scales(dataset, scales, &dimensions))
         return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
                     path, name, hdf5_reason());
+    read_labels(dataset, &dimensions);
     layout->time = find_time(&dimensions, layout, rank, time);
     if (dimensions.count - (layout->time >= 0) != rank)
-        return wrong_number(path, name, field, &dimensions, layout->time >= 0);
+        return wrong_number(path, name, field, &dimensions, layout->time >= 0, time);
     enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
     for (int axis = 0; axis < rank && !status; axis++)
         layout->scale[axis] = dimensions.scale[layout->place[axis]];
@@ -324,14 +358,19 @@ enum miniapp_status check_shape(const struct layout *layout, const char *path, c
     for (int i = 0; i < miniapp_field_rank(field); i++) {
         const enum miniapp_axis axis = field->axes[i];
         const hsize_t length = layout->length[layout->place[i]];
-        if (length == 0 || length > MINIAPP_MAX_CELLS)
+        const bool is_length = length > 0 && length <= MINIAPP_MAX_CELLS;
+        if (!is_length && axes->is_disputed[axis])
+            return MINIAPP_INPUT;
+        axes->is_disputed[axis] |= !is_length;
+        if (!is_length)
             return fail(
                 MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but must have 1 to %d",
                 path, name, (unsigned long long)length, miniapp_axis_name(axis), MINIAPP_MAX_CELLS);
         if (!axes->said_by[axis]) {
             axes->length[axis] = (size_t)length;
             axes->said_by[axis] = name;
-        } else if (axes->length[axis] != length) {
+        } else if (axes->length[axis] != length && !axes->is_disputed[axis]) {
+            axes->is_disputed[axis] = true;
             return fail(MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu",
                         path, name, (unsigned long long)length, miniapp_axis_name(axis),
                         axes->said_by[axis], axes->length[axis]);

@@ -11,7 +11,7 @@
 
 enum { SCALE_NAME = 256 };
 
-/* A dimension of a dataset, and the scale in the root group that is attached to it. */
+/* A dimension of a dataset, and the path of the scale that is attached to it. */
 struct attachment {
     hobj_ref_t dataset;
     int dimension;
@@ -32,6 +32,7 @@ void release_scales(struct scales *scales);
 struct time_choice {
     bool is_chosen;
     long long index;
+    bool is_wrong; /* for some dataset, which was said once */
 };
 
 struct layout {
@@ -47,7 +48,7 @@ struct layout {
  * the record has to be chosen and is not. */
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct scales *scales,
-                                const struct time_choice *time, struct layout *layout);
+                                struct time_choice *time, struct layout *layout);
 
 /* Whether the dimensions are in the order of the field's axes. */
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field);
@@ -56,11 +57,15 @@ bool is_in_order(const struct layout *layout, const struct miniapp_field *field)
 struct axes {
     size_t length[MINIAPP_AXES];
     const char *said_by[MINIAPP_AXES];
+    bool is_disputed[MINIAPP_AXES]; /* which was said once */
 };
 
 /* Whether a dataset has lengths that agree with what is known, which it is added to. */
 enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
                                 const struct miniapp_field *field, struct axes *axes);
+
+/* The last part of a path in a file. */
+const char *name_in_group(const char *path);
 
 /* Whether a scale has coordinates, and is not what netCDF-4 writes for a dimension without. */
 bool has_coordinates(hid_t scale);

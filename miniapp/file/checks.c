@@ -20,36 +20,36 @@ static int direction_of(const double *numbers, size_t count, size_t *broken)
     return direction;
 }
 
-static enum miniapp_status check_heights(const struct miniapp_input *input, const double *zt,
-                                         bool is_ordered, size_t broken)
+static enum miniapp_status check_heights(const struct miniapp_input *input, enum field_id id,
+                                         const double *height, bool is_ordered, size_t broken)
 {
     if (input->allow & MINIAPP_ALLOW_INVALID)
         return MINIAPP_DONE;
     for (size_t k = 0; k < input->grid.nz; k++)
-        if (zt[k] > 0 && isfinite(zt[k]))
+        if (height[k] > 0 && isfinite(height[k]))
             return fail(MINIAPP_INPUT, "%s: %s is %g, but heights are negative below the surface",
-                        input->path, place_in_file(input, FIELD_zt, k), zt[k]);
-    if (!is_ordered && isfinite(zt[broken]) && isfinite(zt[broken - 1]))
+                        input->path, place_in_file(input, id, k), height[k]);
+    if (!is_ordered && isfinite(height[broken]) && isfinite(height[broken - 1]))
         return fail(MINIAPP_INPUT,
                     "%s: %s is %g after %g, but heights rise from level to level, or "
                     "fall",
-                    input->path, place_in_file(input, FIELD_zt, broken), zt[broken],
-                    zt[broken - 1]);
+                    input->path, place_in_file(input, id, broken), height[broken],
+                    height[broken - 1]);
     return MINIAPP_DONE;
 }
 
 /* Heights that fall come from the surface, where they are plausible at all. */
-static enum miniapp_status find_by_heights(struct miniapp_input *input)
+static enum miniapp_status find_by_heights(struct miniapp_input *input, enum field_id id)
 {
-    double *zt = NULL;
+    double *height = NULL;
     size_t broken;
-    enum miniapp_status status = read_field(input, FIELD_zt, &zt);
+    enum miniapp_status status = read_field(input, id, &height);
     if (status)
         return status;
-    const int direction = direction_of(zt, input->grid.nz, &broken);
-    status = check_heights(input, zt, direction != 0, broken);
-    input->is_surface_first = direction < 0 && zt[0] <= 0;
-    free(zt);
+    const int direction = direction_of(height, input->grid.nz, &broken);
+    status = check_heights(input, id, height, direction != 0, broken);
+    input->is_surface_first = direction < 0 && height[0] <= 0;
+    free(height);
     return status;
 }
 
@@ -61,7 +61,7 @@ static int sense_of(hid_t scale, const char *path)
     read_text_attribute(scale, "standard_name", name);
     if (strcmp(positive, "down") == 0 || strcmp(positive, "up") == 0)
         return positive[0] == 'd' ? 1 : -1;
-    if (strcmp(name, "depth") == 0 || strncmp(path, "depth", strlen("depth")) == 0)
+    if (strcmp(name, "depth") == 0 || strncmp(name_in_group(path), "depth", strlen("depth")) == 0)
         return 1;
     return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
 }
@@ -72,7 +72,7 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
                                            hid_t scale, double **values)
 {
     const char *const name = input->scale[fields[field].axes[0]];
-    const struct time_choice now = {0};
+    struct time_choice now = {0};
     struct layout layout;
     *values = NULL;
     if (!has_coordinates(scale))
@@ -82,25 +82,29 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
     if (!status)
         status = check_shape(&layout, input->path, name, &fields[field], &input->axes);
     return status ? status
-                  : read_values(scale, input->path, name, &fields[field], &layout,
-                                miniapp_field_elements(&fields[field], &input->grid), values, NULL);
+                  : read_values(scale, input->path, name, &fields[field], &layout, &input->outside,
+                                values, NULL);
 }
 
-/* By the coordinate of the axis, where there is no zt. */
+/* By the coordinate of the axis, where there is no zt. Depths below 0 are heights. */
 static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
 {
     const char *const name = input->scale[MINIAPP_Z];
     double *values = NULL;
     size_t unused;
     hid_t scale;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, &scale);
     if (status)
         return status;
-    const int sense = sense_of(scale, name);
+    const size_t nz = input->grid.nz;
+    int sense = sense_of(scale, name);
     if (sense)
         status = read_coordinate(input, FIELD_zt, scale, &values);
-    if (values && input->grid.nz > 1)
-        input->is_surface_first = direction_of(values, input->grid.nz, &unused) == sense;
+    if (values && fmin(values[0], values[nz - 1]) < 0)
+        sense = -1;
+    if (values && nz > 1)
+        input->is_surface_first = direction_of(values, nz, &unused) == sense;
     free(values);
     H5Dclose(scale);
     return status;
@@ -123,7 +127,8 @@ static enum miniapp_status check_rows(struct miniapp_input *input)
     hid_t scale;
     if (!name || ny < 2 || (input->allow & MINIAPP_ALLOW_INVALID) || !needs_faces(input))
         return MINIAPP_DONE;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &scale);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, &scale);
     if (status)
         return status;
     status = read_coordinate(input, FIELD_dyt, scale, &values);
@@ -141,39 +146,29 @@ enum miniapp_status find_direction(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
     if (is_there(input, FIELD_zt))
-        status = find_by_heights(input);
+        status = find_by_heights(input, FIELD_zt);
+    else if (is_there(input, FIELD_zw) && input->needed[FIELD_zw])
+        status = find_by_heights(input, FIELD_zw);
     else if (input->scale[MINIAPP_Z])
         status = find_by_coordinate(input);
     return status ? status : check_rows(input);
 }
 
-/* ---- spacings ---- */
-
-/* Distances of T points are those of dzw, and on the average those of dzt; a stretched grid is far
- * from a factor of 2. */
-static enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id,
-                                          const double *values)
-{
-    double *zt = NULL;
-    enum miniapp_status status =
-        is_there(input, FIELD_zt) ? read_field(input, FIELD_zt, &zt) : MINIAPP_DONE;
-    for (size_t k = 0; zt && k + 1 < input->grid.nz && !status; k++) {
-        const double apart = zt[k + 1] - zt[k];
-        const double spacing = id == FIELD_dzw ? values[k] : (values[k] + values[k + 1]) / 2;
-        if (!isfinite(apart) || !isfinite(spacing) ||
-            (spacing >= apart / 2 && spacing <= 2 * apart))
-            continue;
-        status = fail(MINIAPP_INPUT, "%s: %s is %g, but 'zt' goes from %g to %g there", input->path,
-                      place_in_file(input, id, k), values[k], zt[k], zt[k + 1]);
-    }
-    free(zt);
-    return status;
-}
-
 /* ---- columns ---- */
 
-enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id id,
-                                  const double *mask, const char *land)
+/* Whether all the water of a mask would reach the surface if the file's levels were turned round.
+ */
+static bool is_upside_down(const struct miniapp_grid *grid, const double *mask)
+{
+    const size_t plane = grid->nx * grid->ny;
+    for (size_t i = plane; i < plane * grid->nz; i++)
+        if (mask[i] != 0 && mask[i - plane] == 0)
+            return false;
+    return true;
+}
+
+enum miniapp_status check_columns(struct miniapp_input *input, enum field_id id, const double *mask,
+                                  const char *land)
 {
     const size_t plane = input->grid.nx * input->grid.ny;
     if (input->allow & MINIAPP_ALLOW_INVALID)
@@ -181,6 +176,7 @@ enum miniapp_status check_columns(const struct miniapp_input *input, enum field_
     for (size_t i = plane; i < plane * input->grid.nz; i++)
         if (mask[i] == 0 && mask[i - plane] != 0) {
             char below[SENTENCE];
+            input->is_upside_down |= is_upside_down(&input->grid, mask);
             snprintf(below, sizeof(below), "%s", place_in_file(input, id, i - plane));
             return fail(MINIAPP_INPUT,
                         "%s: %s %s, but %s below it is not: water reaches the surface "
@@ -205,18 +201,22 @@ static int level_in_file(const struct miniapp_input *input, int32_t level)
     return level > 0 && input->is_surface_first ? (int)input->grid.nz + 1 - level : level;
 }
 
-static enum miniapp_status compare_deepest(const struct miniapp_input *input, enum field_id a,
+static enum miniapp_status compare_deepest(struct miniapp_input *input, enum field_id a,
                                            enum field_id b)
 {
     const int32_t *const by_a = input->deepest[a], *const by_b = input->deepest[b];
-    for (size_t i = 0; by_a && by_b && a != b && i < input->grid.nx * input->grid.ny; i++)
-        if (by_a[i] != by_b[i])
+    if (!by_a || !by_b || a == b || input->is_bad[b])
+        return MINIAPP_DONE;
+    for (size_t i = 0; i < input->grid.nx * input->grid.ny; i++)
+        if (by_a[i] != by_b[i]) {
+            input->is_bad[b] = true; /* one of them is: no more is said of either */
             return fail(MINIAPP_INPUT,
                         "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
                         "deepest wet level is %d by the one, %d by the other",
                         input->path, name_in_file(input, a), name_in_file(input, b),
                         i / input->grid.nx, i % input->grid.nx, level_in_file(input, by_a[i]),
                         level_in_file(input, by_b[i]));
+        }
     return MINIAPP_DONE;
 }
 
@@ -246,17 +246,81 @@ static enum miniapp_status check_depth(struct miniapp_input *input, enum field_i
     return status;
 }
 
+/* A line of the grid with others. */
+static enum miniapp_status check_line(struct miniapp_input *input, enum field_id id,
+                                      const double *values)
+{
+    switch (id) {
+    case FIELD_dzt:
+    case FIELD_dzw: return check_spacings(input, id, values);
+    case FIELD_p: return check_pressure(input, values);
+    case FIELD_zw: return check_upper_faces(input, values);
+    case FIELD_dxu: return check_distances(input, id, FIELD_dxt, values);
+    case FIELD_dyu: return check_distances(input, id, FIELD_dyt, values);
+    case FIELD_cosu: return check_cosines(input, values);
+    default: return MINIAPP_DONE;
+    }
+}
+
 enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id id,
                                     const double *values)
 {
-    enum miniapp_status status = MINIAPP_DONE;
     if (input->allow & MINIAPP_ALLOW_INVALID)
         return MINIAPP_DONE;
-    if (id == FIELD_dzt || id == FIELD_dzw)
-        return check_spacings(input, id, values);
+    enum miniapp_status status = check_line(input, id, values);
     if (fields[id].type == MINIAPP_MASK)
         status = check_columns(input, id, values, "is land");
     if (!status && (id == FIELD_maskT || id == FIELD_maskW || id == FIELD_kbot))
         status = check_depth(input, id, values);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+/* What it takes other fields to see. */
+static enum miniapp_status check_walls(struct miniapp_input *input, enum field_id id,
+                                       const double *values)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    if (id == FIELD_maskU || id == FIELD_maskV || id == FIELD_maskW)
+        status = check_faces(input, id, values);
+    if (fields[id].is_flow)
+        status = check_flow(input, id, values);
+    return status ? status : check_copies(input, id, values);
+}
+
+/* In the file, or by what stands in for it there. */
+static bool has_values(const struct miniapp_input *input, enum field_id id)
+{
+    return is_there(input, id) || (fields[id].stand_in && is_there(input, fields[id].stand_in));
+}
+
+static enum miniapp_status check_field(struct miniapp_input *input, enum field_id id)
+{
+    double *values;
+    enum miniapp_status status = read_field(input, id, &values);
+    if (!status && is_there(input, id))
+        status = check_walls(input, id, values);
+    input->is_bad[id] |= status != MINIAPP_DONE;
+    free(values);
+    return status;
+}
+
+/* Cells before faces: what is wrong with them is not said of their faces. Where levels are in the
+ * wrong order, nothing more is said. */
+enum miniapp_status check_fields(struct miniapp_input *input)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    input->is_checking = true;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+        if (input->needed[id] && has_values(input, id) && !input->is_bad[id] &&
+            !input->is_upside_down) {
+            const enum miniapp_status found = check_field(input, id);
+            status = status ? status : found;
+        }
+    input->is_checking = false;
+    say_ghosts(input);
     return status;
 }

@@ -10,8 +10,9 @@ static const char prefix[] = "_nc4_non_coord_";
 
 void name_of_dimension(const char *scale, char name[AXIS_NAME])
 {
-    const bool is_prefixed = strncmp(scale, prefix, strlen(prefix)) == 0;
-    snprintf(name, AXIS_NAME, "%s", scale + (is_prefixed ? strlen(prefix) : 0));
+    const char *const own = name_in_group(scale);
+    const bool is_prefixed = strncmp(own, prefix, strlen(prefix)) == 0;
+    snprintf(name, AXIS_NAME, "%s", own + (is_prefixed ? strlen(prefix) : 0));
 }
 
 static bool lies_in_file(hid_t dataset)

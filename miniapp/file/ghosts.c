@@ -12,13 +12,12 @@ struct rings {
     bool are_copies;  /* these columns are those of the interior at the other side */
 };
 
-/* The column that a ghost repeats where the ocean is cyclic. */
-static size_t opposite(size_t x, size_t nx)
+size_t opposite_column(size_t x, size_t nx)
 {
     return x < MINIAPP_HALO ? x + nx - 2 * MINIAPP_HALO : x - (nx - 2 * MINIAPP_HALO);
 }
 
-static bool is_outer(size_t cell, size_t cells)
+bool is_outer(size_t cell, size_t cells)
 {
     return cell < MINIAPP_HALO || cell + MINIAPP_HALO >= cells;
 }
@@ -33,7 +32,7 @@ static struct rings look_at_rings(const struct miniapp_grid *grid, const uint8_t
         if (is_outer(y, grid->ny)) {
             rings.has_water_y |= water[i];
         } else if (is_outer(x, grid->nx)) {
-            const size_t other = i - x + opposite(x, grid->nx);
+            const size_t other = i - x + opposite_column(x, grid->nx);
             rings.has_water_x |= water[i];
             rings.are_copies &=
                 water[i] == water[other] && (!values || !water[i] || values[i] == values[other]);
@@ -69,6 +68,8 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
     static const enum field_id tracers[] = {FIELD_salt, FIELD_temp};
     const uint8_t *water = NULL;
     double *values = NULL;
+    if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
+        return decide(input, false, "too few cells for them");
     enum miniapp_status status = find_water_cells(input, &water);
     if (status)
         return status;
@@ -78,8 +79,6 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
                     "cells, 2 if its outer two rings are ghosts; neither a mask nor "
                     "missing values tell",
                     input->path);
-    if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
-        return decide(input, false, "too few cells for them");
     for (size_t i = 0; i < sizeof(tracers) / sizeof(*tracers) && !values && !status; i++)
         if (is_there(input, tracers[i]))
             status = read_raw(input, tracers[i], &values);

@@ -1,7 +1,7 @@
 #include "guard.h"
+#include "printable.h"
 #include "status.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@ enum {
     LONGEST = 8192,            /* a path may be in it */
     PATIENCE = 2,              /* seconds of computing for what is no data: it takes milliseconds */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
+    CHUNKS_A_SECOND = 1000,    /* slower than any way to one */
 };
 
 static struct sigaction before[GUARDED];
@@ -39,11 +40,9 @@ static void give_up(int number)
 
 static void write_line(char line[LONGEST], const char *path, const char *what)
 {
-    /* the name is cut, not the end of the line */
-    snprintf(line, LONGEST, "miniapp: %.*s: a damaged file: %s\n", LONGEST - 256, path, what);
-    for (char *c = line; c[0] && c[1]; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    char name[LONGEST - 256]; /* it is cut, not the end of the line */
+    snprintf(line, LONGEST, "miniapp: %s: a damaged file: %s\n",
+             make_printable(path, name, sizeof(name)), what);
 }
 
 /* It counts what this thread computes, the one that reads. The OpenMP runtime's threads may compute
@@ -84,9 +83,9 @@ void guard_start(const char *path)
     set_timer(PATIENCE);
 }
 
-void guard_data(size_t bytes)
+void guard_data(size_t bytes, size_t chunks)
 {
-    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND));
+    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND + chunks / CHUNKS_A_SECOND));
 }
 
 void guard_end(void)

@@ -8,8 +8,8 @@
 
 void guard_start(const char *path);
 
-/* Data of so many bytes will be read: that may take its time. */
-void guard_data(size_t bytes);
+/* The next data, of so many bytes in so many chunks, will be read: that may take its time. */
+void guard_data(size_t bytes, size_t chunks);
 
 void guard_end(void);
 

@@ -2,12 +2,14 @@
 
 #include <ctype.h>
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 8192 }; /* a path may be in it */
 
 static char reason[LONGEST];
+static bool has_refused;
 
 static herr_t keep_message(unsigned level, const H5E_error2_t *error, void *unused)
 {
@@ -26,6 +28,7 @@ static herr_t keep_reason(hid_t stack, void *unused)
 
 void hdf5_start(void)
 {
+    has_refused = false;
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
 }
@@ -51,8 +54,14 @@ static void shorten(char *text)
 const char *hdf5_reason(void)
 {
     static char text[LONGEST];
+    has_refused = true;
     snprintf(text, sizeof(text), "%s", reason[0] ? reason : "no reason given");
     reason[0] = '\0';
     shorten(text);
     return text;
+}
+
+bool hdf5_has_refused(void)
+{
+    return has_refused;
 }

@@ -2,6 +2,8 @@
 #ifndef HDF5_ERROR_H
 #define HDF5_ERROR_H
 
+#include <stdbool.h>
+
 /* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
  * exit: after a failed write it would try again, and crash. */
 void hdf5_start(void);
@@ -9,5 +11,8 @@ void hdf5_start(void);
 /* The innermost message of the last call that failed, or "no reason given". Valid until the next
  * call; a reason is given once. */
 const char *hdf5_reason(void);
+
+/* Whether a reason was given since hdf5_start: of a file that HDF5 cannot read, no more is said. */
+bool hdf5_has_refused(void);
 
 #endif

@@ -104,17 +104,19 @@ const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_A
     return text;
 }
 
-bool has_dataset(hid_t file, const char *name)
+bool has_dataset(hid_t file, const char *name, const struct outside *outside)
 {
-    return H5Lexists(file, name, H5P_DEFAULT) != 0;
+    return H5Lexists(file, name, outside->access) != 0;
 }
 
-enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset)
+enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
+                                 struct outside *outside, hid_t *dataset)
 {
-    *dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    outside->refusal[0] = '\0';
+    *dataset = H5Dopen2(file, name, outside->access);
     if (*dataset < 0)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened (%s)", path, name,
-                    hdf5_reason());
+                    outside->refusal[0] ? outside->refusal : hdf5_reason());
     const hid_t type = H5Dget_type(*dataset);
     const H5T_class_t class = H5Tget_class(type);
     H5Tclose(type);
@@ -122,7 +124,7 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
     if (class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
         status = fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
     else
-        status = check_sources(*dataset, path, name);
+        status = check_sources(*dataset, path, name, outside);
     if (status)
         H5Dclose(*dataset);
     return status;
@@ -143,6 +145,6 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
     for (int i = 0; i < rank; i++)
         used +=
             snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
-    snprintf(name + used, sizeof(name) - (size_t)used, "]");
+    snprintf(name + used, sizeof(name) - (size_t)used, "%s", rank ? "]" : "");
     return name;
 }

@@ -2,6 +2,7 @@
 #ifndef HDF5_FILE_H
 #define HDF5_FILE_H
 
+#include "outside.h"
 #include "table.h"
 
 #include <hdf5.h>
@@ -22,13 +23,14 @@ enum { TEXT_ATTRIBUTE = 256 };
 /* A text attribute; "" where there is none, it is no text, too long, or cannot be read. */
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE]);
 
-/* Whether there is a dataset of that name. What cannot be looked up in a damaged file counts as
- * there: opening it then fails. */
-bool has_dataset(hid_t file, const char *name);
+/* Whether there is a dataset of that name. What cannot be looked up, in a damaged file or in one
+ * that may not be read, counts as there: opening it then fails. */
+bool has_dataset(hid_t file, const char *name, const struct outside *outside);
 
 /* An open dataset of a real number type, all of whose data are there; an enumeration counts, since
  * that is how h5py stores booleans. */
-enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset);
+enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
+                                 struct outside *outside, hid_t *dataset);
 
 /* "salt[3, 0, 17]", an element by its index along each axis; valid until the next call. */
 const char *element_name(const char *field_name, const struct miniapp_field *field,

@@ -1,6 +1,7 @@
 /* Inputs. */
 #include "input.h"
 #include "guard.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "range.h"
 #include "regrid.h"
@@ -14,29 +15,39 @@
 
 /* ---- settings and grid ---- */
 
-/* An attribute that is one of some digits; `value` holds the default. */
+/* An attribute that is 0 or another number; `value` holds the default. */
 static enum miniapp_status read_choice(const struct miniapp_input *input, const char *name,
-                                       const char *choices, bool *found, int *value)
+                                       int other, bool *found, int *value)
 {
     double number = *value;
     const enum miniapp_status status =
         read_attribute(input->file, input->path, name, found, &number);
     if (status)
         return status;
-    if (!(number >= 0 && number <= 9) || number != floor(number) ||
-        !strchr(choices, '0' + (int)number))
-        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be one of %s", input->path,
-                    name, number, choices);
+    if (number != 0 && number != other)
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be 0 or %d", input->path,
+                    name, number, other);
     *value = (int)number;
     return MINIAPP_DONE;
+}
+
+/* All that is wrong is said, and the first counts. */
+static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
+{
+    return before ? before : now;
+}
+
+bool goes_on(enum miniapp_status status)
+{
+    return !status || (status == MINIAPP_INPUT && !hdf5_has_refused());
 }
 
 static enum miniapp_status read_settings(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t id = 0; id < SETTINGS && !status; id++)
-        status = read_attribute(input->file, input->path, settings[id].name, &input->is_set[id],
-                                &input->setting[id]);
+    for (size_t id = 0; id < SETTINGS && goes_on(status); id++)
+        status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
+                                                 &input->is_set[id], &input->setting[id]));
     return status;
 }
 
@@ -63,7 +74,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
 {
     const struct miniapp_field *const field = &fields[id];
     const char *const name = input->name[id];
-    enum miniapp_status status = open_dataset(input->file, input->path, name, dataset);
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, name, &input->outside, dataset);
     if (status)
         return status;
     status = read_layout(*dataset, input->path, name, field, &input->scales, &input->time, layout);
@@ -74,7 +86,8 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
     if (status)
         H5Dclose(*dataset);
     else if (layout->time >= 0) {
-        input->has_time = true;
+        const hsize_t records = layout->length[layout->time];
+        input->records = records > input->records ? records : input->records;
         input->record = layout->record > input->record ? layout->record : input->record;
     }
     return status;
@@ -89,16 +102,17 @@ static void keep_scales(struct miniapp_input *input, const struct miniapp_field 
             input->scale[field->axes[i]] = layout->scale[i];
 }
 
-/* One dataset at a time is held as double, and another of the same size where it is transposed. */
+/* One dataset at a time is held as double, with what reading it takes. */
 static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id,
-                                        const struct layout *layout)
+                                        hid_t dataset, const struct layout *layout)
 {
     const char *limit;
     const double available = miniapp_host_memory(&limit);
-    const double bytes = bytes_to_read(&fields[id], layout);
+    const double bytes = bytes_to_read(dataset, &fields[id], layout);
     input->passing_bytes = fmax(input->passing_bytes, bytes);
-    if (bytes <= available)
-        return MINIAPP_DONE;
+    if (bytes <= available || input->is_too_large)
+        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* which was said once */
+    input->is_too_large = true;
     return fail(MINIAPP_INPUT,
                 "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
                 "%.3g GB",
@@ -117,22 +131,30 @@ static void set_grid(struct miniapp_input *input)
                               input->axes.length[MINIAPP_Z]};
 }
 
+/* Opens a dataset that will be read, for its lengths. */
+static enum miniapp_status look_at_field(struct miniapp_input *input, enum field_id id)
+{
+    hid_t dataset;
+    struct layout layout;
+    enum miniapp_status status = open_field(input, id, &dataset, &layout);
+    if (status)
+        return status;
+    keep_scales(input, &fields[id], &layout);
+    status = check_memory(input, id, dataset, &layout);
+    H5Dclose(dataset);
+    return status;
+}
+
 /* The lengths of x, y and z, from every dataset that will be read. */
 static enum miniapp_status read_grid(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
-        hid_t dataset;
-        struct layout layout;
-        if (!input->needed[id] || !is_there(input, id))
-            continue;
-        status = open_field(input, id, &dataset, &layout);
-        if (status)
-            return status;
-        keep_scales(input, &fields[id], &layout);
-        status = check_memory(input, id, &layout);
-        H5Dclose(dataset);
-    }
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+        if (input->needed[id] && is_there(input, id)) {
+            const enum miniapp_status found = look_at_field(input, id);
+            input->is_bad[id] = found != MINIAPP_DONE;
+            status = first_of(status, found);
+        }
     set_grid(input);
     return status;
 }
@@ -216,6 +238,12 @@ static enum miniapp_status make_field(struct miniapp_input *input, enum field_id
                               : stand_in(input, id, *values, elements);
 }
 
+static void convert_units(const struct conversion *conversion, size_t elements, double *values)
+{
+    for (size_t i = 0; i < elements && conversion->from[0]; i++)
+        values[i] = conversion->factor * values[i] + conversion->offset;
+}
+
 enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values)
 {
     const struct miniapp_field *const field = &fields[id];
@@ -226,10 +254,11 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     if (status)
         return status;
     input->is_read[id] = true;
-    status =
-        read_values(dataset, input->path, input->name[id], field, &layout,
-                    miniapp_field_elements(field, &input->grid), values, &input->treatment[id]);
+    status = read_values(dataset, input->path, input->name[id], field, &layout, &input->outside,
+                         values, &input->treatment[id]);
     H5Dclose(dataset);
+    if (!status)
+        convert_units(&input->conversion[id], miniapp_field_elements(field, &input->grid), *values);
     if (!status && input->is_surface_first)
         turn_levels(field, &input->grid, *values);
     return status;
@@ -240,6 +269,8 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
     *values = NULL;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
     enum miniapp_status status =
         is_there(input, id) ? read_raw(input, id, values) : make_field(input, id, elements, values);
     if (!status && field->type == MINIAPP_REAL)
@@ -249,6 +280,7 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
     if (!status && is_there(input, id))
         status = check_agreement(input, id, *values);
     if (status) {
+        input->is_bad[id] = true;
         free(*values);
         *values = NULL;
     }
@@ -261,13 +293,35 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
 {
     int halo = MINIAPP_HALO, cyclic = 0;
     bool says_cyclic;
-    enum miniapp_status status = read_choice(input, "halo", "02", says_halo, &halo);
-    if (!status)
-        status = read_choice(input, "cyclic_x", "01", &says_cyclic, &cyclic);
+    enum miniapp_status status = read_choice(input, "halo", MINIAPP_HALO, says_halo, &halo);
+    if (goes_on(status))
+        status = first_of(status, read_choice(input, "cyclic_x", 1, &says_cyclic, &cyclic));
     input->has_ghosts = halo == MINIAPP_HALO;
     input->is_cyclic = cyclic == 1;
     snprintf(input->reason, sizeof(input->reason), "attribute halo is %d", halo);
-    return status ? status : read_settings(input);
+    return goes_on(status) ? first_of(status, read_settings(input)) : status;
+}
+
+/* Whether all datasets agree about it, and about its levels. */
+static bool is_grid_known(const struct miniapp_input *input)
+{
+    bool is_known = !input->is_bad[FIELD_zt] && !input->is_too_large;
+    for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
+        is_known &= input->axes.said_by[axis] && !input->axes.is_disputed[axis];
+    return is_known;
+}
+
+/* Where all datasets have one record, there is no other to choose. A dataset of one record beside
+ * others of more does not change in time. */
+static enum miniapp_status check_time(const struct miniapp_input *input)
+{
+    const long long index = input->time.index;
+    if (!input->time.is_chosen || input->records > 1 || index == 0 || index == -1)
+        return MINIAPP_DONE;
+    if (input->records == 1)
+        return fail(MINIAPP_INPUT, "%s: there is one record in time, but --time chooses %lld",
+                    input->path, index);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status read_header(struct miniapp_input *input,
@@ -275,22 +329,35 @@ static enum miniapp_status read_header(struct miniapp_input *input,
                                        const struct miniapp_input_options *options)
 {
     bool says_halo;
-    enum miniapp_status status = read_attributes(input, &says_halo);
+    const enum miniapp_status attributes = read_attributes(input, &says_halo);
     read_scales(input->file, &input->scales);
     list_wanted(input, wanted, count);
-    if (!status)
-        status = find_names(input, options);
+    enum miniapp_status status = goes_on(attributes) ? find_names(input, options) : attributes;
+    if (status)
+        return status;
     list_stand_ins(input);
-    if (!status)
-        status = read_grid(input);
-    if (!status)
-        status = find_direction(input);
-    if (!status)
-        status = check_missing(input);
+    status = first_of(attributes, read_grid(input));
+    if (!goes_on(status))
+        return status;
+    bool is_known = !attributes && says_halo && is_grid_known(input);
+    if (!status || is_known) {
+        const enum miniapp_status direction = find_direction(input);
+        is_known &= !direction;
+        status = first_of(status, direction);
+    }
+    if (goes_on(status))
+        status = first_of(status, check_missing(input, status == MINIAPP_DONE));
+    is_known &= !lacks_made(input); /* without masks, nothing tells what lies on water */
     if (!status && !says_halo)
         status = find_ghosts(input);
     describe_grid(input);
-    return status ? status : check_room_for_ghosts(input);
+    if (!status)
+        status = check_time(input);
+    if (!status)
+        status = check_room_for_ghosts(input);
+    else if (is_known && goes_on(status))
+        check_fields(input); /* says what else is wrong */
+    return status;
 }
 
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
@@ -309,6 +376,9 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
     }
     guard_start(path);
     enum miniapp_status status = open_file(path, &input->file);
+    if (!status &&
+        !outside_open(input->path, input->allow & MINIAPP_ALLOW_EXTERNAL, &input->outside))
+        status = fail(MINIAPP_DEVICE, "out of memory for an input");
     if (!status)
         status = read_header(input, wanted, count, options);
     guard_end();
@@ -316,8 +386,16 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         miniapp_input_close(input);
     else
         *opened = input;
-    if (!status && input->time.is_chosen && !input->has_time)
+    if (!status && input->time.is_chosen && input->records == 0)
         warn("%s: --time chooses a record, but nothing that is read has a time axis", path);
+    return status;
+}
+
+enum miniapp_status miniapp_input_check(struct miniapp_input *input)
+{
+    guard_start(input->path);
+    const enum miniapp_status status = check_fields(input);
+    guard_end();
     return status;
 }
 
@@ -333,6 +411,7 @@ void miniapp_input_close(struct miniapp_input *input)
         free(input->deepest[id]);
     }
     release_scales(&input->scales);
+    outside_close(&input->outside);
     free(input->path);
     free(input);
 }
@@ -357,6 +436,11 @@ bool miniapp_input_is_cyclic(const struct miniapp_input *input)
     return input->is_cyclic;
 }
 
+bool miniapp_input_is_surface_first(const struct miniapp_input *input)
+{
+    return input->is_surface_first;
+}
+
 double miniapp_input_passing_bytes(const struct miniapp_input *input)
 {
     double most = input->passing_bytes;
@@ -365,6 +449,11 @@ double miniapp_input_passing_bytes(const struct miniapp_input *input)
             most = fmax(most, (double)sizeof(double) *
                                   (double)miniapp_field_elements(&fields[id], &input->grid));
     return most;
+}
+
+const char *miniapp_input_external_file(const struct miniapp_input *input, size_t place)
+{
+    return place < input->outside.count ? input->outside.files[place] : NULL;
 }
 
 void miniapp_input_restore_order(const struct miniapp_input *input,
@@ -421,6 +510,14 @@ static enum miniapp_status fill(const struct miniapp_input *input,
     return status;
 }
 
+static enum miniapp_precision narrowest(const struct miniapp_destination *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (miniapp_state_precision(targets[i].state) == MINIAPP_FLOAT32)
+            return MINIAPP_FLOAT32;
+    return MINIAPP_FLOAT64;
+}
+
 enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_field *field,
                                        const struct miniapp_destination *targets, size_t count)
@@ -429,6 +526,7 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     if (!input->needed[field_id(field)])
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
                     input->path, field->name);
+    input->precision = narrowest(targets, count);
     guard_start(input->path);
     enum miniapp_status status = read_field(input, field_id(field), &values);
     guard_end();

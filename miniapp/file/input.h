@@ -3,7 +3,9 @@
 #define INPUT_H
 
 #include "axes.h"
+#include "outside.h"
 #include "table.h"
+#include "units.h"
 #include "values.h"
 
 #include <hdf5.h>
@@ -21,7 +23,9 @@ enum { SENTENCE = 256 };
 struct miniapp_input {
     char *path;
     hid_t file;
+    struct outside outside; /* the files that it names */
     int allow;
+    enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
     bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
     char *name[FIELDS];  /* of the dataset that holds the field, or NULL */
@@ -32,14 +36,20 @@ struct miniapp_input {
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
-    bool has_time;         /* some dataset that was opened has, and which record was chosen */
-    hsize_t record;
+    hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
+    hsize_t record;  /* that was chosen */
     bool is_read[FIELDS];
+    bool is_bad[FIELDS]; /* something was said of it, or of what it takes to read it */
+    bool is_too_large;   /* some dataset for the memory */
+    bool is_upside_down; /* the masks are, by the order of levels that was found */
+    char odd_ghosts[1024], odd_ghost[3 * SENTENCE]; /* the fields, and the first of them */
+    bool is_checking;      /* all is looked at, whatever is bad: no more is said of that */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];
     uint8_t *water[FIELDS];      /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
     int32_t *deepest[FIELDS];    /* of masks and kbot: 1 + the lowest wet level, once it is known */
+    struct conversion conversion[FIELDS]; /* of what was opened */
     struct treatment treatment[FIELDS];
     bool is_made[FIELDS];                     /* a mask or kbot */
     bool has_land[FIELDS];                    /* values on land were replaced */
@@ -61,6 +71,9 @@ static inline const char *name_in_file(const struct miniapp_input *input, enum f
 }
 
 /* ---- input.c ---- */
+
+/* Whether more can be said of a file of which something is wrong. */
+bool goes_on(enum miniapp_status status);
 
 /* A field on the file's grid, from the bottom up, as the file has it: what is missing is NaN. The
  * caller frees the values. */
@@ -84,12 +97,16 @@ void describe_grid(struct miniapp_input *input);
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options);
 
-/* Whether a dataset is what its field means, by its units and standard name. */
-enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_id id,
-                                  hid_t dataset);
+/* Whether a dataset is what its field means, by its standard name and units, and how these are to
+ * be converted. */
+enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset);
 
-/* All that are needed but missing, in one line. */
-enum miniapp_status check_missing(struct miniapp_input *input);
+/* Whether a mask or kbot that is needed is not there. */
+bool lacks_made(const struct miniapp_input *input);
+
+/* All that are needed but missing, in one line. What masks can be made of is known only where the
+ * datasets that are there can be read. */
+enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable);
 
 /* ---- land.c ---- */
 
@@ -100,6 +117,20 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
 /* The values of a mask or of kbot which are absent, from the water cells. */
 enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values);
 
+/* Whether the cell beyond an element is water: to the east for U, to the north for V, above for W.
+ * Beyond the last column lies the first where the ocean is cyclic, else land; above the surface,
+ * nothing that closes the face. */
+bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
+                     size_t element);
+
+/* Where a field means something; NULL where nothing tells: everywhere. */
+enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
+                                 const uint8_t **water);
+
+/* Whether an element of a field lies on that water; in the plane, where the surface does. */
+bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
+              const uint8_t *water, size_t element);
+
 /* Replaces what is missing or out of range on land; MINIAPP_INPUT where it is on water. */
 enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, double *values,
                                 size_t elements);
@@ -109,16 +140,46 @@ enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, d
 /* Finds out whether the surface comes first; MINIAPP_INPUT where levels or rows cannot be right. */
 enum miniapp_status find_direction(struct miniapp_input *input);
 
-/* Whether a field that was read agrees with what was read before: spacings with heights, a mask
- * with itself, kbot with the masks. */
+/* Whether a field that was read agrees with what was read before: lines of the grid with each
+ * other, a mask with itself, kbot with the masks. */
 enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id id,
                                     const double *values);
 
 /* Whether no land lies on water; `land` says what a cell of land is: "is land", "is missing". */
-enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id id,
-                                  const double *mask, const char *land);
+enum miniapp_status check_columns(struct miniapp_input *input, enum field_id id, const double *mask,
+                                  const char *land);
+
+/* Looks at each field that is needed, whatever is wrong with others; says one line of each that
+ * cannot be meant. */
+enum miniapp_status check_fields(struct miniapp_input *input);
+
+/* ---- check_grid.c ---- */
+
+enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id,
+                                   const double *values);
+enum miniapp_status check_pressure(struct miniapp_input *input, const double *p);
+enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw);
+enum miniapp_status check_distances(struct miniapp_input *input, enum field_id id,
+                                    enum field_id widths, const double *distance);
+enum miniapp_status check_cosines(struct miniapp_input *input, const double *cosu);
+
+/* ---- check_walls.c ---- */
+
+enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
+                                const double *values);
+enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, const double *values);
+enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
+                                 const double *values);
+
+/* What check_copies found, in one line. */
+enum miniapp_status say_ghosts(const struct miniapp_input *input);
 
 /* ---- ghosts.c ---- */
+
+/* Whether a cell is one of the outer two, and the column that a ghost repeats where the ocean is
+ * cyclic. */
+bool is_outer(size_t cell, size_t cells);
+size_t opposite_column(size_t x, size_t nx);
 
 /* Decides whether the outer two rings are ghosts where the file does not say so. */
 enum miniapp_status find_ghosts(struct miniapp_input *input);

@@ -25,7 +25,7 @@ void miniapp_input_options_allow(struct miniapp_input_options *options, int allo
 
 void miniapp_input_options_set_time(struct miniapp_input_options *options, long long index)
 {
-    options->time = (struct time_choice){true, index};
+    options->time = (struct time_choice){.is_chosen = true, .index = index};
 }
 
 enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *options,

@@ -79,7 +79,7 @@ const char *miniapp_input_text(struct miniapp_input *input)
                      input->name[id]);
             add(&text, "; ", sentence);
         }
-    if (input->has_time) {
+    if (input->records > 0) {
         snprintf(sentence, sizeof(sentence), "record %llu in time",
                  (unsigned long long)input->record);
         add(&text, "; ", sentence);
@@ -88,6 +88,12 @@ const char *miniapp_input_text(struct miniapp_input *input)
         add(&text, "; ", "levels from the surface down, turned round");
     add_fields(input, is_transposed, "axes transposed", &text);
     add_fields(input, is_unpacked, "unpacked", &text);
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        if (input->is_read[id] && input->conversion[id].from[0]) {
+            snprintf(sentence, sizeof(sentence), "%s converted from '%s'", fields[id].name,
+                     input->conversion[id].from);
+            add(&text, "; ", sentence);
+        }
     snprintf(sentence, sizeof(sentence), "made of %.400s", input->water_source);
     add_fields(input, is_made, sentence, &text);
     add_fields(input, has_land, "what is missing or out of range on land was replaced", &text);

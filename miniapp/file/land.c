@@ -1,4 +1,5 @@
 /* Land: masks that are made, and what is missing. */
+#include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "range.h"
@@ -76,12 +77,14 @@ static bool lies_on_cells(const struct miniapp_field *field)
            (field->wet == FIELD_maskT || field->wet == FIELD_maskW || field->wet == FIELD_kbot);
 }
 
-/* Cells where a field has a value, if some lack one. */
+/* Cells where a field has a value, if some lack one, but not all. */
 static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
 {
     const size_t points = miniapp_grid_points(&input->grid);
     size_t missing = 0;
     double *values = NULL;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
     enum miniapp_status status = check_room(input, id);
     if (!status)
         status = read_raw(input, id, &values);
@@ -89,16 +92,18 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
         missing += isnan(values[i]);
         values[i] = !isnan(values[i]);
     }
-    if (!status && missing > 0)
+    const bool tells = missing > 0 && missing < points;
+    if (!status && tells)
         status = check_columns(input, id, values, "is missing");
-    if (!status && missing > 0 && !keep_water(input, FIELD_maskT))
+    if (!status && tells && !keep_water(input, FIELD_maskT))
         status = MINIAPP_DEVICE;
-    if (!status && missing > 0) {
+    if (!status && tells) {
         input->is_made[FIELD_maskT] = true;
         fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
         snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
                  name_in_file(input, id));
     }
+    input->is_bad[id] |= status != MINIAPP_DONE;
     free(values);
     return status;
 }
@@ -120,22 +125,34 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
     return status;
 }
 
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+{
+    const size_t points = miniapp_grid_points(&input->grid);
+    const uint8_t *water = NULL;
+    guard_start(input->path);
+    const enum miniapp_status status = find_water_cells(input, &water);
+    guard_end();
+    *cells = water ? 0 : points;
+    for (size_t i = 0; water && i < points; i++)
+        *cells += water[i];
+    return status;
+}
+
 /* ---- masks that are absent ---- */
 
-/* Whether the cell beyond the one at `x`, `y` and level `k` is water: to the east for U, to the
- * north for V, above for W. Beyond the last column lies the first where the ocean is cyclic, else
- * land; above the surface, nothing that closes the face. */
-static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
-                            const uint8_t *water, size_t x, size_t y, size_t k)
+bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
+                     size_t element)
 {
     const struct miniapp_grid *const grid = &input->grid;
+    const size_t x = element % grid->nx, y = element / grid->nx % grid->ny;
     const size_t first = input->has_ghosts ? 2 * MINIAPP_HALO : 0;
-    const size_t row = (k * grid->ny + y) * grid->nx;
+    const size_t plane = grid->nx * grid->ny;
     switch (mask) {
     case FIELD_maskU:
-        return x + 1 < grid->nx ? water[row + x + 1] : input->is_cyclic && water[row + first];
-    case FIELD_maskV: return y + 1 < grid->ny && water[row + grid->nx + x];
-    case FIELD_maskW: return k + 1 == grid->nz || water[row + grid->nx * grid->ny + x];
+        return x + 1 < grid->nx ? water[element + 1]
+                                : input->is_cyclic && water[element - x + first];
+    case FIELD_maskV: return y + 1 < grid->ny && water[element + grid->nx];
+    case FIELD_maskW: return element / plane + 1 == grid->nz || water[element + plane];
     default: return true;
     }
 }
@@ -144,10 +161,8 @@ static bool is_water_beyond(const struct miniapp_input *input, enum field_id mas
 static void make_faces(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
                        double *values)
 {
-    for (size_t k = 0, i = 0; k < input->grid.nz; k++)
-        for (size_t y = 0; y < input->grid.ny; y++)
-            for (size_t x = 0; x < input->grid.nx; x++, i++)
-                values[i] = water[i] && is_water_beyond(input, mask, water, x, y, k);
+    for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++)
+        values[i] = water[i] && is_water_beyond(input, mask, water, i);
 }
 
 static void make_levels(const struct miniapp_input *input, const uint8_t *water, double *levels)
@@ -179,9 +194,8 @@ enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, dou
 
 /* ---- values on land ---- */
 
-/* Where a field means something; NULL where nothing tells: everywhere. */
-static enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
-                                        const uint8_t **water)
+enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
+                                 const uint8_t **water)
 {
     const enum field_id wet = fields[id].wet;
     enum miniapp_status status = MINIAPP_DONE;
@@ -206,9 +220,8 @@ static enum miniapp_status find_meaning(struct miniapp_input *input, enum field_
     return status;
 }
 
-/* Whether an element of a field lies on water; in the plane, where the surface does. */
-static bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
-                     const uint8_t *water, size_t element)
+bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
+              const uint8_t *water, size_t element)
 {
     const size_t below =
         miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * input->grid.nx * input->grid.ny;
@@ -221,7 +234,7 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
     if (!isfinite(value))
         return input->allow & MINIAPP_ALLOW_NONFINITE;
     return (input->allow & MINIAPP_ALLOW_INVALID) ||
-           (value >= field->valid_min && value <= field->valid_max);
+           is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
 /* Zero, or the value of the lowest water above, which enters averages with the cell. */
@@ -249,6 +262,9 @@ static enum miniapp_status refuse(const struct miniapp_input *input, enum field_
     if (!isfinite(value))
         return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
                     place, value);
+    if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
+        return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
+                    miniapp_precision_name(input->precision));
     return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
                 range_text(field->valid_min, field->valid_max, range),
                 field->wet ? " on water" : "");

@@ -3,10 +3,10 @@
 #include "input.h"
 #include "status.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- by name ---- */
 
@@ -19,15 +19,15 @@ static enum miniapp_status set_name(struct miniapp_input *input, enum field_id i
 }
 
 /* Whether each part of a path is there. What cannot be looked up counts as there. */
-static bool has_path(hid_t file, const char *path)
+static bool has_path(const struct miniapp_input *input, const char *path)
 {
     char part[1024];
     for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-        if (!has_dataset(file, part))
+        if (!has_dataset(input->file, part, &input->outside))
             return false;
     }
-    return has_dataset(file, path);
+    return has_dataset(input->file, path, &input->outside);
 }
 
 static enum miniapp_status find_by_name(struct miniapp_input *input,
@@ -36,11 +36,11 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
     enum miniapp_status status = MINIAPP_DONE;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
         const char *const theirs = options ? options->variable[id] : NULL;
-        if (theirs && (!theirs[0] || !has_path(input->file, theirs)))
+        if (theirs && (!theirs[0] || !has_path(input, theirs)))
             return fail(MINIAPP_INPUT,
                         "%s: dataset '%s' is missing, which --variable names for '%s'", input->path,
                         theirs, fields[id].name);
-        if (theirs || has_dataset(input->file, fields[id].name))
+        if (theirs || has_dataset(input->file, fields[id].name, &input->outside))
             status = set_name(input, id, theirs ? theirs : fields[id].name);
         input->is_renamed[id] |= theirs != NULL;
     }
@@ -52,6 +52,7 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
 struct search {
     struct miniapp_input *input;
     enum miniapp_status status;
+    bool is_settled[FIELDS]; /* by the field's own name, or by --variable */
 };
 
 /* Whether a dataset may be the field by its number of axes. */
@@ -64,16 +65,17 @@ static bool may_hold(hid_t dataset, const struct miniapp_field *field)
 }
 
 /* A field that has no dataset takes the one that has its standard name, if there is only one. */
-static enum miniapp_status take_standard_name(struct miniapp_input *input, hid_t dataset,
+static enum miniapp_status take_standard_name(const struct search *search, hid_t dataset,
                                               const char *name, const char *standard_name)
 {
+    struct miniapp_input *const input = search->input;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
-        if (!fields[id].standard_name || strcmp(fields[id].standard_name, standard_name) != 0 ||
-            !may_hold(dataset, &fields[id]))
+        if (search->is_settled[id] || !fields[id].standard_name ||
+            strcmp(fields[id].standard_name, standard_name) != 0 || !may_hold(dataset, &fields[id]))
             continue;
         if (!is_there(input, id))
             return set_name(input, id, name);
-        if (input->is_renamed[id] && input->needed[id] && strcmp(input->name[id], name) != 0)
+        if (input->needed[id])
             return fail(MINIAPP_INPUT,
                         "%s: datasets '%s' and '%s' both are %s: choose one by "
                         "--variable %s=NAME",
@@ -101,31 +103,31 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
     if (dataset < 0)
         return 0;
     if (read_text_attribute(dataset, "standard_name", text)[0])
-        search->status = take_standard_name(search->input, dataset, name, text);
+        search->status = take_standard_name(search, dataset, name, text);
     H5Dclose(dataset);
     return search->status ? 1 : 0;
-}
-
-static bool lacks_any(const struct miniapp_input *input)
-{
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
-        if (input->needed[id] && !is_there(input, id) && fields[id].standard_name)
-            return true;
-    return false;
 }
 
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options)
 {
-    struct search search = {input, MINIAPP_DONE};
+    struct search search = {input, MINIAPP_DONE, {false}};
     const enum miniapp_status status = find_by_name(input, options);
-    if (status || !lacks_any(input))
+    if (status)
         return status;
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+        search.is_settled[id] = is_there(input, id);
     H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, &search);
     return search.status;
 }
 
 /* ---- what it means ---- */
+
+static bool has_standard_name(hid_t dataset, const char *name)
+{
+    char text[TEXT_ATTRIBUTE];
+    return strcmp(read_text_attribute(dataset, "standard_name", text), name) == 0;
+}
 
 /* Quantities that are taken for a field by mistake. */
 static const struct {
@@ -138,46 +140,43 @@ static const struct {
     {FIELD_salt, "sea_water_salinity", "practical salinity"},
 };
 
-/* In small letters, without blanks and underscores, each between commas. */
-static const struct {
-    enum field_id field;
-    const char *units;
-} wrong_units[] = {
-    {FIELD_temp, ",k,kelvin,kelvins,degk,degreek,degreeskelvin,degreekelvin,degf,fahrenheit,"},
-    {FIELD_salt, ",psu,pss,pss-78,pss78,1,kg/kg,kgkg-1,kgkg**-1,kgkg^-1,"},
-};
-
-static bool is_unit_in(const char *text, const char *list)
+/* Whether units are those of practical salinity, or a plain number, which those are. */
+static bool may_be_practical(const char *units)
 {
-    char word[TEXT_ATTRIBUTE + 2] = ",";
-    size_t used = 1;
-    for (const char *c = text; *c; c++)
-        if (*c != ' ' && *c != '_')
-            word[used++] = (char)tolower((unsigned char)*c);
-    word[used] = ',';
-    return used > 1 && strstr(list, word);
+    static const char *const names[] = {"psu", "pss", "pss-78", "pss78"};
+    char *end;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcasecmp(units, names[i]) == 0)
+            return true;
+    strtod(units, &end);
+    return end != units && !end[strspn(end, " ")];
 }
 
-enum miniapp_status check_meaning(const struct miniapp_input *input, enum field_id id,
-                                  hid_t dataset)
+/* The user says what a dataset is that he names; so does its standard name. */
+static enum miniapp_status check_units(struct miniapp_input *input, enum field_id id, hid_t dataset)
+{
+    char units[TEXT_ATTRIBUTE];
+    read_text_attribute(dataset, "units", units);
+    const bool is_doubtful = id == FIELD_salt && !input->is_renamed[id] &&
+                             may_be_practical(units) &&
+                             !has_standard_name(dataset, fields[id].standard_name);
+    if (!is_doubtful && find_conversion(units, fields[id].units, &input->conversion[id]))
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' is in '%s', but must be in %s%s", input->path,
+                input->name[id], units, fields[id].units,
+                id == FIELD_salt || id == FIELD_temp ? ": run/make-input converts it" : "");
+}
+
+enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
     const bool is_chosen = input->is_renamed[id]; /* by its standard name, or by --variable */
-    char text[TEXT_ATTRIBUTE];
-    read_text_attribute(dataset, "standard_name", text);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !is_chosen; i++)
-        if (others[i].field == id && strcmp(others[i].standard_name, text) == 0)
+        if (others[i].field == id && has_standard_name(dataset, others[i].standard_name))
             return fail(MINIAPP_INPUT,
                         "%s: dataset '%s' is %s, but must be %s: run/make-input "
                         "converts it",
                         input->path, input->name[id], others[i].quantity, fields[id].long_name);
-    read_text_attribute(dataset, "units", text);
-    for (size_t i = 0; i < sizeof(wrong_units) / sizeof(*wrong_units); i++)
-        if (wrong_units[i].field == id && is_unit_in(text, wrong_units[i].units))
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' is in '%s', but must be in %s: "
-                        "run/make-input converts it",
-                        input->path, input->name[id], text, fields[id].units);
-    return MINIAPP_DONE;
+    return fields[id].type == MINIAPP_REAL ? check_units(input, id, dataset) : MINIAPP_DONE;
 }
 
 /* ---- what is missing ---- */
@@ -235,7 +234,7 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
              lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "");
 }
 
-static bool lacks_made(const struct miniapp_input *input)
+bool lacks_made(const struct miniapp_input *input)
 {
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
         if (input->needed[id] && fields[id].is_made && !is_there(input, id))
@@ -243,20 +242,20 @@ static bool lacks_made(const struct miniapp_input *input)
     return false;
 }
 
-enum miniapp_status check_missing(struct miniapp_input *input)
+enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable)
 {
     struct list list = {{0}, 0, 0};
     char hints[4 * SENTENCE];
     bool lacks_mask = false, lacks_kbot = false;
     const uint8_t *water = NULL;
     const enum miniapp_status status =
-        lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
+        are_readable && lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
     if (status)
         return status;
     for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
         const struct miniapp_field *const field = &fields[id];
         if (!input->needed[id] || field->is_optional || is_there(input, id) ||
-            (field->is_made && water))
+            (field->is_made && (water || !are_readable)))
             continue;
         lacks_mask |= field->type == MINIAPP_MASK;
         lacks_kbot |= field->type == MINIAPP_INDEX;

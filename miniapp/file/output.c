@@ -3,18 +3,14 @@
 #include "guard.h"
 #include "hdf5_error.h"
 #include "input.h"
+#include "replace.h"
 #include "status.h"
 #include "table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5_hl.h>
-#include <limits.h>
 #include <miniapp/file.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* How an axis of some length is called, other than in the table; "" where it is not. */
 struct named_axis {
@@ -23,79 +19,39 @@ struct named_axis {
 };
 
 struct miniapp_output {
-    char path[PATH_MAX]; /* where links lead: a link stays, what it points to is replaced */
+    struct place place;
+    struct replacement new;
     hid_t file;
     struct named_axis axes[MINIAPP_AXES];
 };
 
-/* The unfinished file; empty where there is none. A signal handler reads it. */
-static char unfinished[PATH_MAX];
-
-static void remove_unfinished(void)
-{
-    if (unfinished[0])
-        unlink(unfinished);
-}
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
 static enum miniapp_status failed(const struct miniapp_output *output, const char *what)
 {
-    return fail(MINIAPP_OUTPUT, "%s: cannot be written: %s", output->path, what);
+    return unwritable(&output->place, what);
 }
 
-/* Creates the unfinished file, readable as any new file would be. */
-static enum miniapp_status create_unfinished(struct miniapp_output *output)
+/* The format in which metadata carries checksums. No other process knows the file, which is locked
+ * already. */
+static hid_t file_access(void)
 {
-    if (snprintf(unfinished, sizeof(unfinished), "%s.XXXXXX", output->path) >=
-        (int)sizeof(unfinished)) {
-        unfinished[0] = '\0';
-        return failed(output, "the path is too long");
-    }
-    const int descriptor = mkstemp(unfinished);
-    if (descriptor < 0) {
-        unfinished[0] = '\0';
-        return failed(output, strerror(errno));
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(descriptor, 0666 & ~mask);
-    close(descriptor);
-    return MINIAPP_DONE;
-}
-
-static enum miniapp_status check_target(const struct miniapp_output *output,
-                                        const char *const *read_files, size_t count)
-{
-    const char *const path = output->path;
-    struct stat there;
-    for (size_t i = 0; i < count; i++)
-        if (same_file(path, read_files[i]))
-            return fail(MINIAPP_USAGE, "--output '%s' is a file that is read", path);
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
-        return failed(output, "it is there and no regular file");
-    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
-        return failed(output, strerror(errno));
-    return MINIAPP_DONE;
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    H5Pset_file_locking(access, false, true);
+    return access;
 }
 
 static enum miniapp_status start(struct miniapp_output *output)
 {
-    hdf5_start();
-    on_abandon(remove_unfinished);
-    const enum miniapp_status status = create_unfinished(output);
+    char path[OPEN_FILE_PATH];
+    enum miniapp_status status = replace_start(&output->place, &output->new);
+    if (!status)
+        status = replace_path(&output->new, path);
     if (status)
         return status;
-    /* the format in which metadata carries checksums */
-    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-    output->file = H5Fcreate(unfinished, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hdf5_start();
+    const hid_t access = file_access();
+    output->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return output->file < 0 ? failed(output, hdf5_reason()) : MINIAPP_DONE;
 }
@@ -107,22 +63,15 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
     *opened = NULL;
     if (!output)
         return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
-    output->file = -1;
-    if (!realpath(path, output->path))
-        snprintf(output->path, sizeof(output->path), "%s", path);
-    enum miniapp_status status = strlen(path) >= sizeof(output->path)
-                                     ? failed(output, "the path is too long")
-                                     : check_target(output, read_files, count);
-    if (!status && unfinished[0])
-        status = failed(output, "another output is unfinished");
-    if (!status) {
-        status = start(output);
-        if (status)
-            miniapp_output_discard(output);
-    } else {
-        free(output);
-    }
+    output->file = output->new.file = output->place.folder = -1;
+    enum miniapp_status status = check_not_read("output", path, read_files, count);
     if (!status)
+        status = place_find(path, &output->place);
+    if (!status)
+        status = start(output);
+    if (status)
+        miniapp_output_discard(output);
+    else
         *opened = output;
     return status;
 }
@@ -255,29 +204,12 @@ enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, cons
                : MINIAPP_DONE;
 }
 
-/* On the disk, not only in the page cache: a full disk may show only now. */
-static bool reached_disk(const char *path)
-{
-    const int descriptor = open(path, O_RDONLY);
-    const bool reached = descriptor >= 0 && fsync(descriptor) == 0;
-    const int reason = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    errno = reason;
-    return reached;
-}
-
 enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
 {
     const herr_t error = H5Fclose(output->file);
-    enum miniapp_status status = MINIAPP_DONE;
     output->file = -1;
-    if (error < 0)
-        status = failed(output, hdf5_reason());
-    else if (!reached_disk(unfinished) || rename(unfinished, output->path) != 0)
-        status = failed(output, strerror(errno));
-    else
-        unfinished[0] = '\0';
+    const enum miniapp_status status =
+        error < 0 ? failed(output, hdf5_reason()) : replace_finish(&output->new);
     miniapp_output_discard(output);
     return status;
 }
@@ -288,7 +220,7 @@ void miniapp_output_discard(struct miniapp_output *output)
         return;
     if (output->file >= 0)
         H5Fclose(output->file);
-    remove_unfinished();
-    unfinished[0] = '\0';
+    replace_close(&output->new);
+    place_leave(&output->place);
     free(output);
 }

@@ -1,18 +1,45 @@
 /* References. */
 #include "guard.h"
 #include "hdf5_file.h"
+#include "range.h"
 #include "status.h"
 #include "values.h"
 
+#include <float.h>
 #include <math.h>
 #include <miniapp/file.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0. Land,
+ * and what lies outside the range of a kernel, is 0 in outputs; so is most of some of them. The
+ * largest magnitude would be moved by a single wrong value. A median would be too small: most of an
+ * output may be far smaller than the terms that it is the difference of, which set its rounding.
+ */
+static double scale_of(const double *values, size_t elements)
+{
+    enum { LEAST = DBL_MIN_EXP - DBL_MANT_DIG, EXPONENTS = DBL_MAX_EXP - LEAST + 1 };
+    size_t below[EXPONENTS] = {0}, count = 0, seen = 0;
+    int exponent;
+    for (size_t i = 0; i < elements; i++)
+        if (isfinite(values[i]) && values[i] != 0) {
+            frexp(values[i], &exponent); /* |value| < 2^exponent */
+            below[exponent - LEAST]++;
+            count++;
+        }
+    if (count == 0)
+        return 0;
+    const size_t left_out = count < 200 ? count > 1 : count / 100;
+    for (exponent = LEAST; seen < count - left_out; exponent++)
+        seen += below[exponent - LEAST];
+    return fmin(ldexp(1, exponent - 1), DBL_MAX);
+}
+
 /* A tolerance of the dataset, or the default where it has none. */
-static enum miniapp_status read_tolerance(hid_t dataset, const char *path, const char *name,
-                                          enum miniapp_precision precision, double otherwise,
-                                          double *tolerance)
+static enum miniapp_status read_tolerance(hid_t dataset, const char *path, const char *field,
+                                          const char *name, enum miniapp_precision precision,
+                                          double most, double otherwise, double *tolerance)
 {
     char attribute[32];
     bool found;
@@ -20,25 +47,53 @@ static enum miniapp_status read_tolerance(hid_t dataset, const char *path, const
              precision == MINIAPP_FLOAT32 ? "_float32" : "");
     *tolerance = otherwise;
     const enum miniapp_status status = read_attribute(dataset, path, attribute, &found, tolerance);
-    if (!status && !(*tolerance >= 0 && isfinite(*tolerance)))
-        return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but a tolerance is at least 0", path,
-                    attribute, *tolerance);
+    if (!status && !(*tolerance >= 0 && *tolerance <= most))
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute '%s' of dataset '%s' is %g, but must be from 0 to %g: a larger "
+                    "tolerance would pass anything",
+                    path, attribute, field, *tolerance, most);
     return status;
 }
 
-static double largest_magnitude(const double *values, size_t elements)
+static enum miniapp_status read_tolerances(hid_t dataset, const char *path, const char *field,
+                                           enum miniapp_precision precision, double scale,
+                                           struct miniapp_reference *reference)
 {
-    double largest = 0;
-    for (size_t i = 0; i < elements; i++)
-        if (isfinite(values[i]) && fabs(values[i]) > largest)
-            largest = fabs(values[i]);
-    return largest;
+    const bool is_wide = precision == MINIAPP_FLOAT64;
+    const enum miniapp_status status = read_tolerance(dataset, path, field, "rtol", precision, 0.1,
+                                                      is_wide ? 1e-10 : 1e-4, &reference->rtol);
+    return status ? status
+                  : read_tolerance(dataset, path, field, "atol", precision, scale,
+                                   (is_wide ? 1e-12 : 1e-5) * scale, &reference->atol);
+}
+
+/* What no run can give is no reference. */
+static enum miniapp_status check_plausible(const char *path, const struct miniapp_field *field,
+                                           const struct miniapp_grid *grid, const double *values,
+                                           int allow)
+{
+    const size_t elements = miniapp_field_elements(field, grid);
+    const double least = field->valid_min, most = field->valid_max;
+    char range[RANGE_TEXT];
+    for (size_t i = 0; i < elements; i++) {
+        const double value = values[i];
+        if (!isfinite(value) && !(allow & MINIAPP_ALLOW_NONFINITE))
+            return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", path,
+                        element_name(field->name, field, grid, i), value);
+        if (isfinite(value) && !(allow & MINIAPP_ALLOW_INVALID) &&
+            !(value >= least && value <= most))
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s (--allow-invalid accepts it)",
+                        path, element_name(field->name, field, grid, i), value,
+                        range_text(least, most, range));
+    }
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status
 read_reference_dataset(hid_t dataset, const char *path, const struct scales *scales,
                        const struct miniapp_field *field, const struct miniapp_grid *grid,
-                       enum miniapp_precision precision, struct miniapp_reference *reference)
+                       enum miniapp_precision precision, int allow, struct outside *outside,
+                       struct miniapp_reference *reference)
 {
     const size_t elements = miniapp_field_elements(field, grid);
     struct axes axes = {0};
@@ -46,44 +101,40 @@ read_reference_dataset(hid_t dataset, const char *path, const struct scales *sca
         axes.length[axis] = miniapp_axis_length((enum miniapp_axis)axis, grid);
         axes.said_by[axis] = "the input";
     }
-    const struct time_choice only = {0};
+    struct time_choice only = {0};
     struct layout layout;
     enum miniapp_status status =
         read_layout(dataset, path, field->name, field, scales, &only, &layout);
     if (!status)
         status = check_shape(&layout, path, field->name, field, &axes);
     if (!status)
-        status = read_values(dataset, path, field->name, field, &layout, elements,
+        status = read_values(dataset, path, field->name, field, &layout, outside,
                              &reference->values, NULL);
-    if (status)
-        return status;
-    const bool wide = precision == MINIAPP_FLOAT64;
-    const double largest = largest_magnitude(reference->values, elements);
-    status =
-        read_tolerance(dataset, path, "rtol", precision, wide ? 1e-10 : 1e-4, &reference->rtol);
     if (!status)
-        status = read_tolerance(dataset, path, "atol", precision, (wide ? 1e-12 : 1e-5) * largest,
-                                &reference->atol);
+        status = check_plausible(path, field, grid, reference->values, allow);
+    if (!status)
+        status = read_tolerances(dataset, path, field->name, precision,
+                                 scale_of(reference->values, elements), reference);
     return status;
 }
 
-static enum miniapp_status find_reference(hid_t file, const char *path,
-                                          const struct miniapp_field *field,
-                                          const struct miniapp_grid *grid,
-                                          enum miniapp_precision precision,
-                                          struct miniapp_reference *reference)
+static enum miniapp_status
+find_reference(hid_t file, const char *path, const struct miniapp_field *field,
+               const struct miniapp_grid *grid, enum miniapp_precision precision, int allow,
+               struct outside *outside, struct miniapp_reference *reference)
 {
     const char *const name = field->name;
     struct scales scales;
     hid_t dataset;
-    if (!has_dataset(file, name))
+    if (!has_dataset(file, name, outside))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                     name);
-    enum miniapp_status status = open_dataset(file, path, name, &dataset);
+    enum miniapp_status status = open_dataset(file, path, name, outside, &dataset);
     if (status)
         return status;
     read_scales(file, &scales);
-    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, reference);
+    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, allow, outside,
+                                    reference);
     release_scales(&scales);
     H5Dclose(dataset);
     return status;
@@ -91,15 +142,20 @@ static enum miniapp_status find_reference(hid_t file, const char *path,
 
 enum miniapp_status miniapp_reference_read(const char *path, const struct miniapp_field *field,
                                            const struct miniapp_grid *grid,
-                                           enum miniapp_precision precision,
+                                           enum miniapp_precision precision, int allow,
                                            struct miniapp_reference *reference)
 {
     hid_t file;
+    struct outside outside;
     *reference = (struct miniapp_reference){0};
     guard_start(path);
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
-        status = find_reference(file, path, field, grid, precision, reference);
+        status =
+            outside_open(path, false, &outside)
+                ? find_reference(file, path, field, grid, precision, allow, &outside, reference)
+                : fail(MINIAPP_DEVICE, "out of memory for a reference");
+        outside_close(&outside);
         H5Fclose(file);
     }
     guard_end();

@@ -1,7 +1,8 @@
 #include "values.h"
-#include "guard.h"
-#include "hdf5_error.h"
+#include "filter.h"
 #include "hdf5_file.h"
+#include "missing.h"
+#include "parts.h"
 #include "status.h"
 
 #include <limits.h>
@@ -75,6 +76,11 @@ static enum miniapp_status read_packing(hid_t dataset, const char *path, const c
         read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
     if (!status)
         status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
+    if (!status && (!isfinite(packing->scale) || packing->scale == 0 || !isfinite(packing->offset)))
+        status = fail(MINIAPP_INPUT,
+                      "%s: scale_factor is %g and add_offset %g, but must be finite, and "
+                      "scale_factor not 0",
+                      where, packing->scale, packing->offset);
     if (!status)
         status = read_fills(dataset, path, name, "_FillValue", packing);
     if (!status)
@@ -108,57 +114,42 @@ static void unpack(const struct packing *packing, double missing, double *values
 
 /* ---- reading ---- */
 
-/* HDF5 reads zeros where nothing was ever written. */
-static bool was_written(hid_t dataset)
+/* All of the dataset, or a record of it. */
+static struct box box_of_record(const struct layout *layout)
 {
-    H5D_space_status_t space;
-    return H5Dget_space_status(dataset, &space) < 0 || space != H5D_SPACE_STATUS_NOT_ALLOCATED;
+    struct box box = {.rank = layout->dimensions};
+    memcpy(box.count, layout->length, sizeof(box.count));
+    if (layout->time >= 0) {
+        box.first[layout->time] = layout->record;
+        box.count[layout->time] = 1;
+    }
+    return box;
 }
 
-/* All of the dataset, or a record of it. */
-static herr_t select_record(const struct layout *layout, hid_t space)
+static size_t elements_of_box(const struct box *box)
 {
-    hsize_t start[H5S_MAX_RANK] = {0}, count[H5S_MAX_RANK];
-    if (layout->time < 0)
-        return 0;
-    memcpy(count, layout->length, sizeof(count));
-    start[layout->time] = layout->record;
-    count[layout->time] = 1;
-    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    size_t elements = 1;
+    for (int i = 0; i < box->rank; i++)
+        elements *= (size_t)box->count[i];
+    return elements;
 }
 
 /* HDF5 does not convert enumerations: their integers are read as they are and converted in place.
  */
-static herr_t read_as_double(hid_t dataset, hid_t memory, hid_t space, size_t elements,
-                             double *values)
+static herr_t read_as_double(hid_t dataset, const struct box *box, size_t elements, double *values)
 {
     const hid_t type = H5Dget_type(dataset);
     herr_t error;
     if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
         const hid_t base = H5Tget_super(type);
-        error = H5Dread(dataset, type, memory, space, H5P_DEFAULT, values);
+        error = read_parts(dataset, type, box, values);
         if (error >= 0)
             error = H5Tconvert(base, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
         H5Tclose(base);
     } else {
-        error = H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
+        error = read_parts(dataset, H5T_NATIVE_DOUBLE, box, values);
     }
     H5Tclose(type);
-    return error;
-}
-
-static herr_t read_record(hid_t dataset, const struct layout *layout, size_t elements,
-                          double *values)
-{
-    const hsize_t count = elements;
-    const hid_t space = H5Dget_space(dataset);
-    const hid_t memory = H5Screate_simple(1, &count, NULL);
-    guard_data(elements * sizeof(*values));
-    herr_t error = select_record(layout, space);
-    if (error >= 0)
-        error = read_as_double(dataset, memory, space, elements, values);
-    H5Sclose(memory);
-    H5Sclose(space);
     return error;
 }
 
@@ -212,26 +203,29 @@ static enum miniapp_status order_axes(const char *path, const char *name,
     return MINIAPP_DONE;
 }
 
-double bytes_to_read(const struct miniapp_field *field, const struct layout *layout)
+double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout)
 {
     double bytes = sizeof(double) * (is_in_order(layout, field) ? 1 : 2);
     for (int axis = 0; axis < miniapp_field_rank(field); axis++)
         bytes *= (double)layout->length[layout->place[axis]];
-    return bytes;
+    return bytes + bytes_of_chunks(dataset);
 }
 
 enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct layout *layout,
-                                size_t elements, double **values, struct treatment *treatment)
+                                struct outside *outside, double **values,
+                                struct treatment *treatment)
 {
+    const struct box box = box_of_record(layout);
+    const size_t elements = elements_of_box(&box);
     struct packing packing;
     struct treatment ignored;
     treatment = treatment ? treatment : &ignored;
     *treatment = (struct treatment){0};
     *values = NULL;
-    if (!was_written(dataset))
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' was never written", path, name);
-    enum miniapp_status status = read_packing(dataset, path, name, &packing);
+    enum miniapp_status status = check_written(dataset, path, name, &box, outside);
+    if (!status)
+        status = read_packing(dataset, path, name, &packing);
     if (status)
         return status;
     if (elements <= PTRDIFF_MAX / sizeof(**values))
@@ -241,9 +235,8 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                     "%s: dataset '%s' is too large for this machine's memory: "
                     "%.3g GB",
                     path, name, (double)elements * 8e-9);
-    if (read_record(dataset, layout, elements, *values) < 0) {
-        status =
-            fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name, hdf5_reason());
+    if (read_as_double(dataset, &box, elements, *values) < 0) {
+        status = cannot_be_read(dataset, path, name);
     } else {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
         status = order_axes(path, name, field, layout, elements, values, treatment);

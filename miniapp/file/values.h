@@ -3,6 +3,7 @@
 #define VALUES_H
 
 #include "axes.h"
+#include "outside.h"
 #include "table.h"
 
 #include <hdf5.h>
@@ -14,16 +15,18 @@ struct treatment {
 };
 
 /*
- * The values of an open dataset as double, which the caller frees: `elements` of them, as many as
- * the field has. What is missing, by _FillValue or missing_value, is NaN in a field of reals and 0,
- * land, in a mask or an index. `treatment` may be NULL.
+ * The values of an open dataset as double, which the caller frees, as many as its layout says. What
+ * is missing, by _FillValue or missing_value, is NaN in a field of reals and 0, land, in a mask or
+ * an index; MINIAPP_INPUT where nothing was written. `treatment` may be NULL.
  */
 enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct layout *layout,
-                                size_t elements, double **values, struct treatment *treatment);
+                                struct outside *outside, double **values,
+                                struct treatment *treatment);
 
-/* The bytes that it takes on the way. */
-double bytes_to_read(const struct miniapp_field *field, const struct layout *layout);
+/* The bytes that it takes on the way: the values, twice where they are transposed, and
+ * chunks. */
+double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout);
 
 /* Turns the levels of a field round, and the indices of levels, on a grid of so many cells. */
 void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid,

@@ -1,132 +1,218 @@
 #include "virtual.h"
 #include "status.h"
 
-#include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { DEEPEST = 8 }; /* of sources that are virtual, too */
+enum {
+    DEEPEST = 8,          /* of sources that are virtual, too */
+    MOST_BLOCKS = 100000, /* of a series */
+    GAP = 64,             /* that is looked for in one */
+};
 
-static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name, int depth);
+static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name,
+                                    struct outside *outside, int depth);
 
-static bool is_file(const char *path)
+/* ---- names ---- */
+
+/* Both names of a mapping's source. */
+static bool read_names(hid_t creation, size_t mapping, char file[PATH_MAX], char dataset[PATH_MAX])
 {
-    struct stat there;
-    return stat(path, &there) == 0 && S_ISREG(there.st_mode); /* a pipe would be waited for */
+    memset(file, 0, PATH_MAX);
+    memset(dataset, 0, PATH_MAX);
+    return H5Pget_virtual_filename(creation, mapping, file, PATH_MAX) >= 0 &&
+           H5Pget_virtual_dsetname(creation, mapping, dataset, PATH_MAX) >= 0;
 }
 
-/* The folder of a file, with the slash at its end. */
-static void folder_of(const char *path, char folder[PATH_MAX])
+static bool has_block(const char *name)
 {
-    const char *const slash = strrchr(path, '/');
-    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
-}
-
-/* Where HDF5 looks for a file: by its name if that is a whole path; in the folder of
- * HDF5_VDS_PREFIX; beside the file that names it, or beside what a link to that leads to; by its
- * name from the current folder. */
-static bool find_file(const char *path, const char *name, char found[PATH_MAX])
-{
-    char beside[PATH_MAX] = "", real[PATH_MAX] = "", prefix[PATH_MAX] = "";
-    char resolved[PATH_MAX];
-    const char *const variable = getenv("HDF5_VDS_PREFIX");
-    const char *const last = strrchr(name, '/');
-    const char *const relative = name[0] == '/' && last ? last + 1 : name;
-    if (variable)
-        snprintf(prefix, sizeof(prefix), "%s/", variable);
-    folder_of(path, beside);
-    if (realpath(path, resolved))
-        folder_of(resolved, real);
-    const char *const folders[] = {prefix, beside, real, ""};
-    snprintf(found, PATH_MAX, "%s", name);
-    if (name[0] == '/' && is_file(found))
-        return true;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-        if (snprintf(found, PATH_MAX, "%s%s", folders[i], relative) < PATH_MAX && is_file(found))
+    for (const char *c = strchr(name, '%'); c && c[1]; c = strchr(c + 2, '%'))
+        if (c[1] == 'b')
             return true;
     return false;
 }
 
-/* The first of a series of sources, whose names hold the number of the block as %b. */
-static void name_first(char *name)
+bool is_series(hid_t creation, size_t mapping)
 {
-    char *to = name;
-    for (const char *from = name; *from; from++, to++) {
-        *to = *from;
+    char file[PATH_MAX], dataset[PATH_MAX];
+    return read_names(creation, mapping, file, dataset) && (has_block(file) || has_block(dataset));
+}
+
+/* One of a series of sources, whose names hold the number of the block as %b. */
+static void name_block(char name[PATH_MAX], size_t block)
+{
+    char named[PATH_MAX];
+    size_t used = 0;
+    for (const char *from = name; *from && used + 32 < PATH_MAX; from++) {
         if (from[0] == '%' && from[1] == 'b')
-            *to = '0';
+            used += (size_t)snprintf(named + used, PATH_MAX - used, "%zu", block);
+        else
+            named[used++] = *from;
         if (from[0] == '%' && (from[1] == 'b' || from[1] == '%'))
             from++;
     }
-    *to = '\0';
+    memcpy(name, named, used);
+    name[used] = '\0';
 }
 
-static enum miniapp_status check_source(hid_t file, const char *path, const char *name,
-                                        const char *source, int depth)
+/* ---- sources ---- */
+
+void close_source(struct source *source)
 {
-    if (H5Lexists(file, source, H5P_DEFAULT) <= 0)
+    if (source->dataset > 0)
+        H5Dclose(source->dataset);
+    if (source->file > 0)
+        H5Fclose(source->file);
+    source->dataset = source->file = H5I_INVALID_HID;
+}
+
+static enum miniapp_status open_source_dataset(struct source *source, const struct outside *outside)
+{
+    if (H5Lexists(source->file, source->name, outside->access) <= 0)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which a virtual dataset shows",
-                    path, source);
-    const hid_t dataset = H5Dopen2(file, source, H5P_DEFAULT);
-    if (dataset < 0)
+                    source->path, source->name);
+    source->dataset = H5Dopen2(source->file, source->name, outside->access);
+    if (source->dataset < 0)
         return fail(MINIAPP_INPUT,
-                    "%s: dataset '%s' cannot be opened, which a virtual dataset "
-                    "shows",
-                    path, source);
-    const enum miniapp_status status = check_at(dataset, path, name, depth + 1);
-    H5Dclose(dataset);
+                    "%s: dataset '%s' cannot be opened, which a virtual dataset shows%s%s",
+                    source->path, source->name, outside->refusal[0] ? ": " : "", outside->refusal);
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status open_source(hid_t dataset, const char *path, const char *name, hid_t creation,
+                                size_t mapping, size_t block, struct outside *outside,
+                                struct source *source)
+{
+    char file_name[PATH_MAX];
+    source->file = source->dataset = H5I_INVALID_HID;
+    if (!read_names(creation, mapping, file_name, source->name))
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its sources cannot be read",
+                    path, name);
+    name_block(file_name, block);
+    name_block(source->name, block);
+    const bool is_here = strcmp(file_name, ".") == 0;
+    const char *const problem =
+        is_here ? NULL : find_outside(outside, OUTSIDE_SOURCE, path, file_name, source->path);
+    if (is_here)
+        snprintf(source->path, PATH_MAX, "%s", path);
+    if (problem)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its source '%s' %s", path,
+                    name, file_name, problem);
+    source->file =
+        is_here ? H5Iget_file_id(dataset) : H5Fopen(source->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (source->file < 0)
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is virtual, but its source '%s' cannot be opened", path, name,
+                    file_name);
+    const enum miniapp_status status = open_source_dataset(source, outside);
+    if (status)
+        close_source(source);
     return status;
+}
+
+/* ---- a series ---- */
+
+/* Whether a block of a series is there, without a word where it is not. */
+static bool has_source(hid_t dataset, const char *path, hid_t creation, size_t mapping,
+                       size_t block, struct outside *outside)
+{
+    char file_name[PATH_MAX], name[PATH_MAX], found[PATH_MAX];
+    if (!read_names(creation, mapping, file_name, name))
+        return false;
+    name_block(file_name, block);
+    name_block(name, block);
+    const bool is_here = strcmp(file_name, ".") == 0;
+    if (!is_here && find_outside(outside, OUTSIDE_SOURCE, path, file_name, found))
+        return false;
+    const hid_t file =
+        is_here ? H5Iget_file_id(dataset) : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const bool has = file >= 0 && H5Lexists(file, name, outside->access) > 0;
+    if (file >= 0)
+        H5Fclose(file);
+    return has;
+}
+
+/* HDF5 takes the first block that is missing for the end of a series: so it has to be. */
+static enum miniapp_status check_end(hid_t dataset, const char *path, const char *name,
+                                     hid_t creation, size_t mapping, size_t end,
+                                     struct outside *outside)
+{
+    for (size_t block = end + 1; block < end + GAP; block++)
+        if (has_source(dataset, path, creation, mapping, block, outside))
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' is virtual, but block %zu of its sources is missing, "
+                        "while block %zu is there",
+                        path, name, end, block);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status check_mapping(hid_t dataset, const char *path, const char *name,
-                                         hid_t creation, size_t i, int depth)
+                                         hid_t creation, size_t mapping, struct outside *outside,
+                                         int depth)
 {
-    char file_name[PATH_MAX] = "", source[PATH_MAX] = "", found[PATH_MAX];
-    if (H5Pget_virtual_filename(creation, i, file_name, sizeof(file_name)) < 0 ||
-        H5Pget_virtual_dsetname(creation, i, source, sizeof(source)) < 0)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its sources cannot be read",
-                    path, name);
-    name_first(file_name);
-    name_first(source);
-    const bool is_here = strcmp(file_name, ".") == 0;
-    if (!is_here && !find_file(path, file_name, found))
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is virtual, but its source '%s' is missing",
-                    path, name, file_name);
-    const hid_t file =
-        is_here ? H5Iget_file_id(dataset) : H5Fopen(found, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0)
-        return fail(MINIAPP_INPUT,
-                    "%s: dataset '%s' is virtual, but its source '%s' cannot be "
-                    "opened",
-                    path, name, file_name);
-    const enum miniapp_status status =
-        check_source(file, is_here ? path : found, name, source, depth);
-    H5Fclose(file);
-    return status;
+    const bool is_one = !is_series(creation, mapping);
+    enum miniapp_status status = MINIAPP_DONE;
+    size_t block = 0;
+    do {
+        struct source source;
+        status = open_source(dataset, path, name, creation, mapping, block, outside, &source);
+        if (status)
+            return status;
+        status = check_at(source.dataset, source.path, source.name, outside, depth + 1);
+        close_source(&source);
+        block++;
+    } while (!is_one && !status && block < MOST_BLOCKS &&
+             has_source(dataset, path, creation, mapping, block, outside));
+    return is_one || status ? status
+                            : check_end(dataset, path, name, creation, mapping, block, outside);
 }
 
-static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name, int depth)
+/* ---- raw data ---- */
+
+static enum miniapp_status check_raw(const char *path, const char *name, hid_t creation,
+                                     struct outside *outside)
+{
+    const int count = H5Pget_external_count(creation);
+    for (int i = 0; i < count; i++) {
+        char file[PATH_MAX] = "", found[PATH_MAX];
+        off_t offset;
+        hsize_t size;
+        if (H5Pget_external(creation, (unsigned)i, sizeof(file) - 1, file, &offset, &size) < 0)
+            return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read: where its raw data lie",
+                        path, name);
+        const char *const problem = find_outside(outside, OUTSIDE_RAW, path, file, found);
+        if (problem)
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' cannot be read: the file '%s' of its raw data %s", path,
+                        name, file, problem);
+    }
+    return MINIAPP_DONE;
+}
+
+/* ---- all of them ---- */
+
+static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name,
+                                    struct outside *outside, int depth)
 {
     const hid_t creation = H5Dget_create_plist(dataset);
-    enum miniapp_status status = MINIAPP_DONE;
     size_t count = 0;
-    if (creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL) {
+    if (creation < 0)
+        return MINIAPP_DONE;
+    enum miniapp_status status = check_raw(path, name, creation, outside);
+    if (!status && H5Pget_layout(creation) == H5D_VIRTUAL) {
         if (depth > DEEPEST || H5Pget_virtual_count(creation, &count) < 0 || count == 0)
             status = fail(MINIAPP_INPUT,
                           "%s: dataset '%s' is virtual, but has no sources, or no end of them",
                           path, name);
         for (size_t i = 0; i < count && !status; i++)
-            status = check_mapping(dataset, path, name, creation, i, depth);
+            status = check_mapping(dataset, path, name, creation, i, outside, depth);
     }
-    if (creation >= 0)
-        H5Pclose(creation);
+    H5Pclose(creation);
     return status;
 }
 
-enum miniapp_status check_sources(hid_t dataset, const char *path, const char *name)
+enum miniapp_status check_sources(hid_t dataset, const char *path, const char *name,
+                                  struct outside *outside)
 {
-    return check_at(dataset, path, name, 0);
+    return check_at(dataset, path, name, outside, 0);
 }

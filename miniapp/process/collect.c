@@ -1,26 +1,40 @@
 #include "collect.h"
+#include "finite.h"
 #include "resume.h"
 #include "status.h"
 #include "stop.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- outputs ---- */
 
-enum miniapp_status check_reference(const struct run *run)
+/* The tolerances of each precision are attributes of their own. */
+static enum miniapp_status check_variable(const struct run *run, const struct miniapp_field *field)
 {
     const struct options *options = &run->options;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
     enum miniapp_status status = MINIAPP_DONE;
+    for (size_t p = 0; p < options->precision_count && !status; p++) {
+        struct miniapp_reference reference;
+        status = miniapp_reference_read(options->reference, field, &grid, options->precisions[p],
+                                        options->allow, &reference);
+        miniapp_reference_release(&reference);
+    }
+    return status;
+}
+
+enum miniapp_status check_reference(struct run *run)
+{
+    const struct options *options = &run->options;
+    size_t water;
+    enum miniapp_status status = miniapp_input_count_water(run->input, &water);
+    run->is_land = water == 0;
     for (size_t i = 0; i < options->kernel_count; i++)
-        for (size_t f = 0; f < miniapp_field_count() && !status; f++) {
-            struct miniapp_reference reference;
-            if (!miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
-                continue;
-            status = miniapp_reference_read(options->reference, miniapp_field_at(f), &grid,
-                                            options->precisions[0], &reference);
-            miniapp_reference_release(&reference);
-        }
+        for (size_t f = 0; f < miniapp_field_count() && !status; f++)
+            if (miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
+                status = check_variable(run, miniapp_field_at(f));
     return status;
 }
 
@@ -29,8 +43,8 @@ static enum miniapp_status check_output(struct run *run, const struct row *row,
 {
     struct miniapp_reference reference;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
-    const enum miniapp_status status =
-        miniapp_reference_read(run->options.reference, field, &grid, row->precision, &reference);
+    const enum miniapp_status status = miniapp_reference_read(
+        run->options.reference, field, &grid, row->precision, run->options.allow, &reference);
     if (status)
         return status;
     struct check *check = results_add_check(&run->results);
@@ -88,15 +102,61 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     return status;
 }
 
-static enum miniapp_status use_outputs(struct run *run, struct row *row)
+/* What is said at the end: where the first one is, and the names of the others. */
+static void add_nonfinite(struct run *run, const struct row *row, const struct bound_field *output,
+                          const struct nonfinite *found)
+{
+    const char *const name = miniapp_field_name(output->field);
+    const size_t used = strlen(run->nonfinite), room = sizeof(run->nonfinite) - used;
+    size_t index[MINIAPP_MAX_RANK];
+    char place[INDEX_TEXT];
+    if (used == 0)
+        snprintf(
+            run->nonfinite, room, "%s%s is %g in %s on %s in %s", name,
+            index_text(index, index_of(found->element, output->field, &found->grid, index), place),
+            found->value, miniapp_sequence_name(row->sequence), miniapp_device_label(row->device),
+            miniapp_precision_name(row->precision));
+    else if (!strstr(run->nonfinite, name))
+        snprintf(run->nonfinite + used, room, "%s%s",
+                 strstr(run->nonfinite, "; so are ") ? ", " : "; so are ", name);
+}
+
+/* Finite inputs have finite outputs; where an input may be NaN or Inf, so may they. */
+static enum miniapp_status check_finite(struct run *run, const struct row *row,
+                                        const struct bound_field *output, bool *is_nonfinite)
+{
+    struct nonfinite found;
+    if (run->options.allow & MINIAPP_ALLOW_NONFINITE)
+        return MINIAPP_DONE;
+    const enum miniapp_status status = find_nonfinite(run->input, row, output, &found);
+    if (!status && found.is_there)
+        add_nonfinite(run, row, output, &found);
+    *is_nonfinite |= found.is_there;
+    return status;
+}
+
+/* Kernels that measure the machine compute numbers, on land too. */
+static bool is_of_the_ocean(const struct row *row)
+{
+    return strcmp(miniapp_sequence_subject(row->sequence), "calibration") != 0;
+}
+
+/* A row that has run several times may hold other numbers than after one call, but no others that
+ * are not finite: to look for these needs no call. */
+static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *is_nonfinite)
 {
     const struct options *options = &run->options;
-    if (!options->reference && !options->output && !options->checksums)
-        return MINIAPP_DONE;
-    enum miniapp_status status = row_settle(row);
-    for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++)
-        if (row->fields[i].writes)
+    const bool is_used = options->reference || options->output || options->checksums;
+    const size_t first = run->results.check_count;
+    enum miniapp_status status = is_used ? row_settle(row) : MINIAPP_DONE;
+    for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++) {
+        if (!row->fields[i].writes)
+            continue;
+        status = check_finite(run, row, &row->fields[i], is_nonfinite);
+        if (!status && is_used)
             status = use_output(run, row, &row->fields[i]);
+    }
+    results_judge(&run->results, first, run->is_land && is_of_the_ocean(row));
     return status;
 }
 
@@ -168,6 +228,7 @@ struct result result_like(const struct row *row)
 static enum miniapp_status collect_row(struct run *run, struct bench *bench, struct row *row)
 {
     struct transfer_times to_device = {0}, from_device = {0};
+    bool is_nonfinite = false;
     enum miniapp_status status = MINIAPP_DONE;
     if (row->samples.count == row->samples.wanted) {
         status = time_transfers(row, true, &to_device);
@@ -175,11 +236,12 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
             status = time_transfers(row, false, &from_device);
     }
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
-        status = use_outputs(run, row);
+        status = use_outputs(run, row, &is_nonfinite);
     struct result *result = status ? NULL : results_add(&run->results);
     if (!result)
         return status ? status : MINIAPP_DEVICE;
     *result = result_like(row);
+    result->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);

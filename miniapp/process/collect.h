@@ -7,7 +7,7 @@
 #include "run.h"
 
 /* Whether the reference has what will be compared, before anything is timed. */
-enum miniapp_status check_reference(const struct run *run);
+enum miniapp_status check_reference(struct run *run);
 
 /* What a row will be a result of, without its times. */
 struct result result_like(const struct row *row);

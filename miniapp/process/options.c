@@ -16,8 +16,8 @@
 enum {
     KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
-    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_LIST_KERNELS, KEY_LIST_DEVICES,
-    KEY_SHOW,
+    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
+    KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -56,9 +56,14 @@ static const struct argp_option option_table[] = {
     {"resume", KEY_RESUME, "FILE", 0,
      "keep the results in this JSON file, size by size, and skip the rows that it has", 0},
     {"verbose", 'v', 0, 0, "say what the clock costs and what is done", 0},
-    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input", 0},
+    {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input, in a reference and in outputs", 0},
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
-     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings", 0},
+     "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings, in the "
+     "input and in a reference", 0},
+    {"allow-external", KEY_ALLOW_EXTERNAL, 0, 0,
+     "read parts of the input that lie in other files: external links and raw data, and sources of "
+     "virtual datasets", 0},
+    {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
     {"show", KEY_SHOW, "FILE", 0,
      "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
@@ -78,7 +83,6 @@ enum {
     MAX_NAMES = 64,
     REPORTED = ECANCELED /* a line is printed already */
 };
-enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
@@ -383,7 +387,7 @@ static error_t add_setting(struct options *options, const char *text)
     memcpy(name, text,
            (size_t)(equals - text) < sizeof(name) ? (size_t)(equals - text) : sizeof(name) - 1);
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
-    if (setting && miniapp_setting_check(setting, value, "--set", MINIAPP_USAGE))
+    if (setting && miniapp_setting_check(setting, value, MINIAPP_FLOAT64, "--set", MINIAPP_USAGE))
         return REPORTED;
     if (miniapp_settings_set(options->settings, name, value))
         return REPORTED;
@@ -447,6 +451,12 @@ static error_t set_input(struct options *options, const char *path)
     return 0;
 }
 
+static void allow(struct options *options, int what)
+{
+    options->allow |= what;
+    miniapp_input_options_allow(options->reading, what);
+}
+
 /* Ends the program after it printed what was asked for. */
 static void leave(void)
 {
@@ -469,6 +479,7 @@ static const char *wrong_word(const struct argp_state *state)
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
+    static char own_name[] = "miniapp"; /* whatever it was started as */
     struct parsing *parsing = state->input;
     struct options *options = parsing->options;
     switch (key) {
@@ -494,17 +505,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_FORMAT: return set_format(options, argument);
     case KEY_TIME: return set_time(options, argument);
     case KEY_VARIABLE: return add_variable(options, argument);
-    case KEY_ALLOW_NONFINITE:
-        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_NONFINITE);
-        return 0;
-    case KEY_ALLOW_INVALID:
-        miniapp_input_options_allow(options->reading, MINIAPP_ALLOW_INVALID);
-        return 0;
+    case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
+    case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
+    case KEY_ALLOW_EXTERNAL: allow(options, MINIAPP_ALLOW_EXTERNAL); return 0;
+    case KEY_CHECK: options->action = ACTION_CHECK; return 0;
     case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case KEY_HELP:
-        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, state->name);
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, own_name);
         leave();
         break;
     case KEY_VERSION:
@@ -551,12 +560,40 @@ static void set_defaults(struct options *options)
         options->precision_count = 1; /* float64 */
 }
 
+enum miniapp_status options_check_setting(const struct options *options,
+                                          const struct miniapp_setting *setting, double value,
+                                          const char *where, enum miniapp_status status)
+{
+    enum miniapp_status found = MINIAPP_DONE;
+    for (size_t p = 0; p < options->precision_count && !found; p++)
+        found = miniapp_setting_check(setting, value, options->precisions[p], where, status);
+    return found;
+}
+
+/* --precision may follow --set. */
+static enum miniapp_status check_settings(const struct options *options)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
+        const struct miniapp_setting *const setting = miniapp_setting_at(i);
+        const double value = miniapp_settings_get(options->settings, miniapp_setting_name(setting));
+        if (options->is_set[i])
+            status = options_check_setting(options, setting, value, "--set", MINIAPP_USAGE);
+    }
+    return status;
+}
+
 /* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
     const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
     if (!options->input)
         return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
+    if (options->action == ACTION_CHECK &&
+        (options->output || options->reference || options->resume))
+        return fail(
+            MINIAPP_USAGE,
+            "--check looks at the input alone: leave out --output, --validate and --resume");
     if (options->reference && resized)
         return fail(
             MINIAPP_USAGE,
@@ -569,7 +606,7 @@ static enum miniapp_status check_together(const struct options *options)
                     "--roofline is of kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
-    return MINIAPP_DONE;
+    return check_settings(options);
 }
 
 enum miniapp_status parse_options(int argc, char **argv, struct options *options)
@@ -580,7 +617,8 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         "INPUT.h5",
         "Ocean-model kernels on host threads and GPUs: reads a grid from an HDF5 file, runs "
         "kernels on it, validates and times them.\v"
-        "Exit status: 0 done; 1 a validation failed; 2 wrong usage; 3 an input cannot be used; "
+        "Exit status: 0 done; 1 a validation failed, or an output is not finite; 2 wrong usage; 3 "
+        "an input cannot be used; "
         "4 the device cannot be used; 5 an output cannot be written.",
         NULL,
         NULL,
@@ -602,5 +640,7 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     if (error)
         return explain(parsing.stopped_at);
     set_defaults(options);
-    return options->action == ACTION_RUN ? check_together(options) : MINIAPP_DONE;
+    return options->action == ACTION_RUN || options->action == ACTION_CHECK
+               ? check_together(options)
+               : MINIAPP_DONE;
 }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_REPEATS = 64 }; /* of one repeatable option */
+enum { MAX_REPEATS = 64 };   /* of one repeatable option */
+enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
@@ -15,7 +16,7 @@ enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
-enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW };
+enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW, ACTION_CHECK };
 
 struct options {
     enum action action;
@@ -46,10 +47,16 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
+    int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and
  * exit. MINIAPP_USAGE where the command line is wrong. */
 enum miniapp_status parse_options(int argc, char **argv, struct options *options);
+
+/* Checks that a setting may have a value in each precision that rows run in. */
+enum miniapp_status options_check_setting(const struct options *options,
+                                          const struct miniapp_setting *setting, double value,
+                                          const char *where, enum miniapp_status status);
 
 #endif

@@ -2,24 +2,43 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "printable.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
 #include "stop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- before ---- */
 
+static bool is_open(const struct run *run, const struct miniapp_device *device)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (strcmp(miniapp_device_label(run->devices[i]), miniapp_device_label(device)) == 0)
+            return true;
+    return false;
+}
+
+/* Each device once, whatever it is called. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->device_count; i++) {
-        const enum miniapp_status status =
-            miniapp_device_open(options->devices[i], &run->devices[i]);
+        struct miniapp_device *device;
+        const enum miniapp_status status = miniapp_device_open(options->devices[i], &device);
         if (status)
             return status;
+        if (!is_open(run, device)) {
+            run->devices[run->device_count++] = device;
+            continue;
+        }
+        warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
+             miniapp_device_label(device));
+        miniapp_device_close(device);
     }
     return MINIAPP_DONE;
 }
@@ -46,7 +65,7 @@ static enum miniapp_status open_input(struct run *run)
     const enum miniapp_status status =
         miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
-    return status;
+    return status ? status : miniapp_input_check(run->input);
 }
 
 static bool is_read(const struct options *options, const struct miniapp_setting *setting)
@@ -65,16 +84,14 @@ static enum miniapp_status choose_settings(struct run *run)
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const struct miniapp_setting *const setting = miniapp_setting_at(i);
         const char *const name = miniapp_setting_name(setting);
-        double value, least, most;
+        double value;
         if (options->is_set[i] && !is_read(options, setting))
             warn("--set %s: none of the kernels reads it", name);
-        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
+        if (options->is_set[i] || !is_read(options, setting) ||
+            !miniapp_input_setting(run->input, setting, &value))
             continue;
-        miniapp_setting_range(setting, &least, &most);
-        if (!is_read(options, setting) && !(value >= least && value <= most))
-            continue; /* it does not matter */
         const enum miniapp_status status =
-            miniapp_setting_check(setting, value, options->input, MINIAPP_INPUT);
+            options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
         if (status)
             return status;
         miniapp_settings_set(run->options.settings, name, value);
@@ -100,7 +117,7 @@ static size_t list_compared(const struct run *run, const struct row *like,
 {
     const struct options *options = &run->options;
     size_t count = 0;
-    for (size_t d = 0; d < options->device_count; d++) {
+    for (size_t d = 0; d < run->device_count; d++) {
         const bool is_host = strcmp(miniapp_device_kind(run->devices[d]), "host") == 0;
         const size_t times = is_host && options->thread_count ? options->thread_count : 1;
         for (size_t t = 0; t < times && count < MOST_COMPARED; t++) {
@@ -249,13 +266,13 @@ static enum miniapp_status run_bench(struct run *run)
     const size_t step = shapes_together(options);
     enum miniapp_status status = check_plans(run);
     if (!status && options->resume)
-        resume_compare(options->resume, &run->results);
+        resume_compare(&run->resume, &run->results);
     stop_in_order();
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
         if (!status && options->resume && !stop_signal())
-            status = resume_save(options->resume, &run->results);
+            status = resume_save(&run->resume, &run->results);
     }
     stop_at_once();
     if (stop_signal())
@@ -300,16 +317,43 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* The other files of the input, with room for two more. The caller frees the list. */
+static const char **list_external(const struct run *run, size_t *count)
+{
+    *count = 0;
+    while (miniapp_input_external_file(run->input, *count))
+        (*count)++;
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = miniapp_input_external_file(run->input, i);
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
+    return list;
+}
+
+/* Nothing may be written there. The caller frees the list. */
+static const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char **const list = list_external(run, count);
+    if (list)
+        list[(*count)++] = options->input;
+    if (list && options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
-    size_t used = 0;
-    for (size_t i = 0; i < run->options.device_count && used < sizeof(devices); i++)
+    size_t used = 0, count;
+    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
+    const char **const external = list_external(run, &count);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -319,6 +363,9 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
+    if (external && count > 0)
+        provenance_of_external(provenance, external, count);
+    free(external);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
@@ -340,6 +387,39 @@ static enum miniapp_status finish_output(struct run *run)
     return status;
 }
 
+/* The rows that a resumed run has may have been found wanting before. */
+static enum miniapp_status check_outputs(const struct run *run)
+{
+    const struct result *const earlier = results_nonfinite(&run->results);
+    if (run->nonfinite[0])
+        return fail(
+            MINIAPP_MISMATCH,
+            "outputs are not finite, though the inputs are: %s (--allow-nonfinite accepts them)",
+            run->nonfinite);
+    if (earlier && !(run->options.allow & MINIAPP_ALLOW_NONFINITE))
+        return fail(MINIAPP_MISMATCH,
+                    "%s: outputs of %s on %s in %s were not finite, though the inputs were "
+                    "(--allow-nonfinite accepts them)",
+                    run->options.resume, earlier->kernel, earlier->device,
+                    miniapp_precision_name(earlier->precision));
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status check_verdicts(const struct run *run)
+{
+    const char *const reference = run->options.reference;
+    const struct check *const uncompared = results_uncompared(&run->results);
+    if (uncompared)
+        return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
+                    uncompared->kernel,
+                    run->is_land
+                        ? "all of the input is land"
+                        : "its outputs and their reference are 0 or not finite everywhere");
+    return results_passed(&run->results)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
+}
+
 /* What comes of a run that is done, or that a signal ended. */
 static enum miniapp_status conclude(struct run *run)
 {
@@ -354,21 +434,26 @@ static enum miniapp_status conclude(struct run *run)
         warn("ended by %s: %s", run->results.interrupted,
              options->output || options->reference ? "nothing is written or compared"
                                                    : "rows may lack calls, or be missing");
-    if (!status && !results_passed(&run->results))
-        status = fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference",
-                      options->reference);
-    return status;
+    if (!status && !ended)
+        status = check_outputs(run);
+    return status || ended ? status : check_verdicts(run);
 }
 
+/* The file that results go to. It may be none of those that are read. */
 static enum miniapp_status open_output(struct run *run)
 {
     const struct options *options = &run->options;
-    const char *const read_files[] = {options->input, options->reference};
-    const enum miniapp_status status =
-        miniapp_output_open(options->output, read_files, options->reference ? 2 : 1, &run->output);
-    if (status || options->shapes[0].nx)
-        return status;
-    return miniapp_output_take_coordinates(run->output, run->input);
+    size_t count;
+    const char **const read_files = list_read_files(run, &count);
+    enum miniapp_status status = read_files ? MINIAPP_DONE : MINIAPP_DEVICE;
+    if (!status && options->output)
+        status = miniapp_output_open(options->output, read_files, count, &run->output);
+    if (!status && options->output && !options->shapes[0].nx)
+        status = miniapp_output_take_coordinates(run->output, run->input);
+    if (!status && options->resume)
+        status = check_not_read("resume", options->resume, read_files, count);
+    free(read_files);
+    return status || !options->resume ? status : resume_open(options->resume, &run->resume);
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -381,26 +466,43 @@ enum miniapp_status run_all(struct run *run)
         status = choose_settings(run);
     if (!status && options->reference)
         status = check_reference(run);
-    if (!status && options->output)
+    if (!status)
         status = open_output(run);
     if (status)
         return status;
     describe_run(run);
     if (options->resume)
-        status = resume_load(options->resume, &run->results);
+        status = resume_load(&run->resume, &run->results);
     if (status)
         return status;
     status = run_bench(run);
     return status ? status : conclude(run);
 }
 
+enum miniapp_status run_check(struct run *run)
+{
+    enum miniapp_status status = open_input(run);
+    if (!status)
+        status = choose_settings(run);
+    if (status)
+        return status;
+    print("%s: can be used by ", run->options.input);
+    for (size_t i = 0; i < run->options.kernel_count; i++)
+        print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
+    print(": %s\n", miniapp_input_grid_text(run->input));
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
+}
+
 void run_release(struct run *run)
 {
     miniapp_output_discard(run->output);
+    resume_close(&run->resume);
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
     results_release(&run->results);
-    for (size_t i = 0; i < run->options.device_count; i++)
+    for (size_t i = 0; i < run->device_count; i++)
         miniapp_device_close(run->devices[i]);
 }

@@ -4,20 +4,28 @@
 
 #include "options.h"
 #include "results.h"
+#include "resume.h"
 
 /* What all parts of a run need. */
 struct run {
     char command_line[PROVENANCE_TEXT];
     struct options options;
-    struct miniapp_device *devices[MAX_REPEATS];
+    struct miniapp_device *devices[MAX_REPEATS]; /* each once */
+    size_t device_count;
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
+    struct resume resume;          /* where options.resume is given */
+    bool is_land;                  /* all of the grid that is validated */
     struct results results;
+    char nonfinite[512]; /* the outputs that are not finite, from the first one's index on; or "" */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended
  * it. */
 enum miniapp_status run_all(struct run *run);
+
+/* Says what is wrong with the input, or in one line on stdout that it can be used. */
+enum miniapp_status run_check(struct run *run);
 
 void run_release(struct run *run);
 

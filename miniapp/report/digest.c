@@ -1,6 +1,7 @@
 #include "digest.h"
 
 #include <nettle/sha2.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static void finish(struct sha256_ctx *context, char text[SHA256_TEXT])
@@ -11,20 +12,29 @@ static void finish(struct sha256_ctx *context, char text[SHA256_TEXT])
         snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
-void digest_file(const char *path, char text[SHA256_TEXT])
+static bool add_file(struct sha256_ctx *context, const char *path)
 {
-    struct sha256_ctx context;
     uint8_t block[1 << 16];
     size_t count;
-    FILE *file = fopen(path, "rb");
-    sha256_init(&context);
+    FILE *const file = fopen(path, "rb");
     while (file && (count = fread(block, 1, sizeof(block), file)) > 0)
-        sha256_update(&context, count, block);
-    finish(&context, text);
-    if (!file || ferror(file))
-        text[0] = '\0';
+        sha256_update(context, count, block);
+    const bool is_read = file && !ferror(file);
     if (file)
         fclose(file);
+    return is_read;
+}
+
+void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT])
+{
+    struct sha256_ctx context;
+    bool are_read = true;
+    sha256_init(&context);
+    for (size_t i = 0; i < count; i++)
+        are_read = add_file(&context, paths[i]) && are_read;
+    finish(&context, text);
+    if (!are_read)
+        text[0] = '\0';
 }
 
 void digest_values(const double *values, size_t count, char text[SHA256_TEXT])

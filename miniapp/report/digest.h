@@ -6,8 +6,8 @@
 
 enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
 
-/* Of a file; "" where it cannot be read. */
-void digest_file(const char *path, char text[SHA256_TEXT]);
+/* Of files, one after the other; "" where one cannot be read. */
+void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT]);
 
 /* Of values, as they lie in memory. */
 void digest_values(const double *values, size_t count, char text[SHA256_TEXT]);

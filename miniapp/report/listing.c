@@ -1,10 +1,19 @@
 #include "listing.h"
 #include "measure.h"
+#include "printable.h"
+#include "range.h"
 
 #include <miniapp.h>
 #include <string.h>
 
 /* ---- kernels ---- */
+
+static void describe_range(const struct miniapp_field *field, char range[RANGE_TEXT])
+{
+    double least, most;
+    miniapp_field_range(field, &least, &most);
+    range_text(least, most, range);
+}
 
 static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, size_t place)
 {
@@ -12,17 +21,20 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
     const struct miniapp_field *const field = miniapp_argument_field(kernel, place);
     const char *const name = miniapp_argument_name(kernel, place);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
-    char axes[32] = "";
+    char axes[32] = "", range[RANGE_TEXT] = "";
+    if (miniapp_field_type(field) == MINIAPP_REAL)
+        describe_range(field, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");
     for (int i = 0; i < miniapp_field_rank(field); i++) {
         strcat(axes, i ? " " : "");
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
-    fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s\n",
+    fprintf(stream, "  %-7s %-17s %-12s %-12s %s%s%s%s%s%s\n",
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
-            miniapp_field_units(field), miniapp_field_long_name(field), is_renamed ? ", as " : "",
-            is_renamed ? name : "", miniapp_field_is_optional(field) ? " (optional)" : "");
+            miniapp_field_units(field), miniapp_field_long_name(field), range[0] ? ", " : "", range,
+            is_renamed ? ", as " : "", is_renamed ? name : "",
+            miniapp_field_is_optional(field) ? " (optional)" : "");
 }
 
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
@@ -38,9 +50,12 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
         list_argument(stream, kernel, i);
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {
         const struct miniapp_setting *const setting = miniapp_kernel_setting(kernel, i);
-        fprintf(stream, "  setting %-17s [%g] %s: %s\n", miniapp_setting_name(setting),
+        double least, most;
+        char range[RANGE_TEXT];
+        miniapp_setting_range(setting, &least, &most);
+        fprintf(stream, "  setting %-17s [%g] %s: %s, %s\n", miniapp_setting_name(setting),
                 miniapp_setting_default(setting), miniapp_setting_units(setting),
-                miniapp_setting_long_name(setting));
+                miniapp_setting_long_name(setting), range_text(least, most, range));
     }
     fprintf(stream, "  a point costs %.0f bytes and %.0f flops in float64\n\n",
             miniapp_kernel_bytes(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
@@ -86,7 +101,7 @@ static void list_usable(FILE *stream, const char *text, const struct miniapp_dev
     enum { POINTS = 1 << 20 };
     int blocks, threads;
     miniapp_device_geometry(device, POINTS, &blocks, &threads);
-    fprintf(stream,
+    print_line(stream,
             "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
             miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
 }
@@ -103,7 +118,7 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
     miniapp_listen(listener);
     if (failed)
-        fprintf(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
+        print_line(stream, "gpu:%-2d cannot be used: %s: %s\n", number, text, miniapp_message());
     else
         list_usable(stream, text, device);
     miniapp_device_close(device);
@@ -117,13 +132,13 @@ void list_devices(FILE *stream)
     int number = 0;
     miniapp_listener *const listener = miniapp_listen(NULL);
     if (miniapp_device_open("cpu", &host))
-        fprintf(stream, "cpu    cannot be used: %s\n", miniapp_message());
+        print_line(stream, "cpu    cannot be used: %s\n", miniapp_message());
     else
-        fprintf(stream, "cpu    %s\n", miniapp_device_name(host));
+        print_line(stream, "cpu    %s\n", miniapp_device_name(host));
     miniapp_listen(listener);
     miniapp_device_close(host);
     while (list_offload(stream, number, text, sizeof(text)))
         number++;
     if (number == 0)
-        fprintf(stream, "gpu    none: %s\n", text);
+        print_line(stream, "gpu    none: %s\n", text);
 }

@@ -1,9 +1,11 @@
 #include "load.h"
 #include "status.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *text_of(const json_t *object, const char *name)
 {
@@ -18,10 +20,17 @@ static double number_of(const json_t *object, const char *name, double otherwise
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
+/* 0 where it is no number that can count anything. */
 static size_t count_of(const json_t *object, const char *name)
 {
     const double number = number_of(object, name, 0);
-    return number > 0 ? (size_t)number : 0;
+    return number > 0 && number <= MOST_WHOLE ? (size_t)number : 0;
+}
+
+static int threads_of(const json_t *object)
+{
+    const size_t threads = count_of(object, "threads");
+    return threads <= INT_MAX ? (int)threads : 0;
 }
 
 static enum miniapp_precision precision_of(const json_t *object)
@@ -84,7 +93,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     *result = (struct result){
         .kernel = text_of(row, "kernel"),
         .device = text_of(row, "device"),
-        .threads = (int)count_of(row, "threads"),
+        .threads = threads_of(row),
         .precision = precision_of(row),
         .grid = grid_of(row),
         .timing = timing_of(row, transfers),
@@ -120,7 +129,9 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
                     .max_rel = number_of(entry, "max_rel", INFINITY),
                     .largest = number_of(entry, "max_ref", NAN),
                     .rtol = number_of(entry, "rtol", NAN),
-                    .atol = number_of(entry, "atol", NAN)},
+                    .atol = number_of(entry, "atol", NAN),
+                    .compared = (size_t)number_of(entry, "compared", 1),
+                    .below_atol = number_of(entry, "below_atol", NAN)},
     };
     json_array_foreach (json_object_get(entry, "worst_index"), i, place)
         if (i < MINIAPP_MAX_RANK)
@@ -157,6 +168,10 @@ static void load_provenance(json_t *object, struct results *results)
 enum miniapp_status results_load(const char *path, const char *what, struct results *results)
 {
     json_error_t error;
+    struct stat there;
+    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
+                    what);
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,

@@ -1,9 +1,9 @@
 #include "provenance.h"
 #include "build.h"
 #include "digest.h"
+#include "printable.h"
 #include "status.h"
 
-#include <ctype.h>
 #include <hdf5.h>
 #include <miniapp/device.h>
 #include <string.h>
@@ -17,13 +17,9 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
         place++;
     if (place == PROVENANCE_ITEMS)
         return;
-    char *kept = provenance->texts[place];
     provenance->names[place] = name;
     provenance->count += place == provenance->count;
-    snprintf(kept, PROVENANCE_TEXT, "%s", text);
-    for (; *kept; kept++) /* each stays on its line, whatever a file is called */
-        if (iscntrl((unsigned char)*kept))
-            *kept = '?';
+    snprintf(provenance->texts[place], PROVENANCE_TEXT, "%s", text);
 }
 
 void provenance_of_build(struct provenance *provenance)
@@ -50,6 +46,26 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
             (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "", words[i]);
 }
 
+static void add_digest(struct provenance *provenance, const char *name, const char *const *files,
+                       size_t count)
+{
+    char text[SHA256_TEXT];
+    digest_files(files, count, text);
+    if (!text[0])
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", files[0]);
+    provenance_add(provenance, name, text);
+}
+
+void provenance_of_external(struct provenance *provenance, const char *const *files, size_t count)
+{
+    char text[PROVENANCE_TEXT] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", files[i]);
+    provenance_add(provenance, "external_files", text);
+    add_digest(provenance, "external_sha256", files, count);
+}
+
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
 {
     char text[PROVENANCE_TEXT] = "";
@@ -58,10 +74,7 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     provenance_add(provenance, "host", text);
     provenance_add(provenance, "cpu", miniapp_host_processor());
     provenance_add(provenance, "input", input);
-    digest_file(input, text);
-    if (!text[0])
-        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
-    provenance_add(provenance, "input_sha256", text);
+    add_digest(provenance, "input_sha256", &input, 1);
     provenance_add(provenance, "command_line", command_line);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     provenance_add(provenance, "time", text);
@@ -79,7 +92,7 @@ void print_build(FILE *stream)
 {
     struct provenance provenance;
     provenance_of_build(&provenance);
-    fprintf(stream, "miniapp %s\n", BUILD_VERSION);
+    print_line(stream, "miniapp %s\n", BUILD_VERSION);
     for (size_t i = 1; i < provenance.count; i++)
-        fprintf(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+        print_line(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
 }

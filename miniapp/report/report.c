@@ -1,5 +1,6 @@
 #include "report.h"
 #include "columns.h"
+#include "printable.h"
 #include "report_data.h"
 #include "status.h"
 
@@ -39,7 +40,7 @@ static void print_times(const struct timing *timing)
                             timing->median, timing->p75,   timing->max};
     char text[16];
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        printf(" %9s", human_time(times[i], text));
+        print(" %9s", human_time(times[i], text));
 }
 
 /* Whether a kernel runs on several numbers of threads. */
@@ -58,35 +59,35 @@ static void print_threads(const struct result *result, const struct results *res
 {
     const double efficiency = result_efficiency(result, results);
     if (result->threads)
-        printf(" %7d", result->threads);
+        print(" %7d", result->threads);
     else
-        printf(" %7s", "");
+        print(" %7s", "");
     if (!isnan(efficiency))
-        printf(" %9.0f%%", 100 * efficiency);
+        print(" %9.0f%%", 100 * efficiency);
     else
-        printf(" %10s", "");
+        print(" %10s", "");
 }
 
 static void print_rows(const struct results *results)
 {
     const bool has_threads = varies_threads(results);
-    printf("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n",
-           name_width(results), "kernel", "device", "precision", "nx x ny x nz", "points", "calls",
-           "mean   ", "stdev   ", "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point",
-           "GB/s", "GFLOP/s", "speedup", has_threads ? " threads efficiency" : "");
+    print("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n",
+          name_width(results), "kernel", "device", "precision", "nx x ny x nz", "points", "calls",
+          "mean   ", "stdev   ", "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point",
+          "GB/s", "GFLOP/s", "speedup", has_threads ? " threads efficiency" : "");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         const char *marks = result_marks(r, &results->clock);
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", r->grid.nx, r->grid.ny, r->grid.nz);
-        printf("%-*s %-6s %-9s %-15s %9.0f %6zu", name_width(results), r->kernel, r->device,
-               miniapp_precision_name(r->precision), shape, result_points(r), r->timing.calls);
+        print("%-*s %-6s %-9s %-15s %9.0f %6zu", name_width(results), r->kernel, r->device,
+              miniapp_precision_name(r->precision), shape, result_points(r), r->timing.calls);
         print_times(&r->timing);
-        printf(" %8.2f %7.2f %7.2f %8.2f", result_ns_per_point(r), result_gb_per_s(r),
-               result_gflop_per_s(r), r->speedup);
+        print(" %8.2f %7.2f %7.2f %8.2f", result_ns_per_point(r), result_gb_per_s(r),
+              result_gflop_per_s(r), r->speedup);
         if (has_threads)
             print_threads(r, results);
-        printf("%s%s\n", marks[0] ? "  " : "", marks);
+        print("%s%s\n", marks[0] ? "  " : "", marks);
     }
 }
 
@@ -94,6 +95,7 @@ static void print_rows(const struct results *results)
 static void print_marks(const struct results *results)
 {
     bool is_short = false, is_noisy = false, is_above = false;
+    const struct result *const nonfinite = results_nonfinite(results);
     for (size_t i = 0; i < results->result_count; i++) {
         const char *marks = result_marks(&results->results[i], &results->clock);
         is_short = is_short || strstr(marks, "short");
@@ -101,31 +103,33 @@ static void print_marks(const struct results *results)
         is_above = is_above || strstr(marks, "above");
     }
     if (is_short)
-        printf("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
+        print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
     if (is_noisy)
-        printf("noisy: the times spread (stdev / mean) by over 20 %%\n");
+        print("noisy: the times spread (stdev / mean) by over 20 %%\n");
     if (is_above)
-        printf("above: faster than its own ceiling, which was disturbed: no share is given\n");
+        print("above: faster than its own ceiling, which was disturbed: no share is given\n");
+    if (nonfinite)
+        print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
 static void print_roofline(const struct results *results)
 {
-    printf("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
-    printf("%-*s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", name_width(results), "kernel",
-           "device", "precision", "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound",
-           "share");
+    print("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
+    print("%-*s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", name_width(results), "kernel",
+          "device", "precision", "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound",
+          "share");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         if (!result_bound(r))
             continue;
-        printf("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ", name_width(results),
-               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-               result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
-               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
+        print("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ", name_width(results),
+              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
+              result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
+              r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
         if (result_share(r) <= 1)
-            printf("%5.0f%%\n", 100 * result_share(r));
+            print("%5.0f%%\n", 100 * result_share(r));
         else
-            printf(" above\n");
+            print(" above\n");
     }
 }
 
@@ -135,10 +139,10 @@ static void print_transfer(const char *what, const struct transfer_times *times)
     char seconds[16];
     if (!(times->bytes > 0))
         return;
-    printf(", %s %.1f MB in %s", what, times->bytes / 1e6, human_time(times->seconds, seconds));
+    print(", %s %.1f MB in %s", what, times->bytes / 1e6, human_time(times->seconds, seconds));
     if (times->pinned_seconds > 0)
-        printf(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
-               times->bytes / times->pinned_seconds / 1e9);
+        print(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
+              times->bytes / times->pinned_seconds / 1e9);
 }
 
 static bool same_state(const struct result *a, const struct result *b)
@@ -162,7 +166,7 @@ static void print_shared(const struct results *results)
                 rows++;
             }
         if (!is_known && rows > 1 && apart > first->state_bytes)
-            printf(
+            print(
                 "%-6s %-9s %9.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
                 "own\n",
                 first->device, miniapp_precision_name(first->precision), result_points(first), rows,
@@ -177,10 +181,10 @@ static void print_shares(const struct results *results)
         const struct result *const r = &results->results[i];
         if (!r->shares)
             continue;
-        printf("%-*s %-6s %-9s %9.0f points:", name_width(results), r->kernel, r->device,
-               miniapp_precision_name(r->precision), result_points(r));
+        print("%-*s %-6s %-9s %9.0f points:", name_width(results), r->kernel, r->device,
+              miniapp_precision_name(r->precision), result_points(r));
         for (size_t s = 0; s < r->share_count; s++)
-            printf("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
+            print("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
         putchar('\n');
     }
 }
@@ -188,13 +192,13 @@ static void print_shares(const struct results *results)
 static void print_transfers(const struct results *results)
 {
     char read[16], first[16];
-    printf("\nnot in the times above: reading the file into memory %s; then\n",
-           human_time(results->read_seconds, read));
+    print("\nnot in the times above: reading the file into memory %s; then\n",
+          human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results),
-               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-               r->device_bytes / 1e6, human_time(r->timing.first, first));
+        print("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results),
+              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
+              r->device_bytes / 1e6, human_time(r->timing.first, first));
         print_transfer("inputs to the device", &r->to_device);
         print_transfer("outputs back", &r->from_device);
         putchar('\n');
@@ -211,55 +215,71 @@ static void print_wins(const struct results *results)
         if (strcmp(base->device, r->device) == 0 || r->each_call)
             continue;
         if (!titled)
-            printf("\nwhere a device wins over the first one\n");
+            print("\nwhere a device wins over the first one\n");
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
-        printf("%-*s %-6s %-9s %9.0f points: ", name_width(results), r->kernel, r->device,
-               miniapp_precision_name(r->precision), result_points(r));
+        print("%-*s %-6s %-9s %9.0f points: ", name_width(results), r->kernel, r->device,
+              miniapp_precision_name(r->precision), result_points(r));
         if (isinf(calls))
-            printf("never at this size");
+            print("never at this size");
         else
-            printf("with one transfer in and out, from %.0f call%s on", calls,
-                   calls == 1 ? "" : "s");
+            print("with one transfer in and out, from %.0f call%s on", calls,
+                  calls == 1 ? "" : "s");
         if (isinf(points))
-            printf("; with data resident, at no size measured\n");
+            print("; with data resident, at no size measured\n");
         else
-            printf("; with data resident, from %.0f points on\n", points);
+            print("; with data resident, from %.0f points on\n", points);
     }
+}
+
+/* In percent; "-" where there is none. */
+static const char *share_text(double share, char text[16])
+{
+    if (isnan(share))
+        return "-";
+    snprintf(text, 16, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
+    return text;
 }
 
 static void print_checks(const struct results *results)
 {
+    const struct check *const uncompared = results_uncompared(results);
     size_t passed = 0;
-    char index[128];
-    printf("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    printf("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s  %-18s %s\n", name_width(results), "kernel",
-           "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.", "atol",
-           "rtol", "worst at", "verdict");
+    char index[INDEX_TEXT], share[16];
+    print("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
+    print("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
+          "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
+          "atol", "rtol", "<= atol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
-        printf("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e  %-18s %s\n",
-               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
-               c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
-               index_text(v, index), v->passed ? "passed" : "FAILED");
+        print("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
+              name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
+              c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
+              share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
+              v->passed ? "passed" : "FAILED");
     }
-    printf("\nvalidation %s: %zu of %zu variables agree with the reference\n",
-           results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
+    print("<= atol: the share of the reference, where it is not 0, that the tolerance cannot tell "
+          "from 0\n");
+    if (uncompared)
+        print("nothing was compared for %s: its outputs and reference tell nothing\n",
+              uncompared->kernel);
+    print("\nvalidation %s: %zu of %zu variables agree with the reference\n",
+          results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }
 
 static void print_checksums(const struct results *results)
 {
     if (results->checksum_count)
-        printf("\nSHA-256 of the outputs, as float64\n");
+        print("\nSHA-256 of the outputs, as float64\n");
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
-        printf("%-*s %-6s %-9s %-15s %-13s %s\n", name_width(results), c->kernel, c->device,
-               miniapp_precision_name(c->precision), shape, c->variable, c->text);
+        print("%-*s %-6s %-9s %-15s %-13s %s\n", name_width(results), c->kernel, c->device,
+              miniapp_precision_name(c->precision), shape, c->variable, c->text);
     }
 }
 
@@ -268,13 +288,13 @@ static void report_table(const struct results *results)
     const struct provenance *provenance = &results->provenance;
     bool has_ceilings = false;
     for (size_t i = 0; i < provenance->count; i++)
-        printf("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
-    printf("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
+        print("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
+    print("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
     if (results->earlier_count > 0)
-        printf("# %-14s %zu rows were there already\n", "resumed", results->earlier_count);
+        print("# %-14s %zu rows were there already\n", "resumed", results->earlier_count);
     if (results->interrupted)
-        printf("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
-               results->interrupted);
+        print("# %-14s by %s: rows may lack calls, or be missing\n", "interrupted",
+              results->interrupted);
     if (results->result_count == 0)
         return;
     putchar('\n');

@@ -1,19 +1,10 @@
 #include "report_data.h"
 #include "columns.h"
+#include "printable.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *index_text(const struct verdict *verdict, char text[128])
-{
-    int used = snprintf(text, 128, "[");
-    for (int i = 0; i < verdict->rank; i++)
-        used += snprintf(text + used, 128 - (size_t)used, "%s%zu", i ? ", " : "",
-                         verdict->worst_index[i]);
-    snprintf(text + used, 128 - (size_t)used, "]");
-    return text;
-}
 
 /* ---- JSON ---- */
 
@@ -23,18 +14,18 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* JSON is UTF-8; a path or command line may hold any bytes. Where they are not UTF-8, those that
- * are not ASCII become question marks. */
+/* Without a point where it is a whole number. */
+static json_t *whole_number(double value)
+{
+    return fabs(value) <= MOST_WHOLE ? json_integer((json_int_t)value) : number(value);
+}
+
+/* JSON is UTF-8; a path or command line may hold any bytes. */
 static json_t *text_value(const char *text)
 {
-    char ascii[PROVENANCE_TEXT];
-    size_t length = 0;
-    json_t *value = text ? json_string(text) : json_null();
-    if (value)
-        return value;
-    for (; text[length] && length + 1 < sizeof(ascii); length++)
-        ascii[length] = (text[length] & 0x80) ? '?' : text[length];
-    return json_stringn(ascii, length);
+    char printable[PROVENANCE_TEXT];
+    json_t *const value = text ? json_string(text) : json_null();
+    return value ? value : json_string(make_printable(text, printable, sizeof(printable)));
 }
 
 static json_t *provenance_object(const struct provenance *provenance)
@@ -61,9 +52,9 @@ static json_t *result_object(const struct result *r, const struct results *resul
     for (const struct column *column = columns; column->name; column++) {
         const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
-                            column->text ? text_value(column->text(r, results))
-                            : column->whole && isfinite(value) ? json_integer((json_int_t)value)
-                                                               : number(value));
+                            column->text    ? text_value(column->text(r, results))
+                            : column->whole ? whole_number(value)
+                                            : number(value));
     }
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
@@ -96,7 +87,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
 {
     const struct result *base = results_base(results, r);
     json_t *object = entry(r->kernel, r->device, r->precision);
-    json_object_set_new(object, "points", json_integer((json_int_t)result_points(r)));
+    json_object_set_new(object, "points", whole_number(result_points(r)));
     set_transfer(object, "to_device", &r->to_device);
     set_transfer(object, "from_device", &r->from_device);
     json_object_set_new(object, "first_call_s", number(r->timing.first));
@@ -121,6 +112,8 @@ static json_t *check_object(const struct check *c)
     json_object_set_new(object, "max_ref", number(v->largest));
     json_object_set_new(object, "rtol", number(v->rtol));
     json_object_set_new(object, "atol", number(v->atol));
+    json_object_set_new(object, "compared", json_integer((json_int_t)v->compared));
+    json_object_set_new(object, "below_atol", number(v->below_atol));
     json_object_set_new(object, "worst_index", index);
     json_object_set_new(object, "passed", json_boolean(v->passed));
     return object;
@@ -133,7 +126,7 @@ static json_t *checksum_object(const struct checksum *c)
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
     json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "sha256", json_string(c->text));
+    json_object_set_new(object, "sha256", text_value(c->text));
     return object;
 }
 
@@ -204,9 +197,12 @@ json_t *results_object(const struct results *results)
 
 void report_json(const struct results *results)
 {
-    json_t *root = results_object(results);
-    json_dumpf(root, stdout, JSON_INDENT(2));
+    json_t *const root = results_object(results);
+    char *const text = json_dumps(root, JSON_INDENT(2));
+    if (text)
+        print_json(stdout, text);
     putchar('\n');
+    free(text);
     json_decref(root);
 }
 
@@ -216,38 +212,53 @@ static void csv_comments(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
     for (size_t i = 0; i < provenance->count; i++)
-        printf("# %s: %s\n", provenance->names[i], provenance->texts[i]);
-    printf("# seed: %llu\n", (unsigned long long)results->seed);
-    printf("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
-           results->clock.resolution);
+        print("# %s: %s\n", provenance->names[i], provenance->texts[i]);
+    print("# seed: %llu\n", (unsigned long long)results->seed);
+    print("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
+          results->clock.resolution);
     if (results->earlier_count)
-        printf("# resumed: %zu rows were there already\n", results->earlier_count);
+        print("# resumed: %zu rows were there already\n", results->earlier_count);
     if (results->interrupted)
-        printf("# interrupted: %s\n", results->interrupted);
-    printf("# read_s: %.9g\n", results->read_seconds);
+        print("# interrupted: %s\n", results->interrupted);
+    print("# read_s: %.9g\n", results->read_seconds);
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        printf("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-               "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
-               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
-               r->from_device.seconds, r->timing.first);
+        print("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
+              "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
+              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
+              r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
+              r->from_device.seconds, r->timing.first);
     }
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
-        char index[128];
-        printf("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-               "worst_index=%s %s\n",
-               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-               v->max_rel, v->rtol, v->atol, index_text(v, index), v->passed ? "passed" : "FAILED");
+        char index[INDEX_TEXT];
+        print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
+              "compared=%zu below_atol=%.9g "
+              "worst_index=%s %s\n",
+              c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
+              v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
+              index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
-        printf("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
-               miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz,
-               c->variable, c->text);
+        print("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
+              miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz, c->variable,
+              c->text);
     }
+}
+
+/* In quotes where a comma or a quote is in it, such as the bindings of a kernel. */
+static void csv_text(const char *text)
+{
+    if (!strpbrk(text, ",\"")) {
+        print("%s", text);
+        return;
+    }
+    putchar('"');
+    for (const char *end; (end = strchr(text, '"')) != NULL; text = end + 1)
+        print("%.*s\"\"", (int)(end - text), text);
+    print("%s\"", text);
 }
 
 static void csv_cell(const struct column *column, const struct result *r,
@@ -256,16 +267,16 @@ static void csv_cell(const struct column *column, const struct result *r,
     const char *text = column->text ? column->text(r, results) : NULL;
     const double value = column_number(column, r, results);
     if (text)
-        printf("%s", text);
+        csv_text(text);
     else if (isfinite(value))
-        printf("%.*g", column->whole ? 17 : 9, value);
+        print("%.*g", column->whole ? 17 : 9, value);
 }
 
 void report_csv(const struct results *results)
 {
     csv_comments(results);
     for (const struct column *column = columns; column->name; column++)
-        printf("%s%s", column == columns ? "" : ",", column->name);
+        print("%s%s", column == columns ? "" : ",", column->name);
     putchar('\n');
     for (size_t i = 0; i < results->result_count; i++)
         for (const struct column *column = columns; column->name; column++) {

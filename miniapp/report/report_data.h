@@ -10,7 +10,4 @@ json_t *results_object(const struct results *results);
 void report_json(const struct results *results);
 void report_csv(const struct results *results);
 
-/* An index such as [0, 28, 51]. */
-const char *index_text(const struct verdict *verdict, char text[128]);
-
 #endif

@@ -87,6 +87,48 @@ bool results_passed(const struct results *results)
     return true;
 }
 
+void results_judge(struct results *results, size_t first, bool is_land)
+{
+    size_t compared = 0;
+    for (size_t i = first; i < results->check_count; i++) {
+        struct verdict *const verdict = &results->checks[i].verdict;
+        if (is_land)
+            verdict->compared = 0;
+        compared += verdict->compared;
+    }
+    for (size_t i = first; i < results->check_count && compared == 0; i++)
+        results->checks[i].verdict.passed = false;
+}
+
+static bool same_run(const struct check *a, const struct check *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->device, b->device) == 0 &&
+           a->precision == b->precision;
+}
+
+const struct check *results_uncompared(const struct results *results)
+{
+    const struct check *const end = results->checks + results->check_count;
+    for (const struct check *check = results->checks; check < end; check++) {
+        size_t compared = 0;
+        for (const struct check *other = results->checks; other < end; other++)
+            compared += same_run(check, other) ? other->verdict.compared : 0;
+        if (compared == 0)
+            return check;
+    }
+    return NULL;
+}
+
+const struct result *results_nonfinite(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        if (r->is_nonfinite || (r->loaded_marks && strstr(r->loaded_marks, "nonfinite")))
+            return r;
+    }
+    return NULL;
+}
+
 const struct result *results_base(const struct results *results, const struct result *result)
 {
     const struct result *base = results->results;
@@ -135,9 +177,9 @@ const char *result_marks(const struct result *result, const struct clock_quality
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
     const bool is_above = result_share(result) > 1;
-    static char marks[32];
-    snprintf(marks, sizeof(marks), "%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
-             is_above ? " above" : "");
+    static char marks[48];
+    snprintf(marks, sizeof(marks), "%s%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
+             is_above ? " above" : "", result->is_nonfinite ? " nonfinite" : "");
     return marks[0] ? marks + 1 : marks;
 }
 

@@ -11,6 +11,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
+/* Up to here doubles hold all whole numbers. */
+#define MOST_WHOLE 0x1p53
+
 /* What a transfer takes. */
 struct transfer_times {
     double bytes, seconds;
@@ -39,6 +42,7 @@ struct result {
     struct share *shares; /* of the time, by step; of a sequence of several */
     size_t share_count;
     struct transfer_times to_device, from_device;
+    bool is_nonfinite;        /* an output holds NaN or Inf, though its inputs are finite */
     const char *loaded_marks; /* of a row that was loaded: by the clock of its own run; or NULL */
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
 };
@@ -98,6 +102,18 @@ void results_release(struct results *results);
 /* Whether every variable that was compared passed. */
 bool results_passed(const struct results *results);
 
+/* Where all the outputs of a kernel, which are compared from the check numbered `first` on, are 0
+ * or not finite, like their references, or all of the grid `is_land`, nothing was compared: that is
+ * no pass. */
+void results_judge(struct results *results, size_t first, bool is_land);
+
+/* The first check of a kernel whose outputs tell nothing; or NULL. */
+const struct check *results_uncompared(const struct results *results);
+
+/* The first result whose outputs are not finite, now or in the run that it was loaded from; or
+ * NULL. */
+const struct result *results_nonfinite(const struct results *results);
+
 /* Sets each result's speedup over the first one with the same kernel, precision and size. */
 void results_compare_devices(struct results *results);
 
@@ -115,7 +131,8 @@ double result_share(const struct result *result);
 double result_efficiency(const struct result *result, const struct results *results);
 
 /* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a
- * share above 100 %, or some of them: times to be taken with care. Valid until the next call. */
+ * share above 100 %, "nonfinite" for outputs that are not finite, or some of them: what is to be
+ * taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
 /* How a device compares with the first one, `base`, at equal kernel, precision and size: calls

@@ -1,19 +1,148 @@
 #include "resume.h"
 #include "load.h"
+#include "printable.h"
 #include "report_data.h"
 #include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- one run at a time ---- */
+
+/* The run whose file is still empty. A signal handler reads it. */
+static const struct resume *volatile made;
+
+enum { SETTING_TEXT = 128 }; /* NAME=VALUE */
+
+static void remove_made(void)
+{
+    if (made)
+        unlinkat(made->place.folder, made->place.name, 0);
+}
+
+/* The process that holds a lock on the file, by the kernel's list; 0 where that does not tell, as
+ * where the process is on another machine. */
+static long holder_of(int file)
+{
+    struct stat there;
+    char line[256];
+    FILE *const locks = fopen("/proc/locks", "r");
+    long process = 0, found = 0;
+    unsigned long inode;
+    if (fstat(file, &there) != 0)
+        there.st_ino = 0;
+    while (locks && !found && fgets(line, sizeof(line), locks))
+        if (sscanf(line, "%*d: FLOCK %*s %*s %ld %*x:%*x:%lu", &process, &inode) == 2 &&
+            inode == there.st_ino)
+            found = process;
+    if (locks)
+        fclose(locks);
+    return found;
+}
+
+static enum miniapp_status held_by_another(const struct resume *resume)
+{
+    char reason[80] = "another process keeps its results there";
+    const long process = holder_of(resume->file);
+    if (process > 0)
+        snprintf(reason, sizeof(reason), "process %ld keeps its results there", process);
+    return unwritable(&resume->place, reason);
+}
+
+/* Opens what is in the place; a new, empty file where nothing is. */
+static bool open_or_make(struct resume *resume)
+{
+    const int how = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const struct place *const place = &resume->place;
+    resume->is_made = false;
+    resume->file = openat(place->folder, place->name, how);
+    if (resume->file >= 0 || errno != ENOENT)
+        return resume->file >= 0;
+    resume->file = openat(place->folder, place->name, how | O_CREAT | O_EXCL, 0666);
+    resume->is_made = resume->file >= 0;
+    return resume->is_made || errno == EEXIST;
+}
+
+/* Whoever has the lock replaces the file, or takes it away where no row came of the run: what is
+ * locked then is in its place no more, and what is there now is tried. */
+static enum miniapp_status lock(struct resume *resume)
+{
+    for (;;) {
+        if (!open_or_make(resume))
+            return unwritable(&resume->place, strerror(errno));
+        if (resume->file < 0) /* another run made it first */
+            continue;
+        const int error = flock(resume->file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (error == EWOULDBLOCK)
+            return held_by_another(resume);
+        if (place_holds(&resume->place, resume->file)) {
+            if (error)
+                warn("%s: cannot be locked, so that another run may replace its rows: %s",
+                     resume->place.path, strerror(error));
+            return MINIAPP_DONE;
+        }
+        close(resume->file);
+    }
+}
+
+/* Tries what would fail only after the first size. */
+static enum miniapp_status check_writable(const struct resume *resume)
+{
+    struct replacement new;
+    const enum miniapp_status status = replace_start(&resume->place, &new);
+    replace_close(&new);
+    return status;
+}
+
+enum miniapp_status resume_open(const char *path, struct resume *resume)
+{
+    *resume = NO_RESUME;
+    enum miniapp_status status = place_find(path, &resume->place);
+    if (!status)
+        status = check_writable(resume);
+    if (!status)
+        status = lock(resume);
+    if (status)
+        resume->is_made = false; /* it is another run's */
+    on_abandon(remove_made);
+    made = resume->is_made ? resume : NULL;
+    return status;
+}
+
+void resume_close(struct resume *resume)
+{
+    made = NULL;
+    if (resume->is_made && place_holds(&resume->place, resume->file))
+        unlinkat(resume->place.folder, resume->place.name, 0);
+    if (resume->file >= 0)
+        close(resume->file);
+    resume->file = -1;
+    place_leave(&resume->place);
+}
+
+/* ---- what an earlier run left ---- */
 
 static const char *text_of(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
+}
+
+/* The first word in which two texts differ, of either. */
+static void first_difference(const char *a, const char *b, char of_a[SETTING_TEXT],
+                             char of_b[SETTING_TEXT])
+{
+    size_t word = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == ' ')
+            word = i + 1;
+    snprintf(of_a, SETTING_TEXT, "%.*s", (int)strcspn(a + word, " "), a + word);
+    snprintf(of_b, SETTING_TEXT, "%.*s", (int)strcspn(b + word, " "), b + word);
 }
 
 /* Times of another program or input do not belong in the same file. */
@@ -22,63 +151,39 @@ static enum miniapp_status check_provenance(const char *path, const struct prove
 {
     static const char *const same[] = {"version",  "git_commit",   "build_type",
                                        "compiler", "flags",        "offload_target",
-                                       "threads",  "input_sha256", "settings"};
+                                       "threads",  "input_sha256", "external_sha256"};
+    static const char refusal[] = "%s: cannot be resumed: its %s is '%s', but this run's is '%s'";
+    char before[SETTING_TEXT], after[SETTING_TEXT];
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
         if (strcmp(provenance_text(then, same[i]), provenance_text(now, same[i])) != 0)
-            return fail(MINIAPP_INPUT,
-                        "%s: cannot be resumed: its %s is '%s', but this run's is "
-                        "'%s'",
-                        path, same[i], provenance_text(then, same[i]),
+            return fail(MINIAPP_INPUT, refusal, path, same[i], provenance_text(then, same[i]),
                         provenance_text(now, same[i]));
+    first_difference(provenance_text(then, "settings"), provenance_text(now, "settings"), before,
+                     after);
+    if (strcmp(before, after) != 0)
+        return fail(MINIAPP_INPUT, refusal, path, "settings", before, after);
     return MINIAPP_DONE;
 }
 
-void resume_compare(const char *path, const struct results *results)
+void resume_compare(const struct resume *resume, const struct results *results)
 {
     static const char *const better_same[] = {"cpu", "device"};
     const json_t *then = json_object_get(results->loaded, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
         if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
-            warn("%s: the %s was '%s', but is '%s' now", path, better_same[i],
+            warn("%s: the %s was '%s', but is '%s' now", resume->place.path, better_same[i],
                  text_of(then, better_same[i]), provenance_text(now, better_same[i]));
 }
 
-static enum miniapp_status unwritable(const char *path, const char *reason)
-{
-    return fail(MINIAPP_OUTPUT, "%s: cannot be written: %s", path, reason);
-}
-
-/* The name of the file that will take the old one's place. */
-static enum miniapp_status name_beside(const char *path, char beside[PATH_MAX])
-{
-    if (snprintf(beside, PATH_MAX, "%s.%ld.tmp", path, (long)getpid()) >= PATH_MAX)
-        return unwritable(path, "the path is too long");
-    return MINIAPP_DONE;
-}
-
-/* These checks come before anything is measured. */
-static enum miniapp_status check_writable(const char *path)
-{
-    char beside[PATH_MAX];
-    const enum miniapp_status status = name_beside(path, beside);
-    FILE *file = status ? NULL : fopen(beside, "w");
-    if (!status && !file)
-        return unwritable(path, strerror(errno));
-    if (file) {
-        fclose(file);
-        unlink(beside);
-    }
-    return status;
-}
-
-enum miniapp_status resume_load(const char *path, struct results *results)
+enum miniapp_status resume_load(const struct resume *resume, struct results *results)
 {
     static struct results earlier;
-    enum miniapp_status status = check_writable(path);
-    if (status || (access(path, F_OK) != 0 && errno == ENOENT))
-        return status;
-    status = results_load(path, "be resumed", &earlier);
+    const char *const path = resume->place.path;
+    struct stat there;
+    if (fstat(resume->file, &there) == 0 && there.st_size == 0)
+        return MINIAPP_DONE;
+    enum miniapp_status status = results_load(path, "be resumed", &earlier);
     if (!status)
         status = check_provenance(path, &earlier.provenance, &results->provenance);
     results->results = earlier.results;
@@ -109,28 +214,48 @@ bool resume_has_ceilings(const struct results *results, const struct result *wan
     return row && result_bound(row);
 }
 
-/* The file is on the disk before it takes the old file's name. */
-static bool write_file(const json_t *root, const char *path)
+/* ---- saving ---- */
+
+static bool write_results(int file, const struct results *results)
 {
-    FILE *file = fopen(path, "w");
-    bool written = file && json_dumpf(root, file, JSON_INDENT(2)) == 0 &&
-                   fputc('\n', file) != EOF && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    json_t *const root = results_object(results);
+    char *const text = json_dumps(root, JSON_INDENT(2));
+    const int copy = dup(file); /* the lock is on the file as long as one of them is open */
+    FILE *const stream = copy >= 0 && text ? fdopen(copy, "w") : NULL;
+    bool written = false;
+    if (!text)
+        errno = ENOMEM;
+    if (stream) {
+        print_json(stream, text);
+        putc('\n', stream);
+        written = fflush(stream) == 0 && !ferror(stream);
+    }
     const int reason = errno;
-    if (file && fclose(file) != 0)
-        written = false;
+    if (stream)
+        fclose(stream);
+    else if (copy >= 0)
+        close(copy);
+    free(text);
+    json_decref(root);
     errno = reason;
     return written;
 }
 
-enum miniapp_status resume_save(const char *path, const struct results *results)
+enum miniapp_status resume_save(struct resume *resume, const struct results *results)
 {
-    char beside[PATH_MAX];
-    json_t *root = results_object(results);
-    enum miniapp_status status = name_beside(path, beside);
-    if (!status && (!write_file(root, beside) || rename(beside, path) != 0)) {
-        status = unwritable(path, strerror(errno));
-        unlink(beside);
+    struct replacement new;
+    enum miniapp_status status = replace_start(&resume->place, &new);
+    if (!status && !write_results(new.file, results))
+        status = unwritable(&resume->place, strerror(errno));
+    made = NULL; /* from now on it may hold rows */
+    if (!status)
+        status = replace_finish(&new);
+    if (!status) { /* the lock on the new file takes the place of the other one */
+        close(resume->file);
+        resume->file = new.file;
+        resume->is_made = false;
+        new.file = -1;
     }
-    json_decref(root);
+    replace_close(&new);
     return status;
 }

@@ -2,18 +2,31 @@
 #ifndef RESUME_H
 #define RESUME_H
 
+#include "replace.h"
 #include "results.h"
 
-/*
- * Puts what an earlier run left in the file before the results; nothing where there is no file.
+/* The file of one run, which no other run may use meanwhile. */
+struct resume {
+    struct place place;
+    int file;     /* what is in the place, locked; or -1 */
+    bool is_made; /* by this run, and still empty: it goes when the run ends */
+};
+
+#define NO_RESUME ((struct resume){.place = {.folder = -1}, .file = -1})
+
+/* Makes the file where there is none, and locks it. MINIAPP_OUTPUT where it cannot be written, or
+ * another run has it. */
+enum miniapp_status resume_open(const char *path, struct resume *resume);
+void resume_close(struct resume *resume);
+
+/* Puts what an earlier run left in the file before the results; an empty file holds none.
  * MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or
- * settings; MINIAPP_OUTPUT where the file could not be written.
- */
-enum miniapp_status resume_load(const char *path, struct results *results);
+ * settings. */
+enum miniapp_status resume_load(const struct resume *resume, struct results *results);
 
 /* Warns where the earlier run was on another machine: its times may stand in the same file, but
  * whoever compares them should know. */
-void resume_compare(const char *path, const struct results *results);
+void resume_compare(const struct resume *resume, const struct results *results);
 
 /* Whether the earlier run has a row like it, and whether it has that one together with its
  * ceilings. */
@@ -21,6 +34,6 @@ bool resume_has(const struct results *results, const struct result *wanted);
 bool resume_has_ceilings(const struct results *results, const struct result *wanted);
 
 /* Writes earlier and new results; the file is old or new at any moment. */
-enum miniapp_status resume_save(const char *path, const struct results *results);
+enum miniapp_status resume_save(struct resume *resume, const struct results *results);
 
 #endif

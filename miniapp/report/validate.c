@@ -1,6 +1,29 @@
 #include "validate.h"
 
 #include <math.h>
+#include <stdio.h>
+
+int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
+             size_t index[MINIAPP_MAX_RANK])
+{
+    const int rank = miniapp_field_rank(field);
+    for (int i = rank - 1; i >= 0; i--) {
+        const size_t length = miniapp_axis_length(miniapp_field_axis(field, i), grid);
+        index[i] = element % length;
+        element /= length;
+    }
+    return rank;
+}
+
+const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
+{
+    int used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < rank; i++)
+        used += snprintf(text + used, INDEX_TEXT - (size_t)used, "%s%zu%s", i ? ", " : "[",
+                         index[i], i + 1 < rank ? "" : "]");
+    return text;
+}
 
 /* |x - ref|: 0 where both are the same infinity or both NaN, infinite where only one is. */
 static double difference(double x, double ref)
@@ -23,17 +46,17 @@ void validate(const double *values, const struct miniapp_reference *reference,
 {
     const size_t elements = miniapp_field_elements(field, grid);
     double most = 0, largest = 0;
-    size_t worst = 0;
-    *verdict = (struct verdict){.passed = true,
-                                .rtol = reference->rtol,
-                                .atol = reference->atol,
-                                .rank = miniapp_field_rank(field)};
+    size_t worst = 0, nonzero = 0, below = 0;
+    *verdict = (struct verdict){.passed = true, .rtol = reference->rtol, .atol = reference->atol};
     for (size_t i = 0; i < elements; i++) {
         const double ref = reference->values[i];
         const double off = difference(values[i], ref);
         const double size = isfinite(ref) ? fabs(ref) : 0;
         const double tolerated = reference->atol + reference->rtol * size;
         const double relative = in_tolerances(off, tolerated);
+        nonzero += size > 0;
+        below += size > 0 && size <= reference->atol;
+        verdict->compared += size > 0 || (isfinite(values[i]) && values[i] != 0);
         if (!(off <= tolerated) || isinf(off))
             verdict->passed = false;
         verdict->max_abs = fmax(verdict->max_abs, off);
@@ -46,9 +69,6 @@ void validate(const double *values, const struct miniapp_reference *reference,
             worst = i;
         }
     }
-    for (int i = verdict->rank - 1; i >= 0; i--) {
-        const size_t length = miniapp_axis_length(miniapp_field_axis(field, i), grid);
-        verdict->worst_index[i] = worst % length;
-        worst /= length;
-    }
+    verdict->below_atol = nonzero ? (double)below / (double)nonzero : NAN;
+    verdict->rank = index_of(worst, field, grid, verdict->worst_index);
 }

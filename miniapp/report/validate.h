@@ -4,11 +4,22 @@
 
 #include <miniapp.h>
 
+/* The place of an element by its indices, slowest first. Returns how many there are. */
+int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
+             size_t index[MINIAPP_MAX_RANK]);
+
+/* An index such as [0, 28, 51]; "" where there are no axes. */
+enum { INDEX_TEXT = 128 };
+const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT]);
+
 struct verdict {
     bool passed;
     double max_abs, max_rel; /* the largest differences; infinite where only one side is finite */
     double largest;          /* the reference's largest magnitude */
     double rtol, atol;
+    size_t compared;   /* elements where one side or both are finite and not 0 */
+    double below_atol; /* of the reference that is not 0, the share that the tolerance cannot tell
+                          from 0; NAN where all is 0 */
     int rank;
     size_t worst_index[MINIAPP_MAX_RANK]; /* where the difference is largest for its tolerance */
 };

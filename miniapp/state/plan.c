@@ -63,19 +63,16 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
     return MINIAPP_DONE;
 }
 
-/* A setting must not become infinite or 0 when it is rounded to float32. */
+/* A state's settings are set in double; its kernels may take them in float32. */
 static enum miniapp_status check_settings(const struct miniapp_state *state,
                                           const struct miniapp_kernel *kernel)
 {
-    for (size_t i = 0; i < kernel->setting_count; i++) {
-        const double value = state->settings.value[kernel->settings[i]];
-        const float narrow = (float)value;
-        if (state->precision == MINIAPP_FLOAT32 &&
-            (!isfinite(narrow) || (value != 0 && narrow == 0)))
-            return fail(MINIAPP_USAGE, "setting '%s' is %g, which float32 cannot hold",
-                        settings[kernel->settings[i]].name, value);
-    }
-    return MINIAPP_DONE;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < kernel->setting_count && !status; i++)
+        status = miniapp_setting_check(&settings[kernel->settings[i]],
+                                       state->settings.value[kernel->settings[i]], state->precision,
+                                       kernel->name, MINIAPP_USAGE);
+    return status;
 }
 
 static bool has_field(const struct miniapp_sequence *sequence, const char *name)

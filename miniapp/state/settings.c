@@ -8,15 +8,19 @@
 #include <stdlib.h>
 
 enum miniapp_status miniapp_setting_check(const struct miniapp_setting *setting, double value,
-                                          const char *place, enum miniapp_status status)
+                                          enum miniapp_precision precision, const char *place,
+                                          enum miniapp_status status)
 {
     const bool whole = !setting->is_whole || value == floor(value);
+    const double least = setting->valid_min, most = setting->valid_max;
     char range[RANGE_TEXT];
-    if (whole && value >= setting->valid_min && value <= setting->valid_max)
-        return MINIAPP_DONE;
-    return fail(status, "%s: setting '%s' is %g, but must be %s%s", place, setting->name, value,
-                setting->is_whole ? "whole and " : "",
-                range_text(setting->valid_min, setting->valid_max, range));
+    if (!whole || !is_in_range(value, least, most, MINIAPP_FLOAT64))
+        return fail(status, "%s: setting '%s' is %g, but must be %s%s", place, setting->name, value,
+                    setting->is_whole ? "whole and " : "", range_text(least, most, range));
+    if (!is_held(value, precision))
+        return fail(status, "%s: setting '%s' is %g, which %s cannot hold", place, setting->name,
+                    value, miniapp_precision_name(precision));
+    return MINIAPP_DONE;
 }
 
 struct miniapp_settings *miniapp_settings_create(void)
@@ -48,7 +52,7 @@ enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const 
     if (!setting)
         return unknown_setting(name);
     const enum miniapp_status status =
-        miniapp_setting_check(setting, value, "the call", MINIAPP_USAGE);
+        miniapp_setting_check(setting, value, MINIAPP_FLOAT64, "the call", MINIAPP_USAGE);
     if (!status)
         values->value[setting - settings] = value;
     return status;

@@ -1,6 +1,7 @@
 /*
- * The derivatives of density by temperature and by salinity, of the equations of state 1 to 5 as in
- * Veros. 1 to 4 are Vallis's (2006) or simpler: drho/dT is linear in temperature and depth.
+ * The equations of state 1 to 4 as in Veros, which are Vallis's (2006) or simpler: drho/dT is
+ * linear in temperature and depth; and the derivatives of density by temperature and by salinity of
+ * TEOS-10.
  */
 #ifndef EXPANSION_H
 #define EXPANSION_H
@@ -15,14 +16,17 @@
 #define BETA_T_STAR 1e-5
 #define BETA_S 0.78e-3
 #define GAMMA_STAR 1.1e-8
+#define SALT_0 35
+#define SPEED_OF_SOUND 1490
 
 struct expansion {
     real drdT, drdS;
 };
 
-/* Of equations of state 1 to 4: drdT at THETA_0 and the surface, and how it changes. */
+/* Of equations of state 1 to 4: drdT at THETA_0 and the surface, and how it changes; and how
+ * density itself grows with depth. */
 struct linear_expansion {
-    real drdT, drdT_by_T, drdT_by_depth, drdS;
+    real drdT, drdT_by_T, drdT_by_depth, drdS, dr_by_depth;
 };
 
 INLINED struct linear_expansion linear_expansion(int eq_of_state_type)
@@ -33,6 +37,8 @@ INLINED struct linear_expansion linear_expansion(int eq_of_state_type)
         .drdT_by_depth =
             (real)(eq_of_state_type == 3 ? -RHO_0 * BETA_T * GAMMA_STAR * GRAVITY * RHO_0 : 0),
         .drdS = (real)(eq_of_state_type == 4 ? 0 : RHO_0 * BETA_S),
+        .dr_by_depth =
+            (real)(eq_of_state_type == 3 ? RHO_0 * GRAVITY / (SPEED_OF_SOUND * SPEED_OF_SOUND) : 0),
     };
 }
 

@@ -79,19 +79,77 @@ struct teos10 {
     real n0, n1, n2, n3;
 };
 
+/* d and n at one pressure, as polynomials in t (t0, t1, ...), s t (s0, ...) and s r t (r0, ...).
+ * They have the same terms at every pressure; a level's are computed once. */
+struct teos10_d_terms {
+    real t0, t1, t2, t3, s0, s1, s2, r0, r1, r2, r3;
+};
+struct teos10_n_terms {
+    real t0, t1, t2, t3, t4, s0, s1, s2, s3, s4, ss, r0, r1, r2, r3, r4;
+};
+
+INLINED struct teos10_d_terms teos10_d_terms(real p)
+{
+    return (struct teos10_d_terms){
+        .t0 = D(V01) + p * (D(V12) + p * D(V17)),
+        .t1 = D(V02) + p * (D(V13) + p * D(V18)),
+        .t2 = D(V03) + p * (D(V14) + p * D(V19)),
+        .t3 = D(V04),
+        .s0 = D(V05) + p * (D(V15) + p * D(V20)),
+        .s1 = D(V06) + p * D(V16),
+        .s2 = D(V07),
+        .r0 = D(V08),
+        .r1 = D(V09),
+        .r2 = D(V10),
+        .r3 = D(V11),
+    };
+}
+
+INLINED struct teos10_n_terms teos10_n_terms(real p)
+{
+    return (struct teos10_n_terms){
+        .t0 = p * (N(V37, V12) + p * (N(V43, V17) + p * C(V47))),
+        .t1 = N(V22, V02) + p * (N(V38, V13) + p * (N(V44, V18) + p * C(V48))),
+        .t2 = N(V23, V03) + p * (N(V39, V14) + p * N(V45, V19)),
+        .t3 = N(V24, V04) + p * C(V40),
+        .t4 = C(V25),
+        .s0 = N(V26, V05) + p * (N(V41, V15) + p * N(0, V20)),
+        .s1 = N(V27, V06) + p * (N(V42, V16) + p * C(V46)),
+        .s2 = N(V28, V07),
+        .s3 = C(V29),
+        .s4 = C(V30),
+        .ss = C(V36),
+        .r0 = N(V31, V08),
+        .r1 = N(V32, V09),
+        .r2 = N(V33, V10),
+        .r3 = N(V34, V11),
+        .r4 = C(V35),
+    };
+}
+
+INLINED real teos10_d_of(const struct teos10_d_terms *c, real s, real t, real r)
+{
+    return c->t0 + t * (c->t1 + t * (c->t2 + t * c->t3)) +
+           s * (c->s0 + t * (c->s1 + t * c->s2) +
+                r * (c->r0 + t * (c->r1 + t * (c->r2 + t * c->r3))));
+}
+
+INLINED real teos10_n_of(const struct teos10_n_terms *c, real s, real t, real r)
+{
+    return c->t0 + t * (c->t1 + t * (c->t2 + t * (c->t3 + t * c->t4))) +
+           s * (c->s0 + t * (c->s1 + t * (c->s2 + t * (c->s3 + t * c->s4))) + s * c->ss +
+                r * (c->r0 + t * (c->r1 + t * (c->r2 + t * (c->r3 + t * c->r4)))));
+}
+
 INLINED struct teos10 teos10(real s, real t, real r)
 {
+    const struct teos10_d_terms d = teos10_d_terms(0);
+    const struct teos10_n_terms n = teos10_n_terms(0);
     return (struct teos10){
-        .d0 = D(V01) + t * (D(V02) + t * (D(V03) + t * D(V04))) +
-              s * (D(V05) + t * (D(V06) + t * D(V07)) +
-                   r * (D(V08) + t * (D(V09) + t * (D(V10) + t * D(V11))))),
+        .d0 = teos10_d_of(&d, s, t, r),
         .d1 = D(V12) + t * (D(V13) + t * D(V14)) + s * (D(V15) + t * D(V16)),
         .d2 = D(V17) + t * (D(V18) + t * D(V19)) + s * D(V20),
-        .n0 = t * (N(V22, V02) + t * (N(V23, V03) + t * (N(V24, V04) + t * C(V25)))) +
-              s * (N(V26, V05) + t * (N(V27, V06) + t * (N(V28, V07) + t * (C(V29) + t * C(V30)))) +
-                   s * C(V36) +
-                   r * (N(V31, V08) +
-                        t * (N(V32, V09) + t * (N(V33, V10) + t * (N(V34, V11) + t * C(V35)))))),
+        .n0 = teos10_n_of(&n, s, t, r),
         .n1 = N(V37, V12) + t * (N(V38, V13) + t * (N(V39, V14) + t * C(V40))) +
               s * (N(V41, V15) + t * N(V42, V16)),
         .n2 = N(V43, V17) + t * (N(V44, V18) + t * N(V45, V19)) + s * (N(0, V20) + t * C(V46)),

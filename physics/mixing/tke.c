@@ -2,12 +2,15 @@
  * Turbulent kinetic energy: one time step of tke on the W grid (Gaspar, Gregoris and Lefevre 1990
  * as in Veros).
  *
+ * What Veros can switch is switched here: lateral diffusion, and superbee or upwind advection or
+ * none. With none dtke is 0 and the tendency of the step before does not count.
+ *
  * First nest, columns: vertical mixing and dissipation, implicit in time with step dt_mom,
  *
  *     tke' = tke + dt_mom (d/dz alpha_tke kappaM dtke'/dz - c_eps sqrt(tke) / mxl tke' + forc),
  *
  * a tridiagonal system a column. Second nest, points: what is explicit in time, the lateral
- * diffusion with step dt_mom and the superbee advection with step dt_tracer. It reads no tke but
+ * diffusion with step dt_mom and the advection with step dt_tracer. It reads no tke but
  * that of time level tau, so neither its order nor the first nest matters to it.
  *
  * A W cell reaches from one T point to the next; the one at the surface is a half.
@@ -31,7 +34,8 @@ INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdif
 
 /*
  * The column solve. A whole row of columns advances level by level on the host, one column a
- * thread on a GPU. The reduced rows live in the outputs: c' in dtke, d' in tke_taup1.
+ * thread on a GPU. The reduced rows live in the outputs: c' in dtke, d' in tke_taup1, and what
+ * decays in a step in tke_diss.
  *
  * delta is what mixing exchanges between two levels, nothing through the bottom and the surface;
  * so the diagonal is 1 less the other two coefficients, and dissipation. Below the bottom and on
@@ -41,6 +45,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"
     const real dt_tke = dt_mom;
+    const real per_dt = 1 / dt_tke;
     const ptrdiff_t level = ny * nx;
     const ptrdiff_t top = nz - 1;
 
@@ -70,7 +75,8 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                     const real sqrttke = square_root(larger(0, tke[i]));
                     const real a = k > ks ? -delta_below : 0;
                     const real c = -delta_above;
-                    const real b = 1 - a - c + dt_tke * c_eps * sqrttke / mxl[i];
+                    const real decay = dt_tke * c_eps * sqrttke / mxl[i];
+                    const real b = 1 - a - c + decay;
                     const real d = tke[i] + dt_tke * forc[i] + surface * forc_tke_surface[row + x];
                     const struct tridiagonal_row here = {wet ? a : 0, wet ? b : 1, wet ? c : 0,
                                                          wet ? d : tke_taup1[i]};
@@ -79,15 +85,20 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                     const struct reduced_row reduced = eliminate(here, under);
                     dtke[i] = reduced.c;
                     tke_taup1[i] = reduced.d;
+                    tke_diss[i] = wet ? decay : 0;
                 }
             }
 
-            for (ptrdiff_t k = top - 1; k >= 0; k--) {
+            for (ptrdiff_t k = top; k >= 0; k--) {
+                const ptrdiff_t above = k < top ? level : 0;
+                zero_outside(tke_diss + k * level + row, part, inside);
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
                     const ptrdiff_t i = k * level + row + x;
-                    const struct reduced_row reduced = {dtke[i], tke_taup1[i]};
-                    tke_taup1[i] = substitute(reduced, tke_taup1[i + level]);
+                    const struct reduced_row reduced = {k < top ? dtke[i] : 0, tke_taup1[i]};
+                    const real solved = substitute(reduced, tke_taup1[i + above]);
+                    tke_taup1[i] = solved;
+                    tke_diss[i] *= per_dt * solved;
                 }
             }
 
@@ -164,12 +175,13 @@ INLINED real superbee(real rj, real upwind)
 }
 
 /* The advective flux through a face with velocity vel: `sum` of tke on both sides, differences
- * rj across the face, rjm across that before and rjp across that behind; uCFL = |vel| dt_dx. */
-INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx)
+ * rj across the face, rjm across that before and rjp across that behind. The limiter counts with
+ * `share` - uCFL, where uCFL = |vel| dt_dx: 1 - uCFL for superbee, 0 for the upwind scheme. */
+INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx, real share)
 {
     const real speed = magnitude(vel);
     const real limited = superbee(rj, vel > 0 ? rjm : rjp);
-    return (vel * sum - speed * (rj - limited * (1 - speed * dt_dx))) / 2;
+    return (vel * sum - speed * (rj - limited * (share - speed * dt_dx))) / 2;
 }
 
 /* Lateral diffusion, advection and the Adams-Bashforth step, on top of the solution of the
@@ -179,6 +191,8 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
 #include "unpack.h"
     const ptrdiff_t level = ny * nx;
     const ptrdiff_t top = nz - 1;
+    const real advects = enable_tke_superbee_advection || enable_tke_upwind_advection;
+    const real is_limited = !enable_tke_upwind_advection;
 
     SLABS(k0, k1, nz, ny * nx)
     SLABS(y0, y1, ny, nx)
@@ -203,16 +217,19 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
                 const real height = k < top ? dzw[k] : dzw[k] / 2;
                 const real per_height_below = k > 0 ? 1 / height : 0;
                 const real per_height_above = k < top ? 1 / height : 0;
-                const real dt_dz_below = dt_tracer / dzw[k - (k > 0)];
-                const real dt_dz_above = dt_tracer / dzw[k];
+                const real share = is_limited;
+                const real dt_limited = share * dt_tracer;
+                const real dt_dz_below = dt_limited / dzw[k - (k > 0)];
+                const real dt_dz_above = dt_limited / dzw[k];
                 const real cosine = cost[y];
                 const real velfac = cosu[y], velfac_south = cosu[y - 1];
                 const real per_dy = 1 / (cosine * dyt[y]);
                 const real per_dy_south = 1 / (cost[y - 1] * dyt[y - 1]);
-                const real K_north = K_h_tke * velfac / dyu[y];
-                const real K_south = K_h_tke * velfac_south / dyu[y - 1];
-                const real dt_now = dt_tracer * ((real)1.5 + AB_eps);
-                const real dt_before = dt_tracer * ((real)0.5 + AB_eps);
+                const real K_h = enable_tke_hor_diffusion ? K_h_tke : 0;
+                const real K_north = K_h * velfac / dyu[y];
+                const real K_south = K_h * velfac_south / dyu[y - 1];
+                const real dt_now = advects * dt_tracer * ((real)1.5 + AB_eps);
+                const real dt_before = advects * dt_tracer * ((real)0.5 + AB_eps);
 
                 int32_t open[ROW_CHUNK];
                 ALONG_X
@@ -237,9 +254,9 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
                     const real per_dx_west = 1 / (cosine * dxt[x - 1]);
 
                     const real flux_east =
-                        value_if(faces & EAST, K_h_tke * (east - here) / (cosine * dxu[x]));
+                        value_if(faces & EAST, K_h * (east - here) / (cosine * dxu[x]));
                     const real flux_west =
-                        value_if(faces & WEST, K_h_tke * (here - west) / (cosine * dxu[x - 1]));
+                        value_if(faces & WEST, K_h * (here - west) / (cosine * dxu[x - 1]));
                     const real flux_north = value_if(faces & NORTH, K_north * (north - here));
                     const real flux_south = value_if(faces & SOUTH, K_south * (here - south));
                     const real diffusion =
@@ -250,24 +267,24 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
                         differences(tke + i, faces >> Y_LINE, 2 * nx, nx, nx, 2 * nx);
                     const struct differences rz =
                         differences(tke + i, faces >> Z_LINE, down2, down, up, up2);
-                    const real adv_fe =
-                        adv_flux(u[i], east + here, rx.jm1, rx.j, rx.jp1, dt_tracer * per_dx);
+                    const real adv_fe = adv_flux(u[i], east + here, rx.jm1, rx.j, rx.jp1,
+                                                 dt_limited * per_dx, share);
                     const real adv_fw = adv_flux(u[i - 1], here + west, rx.jm2, rx.jm1, rx.j,
-                                                 dt_tracer * per_dx_west);
+                                                 dt_limited * per_dx_west, share);
                     const real adv_fn = adv_flux(velfac * v[i], north + here, ry.jm1, ry.j, ry.jp1,
-                                                 dt_tracer * per_dy);
+                                                 dt_limited * per_dy, share);
                     const real adv_fs = adv_flux(velfac_south * v[i - nx], here + south, ry.jm2,
-                                                 ry.jm1, ry.j, dt_tracer * per_dy_south);
+                                                 ry.jm1, ry.j, dt_limited * per_dy_south, share);
                     const real adv_ft =
-                        adv_flux(w[i], above + here, rz.jm1, rz.j, rz.jp1, dt_dz_above);
-                    const real adv_fb =
-                        adv_flux(w[i - down], here + below, rz.jm2, rz.jm1, rz.j, dt_dz_below);
+                        adv_flux(w[i], above + here, rz.jm1, rz.j, rz.jp1, dt_dz_above, share);
+                    const real adv_fb = adv_flux(w[i - down], here + below, rz.jm2, rz.jm1, rz.j,
+                                                 dt_dz_below, share);
 
                     const real lateral = value_if(faces & WATER, (adv_fw - adv_fe) * per_dx +
                                                                      (adv_fs - adv_fn) * per_dy);
                     const real tendency =
                         lateral + adv_fb * per_height_below - adv_ft * per_height_above;
-                    dtke[i] = tendency;
+                    dtke[i] = advects * tendency;
                     tke_taup1[i] += dt_mom * value_if(faces & WATER, diffusion) +
                                     dt_now * tendency - dt_before * dtke_taum1[i];
                 }

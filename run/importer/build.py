@@ -1,12 +1,9 @@
 """From the options to the input file and its picture."""
 
 import contextlib
-import errno
 import hashlib
-import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 import gsw
@@ -14,12 +11,13 @@ import numpy as np
 import xarray
 
 import make_grid
+import safely
 from . import fields, figure, ocean, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note
 from .source import Source
 
-INTEGERS = ("eq_of_state_type",)
+INTEGERS = ("eq_of_state_type", "tke_mxl_choice", "enable_kappaH_profile", "enable_Prandtl_tke")
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
                 "long_name": "x of T points"},
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
@@ -57,7 +55,7 @@ def root_attributes(chosen, settings, cyclic):
     """Settings for the kernels, and where all of it comes from; no time, so that it is the same."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
-            for name in SETTINGS}
+            for name in SETTINGS if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",
@@ -82,28 +80,11 @@ def attributes_of(is_degrees):
 
 
 @contextlib.contextmanager
-def scratch(path):
-    """A name beside the result, so that a file half written never stands in its place."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".make-input-", suffix=path.suffix)
-    os.close(handle)
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(name, 0o666 & ~mask)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
 def writing(path):
     """A name to write to, which takes the place of the path when all went well."""
     try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        with scratch(path) as name:
+        with safely.replacing(path) as name:
             yield name
-            os.replace(name, path)
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unwritable(f"{path}: cannot be written: {reason}") from error

@@ -93,8 +93,12 @@ def add_velocities(g, source, cyclic):
     if "u" in source.variable:
         faces = [on_faces(g, name, source) for name in ("u", "v")]
         names = ("u_wgrid", "v_wgrid", "w_wgrid")
+        g["u"], g["v"] = faces
         g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
         note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
+    elif "u" not in g:
+        g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
+        note("u, v: default, 0")
 
 
 def on_faces(g, name, source):
@@ -149,6 +153,9 @@ def derived(g, name, settings):
     if name == "forc_tke_surface":
         note(f"forc_tke_surface: default, {WIND ** 1.5:g} m3 s-3, the friction velocity cubed")
         return WIND ** 1.5 * g["maskT"][-1]
+    if name == "K_diss_v":
+        note("K_diss_v: default, as much as forc: all of TKE's sources are friction")
+        return np.maximum(g["forc"], 0.0)
     note(f"{name}: default, 0")
     return np.zeros_like(g["temp"])
 

@@ -2,6 +2,8 @@
 
 import sys
 
+import safely
+
 
 class Problem(Exception):
     """A reason to stop: one line that says what is wrong and what was expected."""
@@ -32,4 +34,4 @@ def note(text):
 
 
 def say(text):
-    print("run/make-input:", " ".join(str(text).split()), file=sys.stderr)
+    print("run/make-input:", safely.printable(" ".join(str(text).split())), file=sys.stderr)

@@ -140,6 +140,8 @@ def add_turbulence(g, state, snapshot, settings):
     note("mxl and kappaM: from tke and the stratification, by Veros's closure")
     if isinstance(state, Restart):
         g["tke_taup1"], g["dtke_taum1"] = state.get("tke", "taup1"), state.get("dtke", "taum1")
+    if snapshot.has("K_diss_v"):
+        g["K_diss_v"] = snapshot["K_diss_v"]
     snapshot.require(("forc_tke_surface",), "as the forcing of TKE")
     g["forc_tke_surface"] = snapshot["forc_tke_surface"]
     if state is not snapshot and (snapshot["temp"] != g["temp"]).any():
@@ -187,6 +189,7 @@ def rebuild(source, chosen):
     g["K_iso"] = isoneutral_diffusivity(g, state, snapshot, settings)
     if settings["enable_tke"]:
         add_turbulence(g, state, snapshot, settings)
+    g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
     g["u_wgrid"], g["v_wgrid"], g["w_wgrid"] = closures.velocities_on_upper_faces(
         state["u"], state["v"], g, cyclic)
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")

@@ -1,10 +1,11 @@
 """The rows of run/compare: their columns, their files, and rows from other files like them."""
 
-import contextlib
 import csv
 import io
 import json
 from pathlib import Path
+
+import safely
 
 STATISTIC = ("seconds: median over turns of the fastest call of a turn; data resident, first "
              "calls untimed, every call waited for; cores: the process is pinned to so many")
@@ -39,15 +40,8 @@ def write(prefix, rows, skipped, provenance):
 
 def put(path, data):
     """Writes a file as a whole: on a full disk the old one stays."""
-    new = Path(f"{path}.tmp")
-    try:
+    with safely.replacing(path) as new:
         new.write_bytes(data)
-        new.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # it may not be there
-            new.unlink()
-        error.filename = str(path)
-        raise
 
 
 def read(path):

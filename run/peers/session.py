@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import safely
 from . import cases, environment, frameworks, ours, worker
 
 TURN_S = 0.05  # about so long is a turn,
@@ -168,7 +169,7 @@ class Session:
         """A line that is said once, and kept with the results."""
         if text not in self.skipped:
             self.skipped.append(text)
-            print(f"run/compare: {text}", file=sys.stderr, flush=True)
+            print(f"run/compare: {safely.printable(text)}", file=sys.stderr, flush=True)
 
     def provenance(self):
         """What was run, with nothing in it that only this machine knows: results are published."""

@@ -8,8 +8,8 @@ from .samples import missing
 HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
 ALONG_Y = ("dyt", "dyu", "cost", "cosu", "factor_a")
-ALONG_Z = ("p", "zt", "dzt", "dzw")
-VELOCITIES = ("u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
+ALONG_Z = ("p", "zt", "zw", "dzt", "dzw")
+VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
 
 
 def is_computable(kernel, file):

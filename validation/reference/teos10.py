@@ -109,34 +109,40 @@ DOUBLE = Arithmetic(np.float64, np.sqrt, np.log)
 
 
 class Volume(NamedTuple):
-    """N and D at one SA and CT, and their derivatives by CT: coefficients of p^0, p^1, ..."""
+    """N and D at one SA and CT, and their derivatives: coefficients of p^0, p^1, ..."""
 
     numerator: list
     denominator: list
     numerator_ct: list
     denominator_ct: list
+    numerator_sa: list
+    denominator_sa: list
 
 
 def specific_volume(sa, ct, arithmetic, numerator=NUMERATOR, denominator=DENOMINATOR):
     """The polynomials in p whose ratio is v; the tables are parameters so a test can spoil them."""
     root = arithmetic.sqrt(sa)
-    return Volume(
-        _pressure_polynomial(numerator, 3, root, ct, arithmetic.number, False),
-        _pressure_polynomial(denominator, 2, root, ct, arithmetic.number, False),
-        _pressure_polynomial(numerator, 3, root, ct, arithmetic.number, True),
-        _pressure_polynomial(denominator, 2, root, ct, arithmetic.number, True),
-    )
+    return Volume(*(
+        _pressure_polynomial(terms, degree, root, ct, arithmetic.number, by)
+        for by in ("", "ct", "sa") for terms, degree in ((numerator, 3), (denominator, 2))))
 
 
-def _pressure_polynomial(terms, degree, root, ct, number, by_ct):
+def _pressure_polynomial(terms, degree, root, ct, number, by):
+    """Or its derivative by CT or by SA, whose root counts as half a power."""
     root_powers = _powers(root, 4)
     ct_powers = _powers(ct, 4)
     result = [0 * root * ct for _ in range(degree + 1)]
     for i, j, k, coefficient in terms:
-        if by_ct and j == 0:
-            continue
-        factor = number(coefficient) * (j if by_ct else 1)
-        result[k] = result[k] + factor * root_powers[i] * ct_powers[j - by_ct]
+        factor = number(coefficient)
+        if by == "ct":
+            if j == 0:
+                continue
+            factor, j = factor * j, j - 1
+        elif by == "sa":
+            if i == 0:
+                continue
+            factor, i = factor * i / 2, i - 2
+        result[k] = result[k] + factor * root_powers[i] * ct_powers[j]
     return result
 
 
@@ -190,8 +196,17 @@ def _roots(quadratic, sqrt):
 
 
 def _dv_dct(volume, p):
-    n, d, n_ct, d_ct = (_evaluate(polynomial, p) for polynomial in volume)
+    n, d, n_ct, d_ct = (_evaluate(polynomial, p) for polynomial in volume[:4])
     return (n_ct * d - n * d_ct) / (d * d)
+
+
+def _dv_dsa(volume, p):
+    n, d, _, _, n_sa, d_sa = (_evaluate(polynomial, p) for polynomial in volume)
+    return (n_sa * d - n * d_sa) / (d * d)
+
+
+def _v(volume, p):
+    return _evaluate(volume.numerator, p) / _evaluate(volume.denominator, p)
 
 
 def _precise(function):
@@ -210,16 +225,14 @@ def _precise(function):
 @_precise
 def rho(sa, ct, p, **tables):
     """In-situ density."""
-    volume = specific_volume(sa, ct, EXACT, **tables)
-    return _evaluate(volume.denominator, p) / _evaluate(volume.numerator, p)
+    return 1 / _v(specific_volume(sa, ct, EXACT, **tables), p)
 
 
 @_precise
 def alpha(sa, ct, p, **tables):
     """Thermal expansion coefficient (1/v) dv/dCT, K-1."""
     volume = specific_volume(sa, ct, EXACT, **tables)
-    v = _evaluate(volume.numerator, p) / _evaluate(volume.denominator, p)
-    return _dv_dct(volume, p) / v
+    return _dv_dct(volume, p) / _v(volume, p)
 
 
 @_precise
@@ -276,11 +289,39 @@ def dhdt_quadrature(sa, ct, p, **tables):
 @_precise
 def dhdt_difference(sa, ct, p, **tables):
     """dHdT as the central difference of the closed form of H; the derivative by CT is numerical."""
-    step = mp.mpf(10) ** -(DIGITS // 2 + 2)  # truncation error step^2 d3H/dCT3: below 1e-50
+    return _difference(lambda x: _enthalpy(specific_volume(sa, x, EXACT, **tables), p), ct)
+
+
+def _difference(function, x):
+    """The central difference quotient of the order 2."""
+    step = mp.mpf(10) ** -(DIGITS // 2 + 2)  # its error, step^2 times the third derivative: 1e-50
     with mp.workdps(3 * DIGITS):
-        above, below = (_enthalpy(specific_volume(sa, x, EXACT, **tables), p)
-                        for x in (ct + step, ct - step))
-        return (above - below) / (2 * step)
+        return (function(x + step) - function(x - step)) / (2 * step)
+
+
+@_precise
+def dhds_quadrature(sa, ct, p, **tables):
+    """dHdS as dhdt_quadrature."""
+    volume = specific_volume(sa, ct, EXACT, **tables)
+    with mp.workdps(DIGITS + 10):
+        return PA_PER_DBAR * mp.quad(lambda x: _dv_dsa(volume, x), mp.linspace(0, p, 3))
+
+
+@_precise
+def dhds_difference(sa, ct, p, **tables):
+    """dHdS as dhdt_difference, by the root of SA: H is smooth in it, and at SA = 0 too.
+
+    H(r) is H0 + H2 r^2 + H3 r^3 + ..., and dHdS = H'(r) / (2 r), at r = 0 half of H''.
+    """
+    def enthalpy(r):
+        return _enthalpy(specific_volume(r * r, ct, EXACT, **tables), p)
+
+    root = mp.sqrt(sa)
+    if root:
+        return _difference(enthalpy, root) / (2 * root)
+    step = mp.mpf(10) ** -DIGITS
+    with mp.workdps(4 * DIGITS):
+        return (enthalpy(step) - enthalpy(mp.mpf(0))) / step**2
 
 
 NODES = 24
@@ -315,9 +356,30 @@ def _to_longdouble(x):
 
 def dhdt_level(sa, ct, p):
     """dHdT of a whole level (arrays SA and CT, scalar p) in 80-bit arithmetic."""
+    return _integral_level(_dv_dct, sa, ct, p)
+
+
+def dhds_level(sa, ct, p):
+    return _integral_level(_dv_dsa, sa, ct, p)
+
+
+def enthalpy_level(sa, ct, p, rho_0):
+    """H less the part of a reference density, under the integral: the difference keeps its digits."""
+    return _integral_level(lambda volume, x: _v(volume, x) - 1 / np.longdouble(rho_0), sa, ct, p)
+
+
+def rho_level(sa, ct, p):
+    return 1 / _v(specific_volume(*_extended(sa, ct), EXTENDED), np.longdouble(p))
+
+
+def _extended(*arrays):
     if np.finfo(np.longdouble).nmant < 63:
         raise RuntimeError("the reference needs a long double of 80 bits or more")
-    sa, ct, p = (np.asarray(x, np.longdouble) for x in (sa, ct, p))
+    return tuple(np.asarray(x, np.longdouble) for x in arrays)
+
+
+def _integral_level(integrand, sa, ct, p):
+    sa, ct, p = _extended(sa, ct, p)
     volume = specific_volume(sa, ct, EXTENDED)
     nodes, weights = gauss_legendre(NODES)
     panels = max(1, int(np.ceil(abs(p) / PANEL_DBAR)))
@@ -325,5 +387,5 @@ def dhdt_level(sa, ct, p):
     result = 0 * sa * ct
     for panel in range(panels):
         for node, weight in zip(nodes, weights):
-            result += weight * _dv_dct(volume, (panel + node) * width)
+            result += weight * integrand(volume, (panel + node) * width)
     return PA_PER_DBAR * width * result

@@ -24,12 +24,14 @@ INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "maskU", "ma
           "dtke_taum1", "kbot")
 OPTIONAL = ("tke_taup1",)
 SETTINGS = {"dt_tracer": 1.0, "dt_mom": 1.0, "AB_eps": 0.1, "alpha_tke": 1.0, "c_eps": 0.7,
-            "K_h_tke": 2000.0}
+            "K_h_tke": 2000.0, "enable_tke_hor_diffusion": 1, "enable_tke_superbee_advection": 1,
+            "enable_tke_upwind_advection": 0}
 
 OUTPUTS = (
     ("tke_taup1", ("z", "y", "x"), "m2 s-2", "turbulent kinetic energy after the step"),
     ("dtke", ("z", "y", "x"), "m2 s-3", "advective tendency of turbulent kinetic energy"),
     ("tke_surf_corr", ("y", "x"), "m3 s-3", "correction of the surface flux of TKE"),
+    ("tke_diss", ("z", "y", "x"), "m2 s-3", "dissipation of turbulent kinetic energy"),
 )
 TOLERANCES = {
     "tke_taup1": {
@@ -52,6 +54,14 @@ TOLERANCES = {
             2e-5,
             "A difference of fluxes that nearly cancel: 1.4e-6 of the largest value was measured "
             "in float32."),
+    },
+    "tke_diss": {
+        "float64": Tolerance(
+            1e-13,
+            "As tke_taup1, from which it is made by a product."),
+        "float32": Tolerance(
+            1e-5,
+            "As tke_taup1."),
     },
     "tke_surf_corr": {
         "float64": Tolerance(
@@ -81,11 +91,27 @@ def reference(fields, settings):
     if "tke_taup1" in fields:
         new[:, 2:ny - 2, 2:nx - 2] = fields["tke_taup1"][:, 2:ny - 2, 2:nx - 2]
     mix_vertically(f, s, new)
+    tke_diss = dissipation(f, s, new)
     tke_surf_corr = correct_surface(f, s, new)
-    diffuse_laterally(f, s, new)
-    dtke = advective_tendency(f, s)
-    advect(f, s, dtke, new)
-    return {"tke_taup1": new, "dtke": dtke, "tke_surf_corr": tke_surf_corr}
+    if s.enable_tke_hor_diffusion:
+        diffuse_laterally(f, s, new)
+    dtke = np.zeros(f.tke.shape, Real)
+    if s.enable_tke_superbee_advection or s.enable_tke_upwind_advection:
+        dtke = advective_tendency(f, s)
+        advect(f, s, dtke, new)
+    return {"tke_taup1": new, "dtke": dtke, "tke_surf_corr": tke_surf_corr, "tke_diss": tke_diss}
+
+
+def dissipation(f, s, new):
+    """In the water, of what the columns' solution holds."""
+    nz, ny, nx = f.tke.shape
+    result = np.zeros(f.tke.shape, Real)
+    for j in range(2, ny - 2):
+        for i in range(2, nx - 2):
+            for k in range(f.kbot[j, i] - 1, nz) if f.kbot[j, i] else ():
+                root = np.sqrt(max(Real(0), f.tke[k, j, i]))
+                result[k, j, i] = s.c_eps * root / f.mxl[k, j, i] * new[k, j, i]
+    return result
 
 
 def cell_height(f, k):
@@ -206,8 +232,8 @@ def advect(f, s, dtke, new):
 def zonal_advection(f, s, k, j, i):
     """The flux of tke between the cells i and i + 1."""
     velocity = f.u_wgrid[k, j, i]
-    return superbee_flux(
-        velocity, velocity > 0, velocity * s.dt_tracer / (f.cost[j] * f.dxt[i]),
+    return limited_flux(
+        s, velocity, velocity > 0, velocity * s.dt_tracer / (f.cost[j] * f.dxt[i]),
         cells=[f.tke[k, j, i + n] for n in (-1, 0, 1, 2)],
         faces=[f.maskW[k, j, i + n] * f.maskW[k, j, i + n + 1] for n in (-1, 0, 1)])
 
@@ -215,8 +241,8 @@ def zonal_advection(f, s, k, j, i):
 def meridional_advection(f, s, k, j, i):
     """The flux of tke between the cells j and j + 1, times the cosine of its latitude."""
     velocity = f.v_wgrid[k, j, i] * f.cosu[j]
-    return superbee_flux(
-        velocity, f.v_wgrid[k, j, i] > 0, velocity * s.dt_tracer / (f.cost[j] * f.dyt[j]),
+    return limited_flux(
+        s, velocity, f.v_wgrid[k, j, i] > 0, velocity * s.dt_tracer / (f.cost[j] * f.dyt[j]),
         cells=[f.tke[k, j + n, i] for n in (-1, 0, 1, 2)],
         faces=[f.maskW[k, j + n, i] * f.maskW[k, j + n + 1, i] for n in (-1, 0, 1)])
 
@@ -232,22 +258,24 @@ def vertical_advection(f, s, k, j, i):
         return field[k, j, i] if k in levels else no_cell
 
     velocity = f.w_wgrid[k, j, i]
-    return superbee_flux(
-        velocity, velocity > 0, velocity * s.dt_tracer / f.dzw[k],
+    return limited_flux(
+        s, velocity, velocity > 0, velocity * s.dt_tracer / f.dzw[k],
         cells=[cell(f.tke, k + n) for n in (-1, 0, 1, 2)],
         faces=[cell(f.maskW, k + n) * cell(f.maskW, k + n + 1) for n in (-1, 0, 1)])
 
 
-def superbee_flux(velocity, forward, courant, cells, faces):
+def limited_flux(s, velocity, forward, courant, cells, faces):
     """The flux through the middle face of four cells in a row.
 
     It is the centred flux, less as much of the difference to the upwind flux (limiter 0) and the
-    Lax-Wendroff flux (limiter 1) as the limiter says. `forward` is where the velocity points to
+    Lax-Wendroff flux (limiter 1) as the limiter says, which of the upwind scheme is 0. `forward` is where the velocity points to
     the last cell, so that the first face is upwind; `faces` is 0 where a face is closed.
     """
     before, here, after = (face * (cells[n + 1] - cells[n]) for n, face in enumerate(faces))
     upwind = np.where(forward, before, after)
     limiter = superbee_limiter(upwind / np.where(abs(here) < TINY, TINY, here))
+    if s.enable_tke_upwind_advection:
+        limiter = 0 * limiter
     diffusion = abs(velocity) * (1 - limiter + abs(courant) * limiter) * here
     return (velocity * (cells[1] + cells[2]) - diffusion) / 2
 

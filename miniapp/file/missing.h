@@ -1,0 +1,37 @@
+/* Data that are not there: HDF5 reads zeros in their place. */
+#ifndef MISSING_H
+#define MISSING_H
+
+#include "outside.h"
+
+#include <hdf5.h>
+#include <miniapp/status.h>
+
+/* A part of a dataset, along its own dimensions. */
+struct box {
+    int rank;
+    hsize_t first[H5S_MAX_RANK], count[H5S_MAX_RANK];
+};
+
+/* Whether a part of a dataset was written, or its writer said by a fill value what stands where it
+ * was not: chunks, external raw data, and what a virtual dataset shows. MINIAPP_INPUT, with the
+ * first index that lacks data. */
+enum miniapp_status check_written(hid_t dataset, const char *path, const char *name,
+                                  const struct box *box, struct outside *outside);
+
+/* ---- between missing.c and shown.c ---- */
+
+/* The same for what a virtual dataset shows. */
+enum miniapp_status check_shown(hid_t dataset, const char *path, const char *name, hid_t creation,
+                                const struct box *box, struct outside *outside);
+
+enum miniapp_status refuse_missing(const char *path, const char *name, int rank,
+                                   const hsize_t *index, const char *why);
+
+/* The lengths of a dataset. */
+bool read_extent(hid_t dataset, hsize_t *length, int *rank);
+
+/* Whether the writer said what stands where nothing was written, and HDF5 reads that. */
+bool has_fill_value(hid_t creation);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * Density, potential density, dynamic enthalpy and its derivatives, and stability, in one pass over
+ * the points, as in Veros's calc_eq_of_state.
+ *
+ * Dynamic enthalpy is the integral of specific volume v = N / D over pressure, less the part of the
+ * reference density; so by TEOS-10
+ *
+ *     Hd         = 1e4 integral_0^p (v - 1 / rho_0) dp'              (1e4 Pa in a dbar)
+ *     int_drhodT = -rho_0 / g dHd/dT,     int_drhodS = -rho_0 / g dHd/dS,
+ *     Nsqr       = -g / rho_0 (rho(S, T of the level above, p) - rho(S, T, p)) / dzw.
+ *
+ * All integrals have the same nodes, and their integrands the same polynomials. Of the equations of
+ * state 1 to 4 they are closed expressions, with the depth in m for the pressure in dbar.
+ */
+#include "enthalpy.h"
+#include "expansion.h"
+#include "maths.h"
+
+#include <stdbool.h>
+
+#define DESCRIPTIONS "eos/density.kernel"
+
+/* Where salinity or temperature are less, Veros takes these for dynamic enthalpy and its
+ * derivatives. */
+struct floors {
+    real salt, temp;
+};
+#define NO_FLOORS ((struct floors){-HUGE, -HUGE})
+#define HUGE ((real)1e30)
+
+/* A point's values; density less the constant part of its equation of state. */
+struct seawater {
+    real rho, prho, Hd, int_drhodT, int_drhodS;
+};
+
+/* What the points of a level share. */
+struct level {
+    real p, per_dzw;
+    struct linear_expansion linear; /* of equations of state 1 to 4 */
+    struct teos10_n_terms n;        /* of TEOS-10 at this pressure */
+    struct teos10_d_terms d;
+};
+
+/* ---- TEOS-10 ---- */
+
+/* Density less V01, so that differences between levels keep their digits: D / N - V01. */
+INLINED real anomaly(real n, real d)
+{
+    return -(real)V01 * n / (n + d);
+}
+
+/* At the level's pressure. It is the same for water of this level and of another, so that equal
+ * waters differ by exactly nothing. */
+INLINED real anomaly_here(real s, real t, real r, const struct level *l)
+{
+    return anomaly(teos10_n_of(&l->n, s, t, r), teos10_d_of(&l->d, s, t, r));
+}
+
+/* `s` and `t` are those of density, `floors` those of enthalpy. */
+INLINED struct seawater by_teos10(real s, real t, const struct level *l, struct floors floors,
+                                  int pairs, bool is_clamped)
+{
+    const real r = square_root(s);
+    const struct teos10 f = teos10(s, t, r);
+    const real joules = (real)(1e4 / V01) * l->p; /* of a mean of v V01 */
+    struct means m;
+    if (is_clamped) {
+        const real s_high = larger(floors.salt, s), t_high = larger(floors.temp, t);
+        const real r_high = square_root(s_high);
+        const struct teos10 f_high = teos10(s_high, t_high, r_high);
+        m = means(&f_high, s_high, t_high, r_high, l->p, pairs);
+    } else {
+        m = means(&f, s, t, r, l->p, pairs);
+    }
+    return (struct seawater){
+        .rho = anomaly_here(s, t, r, l),
+        .prho = anomaly(f.n0, f.d0),
+        .Hd = joules * ((real)(1 - V01 / RHO_0) + m.v),
+        .int_drhodT = joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
+        .int_drhodS = joules * (real)(-RHO_0 / GRAVITY) * m.v_S,
+    };
+}
+
+/* ---- equations of state 1 to 4 ---- */
+
+INLINED real vallis_density(real s, real t, real depth, struct linear_expansion r)
+{
+    const real theta = t - (real)THETA_0;
+    return theta * (r.drdT + r.drdT_by_depth * depth + r.drdT_by_T * theta / 2) +
+           r.drdS * (s - SALT_0) + r.dr_by_depth * depth;
+}
+
+/* Of two waters at the same depth: it keeps its digits however alike they are. */
+INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
+                               struct linear_expansion r)
+{
+    const real theta = (t + t2) / 2 - (real)THETA_0;
+    return (t2 - t) * (r.drdT + r.drdT_by_depth * depth + r.drdT_by_T * theta) + r.drdS * (s2 - s);
+}
+
+/* Of equation 3 Veros's dynamic enthalpy has twice the part of theta^2 that density has. So its
+ * derivative by temperature is not that of int_drhodT; the same holds here. */
+INLINED struct seawater by_vallis(real s, real t, const struct level *l)
+{
+    const struct linear_expansion r = l->linear;
+    const real depth = l->p;
+    const real theta = t - (real)THETA_0;
+    const real twice = r.dr_by_depth > 0 ? 1 : (real)0.5;
+    const real mean = theta * (r.drdT + twice * r.drdT_by_T * theta) + r.drdS * (s - SALT_0) +
+                      (r.dr_by_depth + r.drdT_by_depth * theta) * depth / 2;
+    return (struct seawater){
+        .rho = vallis_density(s, t, depth, r),
+        .prho = vallis_density(s, t, 0, r),
+        .Hd = (real)(-GRAVITY / RHO_0) * depth * mean,
+        .int_drhodT = depth * (r.drdT + r.drdT_by_T * theta + r.drdT_by_depth * depth / 2),
+        .int_drhodS = depth * r.drdS,
+    };
+}
+
+/* ---- rows ---- */
+
+/* A part of a row: `above` is the distance in memory to the points of the next level. */
+struct row {
+    const real *salt, *temp;
+    const uint8_t *maskT, *maskW;
+    real *rho, *prho, *Hd, *int_drhodT, *int_drhodS, *Nsqr;
+    ptrdiff_t points, above;
+};
+
+/* How much denser water from another level is at this level's pressure than `w`, which is s, t. */
+INLINED real excess(real s2, real t2, struct seawater w, real s, real t, const struct level *l,
+                    bool teos)
+{
+    if (!teos)
+        return vallis_difference(s, t, s2, t2, l->p, l->linear);
+    return anomaly_here(s2, t2, square_root(s2), l) - w.rho;
+}
+
+/* By TEOS-10 with 2 `pairs` nodes, or by another equation of state where there are none. `pairs`
+ * and `is_clamped` are literals, so that each loop is straight. On land only the derivatives of
+ * enthalpy are not masked, so its points take the floors at once. */
+INLINED void density_row(struct row row, const struct level *l, struct floors floors, int pairs,
+                         bool is_clamped)
+{
+    const bool teos = pairs > 0;
+    const real constant = teos ? (real)V01 : 0;
+    ALONG_X
+    for (ptrdiff_t x = 0; x < row.points; x++) {
+        const real water = row.maskT[x];
+        const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
+        const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
+        const struct seawater w =
+            teos ? by_teos10(s, t, l, floors, pairs, is_clamped) : by_vallis(s, t, l);
+        const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
+        const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * row.maskW[x];
+        row.rho[x] = water * (constant + w.rho);
+        row.prho[x] = water * (constant + w.prho);
+        row.Hd[x] = water * w.Hd;
+        row.int_drhodT[x] = w.int_drhodT;
+        row.int_drhodS[x] = w.int_drhodS;
+        row.Nsqr[x] = factor * excess(s2, t2, w, s, t, l, teos);
+    }
+}
+
+/* Whether some water of a part of a row lies below the floors. */
+INLINED bool needs_clamp(const struct row *row, struct floors floors)
+{
+    int needs = 0;
+    for (ptrdiff_t x = 0; x < row->points; x++)
+        needs |= row->maskT[x] & ((row->salt[x] < floors.salt) | (row->temp[x] < floors.temp));
+    return needs;
+}
+
+INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int pairs)
+{
+    if (needs_clamp(&row, floors))
+        density_row(row, l, floors, pairs, true);
+    else
+        density_row(row, l, floors, pairs, false);
+}
+
+void VARIANT(density)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t plane = ny * nx;
+    const ptrdiff_t top = nz - 1;
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
+                const ptrdiff_t i = (z * ny + y) * nx + x;
+                const struct row row = {salt + i,  temp + i,       maskT + i,
+                                        maskW + i, rho + i,        prho + i,
+                                        Hd + i,    int_drhodT + i, int_drhodS + i,
+                                        Nsqr + i,  ROW_PART(nx),   z < top ? plane : 0};
+                const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type),
+                                        teos10_n_terms(p[z]), teos10_d_terms(p[z])};
+                const struct floors floors =
+                    clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
+                switch (eq_of_state_type == 5 ? quadrature_pairs(p[z]) : 0) {
+                case 0: density_row(row, &l, NO_FLOORS, 0, false); break;
+                case 2: teos10_row(row, &l, floors, 2); break;
+                case 3: teos10_row(row, &l, floors, 3); break;
+                case 4: teos10_row(row, &l, floors, 4); break;
+                case 5: teos10_row(row, &l, floors, 5); break;
+                default: teos10_row(row, &l, floors, MOST_PAIRS);
+                }
+            }
+
+    /* Nothing lies above the surface: Nsqr is that of the level below. */
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            real *const surface = Nsqr + (top * ny + y) * nx;
+            const real *const below = top > 0 ? surface - plane : surface;
+            ALONG_X
+            for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++)
+                surface[x] = below[x];
+        }
+}

@@ -1,0 +1,46 @@
+/*
+ * The sum of the sources of turbulent kinetic energy, as in Veros's integrate_tke without internal
+ * waves: vertical friction, mixing against the stratification, advection; what eddies with an
+ * energy of their own dissipate, or else lateral friction and the mean flow's loss to eddies; and
+ * friction at the bottom.
+ *
+ * Veros takes P_diss_hmix and P_diss_iso off where their heat is stored, and leaves them out where
+ * it is not, which is the other way round than in its energy of eddies. The same holds here.
+ */
+#include "directives.h"
+#include "span.h"
+#include "variant.h"
+
+#define DESCRIPTIONS "mixing/tke_forcing.kernel"
+
+void VARIANT(tke_forcing)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const real nonlinear = !enable_store_cabbeling_heat;
+    const real eddies = enable_eke;
+    const real stored = enable_store_cabbeling_heat && !enable_eke;
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
+                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                zero_outside(forc + row, part, inside);
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = row + x;
+                    const real vertical =
+                        K_diss_v[i] - P_diss_v[i] - P_diss_adv[i] - nonlinear * P_diss_nonlin[i];
+                    const real of_eddies = eke_diss_tke[i] + eke_diss_iw[i];
+                    const real lateral = K_diss_gm[i] + K_diss_h[i] - P_diss_skew[i] -
+                                         stored * (P_diss_hmix[i] + P_diss_iso[i]);
+                    forc[i] =
+                        vertical + eddies * of_eddies + (1 - eddies) * lateral + K_diss_bot[i];
+                }
+            }
+}

@@ -1,0 +1,143 @@
+/*
+ * Velocities on the W grid, as in Veros: what the mixing of turbulent energy is advected with.
+ *
+ * A W cell reaches from one T point to the next, so it has half of the transport of the T cell
+ * below and half of that of the cell above; the lowest one has the lower half of its T cell as
+ * well. Where one of two neighbouring W cells is dry, their transport goes one level up, once. The
+ * vertical velocity follows from continuity. So a column transports as much on both grids.
+ *
+ * The first nest makes u and v, the second sums their divergence up each column.
+ */
+#include "directives.h"
+#include "span.h"
+#include "variant.h"
+
+#include <stdbool.h>
+
+#define DESCRIPTIONS "mixing/velocities_on_wgrid.kernel"
+
+/* A level: how much of the velocities of this T cell and of the one above the W cell has. */
+struct level {
+    ptrdiff_t above; /* the distance in memory */
+    real share, share_above;
+};
+
+INLINED struct level level_of(const real *dzt, const real *dzw, ptrdiff_t k, ptrdiff_t top,
+                              ptrdiff_t plane)
+{
+    const ptrdiff_t above = k < top;
+    return (struct level){
+        .above = above * plane,
+        .share = (k == 0 ? 2 : 1) * dzt[k] / (2 * dzw[k]),
+        .share_above = above * dzt[k + above] / (2 * dzw[k]),
+    };
+}
+
+/* A velocity on a lateral face of W cells, before its transport goes up. */
+INLINED real on_face(const real *u, const uint8_t *mask, ptrdiff_t i, struct level l)
+{
+    return l.share * (mask[i] * u[i]) + l.share_above * (mask[i + l.above] * u[i + l.above]);
+}
+
+/* A row of u or v: two levels, and how the transport of the lower one makes a velocity here. */
+struct faces {
+    struct level here, under;
+    ptrdiff_t next, below; /* distances to the neighbour across the face, and to the level below */
+    real from_below;       /* dzw there over dzw here; 0 at the bottom */
+    bool is_top;           /* which keeps what it has where its face is closed */
+};
+
+/* The part [x0, x1) of a row. */
+INLINED void face_row(const real *u, const uint8_t *mask, const uint8_t *maskW, real *u_wgrid,
+                      ptrdiff_t x0, ptrdiff_t x1, struct faces f)
+{
+    ALONG_X
+    for (ptrdiff_t x = x0; x < x1; x++) {
+        const real is_open = f.is_top | (maskW[x] & maskW[x + f.next]);
+        const real is_closed_below = 1 - (maskW[x - f.below] & maskW[x - f.below + f.next]);
+        const real carried =
+            is_closed_below * f.from_below * on_face(u, mask, x - f.below, f.under);
+        u_wgrid[x] = is_open * (on_face(u, mask, x, f.here) + carried);
+    }
+}
+
+/* Faces without a neighbour: nothing is closed, and nothing goes up. */
+INLINED void last_faces(const real *u, const uint8_t *mask, real *u_wgrid, ptrdiff_t x0,
+                        ptrdiff_t x1, struct level here)
+{
+    ALONG_X
+    for (ptrdiff_t x = x0; x < x1; x++)
+        u_wgrid[x] = on_face(u, mask, x, here);
+}
+
+static void VARIANT(lateral_velocities)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t plane = ny * nx;
+    const ptrdiff_t top = nz - 1;
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const ptrdiff_t x1 = x0 + ROW_PART(nx);
+                const ptrdiff_t with_neighbour = x1 < nx ? x1 : nx - 1;
+                const ptrdiff_t k_below = z > 0 ? z - 1 : 0;
+                struct faces f = {
+                    .here = level_of(dzt, dzw, z, top, plane),
+                    .under = level_of(dzt, dzw, k_below, top, plane),
+                    .next = 1,
+                    .below = z > 0 ? plane : 0,
+                    .from_below = z > 0 ? dzw[k_below] / dzw[z] : 0,
+                    .is_top = z == top,
+                };
+                face_row(u, maskU, maskW, u_wgrid, row + x0, row + with_neighbour, f);
+                last_faces(u, maskU, u_wgrid, row + with_neighbour, row + x1, f.here);
+                f.next = nx;
+                if (y < ny - 1)
+                    face_row(v, maskV, maskW, v_wgrid, row + x0, row + x1, f);
+                else
+                    last_faces(v, maskV, v_wgrid, row + x0, row + x1, f.here);
+            }
+}
+
+static void VARIANT(vertical_velocity)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t plane = ny * nx;
+
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = within(part, y > 0, 1, nx);
+            const ptrdiff_t south = y > 0;
+            const real per_dy = 1 / (cost[y] * dyt[y]);
+            const real north = cosu[y] * per_dy, from_south = cosu[y - south] * per_dy;
+
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                const ptrdiff_t row = k * plane + y * nx;
+                const ptrdiff_t below = k > 0 ? plane : 0;
+                const real has_below = k > 0;
+                zero_outside(w_wgrid + row, part, inside);
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = row + x;
+                    const real divergence =
+                        (u_wgrid[i] - u_wgrid[i - 1]) / (cost[y] * dxt[x]) +
+                        (north * v_wgrid[i] - from_south * v_wgrid[i - south * nx]);
+                    w_wgrid[i] = has_below * w_wgrid[i - below] - dzw[k] * divergence;
+                }
+            }
+        }
+}
+
+void VARIANT(velocities_on_wgrid)(const struct kernel_call *call)
+{
+    VARIANT(lateral_velocities)(call);
+    VARIANT(vertical_velocity)(call);
+}

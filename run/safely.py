@@ -1,0 +1,80 @@
+"""What scripts here have in common: files that are written as a whole, and text from outside that no
+terminal obeys. miniapp's own are miniapp/common/replace.c and printable.c."""
+
+import contextlib
+import errno
+import os
+import re
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+# Control characters, separators of lines, and what turns the direction of text.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+NO_UTF8 = re.compile("[\ud800-\udfff]")  # Python's way to keep bytes of names
+
+
+def printable(text):
+    """On one line, whatever a file or what stands in it is called."""
+    text = OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
+    return NO_UTF8.sub(lambda found: f"\\x{ord(found[0]) & 0xff:02x}", text)
+
+
+class Printable:
+    """A stream to which only printable text goes; the breaks of lines stay."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        return self.stream.write("\n".join(map(printable, text.split("\n"))))
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+def print_safely():
+    """From here on, for all that this process prints."""
+    sys.stdout, sys.stderr = Printable(sys.stdout), Printable(sys.stderr)
+
+
+def check_replaceable(place):
+    """The mode that the new file will have."""
+    if not place.exists():
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+    mode = place.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is there and no regular file")
+    if not os.access(place, os.W_OK) or not mode & 0o222:  # root may write to any
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    return stat.S_IMODE(mode)
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """A name to write to, which takes the place of the path when all went well: old or new, never
+    half. A link stays, and what it points to is replaced; its mode stays, too."""
+    name = None
+    try:
+        place = Path(os.path.realpath(path))
+        mode = check_replaceable(place)
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=".writing-", suffix=place.suffix)
+        os.close(handle)
+        yield Path(name)
+        with open(name, "rb") as file:
+            os.fsync(file.fileno())
+        os.chmod(name, mode)
+        os.replace(name, place)
+        name = None
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        if name:
+            with contextlib.suppress(OSError):
+                os.unlink(name)

@@ -1,0 +1,38 @@
+"""What can be switched in kernels, each way, against their references."""
+
+import itertools
+
+import pytest
+
+import fields
+from test_kernels import OCEANS, check
+
+ON_OFF = (0, 1)
+SWITCHES = {
+    "tke": {"enable_tke_hor_diffusion": ON_OFF, "enable_tke_superbee_advection": ON_OFF,
+            "enable_tke_upwind_advection": ON_OFF},
+    "tke_forcing": {"enable_eke": ON_OFF, "enable_store_cabbeling_heat": ON_OFF},
+    "tke_diffusivities": {"tke_mxl_choice": (1, 2), "enable_kappaH_profile": ON_OFF,
+                          "enable_Prandtl_tke": ON_OFF},
+    "density": {"clamp_enthalpy": ON_OFF},
+}
+# at values that are no defaults, so that each shows
+NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
+           "Prandtl_tke0": 7.0}
+CASES = [(name, dict(zip(switches, values))) for name, switches in SWITCHES.items()
+         for values in itertools.product(*switches.values())]
+
+
+@pytest.mark.parametrize("ocean_name", ["odd", "two levels", "one level"])
+@pytest.mark.parametrize("name, chosen", CASES, ids=lambda case: str(case).replace(" ", ""))
+def test_each_way(miniapp, device, name, chosen, ocean_name, tmp_path):
+    kernel = next(kernel for kernel in miniapp.kernels if kernel.name == name)
+    values, settings = fields.make(**OCEANS[ocean_name])
+    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings | NUMBERS | chosen, device)
+
+
+def test_all_switches_are_tested(miniapp):
+    """All settings of kernels that enable something."""
+    switches = {setting for kernel in miniapp.kernels for setting in kernel.settings
+                if setting.startswith(("enable_", "clamp_")) or setting.endswith("_choice")}
+    assert switches == {setting for chosen in SWITCHES.values() for setting in chosen}
