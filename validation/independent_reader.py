@@ -477,8 +477,10 @@ class Reader:
     def check_levels(self, fields):
         if self.find("zt") is None:
             zw = self.given("zw", fields)
-            if zw is not None and ((np.diff(zw) <= 0).any() or (zw > 0).any()):
-                raise Refused("zw does not rise from level to level up to the surface")
+            if zw is not None:
+                if (np.diff(zw) <= 0).any() or (zw > 0).any():
+                    raise Refused("zw does not rise from level to level up to the surface")
+                self.check_thickness(fields, zw)
             return
         zt = self.field("zt")
         if (np.diff(zt) <= 0).any() or (zt > 0).any():
@@ -494,6 +496,13 @@ class Reader:
         zw = self.given("zw", fields)
         if zw is not None and ((zw <= zt).any() or (zw[:-1] >= zt[1:]).any()):
             raise Refused("zw does not lie between levels of zt")
+        if zw is not None:
+            self.check_thickness(fields, zw)
+
+    def check_thickness(self, fields, zw):
+        dzt = self.given("dzt", fields)
+        if dzt is not None:
+            check_alike("dzt", dzt[1:], np.diff(zw), "zw")
 
     def check_distances(self, fields):
         for distance, width in (("dxu", "dxt"), ("dyu", "dyt")):

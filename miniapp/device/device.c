@@ -56,7 +56,7 @@ static void prepare_llvm(void)
     module_path("miniapp-libcuda.so", path);
     if (!dlopen(path, RTLD_NOW))
         return;
-    /* a thread takes one point, not a 3,200th of a block's share: see docs/gpus.md */
+    /* as many blocks as the points need, where the runtime's most are 3,200: docs/gpus.md */
     setenv("LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", "false", 0);
     driver_spin();
 }

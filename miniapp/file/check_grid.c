@@ -59,8 +59,8 @@ enum miniapp_status check_pressure(struct miniapp_input *input, const double *p)
     return status;
 }
 
-/* A W point is the upper face of its T cell: it lies between two T points. */
-enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw)
+/* A W point is the upper face of its T cell: it lies between two T points, */
+static enum miniapp_status check_between(struct miniapp_input *input, const double *zw)
 {
     double *zt;
     enum miniapp_status status = read_other(input, FIELD_zt, &zt);
@@ -71,6 +71,22 @@ enum miniapp_status check_upper_faces(struct miniapp_input *input, const double 
                           input->path, place_in_file(input, FIELD_zw, k), zw[k], zt[k], above);
     }
     free(zt);
+    return status;
+}
+
+/* and as far from the next as its cell is thick. */
+enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw)
+{
+    double *dzt = NULL;
+    enum miniapp_status status = check_between(input, zw);
+    if (!status)
+        status = read_other(input, FIELD_dzt, &dzt);
+    for (size_t k = 1; dzt && k < input->grid.nz && !status; k++)
+        if (!are_alike(dzt[k], zw[k] - zw[k - 1]))
+            status = fail(MINIAPP_INPUT, "%s: %s is %g, but '%s' goes from %g to %g there",
+                          input->path, place_in_file(input, FIELD_dzt, k), dzt[k],
+                          name_in_file(input, FIELD_zw), zw[k - 1], zw[k]);
+    free(dzt);
     return status;
 }
 

@@ -38,12 +38,14 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
     return MINIAPP_DONE;
 }
 
-/* Heights that fall come from the surface, where they are plausible at all. */
+/* Heights that fall come from the surface, where they are plausible at all. Those of upper faces
+ * are compared with other lines, which may only be read when the direction is known. */
 static enum miniapp_status find_by_heights(struct miniapp_input *input, enum field_id id)
 {
     double *height = NULL;
     size_t broken;
-    enum miniapp_status status = read_field(input, id, &height);
+    enum miniapp_status status =
+        id == FIELD_zw ? read_raw(input, id, &height) : read_field(input, id, &height);
     if (status)
         return status;
     const int direction = direction_of(height, input->grid.nz, &broken);

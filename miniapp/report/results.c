@@ -108,13 +108,13 @@ static bool same_run(const struct check *a, const struct check *b)
 
 const struct check *results_uncompared(const struct results *results)
 {
-    const struct check *const end = results->checks + results->check_count;
-    for (const struct check *check = results->checks; check < end; check++) {
+    for (size_t i = 0; i < results->check_count; i++) {
         size_t compared = 0;
-        for (const struct check *other = results->checks; other < end; other++)
-            compared += same_run(check, other) ? other->verdict.compared : 0;
+        for (size_t k = 0; k < results->check_count; k++)
+            if (same_run(&results->checks[i], &results->checks[k]))
+                compared += results->checks[k].verdict.compared;
         if (compared == 0)
-            return check;
+            return &results->checks[i];
     }
     return NULL;
 }

@@ -90,6 +90,20 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                 }
             }
 
+            /* The depth of a column is the sum of its cells. It is summed in the Prandtl number,
+             * the lowest of which is made last. */
+            for (ptrdiff_t k = top; k >= 0 && !grows; k--) {
+                const ptrdiff_t above = k < top ? plane : 0;
+                ALONG_X
+                for (ptrdiff_t x = x0; x < x1; x++) {
+                    const ptrdiff_t i = k * plane + row + x;
+                    const real from_above = k < top ? Prandtlnumber[i + above] : 0;
+                    const ptrdiff_t deepest = kbot[row + x] - 1;
+                    const bool wet = deepest >= 0 && k >= deepest;
+                    Prandtlnumber[i] = from_above + (wet ? dzt[k] : 0);
+                }
+            }
+
             /* The surface bounds only what lies below it. */
             for (ptrdiff_t k = 0; k < nz && grows; k++) {
                 const ptrdiff_t below = k > 0 ? plane : 0;
@@ -102,7 +116,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                 }
             }
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
+            for (ptrdiff_t k = top; k >= 0; k--) {
                 const struct diffusivities d = {
                     .c_k = c_k,
                     .kappaM_min = kappaM_min,
@@ -119,10 +133,8 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                     const ptrdiff_t i = k * plane + row + x;
                     real length = mxl[i];
                     if (!grows) {
-                        const ptrdiff_t deepest = kbot[row + x] - 1;
-                        const ptrdiff_t bottom = deepest > 0 ? deepest : 0;
-                        const real floor = deepest >= 0 ? zw[bottom] - dzt[bottom] : 0;
-                        length = smaller(smaller(length, from_surface), zw[k] - floor);
+                        const real depth = Prandtlnumber[row + x];
+                        length = smaller(smaller(length, from_surface), depth + zw[k]);
                     }
                     length = larger(mxl_min, length);
                     const struct mixing m = mixing(&d, length, sqrttke[i], Nsqr[i], K_diss_v[i]);
