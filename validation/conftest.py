@@ -80,6 +80,7 @@ class Program:
         self.path = Path(path).resolve()
         self.offload = offload
         self.is_sanitized = b"__asan_init" in self.path.read_bytes()
+        self.is_gcc = bool(re.search(r"^compiler +GNU", self.run("--version").stdout, re.MULTILINE))
         self.kernels = parse_kernels(self.run("--list-kernels").stdout)
         self.ocean = [kernel for kernel in self.kernels if not kernel.calibration]  # "all"
         self.devices = self.find_devices()

@@ -512,6 +512,13 @@ def test_resume_with_ceilings_that_it_lacks(miniapp, small, tmp_path):
     assert "1 rows were there already" in text and "then" in text
 
 
+def test_resume_with_another_kernel(miniapp, small, tmp_path):
+    """What it reads of the file's settings does not make it another run."""
+    path = tmp_path / "results.json"
+    miniapp.passes(small, "--resume", path, "-k", "eos")
+    assert len(miniapp.json(small, "--resume", path, "-k", "tke")["results"]) == 2
+
+
 def test_resume_with_another_device(miniapp, small, tmp_path):
     """A speedup is of one run."""
     if "gpu" not in miniapp.devices:

@@ -46,7 +46,8 @@ def test_the_clamp_counts(density):
 
 
 def test_neighbours_do_not_count(miniapp, density, tmp_path):
-    """The loop of a row with some fresh water is another one; its points get the same bits."""
+    """The loop of a row with some fresh water is another one. Its points get the same bits, but by GCC,
+    which chooses for each loop anew what it contracts."""
     values, settings = fields.make(**OCEANS["odd"], eq_of_state_type=5)
     first, second = tmp_path / "a.out.h5", tmp_path / "b.out.h5"
     miniapp.passes("-k", "density", "-o", first, write(tmp_path / "a.h5", values, settings, halo=2))
@@ -58,7 +59,9 @@ def test_neighbours_do_not_count(miniapp, density, tmp_path):
         if output.name == "Nsqr":  # sees the level above
             same[:-1] &= same[1:]
             same[-1] = same[-2]
-        assert np.array_equal(read(first, output.name)[same], read(second, output.name)[same])
+        before, after = read(first, output.name)[same], read(second, output.name)[same]
+        allowed = 1e-14 * np.abs(before).max() if miniapp.is_gcc else 0
+        assert np.abs(after - before).max() <= allowed, output.name
 
 
 def program_outputs(miniapp, path, values, settings):

@@ -52,6 +52,7 @@ def fuzz(folder, program, kernels=KERNELS):
 @pytest.mark.parametrize("program", [
     "exit 0", "echo 'miniapp: warning: made up' >&2", "echo 'miniapp: in.h5: damaged' >&2; exit 3",
     "echo 'miniapp: warning: made up' >&2; echo 'miniapp: 1 of 2 differ' >&2; exit 1",
+    "echo 'miniapp: in.h5: one' >&2; echo 'miniapp: in.h5: two' >&2; exit 3",
     "echo '*** stack smashing detected ***: terminated' >&2; "
     "echo 'miniapp: in.h5: a damaged file: the HDF5 library crashed while it read it' >&2; exit 3"])
 def test_what_passes(tmp_path, program):
@@ -64,7 +65,7 @@ def test_what_passes(tmp_path, program):
 @pytest.mark.parametrize("program", [
     "exit 3", "printf 'miniapp: no newline' >&2; exit 3", "kill -SEGV $$", "exit 4",
     "echo 'HDF5-DIAG: error' >&2; echo 'miniapp: in.h5: damaged' >&2; exit 3",
-    "echo 'miniapp: one' >&2; echo 'miniapp: two' >&2; exit 3", "echo 'HDF5-DIAG: error' >&2"])
+    "echo 'miniapp: one' >&2; echo 'two' >&2; exit 3", "echo 'HDF5-DIAG: error' >&2"])
 def test_what_fails(tmp_path, program):
     done = fuzz(tmp_path, program)
     assert done.returncode == MISMATCH, done

@@ -79,7 +79,8 @@ def check_all_steps(miniapp, tmp_path, env=None):
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
     executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
-    (tmp_path / "run" / "peers").symlink_to(SCRIPT.parent / "peers")
+    for name in ("peers", "safely.py"):
+        (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o",
                      tmp_path / "out", script=tmp_path / "run" / "gpu-check", env=env)
     assert done.returncode == DONE, done

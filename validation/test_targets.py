@@ -25,7 +25,8 @@ def targets(miniapp):
 def test_device_by_its_kind(miniapp, targets, small):
     kind = targets[0].partition(":")[0]
     if "gpu" in miniapp.devices:
-        miniapp.passes("-k", "eos", "-d", kind, "-d", f"{kind}:0", small)
+        miniapp.passes("-k", "eos", "-d", kind, small)
+        miniapp.passes("-k", "eos", "-d", kind, "-d", f"{kind}:0", small, warning="given already")
     else:
         miniapp.fails(DEVICE, f"'{kind}' cannot be used: the runtime finds 0 devices that this "
                       f"build's {','.join(targets)} code fits", small, "-d", kind)

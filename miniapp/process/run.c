@@ -9,6 +9,7 @@
 #include "stop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,6 +77,14 @@ static bool is_read(const struct options *options, const struct miniapp_setting 
     return false;
 }
 
+static bool is_possible(const struct miniapp_setting *setting, double value)
+{
+    double least, most;
+    miniapp_setting_range(setting, &least, &most);
+    return value >= least && value <= most &&
+           (!miniapp_setting_is_whole(setting) || value == floor(value));
+}
+
 /* The command line's settings, else the file's, else the defaults; those that the kernels read
  * have to be in their ranges. */
 static enum miniapp_status choose_settings(struct run *run)
@@ -87,9 +96,13 @@ static enum miniapp_status choose_settings(struct run *run)
         double value;
         if (options->is_set[i] && !is_read(options, setting))
             warn("--set %s: none of the kernels reads it", name);
-        if (options->is_set[i] || !is_read(options, setting) ||
-            !miniapp_input_setting(run->input, setting, &value))
+        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
             continue;
+        if (!is_read(options, setting)) { /* its value is told, but need not be right */
+            if (is_possible(setting, value))
+                miniapp_settings_set(run->options.settings, name, value);
+            continue;
+        }
         const enum miniapp_status status =
             options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
         if (status)

@@ -101,9 +101,9 @@ static void list_usable(FILE *stream, const char *text, const struct miniapp_dev
     enum { POINTS = 1 << 20 };
     int blocks, threads;
     miniapp_device_geometry(device, POINTS, &blocks, &threads);
-    print_line(stream,
-            "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
-            miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
+    print_line(
+        stream, "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
+        miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
 }
 
 /* A line for a device; false, and why, where none has that number. */

@@ -122,7 +122,6 @@ static void VARIANT(vertical_velocity)(const struct kernel_call *call)
             for (ptrdiff_t k = 0; k < nz; k++) {
                 const ptrdiff_t row = k * plane + y * nx;
                 const ptrdiff_t below = k > 0 ? plane : 0;
-                const real has_below = k > 0;
                 zero_outside(w_wgrid + row, part, inside);
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
@@ -130,7 +129,8 @@ static void VARIANT(vertical_velocity)(const struct kernel_call *call)
                     const real divergence =
                         (u_wgrid[i] - u_wgrid[i - 1]) / (cost[y] * dxt[x]) +
                         (north * v_wgrid[i] - from_south * v_wgrid[i - south * nx]);
-                    w_wgrid[i] = has_below * w_wgrid[i - below] - dzw[k] * divergence;
+                    const real from_below = k > 0 ? w_wgrid[i - below] : 0;
+                    w_wgrid[i] = from_below - dzw[k] * divergence;
                 }
             }
         }
