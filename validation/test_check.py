@@ -10,21 +10,8 @@ import pytest
 
 import fields
 from conftest import DONE, GRID, INPUT, OUTPUT, QUICK, USAGE, read, write
-from test_reading import HALO, channel, closed, faces, zeros_on_land
-
-
-@pytest.fixture(scope="module")
-def basin():
-    """A closed ocean without ghosts."""
-    values, settings = fields.make(12, 9, 6, seed=5)
-    values |= faces(values["maskT"], cyclic=False, halo=0)
-    return zeros_on_land({name: value for name, value in values.items()
-                          if name not in ("sample", "factor_a", "factor_b")}), settings
-
-
-@pytest.fixture
-def plain(tmp_path, basin):
-    return write(tmp_path / "plain.h5", *basin, halo=0)
+# basin and plain are fixtures, which the tests name as arguments.
+from test_reading import HALO, basin, channel, closed, faces, plain  # pylint: disable=unused-import
 
 
 def edit(path, name, change):
