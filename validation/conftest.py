@@ -13,6 +13,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import h5py
@@ -234,7 +235,14 @@ def program_of(config):
     return config.miniapp_program
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
+    # Whoever starts beside this run closes pytest's common folder, through which the tests that run
+    # as nobody have to come: this run has one of its own.
+    if not config.option.basetemp:
+        folder = tempfile.TemporaryDirectory(prefix="miniapp-pytest-")
+        config.add_cleanup(folder.cleanup)
+        config.option.basetemp = Path(folder.name) / "tests"
     # A shell lets what runs in the background ignore some signals, nohup another; what tests start
     # would ignore them as well.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
