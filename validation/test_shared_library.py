@@ -26,7 +26,7 @@ from peers.library import (  # noqa: E402  pylint: disable=wrong-import-position
 
 HEADERS = "".join(header.read_text() for header in
                   sorted((HERE.parent / "include/miniapp").glob("*.h")))
-PROTOTYPE = re.compile(r"^MINIAPP_API ([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
+PROTOTYPE = re.compile(r"^(?!typedef)([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,20 @@
 /*
- * Marks what the shared library shows, and makes it C for C++. Everything else in it is hidden.
+ * What stands between MINIAPP_BEGIN and MINIAPP_END the shared library shows, and it is C for C++.
+ * Everything else in the library is hidden.
  */
 #ifndef MINIAPP_API_H
 #define MINIAPP_API_H
 
-#define MINIAPP_API __attribute__((visibility("default")))
-
 #ifdef __cplusplus
-#define MINIAPP_BEGIN extern "C" {
-#define MINIAPP_END }
+#define MINIAPP_BEGIN                                                                              \
+    _Pragma("GCC visibility push(default)") extern "C"                                             \
+    {
+#define MINIAPP_END                                                                                \
+    }                                                                                              \
+    _Pragma("GCC visibility pop")
 #else
-#define MINIAPP_BEGIN
-#define MINIAPP_END
+#define MINIAPP_BEGIN _Pragma("GCC visibility push(default)")
+#define MINIAPP_END _Pragma("GCC visibility pop")
 #endif
 
 #endif

@@ -1,10 +1,9 @@
 /*
  * Devices: where kernels run and fields live.
  *
- * "cpu" are the host's threads. "gpu" and "gpu:N" are devices of the offload module, which is
- * loaded when the first of them is opened; "auto" is the first of them or else the cpu. A device
- * may also be named by its kind, as "nvidia", "nvidia:1", "amd" or "emulated". The module is
- * lib/miniapp-offload.so, installed by a build for GPUs beside the shared library.
+ * "cpu" are the host's threads; "gpu" and "gpu:N" are the devices of the offload module, which a
+ * build for GPUs installs beside the library; "auto" is the first of them that there is, or else
+ * the cpu. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -18,52 +17,37 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 
-/* Finds and probes a device; MINIAPP_DEVICE, with the reason, and NULL in `device`, if it cannot be
- * used. */
-MINIAPP_API enum miniapp_status miniapp_device_open(const char *name,
-                                                    struct miniapp_device **device);
+/* MINIAPP_DEVICE, with the reason, where the device cannot be used. */
+enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **);
 
-/* Frees a device. The states on it have to be freed before. NULL is allowed. */
-MINIAPP_API void miniapp_device_close(struct miniapp_device *device);
+/* The states on a device have to be freed before it. */
+void miniapp_device_close(struct miniapp_device *);
 
-/* "cpu" or "gpu:N" */
-MINIAPP_API const char *miniapp_device_label(const struct miniapp_device *device);
+const char *miniapp_device_label(const struct miniapp_device *); /* "cpu", "gpu:0" */
+const char *miniapp_device_kind(const struct miniapp_device *);  /* "host", "nvidia", "emulated" */
+const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200" */
 
-/* The hardware: "NVIDIA H200" */
-MINIAPP_API const char *miniapp_device_name(const struct miniapp_device *device);
+/* Whether its fields take the host's memory, as those of an emulated device do. */
+bool miniapp_device_takes_host_memory(const struct miniapp_device *);
 
-/* "host", "nvidia", "amd" or "emulated" */
-MINIAPP_API const char *miniapp_device_kind(const struct miniapp_device *device);
+/* Seconds that a call of an empty kernel takes; 0 on the host. */
+double miniapp_device_empty_call(const struct miniapp_device *);
 
-/* Whether what it holds counts against the host's memory. An emulated device takes host memory, and
- * fields are copied to it all the same. */
-MINIAPP_API bool miniapp_device_takes_host_memory(const struct miniapp_device *device);
+/* Blocks, and threads in each, of a nest of so many points; zeros on the host. */
+void miniapp_device_geometry(const struct miniapp_device *, int points, int *blocks, int *threads);
 
-/* The seconds that one call of an empty kernel took; 0 on the host. */
-MINIAPP_API double miniapp_device_empty_call(const struct miniapp_device *device);
-
-/* How a nest of so many points runs: its blocks, and the threads in each; zeros on the host. */
-MINIAPP_API void miniapp_device_geometry(const struct miniapp_device *device, int points,
-                                         int *blocks, int *threads);
-
-/* Describes the offload device of that number, whether or not it can be used. If there is none, it
- * gives the reason and returns false. */
-MINIAPP_API bool miniapp_device_describe(int number, char *text, size_t size);
+/* Describes GPU `number`, usable or not. If there is none: the reason, and false. */
+bool miniapp_device_describe(int number, char *text, size_t size);
 
 /* ---- the host ---- */
 
-/* The number of CPUs that the process may use, by its affinity and its control group's quota; the
- * number of threads that kernels run on; and a way to set it, where 0 means OMP_NUM_THREADS or else
- * all of the CPUs. */
-MINIAPP_API int miniapp_host_cpus(void);
-MINIAPP_API int miniapp_host_threads(void);
-MINIAPP_API void miniapp_host_set_threads(int threads);
+int miniapp_host_cpus(void);                /* that the process may use */
+int miniapp_host_threads(void);             /* that kernels run on */
+void miniapp_host_set_threads(int threads); /* 0: OMP_NUM_THREADS, or else a thread for each CPU */
+const char *miniapp_host_processor(void);
 
-/* The processor's model. */
-MINIAPP_API const char *miniapp_host_processor(void);
-
-/* Bytes of memory that are left to the process, and what limits them, such as "the machine has". */
-MINIAPP_API double miniapp_host_memory(const char **limit);
+/* Bytes that are left to the process, and what limits them: "the machine has". */
+double miniapp_host_memory(const char **limit);
 
 MINIAPP_END
 

@@ -12,43 +12,32 @@
 
 MINIAPP_BEGIN
 
-struct miniapp_setting; /* a row of the library's table, which never moves */
+/* A row of the library's table, which never moves. `find` gives NULL where there is none. */
+struct miniapp_setting;
+size_t miniapp_setting_count(void);
+const struct miniapp_setting *miniapp_setting_at(size_t place);
+const struct miniapp_setting *miniapp_setting_find(const char *name);
 
-/* All settings, and the one of that name; NULL where there is none. */
-MINIAPP_API size_t miniapp_setting_count(void);
-MINIAPP_API const struct miniapp_setting *miniapp_setting_at(size_t place);
-MINIAPP_API const struct miniapp_setting *miniapp_setting_find(const char *name);
+const char *miniapp_setting_name(const struct miniapp_setting *);
+const char *miniapp_setting_units(const struct miniapp_setting *);
+const char *miniapp_setting_long_name(const struct miniapp_setting *);
+double miniapp_setting_default(const struct miniapp_setting *);
+bool miniapp_setting_is_whole(const struct miniapp_setting *);
+void miniapp_setting_range(const struct miniapp_setting *, double *least, double *most);
 
-MINIAPP_API const char *miniapp_setting_name(const struct miniapp_setting *setting);
-MINIAPP_API const char *miniapp_setting_units(const struct miniapp_setting *setting);
-MINIAPP_API const char *miniapp_setting_long_name(const struct miniapp_setting *setting);
-MINIAPP_API double miniapp_setting_default(const struct miniapp_setting *setting);
-MINIAPP_API bool miniapp_setting_is_whole(const struct miniapp_setting *setting);
-MINIAPP_API void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
-                                       double *most);
+/* Checks that a value is in the range, in the precision too. If not, it fails with that status and
+ * a message that begins with `where` the value comes from. */
+enum miniapp_status miniapp_setting_check(const struct miniapp_setting *, double value,
+                                          enum miniapp_precision, const char *where,
+                                          enum miniapp_status);
 
-/* Checks that a value may be set, and keeps its digits in the precision of the kernels that read
- * it. If not, it fails with `status`, and the message begins with `where`, the place that the value
- * comes from. */
-MINIAPP_API enum miniapp_status miniapp_setting_check(const struct miniapp_setting *setting,
-                                                      double value,
-                                                      enum miniapp_precision precision,
-                                                      const char *where,
-                                                      enum miniapp_status status);
-
-/* A value for each setting: the defaults at first. They are for asking what kernels cost; a state
- * has settings of its own, which miniapp_state_set_setting sets. */
+/* A value for each setting, the default at first: for asking what kernels cost. Those that a state
+ * runs with are set by miniapp_state_set_setting. */
 struct miniapp_settings;
-
-/* NULL if memory is short. */
-MINIAPP_API struct miniapp_settings *miniapp_settings_create(void);
-MINIAPP_API void miniapp_settings_free(struct miniapp_settings *settings);
-
-/* MINIAPP_USAGE where there is no setting of that name, or the value is out of its range. */
-MINIAPP_API enum miniapp_status miniapp_settings_set(struct miniapp_settings *settings,
-                                                     const char *name, double value);
-/* NAN if there is no such setting. */
-MINIAPP_API double miniapp_settings_get(const struct miniapp_settings *settings, const char *name);
+struct miniapp_settings *miniapp_settings_create(void); /* NULL if memory is short */
+void miniapp_settings_free(struct miniapp_settings *);
+enum miniapp_status miniapp_settings_set(struct miniapp_settings *, const char *name, double value);
+double miniapp_settings_get(const struct miniapp_settings *, const char *name); /* NAN: unknown */
 
 MINIAPP_END
 

@@ -2,12 +2,9 @@
  * A state: the fields of an ocean, or of a part of one, in the memory of a device, in a precision;
  * and plans, which run kernels on them.
  *
- * A state holds each field once. It knows whether the host's copy of a field and the device's are
- * current, and how many of its ghost cells on each side are; it copies and exchanges what is needed
- * and not current, and nothing else. Where the device is the host there is one copy.
- *
- * A field takes memory when it is set or bound. Beside the fields of the table a state may have
- * others of the same shape: more tracers, or other time levels.
+ * A state holds each field once, from when it is set or bound. It knows whether the host's copy,
+ * the device's and the ghosts are current, and copies and exchanges what is needed and not current,
+ * but nothing else.
  */
 #ifndef MINIAPP_STATE_H
 #define MINIAPP_STATE_H
@@ -23,131 +20,96 @@ MINIAPP_BEGIN
 
 struct miniapp_state;
 
-/* The grid has ghosts. MINIAPP_USAGE, and NULL in `state`, where it is too small or too large. */
-MINIAPP_API enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
-                                                     enum miniapp_precision precision,
-                                                     const struct miniapp_grid *grid,
-                                                     struct miniapp_state **state);
-/* Frees its fields and scratch, on the device, too; nothing frees them earlier. Its plans may only
- * be freed then. NULL is allowed. */
-MINIAPP_API void miniapp_state_free(struct miniapp_state *state);
+enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum miniapp_precision,
+                                         const struct miniapp_grid *, struct miniapp_state **);
 
-/* Says that the state is a part of an ocean: the first cell of its interior is cell (x0, y0) of the
- * interior of the whole, from 0; both grids include their ghosts. At first the state is the whole.
- * The ghosts of a part come from elsewhere: its owner sets them, and nothing here exchanges them.
- */
-MINIAPP_API enum miniapp_status miniapp_state_place(struct miniapp_state *state,
-                                                    const struct miniapp_grid *whole, size_t x0,
-                                                    size_t y0);
+/* Frees its fields and scratch, on the device, too. Its plans may only be freed afterwards. */
+void miniapp_state_free(struct miniapp_state *);
 
-/* Says whether the east of the ocean meets its west. If so, ghosts along x are copies; all others
- * are land, which no exchange changes. At first the ocean is not cyclic. */
-MINIAPP_API void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x);
+/* Makes the state a part of an ocean: its first interior cell is cell (x0, y0) of the interior of
+ * the whole. Its owner then sets its ghosts; nothing here exchanges them. */
+enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
+                                        size_t x0, size_t y0);
 
-MINIAPP_API enum miniapp_status miniapp_state_set_setting(struct miniapp_state *state,
-                                                          const char *name, double value);
+/* Whether the east meets the west, so that ghosts along x are copies. All others are land, which no
+ * exchange changes. At first nothing is cyclic. */
+void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
-MINIAPP_API const struct miniapp_device *miniapp_state_device(const struct miniapp_state *state);
-MINIAPP_API enum miniapp_precision miniapp_state_precision(const struct miniapp_state *state);
-MINIAPP_API struct miniapp_grid miniapp_state_grid(const struct miniapp_state *state);
-MINIAPP_API const struct miniapp_settings *
-miniapp_state_settings(const struct miniapp_state *state);
+enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,
+                                              double value);
+
+const struct miniapp_device *miniapp_state_device(const struct miniapp_state *);
+enum miniapp_precision miniapp_state_precision(const struct miniapp_state *);
+struct miniapp_grid miniapp_state_grid(const struct miniapp_state *);
+const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state *);
 
 /* ---- fields ---- */
 
-/* Adds a field that has the shape and type of one of the table. */
-MINIAPP_API enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
-                                                  const char *like);
+/* Copies a field, ghosts included, from or to an array of double. MINIAPP_INPUT where an element
+ * does not fit: too large for float32, not 0 or 1 in a mask, no index. */
+enum miniapp_status miniapp_state_set(struct miniapp_state *, const char *name,
+                                      const double *values);
+enum miniapp_status miniapp_state_get(struct miniapp_state *, const char *name, double *values);
+enum miniapp_status miniapp_state_get_interior(struct miniapp_state *, const char *name,
+                                               double *values);
 
-/* Whether the state has a field of that name which holds something. */
-MINIAPP_API bool miniapp_state_has(const struct miniapp_state *state, const char *name);
+/* The same of `count` elements from `first` on. One part makes the whole field count as set. */
+enum miniapp_status miniapp_state_set_part(struct miniapp_state *, const char *name, size_t first,
+                                           size_t count, const double *values);
+enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *name, size_t first,
+                                           size_t count, double *values);
 
-/* Copies all elements of a field, ghosts included, from or to an array of double; all ghosts count
- * as current then. In float32 the elements are narrowed. MINIAPP_INPUT, and nothing is changed,
- * where one does not fit: it is too large for float32, not 0 or 1 in a mask, or not whole or below
- * 0 in an index. */
-MINIAPP_API enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
-                                                  const double *values);
-MINIAPP_API enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name,
-                                                  double *values);
+/* The host's copy, as it is stored; or NULL. That of `read` is current until the state changes;
+ * that of `write` has to be filled, with its ghosts, before the state is used again. */
+const void *miniapp_state_read(struct miniapp_state *, const char *name);
+void *miniapp_state_write(struct miniapp_state *, const char *name);
 
-/* The same without the ghosts, on the grid of miniapp_grid_interior. */
-MINIAPP_API enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state,
-                                                           const char *name, double *values);
+/* Adds a field of the shape and type of another: a tracer, or a time level. */
+enum miniapp_status miniapp_state_add(struct miniapp_state *, const char *name, const char *like);
+bool miniapp_state_has(const struct miniapp_state *, const char *name); /* and it was set */
 
-/* Like set and get, for `count` elements from the one numbered `first` on. A field that held
- * nothing counts as set, with its ghosts, from the first part on. */
-MINIAPP_API enum miniapp_status miniapp_state_set_part(struct miniapp_state *state,
-                                                       const char *name, size_t first, size_t count,
-                                                       const double *values);
-MINIAPP_API enum miniapp_status miniapp_state_get_part(struct miniapp_state *state,
-                                                       const char *name, size_t first, size_t count,
-                                                       double *values);
+/* Rotates time levels without a copy: each gets what the next one holds, the last what the first
+ * held. */
+enum miniapp_status miniapp_state_rotate(struct miniapp_state *, const char *const *names,
+                                         size_t count);
 
-/* The host's copy, in the state's precision and the field's type. That of `read` is current, and
- * may be read until the state changes; that of `write` has to be filled, ghosts included, before
- * the state is used again. NULL, with a message, if there is none. */
-MINIAPP_API const void *miniapp_state_read(struct miniapp_state *state, const char *name);
-MINIAPP_API void *miniapp_state_write(struct miniapp_state *state, const char *name);
+/* Makes all ghosts of a field current; and how many of a side are. */
+enum miniapp_status miniapp_state_exchange(struct miniapp_state *, const char *name);
+int miniapp_state_ghosts(const struct miniapp_state *, const char *name, enum miniapp_side);
 
-/* Rotates time levels without a copy: each field gets what the next one holds, and the last gets
- * what the first held. Plans go by the names, too. The fields must have the same shape, and none
- * may be named twice. */
-MINIAPP_API enum miniapp_status miniapp_state_rotate(struct miniapp_state *state,
-                                                     const char *const *names, size_t count);
-
-/* Makes all ghosts of a field current. MINIAPP_USAGE where the state is a part of an ocean. */
-MINIAPP_API enum miniapp_status miniapp_state_exchange(struct miniapp_state *state,
-                                                       const char *name);
-
-/* How many ghosts on a side are current. */
-MINIAPP_API int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
-                                     enum miniapp_side side);
-
-/* Bytes that it holds in the device's memory. */
-MINIAPP_API double miniapp_state_bytes(const struct miniapp_state *state);
+double miniapp_state_bytes(const struct miniapp_state *); /* of the device's memory */
 
 /* What was copied between host and device since the state was made. */
 struct miniapp_traffic {
     double to_device_bytes, to_device_seconds;
     double from_device_bytes, from_device_seconds;
 };
-MINIAPP_API struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state);
+struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 
-/* The seconds that fields take to the device, or back, as they are: the least of some copies, by
- * way of memory that the system may page or of memory that it may not. 0 where the device is the
- * host, or there is no such memory. */
-MINIAPP_API enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state,
-                                                          const char *const *names, size_t count,
-                                                          bool to_device, bool pinned,
-                                                          double *seconds);
+/* Seconds that these fields take to the device, or from it, by memory that is pinned or not: the
+ * least of some tries. 0 on the host. */
+enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char *const *names,
+                                              size_t count, bool to_device, bool pinned,
+                                              double *seconds);
 
 /* ---- running ---- */
 
-/* A sequence bound to the fields of a state. */
+/* Runs a sequence by its name. */
+enum miniapp_status miniapp_run(struct miniapp_state *, const char *sequence);
+
+/* A sequence bound to the fields of a state, to be run often. `bindings` are NAME=OTHER,... or
+ * NULL: where the sequence has the field NAME, the plan takes the state's field OTHER. */
 struct miniapp_plan;
+enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct miniapp_sequence *,
+                                        const char *bindings, struct miniapp_plan **);
+void miniapp_plan_free(struct miniapp_plan *);
 
-/* `bindings`, which may be NULL, are NAME=OTHER, ...: where the sequence has the field NAME the
- * plan takes the state's field OTHER. MINIAPP_USAGE where it has no such field, OTHER has another
- * shape, or a kernel would write a field that another of its arguments is bound to. */
-MINIAPP_API enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
-                                                    const struct miniapp_sequence *sequence,
-                                                    const char *bindings,
-                                                    struct miniapp_plan **plan);
-MINIAPP_API void miniapp_plan_free(struct miniapp_plan *plan);
+/* MINIAPP_USAGE where a field that is read was never set, or lacks ghosts from another part. */
+enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
-/* Runs its kernels; before each, it makes current what the kernel reads. MINIAPP_USAGE if a field
- * that is read was never set, or needs ghosts from another part of the ocean. */
-MINIAPP_API enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan);
-
-/* The seconds that a step took in the last run, with the copies and exchanges before it. */
-MINIAPP_API double miniapp_plan_seconds(const struct miniapp_plan *plan, size_t step);
-
-/* Bytes of the fields that it is bound to, and of its scratch. */
-MINIAPP_API double miniapp_plan_bytes(const struct miniapp_plan *plan);
-
-/* Finds, binds and runs a sequence once. */
-MINIAPP_API enum miniapp_status miniapp_run(struct miniapp_state *state, const char *sequence);
+/* Seconds of a step in the last run, with the copies and exchanges before it. */
+double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
+double miniapp_plan_bytes(const struct miniapp_plan *); /* of its fields and its scratch */
 
 MINIAPP_END
 

@@ -1,5 +1,9 @@
 /*
  * The outcome of a call, and how a failure is reported.
+ *
+ * In all headers, a function that fails leaves NULL where it would have put what it makes, and
+ * what frees or closes takes NULL. MINIAPP_USAGE is for names that are unknown and arguments that
+ * do not fit.
  */
 #ifndef MINIAPP_STATUS_H
 #define MINIAPP_STATUS_H
@@ -9,7 +13,7 @@
 
 MINIAPP_BEGIN
 
-/* The values are also the exit codes of the program, so that a number means the same everywhere. */
+/* The values are also the exit codes of the program. */
 enum miniapp_status {
     MINIAPP_DONE = 0,     /* what was asked for is done */
     MINIAPP_MISMATCH = 1, /* a result is wrong, by its reference or as such: of the program only */
@@ -19,38 +23,30 @@ enum miniapp_status {
     MINIAPP_OUTPUT = 5,   /* an output cannot be written */
 };
 
-/* The last failure of the calling thread in one line, which names the file or field and says what
- * was expected; "" if there was none. It is safe to print: what a terminal would obey is escaped,
- * as \u001b. It stays until that thread's next failure. */
-MINIAPP_API const char *miniapp_message(void);
+/* The calling thread's last failure: its status, and one line that says what was expected, with
+ * escapes for what a terminal would obey. MINIAPP_DONE and "" where there was none. */
+enum miniapp_status miniapp_last_failure(void);
+const char *miniapp_message(void);
 
-/* Its status; MINIAPP_DONE where there was none. */
-MINIAPP_API enum miniapp_status miniapp_last_failure(void);
+/* The library prints nothing. A listener gets each failure as it happens, and each warning, with
+ * MINIAPP_DONE. NULL for none; the previous one is returned. */
+typedef void miniapp_listener(enum miniapp_status, const char *line);
+miniapp_listener *miniapp_listen(miniapp_listener *);
 
-/* A listener gets the line of each failure as it happens, and of each warning, whose status is
- * MINIAPP_DONE. The library itself prints nothing. NULL takes the listener away; the previous one
- * is returned. */
-typedef void miniapp_listener(enum miniapp_status status, const char *line);
-MINIAPP_API miniapp_listener *miniapp_listen(miniapp_listener *listener);
-
-/* Reports a failure, and returns its status, or a warning, as the library's own functions do. */
-MINIAPP_API enum miniapp_status miniapp_fail(enum miniapp_status status, const char *format, ...)
+/* Reports a failure, and returns its status, or a warning, as the library does. */
+enum miniapp_status miniapp_fail(enum miniapp_status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-MINIAPP_API void miniapp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void miniapp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Gives up what is half done, such as an output under its temporary name. For signal handlers: it
- * calls nothing that they may not call. */
-MINIAPP_API void miniapp_abandon(void);
+/* Removes an output that is half written. A signal handler may call it. */
+void miniapp_abandon(void);
 
-/* Other libraries may end the process: HDF5 crashes on some damaged files, or never returns, and an
- * offload runtime gives up if a kernel does not start. A program that owns the process may say so
- * here. Then such an end becomes one line on stderr and the exit code MINIAPP_INPUT or
- * MINIAPP_DEVICE. For this the library handles SIGABRT from the first offload device on, and
- * SIGSEGV, SIGBUS, SIGFPE and SIGPROF while it reads a file. */
-MINIAPP_API void miniapp_own_process(bool owned);
+/* HDF5 crashes on some damaged files, or never returns, and an offload runtime may end the process.
+ * For a program that says here that it owns the process, the library handles the signals, and such
+ * an end is one line on stderr and the exit code MINIAPP_INPUT or MINIAPP_DEVICE. */
+void miniapp_own_process(bool owned);
 
-/* The library's version, such as "0.2.0". */
-MINIAPP_API const char *miniapp_version(void);
+const char *miniapp_version(void); /* of the library: "0.2.0" */
 
 MINIAPP_END
 
