@@ -151,6 +151,10 @@ FIELDS = {
     "forc_tke_surface": ("yx", "f4", "m3 s-3", "", "surface flux of turbulent kinetic energy"),
     "Nsqr": ("zyx", "f4", "s-2", "square_of_brunt_vaisala_frequency_in_sea_water",
              "square of the stability frequency"),
+    "int_drhodT": ("zyx", "f4", "kg m-2 K-1", "",
+                   "derivative of density by temperature, integrated to the surface"),
+    "int_drhodS": ("zyx", "f4", "kg2 m-2 g-1", "",
+                   "derivative of density by salinity, integrated to the surface"),
     "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
     "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
             "turbulent kinetic energy (TKE) at time level tau"),
@@ -365,6 +369,11 @@ def make_stratification(g):
     steps = density_steps(g) * g["maskW"][:-1] / g["dzw"][:-1, None, None]
     nsqr = GRAVITY / RHO_0 * steps
     g["Nsqr"] = np.concatenate([nsqr, nsqr[-1:]])
+    by_salt, by_temp = gsw.enthalpy_first_derivatives(
+        g["salt"], g["temp"], g["p"][:, None, None])
+    surface = gsw.enthalpy_first_derivatives(g["salt"], g["temp"], 0)  # no dynamic enthalpy
+    for name, here, there in (("T", by_temp, surface[1]), ("S", by_salt, surface[0])):
+        g[f"int_drhod{name}"] = -RHO_0 / GRAVITY * (here - there) * g["maskT"]
 
 
 def density_steps(g):

@@ -22,6 +22,7 @@
 #define NO_AXES {MINIAPP_NO_AXIS}
 #define IP_KR_Z_Y_X {MINIAPP_IP, MINIAPP_KR, MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
 #define JP_KR_Z_Y_X {MINIAPP_JP, MINIAPP_KR, MINIAPP_Z, MINIAPP_Y, MINIAPP_X}
+#define IP_JP_KR_Y_X {MINIAPP_IP, MINIAPP_JP, MINIAPP_KR, MINIAPP_Y, MINIAPP_X}
 
 #define FIELD_ROW(name, type, ...) [FIELD_##name] = {#name, MINIAPP_##type, __VA_ARGS__},
 
@@ -385,8 +386,10 @@ double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct mi
     (void)values; /* no kernel's arguments depend on a setting so far */
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct argument *argument = &kernel->arguments[i];
-        const bool both = argument->access == MINIAPP_UPDATE || argument->access == MINIAPP_SCRATCH;
-        bytes += (both ? 2 : 1) * (double)miniapp_field_elements(&fields[argument->field], grid) *
+        const int times = argument->access == MINIAPP_SCRATCH  ? 0
+                          : argument->access == MINIAPP_UPDATE ? 2
+                                                               : 1;
+        bytes += times * (double)miniapp_field_elements(&fields[argument->field], grid) *
                  (double)miniapp_element_bytes(argument->type, precision);
     }
     return bytes;

@@ -46,6 +46,8 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= water(rng, fields, dx, unstable, constant, steep)
     fields |= velocity(rng, fields, cfl, dt_tracer)
     fields |= turbulence(rng, fields, settings, negative_tke, drain)
+    fields |= tensor(rng, fields)
+    fields |= tracers(rng, fields)
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx))}
     return fields, settings
@@ -146,6 +148,31 @@ def turbulence(rng, fields, settings, negative_tke, drain):
         "Nsqr": 10 ** rng.uniform(-7, -3, shape) * rng.choice((-1, 1), shape, p=(0.1, 0.9)),
         "K_diss_v": 10 ** rng.uniform(-10, -6, shape),
         **{name: 1e-8 * decay * rng.uniform(-1, 1, shape) for name in SOURCES_OF_TKE},
+    }
+
+
+def tensor(rng, fields):
+    """Of neutral surfaces that have nothing to do with temperature and salinity; K_33 mixes neighbours
+    in a step of a day, but not the whole column."""
+    shape = fields["maskT"].shape
+    slopes = {name: 1e-3 * rng.uniform(-1, 1, (2, 2, *shape))
+              for name in ("Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")}
+    return {"K_11": rng.uniform(50, 2000, shape), "K_22": rng.uniform(50, 2000, shape),
+            "K_33": 10 ** rng.uniform(-5, -1, shape), "K_gm": rng.uniform(200, 2000, shape), **slopes}
+
+
+def tracers(rng, fields):
+    """A tracer that is neither temperature nor salinity, and what the level taup1 holds before."""
+    shape = fields["maskT"].shape
+    depth = -fields["zt"][:, None, None]
+    return {
+        "tracer": 2 + waves(rng, shape[1:]) + 0.2 * rng.uniform(-1, 1, shape),
+        "tracer_taup1": 2 + rng.uniform(-1, 1, shape),
+        "dtracer_skew": 1e-7 * rng.uniform(-1, 1, shape),
+        "temp_taup1": fields["temp"] + 0.1 * rng.uniform(-1, 1, shape),
+        "salt_taup1": fields["salt"] + 0.01 * rng.uniform(-1, 1, shape),
+        "int_drhodT": -0.2 * depth * (1 + 0.2 * rng.uniform(-1, 1, shape)),
+        "int_drhodS": 0.8 * depth * (1 + 0.1 * rng.uniform(-1, 1, shape)),
     }
 
 

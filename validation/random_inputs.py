@@ -473,6 +473,8 @@ class Maker:
 
     def named_twice(self):
         name = self.one_of([name for name in FIELDS if FIELDS[name].standard_name])
+        if name is None:
+            return
         attributes = {"standard_name": FIELDS[name].standard_name}
         first = self.stored[name]
         first.path, first.attributes = "their_" + name, {**first.attributes, **attributes}

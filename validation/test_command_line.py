@@ -23,7 +23,8 @@ SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_is
             "kappaM_min": 0, "kappaM_max": 100, "kappaH_min": 0, "enable_kappaH_profile": 0,
             "enable_Prandtl_tke": 1, "Prandtl_tke0": 10, "enable_tke_hor_diffusion": 1,
             "enable_tke_superbee_advection": 1, "enable_tke_upwind_advection": 0, "enable_eke": 0,
-            "enable_store_cabbeling_heat": 0}
+            "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1,
+            "pyom_compatibility_mode": 1}
 
 
 # ---- numbers ----

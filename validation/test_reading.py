@@ -20,7 +20,9 @@ INSIDE = (..., slice(HALO, -HALO), slice(HALO, -HALO))
 # ---- an ocean ----
 
 def axes_of(name, value):
-    """"zyx", or a part of it."""
+    """"zyx", or a part of it; before it those that number the corners of isoneutral mixing."""
+    if value.ndim == 5:
+        return "ikzyx" if name in ("Ai_ez", "Ai_bx") else "jkzyx"
     if value.ndim > 1:
         return "zyx"[-value.ndim:]
     return {"dxt": "x", "dxu": "x", "dyt": "y", "dyu": "y", "cost": "y", "cosu": "y"}.get(name, "z")
@@ -30,14 +32,15 @@ def water_of(values, name):
     """Where a field means something."""
     if values[name].ndim == 2:
         return values["kbot"] > 0
-    return values[{"u": "maskU", "v": "maskV"}.get(name.removesuffix("_wgrid"), "maskT")] == 1
+    return values[{"u": "maskU", "v": "maskV", "K_11": "maskU", "K_22": "maskV"}.get(
+        name.removesuffix("_wgrid"), "maskT")] == 1
 
 
 def zeros_on_land(values):
-    """What land becomes when it is missing: zero, but for K_iso."""
-    values = {name: masked(values, name, 0) if name in LAND else value
-              for name, value in values.items()} | {"K_iso": values["K_iso"]}
-    return values | {"K_iso": extended(values["K_iso"], values["maskT"] == 1)}
+    """What land becomes when it is missing: zero, but what the water above has in K_iso and K_gm."""
+    zeros = {name: masked(values, name, 0) if name in LAND else value
+             for name, value in values.items()}
+    return zeros | {name: extended(values[name], values["maskT"] == 1) for name in ("K_iso", "K_gm")}
 
 
 def extended(field, wet):
@@ -108,7 +111,10 @@ def masked(values, name, fill):
 
 LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl", "forc",
         "forc_tke_surface", "tke", "tke_taup1", "dtke_taum1",
-        "u", "v", "Nsqr", "K_diss_v", *fields.SOURCES_OF_TKE]
+        "u", "v", "Nsqr", "K_diss_v", *fields.SOURCES_OF_TKE,
+        "K_gm", "K_11", "K_22", "K_33", "tracer", "tracer_taup1", "dtracer_skew", "temp_taup1",
+        "salt_taup1"]
+EVERYWHERE = {"Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "int_drhodT", "int_drhodS"}  # they mean something
 
 
 # ---- ghosts ----
@@ -206,8 +212,8 @@ def surface_first(values):
     """Turned round, as most of the world stores it."""
     result = {}
     for name, value in values.items():
-        has_z = value.ndim == 3 or name in ("zt", "zw", "p", "dzt", "dzw")
-        result[name] = value[::-1] if has_z else value
+        has_z = value.ndim >= 3 or name in ("zt", "zw", "p", "dzt", "dzw")
+        result[name] = np.flip(value, -min(value.ndim, 3)) if has_z else value
     nz = len(values["zt"])
     result["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0).astype(np.int32)
     return result
@@ -387,7 +393,7 @@ def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
 
 def test_every_field_that_has_land_is_tested_for_it(miniapp):
     """All but the masks themselves; those of one axis mean something everywhere."""
-    assert set(LAND) == {dataset.name for kernel in miniapp.ocean for dataset in kernel.reals()
+    assert set(LAND) | EVERYWHERE == {dataset.name for kernel in miniapp.ocean for dataset in kernel.reals()
                          + [optional for optional in kernel.inputs if optional.optional]
                          if dataset.axes[-2:] == ("y", "x") and not dataset.is_mask
                          and dataset.name != "kbot"}
@@ -669,11 +675,11 @@ SCALES = {"zyx": "zyx", "depth lat lon": "zyx", "zt yt xt": "zyx", "lev latitude
 
 def with_scales(path, values, names, order="zyx"):
     """Datasets in another order, with scales of those names."""
-    names = dict(zip("zyx", names))
+    names = {"i": "ip", "j": "jp", "k": "kr", **dict(zip("zyx", names))}
     with h5py.File(path, "a") as file:
         for name, value in values.items():
             axes = axes_of(name, value)
-            stored = "".join(axis for axis in order if axis in axes)
+            stored = "".join(axis for axis in "ijk" + order if axis in axes)
             del file[name]
             file[name] = value.transpose([axes.index(axis) for axis in stored])
             for place, axis in enumerate(stored):
@@ -1028,7 +1034,7 @@ def test_a_file_that_xarray_wrote(miniapp, basin, expected, tmp_path):
     xarray = pytest.importorskip("xarray")
     pytest.importorskip("netCDF4")
     values = surface_first(basin[0])
-    axes = {"z": "depth", "y": "lat", "x": "lon"}
+    axes = {"i": "ip", "j": "jp", "k": "kr", "z": "depth", "y": "lat", "x": "lon"}
     data = xarray.Dataset(attrs=basin[1])
     for name, value in values.items():
         if name in MASKS:

@@ -21,7 +21,7 @@ enum miniapp_precision { MINIAPP_FLOAT64, MINIAPP_FLOAT32, MINIAPP_PRECISIONS };
 const char *miniapp_precision_name(enum miniapp_precision); /* "float64" */
 size_t miniapp_element_bytes(enum miniapp_type, enum miniapp_precision);
 
-/* A row of the library's table, which never moves. `find` gives NULL where there is none. */
+/* A row of the library's table, which never moves. */
 struct miniapp_field;
 size_t miniapp_field_count(void);
 const struct miniapp_field *miniapp_field_at(size_t place);

@@ -50,7 +50,8 @@ bool miniapp_input_has_ghosts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
 bool miniapp_input_is_surface_first(const struct miniapp_input *);
 
-/* In words: the grid, and what was done to what was read so far, such as "unpacked". */
+/* In words: the grid, and what was done to what was read so far, such as "unpacked"; the next call
+ * changes the words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
 const char *miniapp_input_text(struct miniapp_input *);
 
@@ -69,7 +70,8 @@ struct miniapp_destination {
     bool resample;
 };
 
-/* Reads a wanted field, checks its values and puts it into each destination. */
+/* Reads a wanted field, checks its values and puts it into each destination, which becomes cyclic
+ * as the file is. Settings are the caller's to set. */
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
@@ -80,7 +82,8 @@ void miniapp_input_restore_order(const struct miniapp_input *, const struct mini
 /* Counts the cells that are water: all, where nothing in the file tells. */
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
 
-double miniapp_input_passing_bytes(const struct miniapp_input *); /* that loading takes meanwhile */
+/* Bytes of the host's memory that loading a field takes on the way. */
+double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
 

@@ -25,7 +25,7 @@ size_t miniapp_grid_points(const struct miniapp_grid *); /* or SIZE_MAX where th
 struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *);
 struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior);
 
-/* What an index of a field runs over. The last three number the triads of isoneutral mixing: each
+/* What an index of a field runs over. The last three number the corners of isoneutral mixing: each
  * selects one of the two cells that meet along x, y or z. They come before z, y, x. */
 enum miniapp_axis {
     MINIAPP_NO_AXIS,

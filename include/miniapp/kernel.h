@@ -11,7 +11,7 @@
 
 MINIAPP_BEGIN
 
-/* A row of the library's table, which never moves. `find` gives NULL where there is none. */
+/* A row of the library's table, which never moves. */
 struct miniapp_kernel;
 size_t miniapp_kernel_count(void);
 const struct miniapp_kernel *miniapp_kernel_at(size_t place);
@@ -44,7 +44,7 @@ size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t place);
 
 /* Flops of a call (a fused multiply-add counts two), and the bytes that it has to move: each
- * argument once, but what is updated or scratch twice. */
+ * argument once, what is updated twice; scratch may stay in the caches. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,

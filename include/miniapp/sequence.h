@@ -18,8 +18,9 @@ struct miniapp_sequence; /* it never moves, and is never freed */
 size_t miniapp_sequence_count(void);
 const struct miniapp_sequence *miniapp_sequence_at(size_t place);
 
-/* Finds NAME, or NAME:ARGUMENT=FIELD,... where ARGUMENT is an argument's name or that of its field:
- * "triad:b=temp" reads temp where the argument b of triad would read another field. */
+/* Finds NAME, or NAME:ARGUMENT=FIELD,... where ARGUMENT is an argument's name or that of its field,
+ * and FIELD one of the table: "triad:b=temp" reads temp where triad's b would read another field.
+ */
 enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp_sequence **);
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *);

@@ -12,7 +12,7 @@
 
 MINIAPP_BEGIN
 
-/* A row of the library's table, which never moves. `find` gives NULL where there is none. */
+/* A row of the library's table, which never moves. */
 struct miniapp_setting;
 size_t miniapp_setting_count(void);
 const struct miniapp_setting *miniapp_setting_at(size_t place);

@@ -23,11 +23,12 @@ struct miniapp_state;
 enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum miniapp_precision,
                                          const struct miniapp_grid *, struct miniapp_state **);
 
-/* Frees its fields and scratch, on the device, too. Its plans may only be freed afterwards. */
+/* Frees its fields and scratch, on the device, too. A plan may outlive it only to be freed. */
 void miniapp_state_free(struct miniapp_state *);
 
-/* Makes the state a part of an ocean: its first interior cell is cell (x0, y0) of the interior of
- * the whole. Its owner then sets its ghosts; nothing here exchanges them. */
+/* Says that the state is a part of an ocean: its first interior cell is cell (x0, y0) of the
+ * interior of the whole. Its owner then sets whole fields, ghosts included; nothing here exchanges
+ * them. */
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 
@@ -45,8 +46,9 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
 
 /* ---- fields ---- */
 
-/* Copies a field, ghosts included, from or to an array of double. MINIAPP_INPUT where an element
- * does not fit: too large for float32, not 0 or 1 in a mask, no index. */
+/* Copies a field from or to an array of double: with its ghosts, which count as current when they
+ * are set; or only the interior. MINIAPP_INPUT where an element does not fit: too large for
+ * float32, not 0 or 1 in a mask, no index. */
 enum miniapp_status miniapp_state_set(struct miniapp_state *, const char *name,
                                       const double *values);
 enum miniapp_status miniapp_state_get(struct miniapp_state *, const char *name, double *values);
@@ -59,8 +61,9 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *, const char *n
 enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *name, size_t first,
                                            size_t count, double *values);
 
-/* The host's copy, as it is stored; or NULL. That of `read` is current until the state changes;
- * that of `write` has to be filled, with its ghosts, before the state is used again. */
+/* The state's own copy on the host, as it is stored; or NULL. That of `read` is current until the
+ * state changes; that of `write` has to be filled, with its ghosts, before anything else is called.
+ */
 const void *miniapp_state_read(struct miniapp_state *, const char *name);
 void *miniapp_state_write(struct miniapp_state *, const char *name);
 
@@ -68,8 +71,8 @@ void *miniapp_state_write(struct miniapp_state *, const char *name);
 enum miniapp_status miniapp_state_add(struct miniapp_state *, const char *name, const char *like);
 bool miniapp_state_has(const struct miniapp_state *, const char *name); /* and it was set */
 
-/* Rotates time levels without a copy: each gets what the next one holds, the last what the first
- * held. */
+/* Rotates fields of one shape, the time levels, without a copy: each gets what the next one holds,
+ * the last what the first held. */
 enum miniapp_status miniapp_state_rotate(struct miniapp_state *, const char *const *names,
                                          size_t count);
 
@@ -87,14 +90,14 @@ struct miniapp_traffic {
 struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 
 /* Seconds that these fields take to the device, or from it, by memory that is pinned or not: the
- * least of some tries. 0 on the host. */
+ * least of some tries. 0 on the host, and where there is no such memory. */
 enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char *const *names,
                                               size_t count, bool to_device, bool pinned,
                                               double *seconds);
 
 /* ---- running ---- */
 
-/* Runs a sequence by its name. */
+/* Runs what miniapp_sequence_find finds, once. */
 enum miniapp_status miniapp_run(struct miniapp_state *, const char *sequence);
 
 /* A sequence bound to the fields of a state, to be run often. `bindings` are NAME=OTHER,... or

@@ -40,11 +40,11 @@ int miniapp_host_threads(void)
 
 void miniapp_host_set_threads(int threads)
 {
+    static int at_first;
+    if (!at_first)
+        at_first = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : miniapp_host_cpus();
     omp_set_dynamic(0);
-    if (threads > 0)
-        omp_set_num_threads(threads);
-    else if (!getenv("OMP_NUM_THREADS"))
-        omp_set_num_threads(miniapp_host_cpus());
+    omp_set_num_threads(threads > 0 ? threads : at_first);
 }
 
 const char *miniapp_host_processor(void)

@@ -187,7 +187,10 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output,
     written =
         written &&
         H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
-        H5LTset_attribute_string(output->file, field->name, "long_name", field->long_name) >= 0;
+        H5LTset_attribute_string(output->file, field->name, "long_name", field->long_name) >= 0 &&
+        (!field->standard_name ||
+         H5LTset_attribute_string(output->file, field->name, "standard_name",
+                                  field->standard_name) >= 0);
     const enum miniapp_status status = written ? MINIAPP_DONE : failed(output, hdf5_reason());
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         return failed(output, hdf5_reason());

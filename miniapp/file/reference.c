@@ -166,6 +166,8 @@ enum miniapp_status miniapp_reference_read(const char *path, const struct miniap
 
 void miniapp_reference_release(struct miniapp_reference *reference)
 {
+    if (!reference)
+        return;
     free(reference->values);
     reference->values = NULL;
 }

@@ -5,7 +5,8 @@
  * A description, physics/SUBJECT/NAME.kernel, says
  *
  *     KERNEL(name, subject, summary, source)  the subject is the folder
- *     FIELD(...)                              a field that no other file describes
+ *     FIELD(...)                              a field that no other file describes: its columns are
+ *                                             those of physics/ocean.fields, its axes in tables.c
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
  *     FLOPS(expression)                       a point, in terms of the settings

@@ -12,113 +12,23 @@
  *     taper = (1 + tanh((iso_slopec - |s|) / iso_dslope)) / 2
  *           = 1 / (1 + exp(2 (|s| - iso_slopec) / iso_dslope)).
  *
- * Ai_ez and Ai_nz are taper s of the four corners of each lateral face, Ai_bx and Ai_by of those of
- * each top face. They are the same corners: dTdx and dSdx have a factor maskU, so that
+ * Ai_ez and Ai_nz are taper * s of the four corners of each lateral face, Ai_bx and Ai_by of those
+ * of each top face. They are the same corners: dTdx and dSdx have a factor maskU, so that
  *
  *     Ai_bx(ip, 0, z, x) = maskW(z, x) Ai_ez(1 - ip, 1, z,     x - 1 + ip),
  *     Ai_bx(ip, 1, z, x) = maskW(z, x) Ai_ez(1 - ip, 0, z + 1, x - 1 + ip),
  *
  * and likewise along y. Hence two nests. The first visits lateral faces and computes every slope
- * and taper once, eight a point. The second visits top faces, reads taper s, and computes again
+ * and taper once, eight a point. The second visits top faces, reads taper * s, and computes again
  * the slopes that K_33 has squared, but no taper.
  *
  * On one core about two thirds of the time go into moving data, most of it the 16 slopes a point,
  * the rest into eight exponentials and 18 divisions a point.
  */
-#include "eos/expansion.h"
-#include "maths.h"
-#include "power.h"
+#include "neutral.h"
 #include "span.h"
 
-#include <stdbool.h>
-
 #define DESCRIPTIONS "mixing/isoneutral.kernel"
-
-#define EPSLN ((real)1e-20) /* the least density gradient: slopes stay finite */
-
-/* What both nests read. They gather it from locals: a target region takes pointers to device
- * memory one by one. */
-struct ocean {
-    ptrdiff_t nx, ny, nz;
-    const real *salt, *temp, *K_iso;
-    const uint8_t *maskT, *maskU, *maskV, *maskW;
-    const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
-    real drdT, drdT_by_T, drdT_by_depth, drdS; /* of equations of state 1 to 4, at THETA_0 */
-    real taper_rate, taper_offset;             /* taper = 1 / (1 + 2^(rate |s| - offset)) */
-    real K_iso_steep;
-};
-
-/* A level. Where it has no neighbour the offset is 0, the level itself, so that differences are 0
- * and nothing is read outside. */
-struct level {
-    ptrdiff_t below, above; /* offsets to the neighbours */
-    real depth, drdT;
-    real dzw_below, dzw_above;
-    real per_dzw_below, per_dzw_above;
-    real per_4_dzt;
-    real has_below;
-};
-
-INLINED struct level level(const struct ocean *o, ptrdiff_t z)
-{
-    const ptrdiff_t below = z > 0;
-    const ptrdiff_t above = z < o->nz - 1;
-    const real depth = magnitude(o->zt[z]);
-    return (struct level){
-        .below = below * o->ny * o->nx,
-        .above = above * o->ny * o->nx,
-        .depth = depth,
-        .drdT = o->drdT + o->drdT_by_depth * depth,
-        .dzw_below = below * o->dzw[z - below],
-        .dzw_above = o->dzw[z],
-        .per_dzw_below = 1 / o->dzw[z - below],
-        .per_dzw_above = 1 / o->dzw[z],
-        .per_4_dzt = 1 / (4 * o->dzt[z]),
-        .has_below = below,
-    };
-}
-
-/* At a T cell; 0 on land. */
-INLINED struct expansion expansion(const struct ocean *o, const struct level *l, ptrdiff_t i,
-                                   bool teos)
-{
-    const real maskT = o->maskT[i];
-    const real t = o->temp[i];
-    struct expansion r = {l->drdT + o->drdT_by_T * (t - (real)THETA_0), o->drdS};
-    if (teos)
-        r = teos10_expansion(o->salt[i], t, l->depth);
-    return (struct expansion){maskT * r.drdT, maskT * r.drdS};
-}
-
-/* The difference of density between two cells. */
-INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptrdiff_t to)
-{
-    return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
-}
-
-/* What the corners of a T cell share. The slope of one is drodx per_drodz. */
-struct cell {
-    struct expansion r;
-    real per_drodz_below, per_drodz_above;
-};
-
-INLINED real per_drodz(real drodz)
-{
-    return 1 / larger(EPSLN, EPSLN - drodz);
-}
-
-/* The lowest cell has no corners below it, so the slopes there are 0. */
-INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
-{
-    const struct expansion r = expansion(o, l, i, teos);
-    const ptrdiff_t below = i - l->below;
-    const ptrdiff_t above = i + l->above;
-    return (struct cell){
-        r,
-        l->has_below * per_drodz(o->maskW[below] * l->per_dzw_below * drho(o, r, below, i)),
-        per_drodz(o->maskW[i] * l->per_dzw_above * drho(o, r, i, above)),
-    };
-}
 
 /* East or north. */
 struct direction {
@@ -134,12 +44,12 @@ INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
     return (2 * ip + kr) * (o->nz * o->ny * o->nx);
 }
 
-/* A corner of a lateral face: stores taper s, returns its diffusivity. */
+/* A corner of a lateral face: stores taper * s, returns its diffusivity. */
 INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *Ai)
 {
-    const real taper = 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
-    *Ai = taper * s;
-    return larger(o->K_iso_steep, diffloc * taper);
+    const real t = taper(o, s);
+    *Ai = t * s;
+    return larger(o->K_iso_steep, diffloc * t);
 }
 
 /* The face between cell i, which is `here`, and the next cell, which is `there`. */
@@ -180,7 +90,7 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
 }
 
 /*
- * A corner of the top face of cell i: stores taper s, returns taper s^2 times the distance that
+ * A corner of the top face of cell i: stores taper * s, returns taper * s^2 times the distance that
  * dTdx is divided by, with which K_33 weights it. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
@@ -232,9 +142,7 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
     const real drdT_by_depth = linear.drdT_by_depth, drdS = linear.drdS;
 
-    /* exp(2 (|s| - iso_slopec) / iso_dslope) as a power of 2 */
-    const double log2_e = 1.4426950408889634074;
-    const double rate = 2 * log2_e / iso_dslope;
+    const double rate = rate_of_taper(iso_dslope);
     const real taper_rate = (real)rate;
     const real taper_offset = (real)(rate * iso_slopec);
 

@@ -1,0 +1,68 @@
+/*
+ * Isoneutral diffusion of a tracer, from the tensor and slopes that the kernel `isoneutral` stores.
+ * First what is explicit in time, by the fluxes of tracer_fluxes.h at time level tau; then the
+ * vertical part, K_33, implicitly: a tridiagonal system a column,
+ *
+ *     tracer_taup1' = tracer_taup1 + dt_tracer (div F + d/dz K_33 d tracer_taup1'/dz);
+ *
+ * and last dtracer_skew, what the kernel `isoneutral_skew` has made of the same tracer. On land and
+ * below the bottom K_33 is 0, so that the system there is x = what tracer_taup1 held before.
+ */
+#include "span.h"
+#include "tracer_fluxes.h"
+#include "tridiagonal.h"
+
+#define DESCRIPTIONS "mixing/isoneutral_diffusion.kernel"
+
+void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t level = ny * nx;
+    const ptrdiff_t top = nz - 1;
+
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const struct tensor g = {nx,    ny,    nz,    K_iso, K_11,  K_22, Ai_ez, Ai_nz,
+                                     Ai_bx, Ai_by, maskU, maskV, maskW, dxt,  dxu,   dyt,
+                                     dyu,   dzt,   cost,  cosu,  1,     1};
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
+                                              MINIAPP_HALO, nx - MINIAPP_HALO);
+
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                const ptrdiff_t below = k > 0 ? level : 0;
+                const real through_floor = k > 0 ? dt_tracer / (dzw[k - 1] * dzt[k]) : 0;
+                const real through_top = k < top ? dt_tracer / (dzw[k] * dzt[k]) : 0;
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = (k * ny + y) * nx + x;
+                    const real tendency =
+                        maskT[i] * divergence(&g, tracer, cell_at(nx, ny, nz, k, y, x));
+                    const real a = -through_floor * K_33[i - below];
+                    const real c = -through_top * K_33[i];
+                    const struct tridiagonal_row here = {a, 1 - a - c, c,
+                                                         tracer_taup1[i] + dt_tracer * tendency};
+                    const struct reduced_row under = {k > 0 ? solution[i - below] : 0,
+                                                      k > 0 ? tracer_taup1[i - below] : 0};
+                    const struct reduced_row reduced = eliminate(here, under);
+                    solution[i] = reduced.c;
+                    tracer_taup1[i] = reduced.d;
+                }
+            }
+
+            /* What is solved takes the place of c', because the level below needs it without the
+             * skew diffusion. */
+            for (ptrdiff_t k = top; k >= 0; k--) {
+                const ptrdiff_t above = k < top ? level : 0;
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = (k * ny + y) * nx + x;
+                    const struct reduced_row reduced = {solution[i], tracer_taup1[i]};
+                    solution[i] = substitute(reduced, k < top ? solution[i + above] : 0);
+                    tracer_taup1[i] = solution[i] + dt_tracer * dtracer_skew[i];
+                }
+            }
+        }
+}

@@ -1,0 +1,535 @@
+/*
+ * Isoneutral mixing of temperature and salinity in one pass: tensor, isoneutral and skew diffusion,
+ * and the column solve. It is what `isoneutral`, `isoneutral_skew` and `isoneutral_diffusion` do in
+ * steps (isoneutral_steps.sequence), but no slope is stored: each is computed at its lateral face,
+ * and gives there all that it gives to the fluxes of both tracers, to the faces below and above,
+ * and to K_33. isoneutral_mixing.h has the formulas. Where enable_conserve_energy is set, the same
+ * pass finds what the mixing dissipates.
+ *
+ * There are two drivers, because no nest of independent points could be both. On the host a thread
+ * marches through its rows from south to north, and in a row from the bottom up, whole rows of x at
+ * a time. A face is computed once: western faces lie in a row of memory, southern ones in a plane
+ * of (z, x) that the row before has left. On a GPU a thread has a column, and computes all four
+ * faces of a cell.
+ */
+#include "isoneutral_mixing.h"
+#include "span.h"
+
+#if !defined(PHYSICS_OFFLOAD)
+#include <omp.h>
+#endif
+
+#define DESCRIPTIONS "mixing/isoneutral_mixing.kernel"
+
+#define MIXING                                                                                     \
+    {.o = {.nx = nx,                                                                               \
+           .ny = ny,                                                                               \
+           .nz = nz,                                                                               \
+           .salt = salt,                                                                           \
+           .temp = temp,                                                                           \
+           .K_iso = K_iso,                                                                         \
+           .maskT = maskT,                                                                         \
+           .maskU = maskU,                                                                         \
+           .maskV = maskV,                                                                         \
+           .maskW = maskW,                                                                         \
+           .zt = zt,                                                                               \
+           .dxt = dxt,                                                                             \
+           .dxu = dxu,                                                                             \
+           .dyt = dyt,                                                                             \
+           .dyu = dyu,                                                                             \
+           .dzt = dzt,                                                                             \
+           .dzw = dzw,                                                                             \
+           .cost = cost,                                                                           \
+           .cosu = cosu,                                                                           \
+           .drdT = drdT,                                                                           \
+           .drdT_by_T = drdT_by_T,                                                                 \
+           .drdT_by_depth = drdT_by_depth,                                                         \
+           .drdS = drdS,                                                                           \
+           .taper_rate = taper_rate,                                                               \
+           .taper_offset = taper_offset,                                                           \
+           .K_iso_steep = K_iso_steep},                                                            \
+     .K_gm = K_gm,                                                                                 \
+     .int_drhodT = int_drhodT,                                                                     \
+     .int_drhodS = int_drhodS,                                                                     \
+     .kbot = kbot,                                                                                 \
+     .dt = dt_tracer,                                                                              \
+     .diagonal = pyom_compatibility_mode}
+
+/* What is written. */
+struct results {
+    real *temp, *salt, *P_diss_iso, *P_diss_skew;
+};
+
+/* The losses of a level that are explicit in time, by its faces and those of the level above. */
+INLINED void put_losses(const struct mixing *m, struct results r, ptrdiff_t k, ptrdiff_t i,
+                        const struct lateral *here, const struct lateral *above,
+                        const struct ceiling *top, bool is_surface)
+{
+    if (is_surface) {
+        r.P_diss_iso[i] = surface_loss(m, k, i, here->loss_iso);
+        r.P_diss_skew[i] = surface_loss(m, k, i, here->loss_skew);
+    } else {
+        r.P_diss_iso[i] = explicit_loss(m, k, i, here->loss_iso, above->loss_iso, top->iso);
+        r.P_diss_skew[i] = explicit_loss(m, k, i, here->loss_skew, above->loss_skew, top->skew);
+    }
+}
+
+#if defined(PHYSICS_OFFLOAD)
+
+/* ---- columns ---- */
+
+INLINED struct face face_at(const struct mixing *m, const struct level *l, ptrdiff_t i,
+                            ptrdiff_t next, real per_dx, bool teos)
+{
+    return face(m, l, i, next, per_dx, cell(&m->o, l, i, teos), cell(&m->o, l, i + next, teos));
+}
+
+INLINED struct lateral lateral_at(const struct mixing *m, ptrdiff_t k, ptrdiff_t y, ptrdiff_t x,
+                                  bool teos, bool dissipates)
+{
+    const struct ocean *const o = &m->o;
+    const struct level l = level(o, k);
+    const ptrdiff_t nx = o->nx, i = (k * o->ny + y) * nx + x;
+    struct lateral lateral = {0};
+    ROLLED
+    for (int n = 0; n < 4; n++) {
+        const bool is_ahead = n % 2, in_x = n < 2;
+        struct side side = in_x ? side_in_x(o, y, x, is_ahead) : side_in_y(o, y, is_ahead);
+        const ptrdiff_t first = is_ahead ? i : i + side.to;
+        const real open = in_x ? o->maskU[first] : o->maskV[first];
+        side.face = face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
+        add_side(m, &lateral, i, side, dissipates);
+    }
+    return lateral;
+}
+
+/* `scratch` is four fields: c', what skew diffusion adds to both tracers, and K_33. */
+INLINED void mix_column(const struct mixing *m, struct results r, real *scratch, ptrdiff_t y,
+                        ptrdiff_t x, bool teos, bool dissipates)
+{
+    const struct ocean *const o = &m->o;
+    const ptrdiff_t plane = o->ny * o->nx, points = o->nz * plane, column = y * o->nx + x;
+    struct lateral below = {0};
+    struct ceiling floor = CLOSED;
+    struct reduced reduced = {0};
+    for (ptrdiff_t k = 0; k <= o->nz; k++) {
+        const bool is_surface = k == o->nz;
+        const ptrdiff_t i = (k - 1) * plane + column;
+        struct lateral here = {0};
+        if (!is_surface)
+            here = lateral_at(m, k, y, x, teos, dissipates);
+        if (k > 0) {
+            const struct ceiling top = is_surface ? CLOSED : ceiling(m, i, below.above, here.below);
+            const struct pair taup1 = {r.temp[i], r.salt[i]};
+            reduced = eliminate(m, k - 1, i, taup1, &below, floor, top, reduced.c, reduced.d);
+            r.temp[i] = reduced.d.T;
+            r.salt[i] = reduced.d.S;
+            scratch[i] = reduced.c;
+            scratch[points + i] = reduced.skew.T;
+            scratch[2 * points + i] = reduced.skew.S;
+            scratch[3 * points + i] = top.K_33;
+            if (dissipates)
+                put_losses(m, r, k - 1, i, &below, &here, &top, is_surface);
+            floor = top;
+        }
+        below = here;
+    }
+    struct pair solved = {0, 0};
+    for (ptrdiff_t k = o->nz - 1; k >= 0; k--) {
+        const ptrdiff_t i = k * plane + column;
+        const struct pair d = {r.temp[i], r.salt[i]};
+        const struct pair now = plus(d, -scratch[i], solved);
+        if (dissipates && k < o->nz - 1)
+            r.P_diss_iso[i] += implicit_loss(m, k, i, scratch[3 * points + i], now, solved);
+        r.temp[i] = now.T + scratch[points + i];
+        r.salt[i] = now.S + scratch[2 * points + i];
+        solved = now;
+    }
+}
+
+#else
+
+/* ---- rows ---- */
+
+/*
+ * The memory of a chunk of rows, in rows of nx and planes of nz rows. Planes come in two sets, one
+ * for the row at hand and one for the row before or after: which is which changes from row to row.
+ */
+enum {
+    FACE_ROWS = 12,
+    CELL_ROWS = 4,
+    SET_PLANES = FACE_ROWS + CELL_ROWS, /* northern faces, and cells */
+    COLUMN_PLANES = 4,                  /* c', skew diffusion of both tracers, K_33 */
+    LEVEL_ROWS = 14,                    /* of the level below: see struct carried */
+    ROWS = FACE_ROWS + LEVEL_ROWS + 1,  /* eastern faces, the level below, and zeros */
+};
+
+struct chunk {
+    real *set[2];  /* SET_PLANES */
+    real *column;  /* COLUMN_PLANES */
+    real *east;    /* FACE_ROWS: the eastern faces of the level at hand */
+    real *carried; /* LEVEL_ROWS */
+    real *zeros;   /* one row: c' beneath the bottom */
+};
+
+/* Values of a point in rows that lie `stride` apart. */
+INLINED void put_cell(real *to, ptrdiff_t stride, struct cell c)
+{
+    to[0] = c.r.drdT;
+    to[stride] = c.r.drdS;
+    to[2 * stride] = c.per_drodz_below;
+    to[3 * stride] = c.per_drodz_above;
+}
+
+INLINED struct cell get_cell(const real *from, ptrdiff_t stride)
+{
+    return (struct cell){{from[0], from[stride]}, from[2 * stride], from[3 * stride]};
+}
+
+INLINED void put_face(real *to, ptrdiff_t stride, struct face f)
+{
+    const real values[FACE_ROWS] = {f.iso.T,         f.iso.S,         f.skew.T,
+                                    f.skew.S,        f.here_below.s,  f.here_below.s2,
+                                    f.next_below.s,  f.next_below.s2, f.here_above.s,
+                                    f.here_above.s2, f.next_above.s,  f.next_above.s2};
+    UNROLL
+    for (int n = 0; n < FACE_ROWS; n++)
+        to[n * stride] = values[n];
+}
+
+INLINED struct face get_face(const real *from, ptrdiff_t stride)
+{
+    return (struct face){
+        .iso = {from[0], from[stride]},
+        .skew = {from[2 * stride], from[3 * stride]},
+        .here_below = {from[4 * stride], from[5 * stride]},
+        .next_below = {from[6 * stride], from[7 * stride]},
+        .here_above = {from[8 * stride], from[9 * stride]},
+        .next_above = {from[10 * stride], from[11 * stride]},
+    };
+}
+
+/* What a level leaves for the one above it: what it got from its faces, but for what these gave to
+ * the face below, and what goes through its floor. */
+struct carried {
+    struct lateral lateral;
+    struct ceiling floor;
+};
+
+INLINED void put_carried(real *to, ptrdiff_t stride, struct carried c)
+{
+    const struct lateral *const l = &c.lateral;
+    const struct ceiling *const f = &c.floor;
+    const real values[LEVEL_ROWS] = {l->iso.T,   l->iso.S,   l->skew.T,   l->skew.S,   l->above.T,
+                                     l->above.S, l->above.K, f->iso.T,    f->iso.S,    f->skew.T,
+                                     f->skew.S,  f->K_33,    l->loss_iso, l->loss_skew};
+    UNROLL
+    for (int n = 0; n < LEVEL_ROWS; n++)
+        to[n * stride] = values[n];
+}
+
+INLINED struct carried get_carried(const real *from, ptrdiff_t stride)
+{
+    return (struct carried){
+        .lateral = {.iso = {from[0], from[stride]},
+                    .skew = {from[2 * stride], from[3 * stride]},
+                    .above = {from[4 * stride], from[5 * stride], from[6 * stride]},
+                    .loss_iso = from[12 * stride],
+                    .loss_skew = from[13 * stride]},
+        .floor = {{from[7 * stride], from[8 * stride]},
+                  {from[9 * stride], from[10 * stride]},
+                  from[11 * stride]},
+    };
+}
+
+/* Functions of a row are called, not inlined: the first row of a chunk gets its southern faces from
+ * the same instructions as any other row, so that results do not show where chunks begin. */
+#define OF_ROW static __attribute__((noinline))
+
+OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                  real *cells, ptrdiff_t stride, bool teos)
+{
+    const struct mixing mixing = *m;
+    const struct level here = *l;
+    if (teos) {
+        ALONG_X
+        for (ptrdiff_t x = 1; x < mixing.o.nx - 1; x++)
+            put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, true));
+    } else {
+        ALONG_X
+        for (ptrdiff_t x = 1; x < mixing.o.nx - 1; x++)
+            put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, false));
+    }
+}
+
+OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                   ptrdiff_t y, const real *cells, ptrdiff_t stride, real *faces)
+{
+    const struct mixing mixing = *m;
+    const struct level here = *l;
+    const ptrdiff_t nx = mixing.o.nx;
+    const uint8_t *const maskU = mixing.o.maskU + row;
+    const real *const dxu = mixing.o.dxu;
+    const real cost = mixing.o.cost[y];
+    ALONG_X
+    for (ptrdiff_t x = 1; x < nx - 2; x++)
+        put_face(faces + x, nx,
+                 face(&mixing, &here, row + x, 1, maskU[x] / (dxu[x] * cost),
+                      get_cell(cells + x, stride), get_cell(cells + x + 1, stride)));
+}
+
+OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
+                                    ptrdiff_t y, const real *cells, const real *next_cells,
+                                    ptrdiff_t stride, real *faces)
+{
+    const struct mixing mixing = *m;
+    const struct level here = *l;
+    const ptrdiff_t nx = mixing.o.nx;
+    const uint8_t *const maskV = mixing.o.maskV + row;
+    const real per_dyu = 1 / mixing.o.dyu[y];
+    ALONG_X
+    for (ptrdiff_t x = 2; x < nx - 2; x++)
+        put_face(faces + x, stride,
+                 face(&mixing, &here, row + x, nx, maskV[x] * per_dyu, get_cell(cells + x, stride),
+                      get_cell(next_cells + x, stride)));
+}
+
+/* The rows that a level needs; those of planes lie `stride` apart, the others nx. */
+struct level_rows {
+    const real *south, *north, *east;
+    real *carried;
+    real *column;        /* of the level below the one at hand */
+    const real *c_below; /* c' of the level below that, `deeper` away, or nothing at the bottom */
+    ptrdiff_t deeper;
+};
+
+INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, ptrdiff_t stride,
+                                  ptrdiff_t i, ptrdiff_t y, ptrdiff_t x, bool dissipates)
+{
+    struct side west = side_in_x(&m->o, y, x, false), east = side_in_x(&m->o, y, x, true);
+    struct side south = side_in_y(&m->o, y, false), north = side_in_y(&m->o, y, true);
+    west.face = get_face(rows.east + x - 1, m->o.nx);
+    east.face = get_face(rows.east + x, m->o.nx);
+    south.face = get_face(rows.south + x, stride);
+    north.face = get_face(rows.north + x, stride);
+    struct lateral lateral = {0};
+    add_side(m, &lateral, i, west, dissipates);
+    add_side(m, &lateral, i, east, dissipates);
+    add_side(m, &lateral, i, south, dissipates);
+    add_side(m, &lateral, i, north, dissipates);
+    return lateral;
+}
+
+/*
+ * Level k takes its four faces, which completes the level below: it is eliminated. `is_first`:
+ * there is none below. `is_last`: k is above the surface, and has no faces.
+ */
+INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows,
+                     ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool is_first, bool is_last,
+                     bool dissipates)
+{
+    const struct mixing mixing = *m;
+    const ptrdiff_t nx = mixing.o.nx, plane = nx * mixing.o.ny;
+    ALONG_X
+    for (ptrdiff_t x = 2; x < nx - 2; x++) {
+        const ptrdiff_t i = k * plane + y * nx + x, j = i - plane;
+        struct carried next = {0};
+        if (!is_last)
+            next.lateral = lateral_of(&mixing, rows, stride, i, y, x, dissipates);
+        if (!is_first) {
+            const struct carried c = get_carried(rows.carried + x, nx);
+            const struct lateral *const below = &c.lateral;
+            const struct ceiling top =
+                is_last ? CLOSED : ceiling(&mixing, j, below->above, next.lateral.below);
+            const struct pair taup1 = {r.temp[j], r.salt[j]};
+            const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
+            const struct reduced reduced =
+                eliminate(&mixing, k - 1, j, taup1, below, c.floor, top, rows.c_below[x], d);
+            r.temp[j] = reduced.d.T;
+            r.salt[j] = reduced.d.S;
+            rows.column[x] = reduced.c;
+            rows.column[stride + x] = reduced.skew.T;
+            rows.column[2 * stride + x] = reduced.skew.S;
+            rows.column[3 * stride + x] = top.K_33;
+            if (dissipates)
+                put_losses(&mixing, r, k - 1, j, below, &next.lateral, &top, is_last);
+            next.floor = top;
+        }
+        if (!is_last)
+            put_carried(rows.carried + x, nx, next);
+    }
+}
+
+OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, struct level_rows rows,
+                                  ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool dissipates)
+{
+    const bool is_first = k == 0, is_last = k == m->o.nz;
+    if (is_first && dissipates)
+        advance(m, r, rows, stride, k, y, true, false, true);
+    else if (is_first)
+        advance(m, r, rows, stride, k, y, true, false, false);
+    else if (is_last && dissipates)
+        advance(m, r, rows, stride, k, y, false, true, true);
+    else if (is_last)
+        advance(m, r, rows, stride, k, y, false, true, false);
+    else if (dissipates)
+        advance(m, r, rows, stride, k, y, false, false, true);
+    else
+        advance(m, r, rows, stride, k, y, false, false, false);
+}
+
+/* The column solve's way down: what is solved takes the place of skew diffusion. */
+INLINED void substitute(const struct mixing *m, struct results r, real *column, ptrdiff_t stride,
+                        ptrdiff_t k, ptrdiff_t row, bool is_top, bool dissipates)
+{
+    const struct mixing mixing = *m;
+    const ptrdiff_t nx = mixing.o.nx;
+    real *const solved_T = column + stride, *const solved_S = column + 2 * stride;
+    ALONG_X
+    for (ptrdiff_t x = 2; x < nx - 2; x++) {
+        const ptrdiff_t i = row + x;
+        const struct pair above = {is_top ? 0 : solved_T[nx + x], is_top ? 0 : solved_S[nx + x]};
+        const struct pair d = {r.temp[i], r.salt[i]};
+        const struct pair now = plus(d, -column[x], above);
+        if (dissipates && !is_top)
+            r.P_diss_iso[i] += implicit_loss(&mixing, k, i, column[3 * stride + x], now, above);
+        r.temp[i] = now.T + solved_T[x];
+        r.salt[i] = now.S + solved_S[x];
+        solved_T[x] = now.T;
+        solved_S[x] = now.S;
+    }
+}
+
+OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real *column,
+                                 ptrdiff_t stride, ptrdiff_t k, ptrdiff_t row, bool dissipates)
+{
+    if (k == m->o.nz - 1)
+        substitute(m, r, column, stride, k, row, true, false);
+    else if (dissipates)
+        substitute(m, r, column, stride, k, row, false, true);
+    else
+        substitute(m, r, column, stride, k, row, false, false);
+}
+
+/* Row y, whose cells and southern faces are there. `here` is its set; the other one has the
+ * southern faces, and gets the cells of the next row, whose set it is. */
+static void mix_row(const struct mixing *m, struct results r, const struct chunk *chunk, int here,
+                    ptrdiff_t y, bool teos, bool dissipates)
+{
+    const ptrdiff_t nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    real *const cells = chunk->set[here] + FACE_ROWS * stride;
+    real *const next_cells = chunk->set[!here] + FACE_ROWS * stride;
+    for (ptrdiff_t k = 0; k <= nz; k++) {
+        const ptrdiff_t at = k * nx, row = (k * ny + y) * nx;
+        const struct level_rows rows = {
+            .south = chunk->set[!here] + at,
+            .north = chunk->set[here] + at,
+            .east = chunk->east,
+            .carried = chunk->carried,
+            .column = chunk->column + at - nx,
+            .c_below = k > 1 ? chunk->column + at - 2 * nx : chunk->zeros,
+            .deeper = k > 1 ? ny * nx : 0,
+        };
+        if (k < nz) {
+            const struct level l = level(&m->o, k);
+            VARIANT(cells_of_row)(m, &l, row + nx, next_cells + at, stride, teos);
+            VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->east);
+            VARIANT(northern_faces)(m, &l, row, y, cells + at, next_cells + at, stride,
+                                    chunk->set[here] + at);
+        }
+        VARIANT(level_of_row)(m, r, rows, stride, k, y, dissipates);
+    }
+    for (ptrdiff_t k = nz - 1; k >= 0; k--)
+        VARIANT(solve_level)(m, r, chunk->column + k * nx, stride, k, (k * ny + y) * nx,
+                             dissipates);
+}
+
+/* The rows [begin, end). What the first of them needs of the row before is computed again here. */
+static void mix_rows(const struct mixing *m, struct results r, const struct chunk *chunk,
+                     ptrdiff_t begin, ptrdiff_t end, bool teos, bool dissipates)
+{
+    const ptrdiff_t nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    real *const cells = chunk->set[0] + FACE_ROWS * stride;
+    real *const cells_before = chunk->set[1] + FACE_ROWS * stride;
+    for (ptrdiff_t x = 0; x < nx; x++)
+        chunk->zeros[x] = 0;
+    for (ptrdiff_t k = 0; k < nz && begin < end; k++) {
+        const struct level l = level(&m->o, k);
+        const ptrdiff_t row = (k * ny + begin) * nx, at = k * nx;
+        VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
+        VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
+        VARIANT(northern_faces)(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
+                                chunk->set[1] + at);
+    }
+    for (ptrdiff_t y = begin; y < end; y++)
+        mix_row(m, r, chunk, (y - begin) % 2, y, teos, dissipates);
+}
+
+/* How many chunks the rows are cut into: one for each thread, as long as the scratch has room for
+ * the memory of each. It has where a chunk has five rows, and no grid has fewer. */
+static ptrdiff_t chunks_of(ptrdiff_t ny)
+{
+    const ptrdiff_t threads = omp_get_max_threads(), most = ny / 5;
+    return threads < most ? threads : most;
+}
+
+#endif
+
+void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const struct linear_expansion linear = linear_expansion(eq_of_state_type);
+    const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
+    const real drdT_by_depth = linear.drdT_by_depth, drdS = linear.drdS;
+    const double rate = rate_of_taper(iso_dslope);
+    const real taper_rate = (real)rate;
+    const real taper_offset = (real)(rate * iso_slopec);
+
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const bool dissipates = enable_conserve_energy && y >= 2 && y < ny - 2;
+                zero_outside(P_diss_iso + row, part, within(part, dissipates, 2, nx - 2));
+                zero_outside(P_diss_skew + row, part, within(part, dissipates, 2, nx - 2));
+            }
+
+#if defined(PHYSICS_OFFLOAD)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const struct mixing m = MIXING;
+            const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
+            const struct span inside =
+                within((struct span){x0, x0 + ROW_PART(nx)}, y >= 2 && y < ny - 2, 2, nx - 2);
+            ALONG_X
+            for (ptrdiff_t x = inside.begin; x < inside.end; x++)
+                mix_column(&m, r, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
+        }
+#else
+    const struct mixing m = MIXING;
+    const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
+    const ptrdiff_t chunks = chunks_of(ny), first = 2, count_of_rows = ny - 4;
+    _Pragma("omp parallel for schedule(static, 1)") for (ptrdiff_t c = 0; c < chunks; c++)
+    {
+        const ptrdiff_t plane = nz * nx;
+        real *const set = planes + c * (SET_PLANES + COLUMN_PLANES) * plane;
+        real *const row = rows + c * ROWS * nx;
+        const struct chunk chunk = {
+            .set = {set, more_planes + c * SET_PLANES * plane},
+            .column = set + SET_PLANES * plane,
+            .east = row,
+            .carried = row + FACE_ROWS * nx,
+            .zeros = row + (FACE_ROWS + LEVEL_ROWS) * nx,
+        };
+        mix_rows(&m, r, &chunk, first + c * count_of_rows / chunks,
+                 first + (c + 1) * count_of_rows / chunks, eq_of_state_type == 5,
+                 enable_conserve_energy);
+    }
+#endif
+}

@@ -1,0 +1,268 @@
+/*
+ * The formulas of isoneutral mixing in one pass, for both drivers of isoneutral_mixing.c: a lateral
+ * face, what the four faces of a cell give it, the face between two levels, and a level of the
+ * column solve. The slopes of corners live no longer than the face that they belong to.
+ */
+#ifndef ISONEUTRAL_MIXING_H
+#define ISONEUTRAL_MIXING_H
+
+#include "neutral.h"
+
+struct mixing {
+    struct ocean o;
+    const real *K_gm, *int_drhodT, *int_drhodS;
+    const int32_t *kbot;
+    real dt;
+    real diagonal; /* 1 where K_11 and K_22 act in skew diffusion */
+};
+
+/* Of temperature and of salinity. */
+struct pair {
+    real T, S;
+};
+
+INLINED struct pair plus(struct pair a, real factor, struct pair b)
+{
+    return (struct pair){a.T + factor * b.T, a.S + factor * b.S};
+}
+
+INLINED struct pair difference(const real *T, const real *S, ptrdiff_t from, ptrdiff_t to)
+{
+    return (struct pair){T[to] - T[from], S[to] - S[from]};
+}
+
+/* ---- lateral faces ---- */
+
+/* taper * s and taper * s^2. */
+struct corner {
+    real s, s2;
+};
+
+/* The fluxes through a face by isoneutral and by skew diffusion, and its corners: those of the cell
+ * here and of the next one, with the faces below and above them. */
+struct face {
+    struct pair iso, skew;
+    struct corner here_below, next_below, here_above, next_above;
+};
+
+/* A corner, and its part of K_11 or K_22. */
+struct tapered {
+    struct corner corner;
+    real K;
+};
+
+INLINED struct tapered tapered(const struct ocean *o, real s, real K_iso)
+{
+    const real t = taper(o, s);
+    return (struct tapered){{t * s, t * s * s}, larger(o->K_iso_steep, K_iso * t)};
+}
+
+/* The mean of the four cells about a lateral face and the level below. */
+INLINED real mean_of_four(const real *K, ptrdiff_t i, ptrdiff_t j, ptrdiff_t below)
+{
+    return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
+}
+
+/* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed.
+ * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
+ * act in both fluxes, so twice, as here where pyom_compatibility_mode is set. */
+INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_t i, ptrdiff_t next,
+                         real per_dx, struct cell here, struct cell there)
+{
+    const struct ocean *const o = &m->o;
+    const real *const T = o->temp, *const S = o->salt;
+    const ptrdiff_t j = i + next;
+    const struct pair d = difference(T, S, i, j);
+    const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
+    const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
+    const real K_iso = mean_of_four(o->K_iso, i, j, l->below);
+    const real K_gm = mean_of_four(m->K_gm, i, j, l->below);
+    const struct tapered a = tapered(o, drodx_here * here.per_drodz_below, K_iso);
+    const struct tapered b = tapered(o, drodx_there * there.per_drodz_below, K_iso);
+    const struct tapered c = tapered(o, drodx_here * here.per_drodz_above, K_iso);
+    const struct tapered e = tapered(o, drodx_there * there.per_drodz_above, K_iso);
+    const real K =
+        per_dx * l->per_4_dzt * (l->dzw_below * (a.K + b.K) + l->dzw_above * (c.K + e.K));
+
+    const struct pair lateral = {K * d.T, K * d.S};
+    const struct pair in_skew = {m->diagonal * lateral.T, m->diagonal * lateral.S};
+    struct pair sloping = {0, 0};
+    sloping = plus(sloping, a.corner.s, difference(T, S, i - l->below, i));
+    sloping = plus(sloping, b.corner.s, difference(T, S, j - l->below, j));
+    sloping = plus(sloping, c.corner.s, difference(T, S, i, i + l->above));
+    sloping = plus(sloping, e.corner.s, difference(T, S, j, j + l->above));
+    return (struct face){
+        .iso = plus(lateral, K_iso * l->per_4_dzt, sloping),
+        .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
+        .here_below = a.corner,
+        .next_below = b.corner,
+        .here_above = c.corner,
+        .next_above = e.corner,
+    };
+}
+
+/* ---- what a cell gets from its four faces ---- */
+
+/* Sums over the corners of an upper face, without the diffusivity: what it multiplies in the
+ * fluxes of temperature and salinity, and in K_33. */
+struct sums {
+    real T, S, K;
+};
+
+struct lateral {
+    struct pair iso, skew;    /* tendencies by lateral fluxes */
+    struct sums below, above; /* what the cell's corners add to the faces below and above it */
+    real loss_iso, loss_skew; /* the dissipation by lateral fluxes */
+};
+
+/* A face as its cell sees it. */
+struct side {
+    struct face face;
+    ptrdiff_t to;  /* the offset to the cell beyond it */
+    bool is_ahead; /* east or north */
+    real weight;   /* its length over four times the cell's area */
+    real distance; /* of the cells, as gradients have it */
+};
+
+INLINED real along(struct pair a, struct pair b)
+{
+    return a.T * b.T + a.S * b.S;
+}
+
+INLINED void add_corner(struct sums *sums, const struct side *side, struct corner corner,
+                        struct pair d)
+{
+    const real s = side->weight * corner.s;
+    sums->T += s * d.T;
+    sums->S += s * d.S;
+    sums->K += side->weight * side->distance * corner.s2;
+}
+
+/* The cell has one half of what a face's fluxes lose by the gradient of dynamic enthalpy. */
+INLINED void add_side(const struct mixing *m, struct lateral *l, ptrdiff_t i, struct side side,
+                      bool dissipates)
+{
+    const struct ocean *const o = &m->o;
+    const struct face *const f = &side.face;
+    const ptrdiff_t from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
+    const struct pair d = difference(o->temp, o->salt, from, to);
+    const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
+    l->iso = plus(l->iso, outwards, f->iso);
+    l->skew = plus(l->skew, outwards, f->skew);
+    add_corner(&l->below, &side, side.is_ahead ? f->here_below : f->next_below, d);
+    add_corner(&l->above, &side, side.is_ahead ? f->here_above : f->next_above, d);
+    if (dissipates) {
+        const struct pair X = difference(m->int_drhodT, m->int_drhodS, from, to);
+        const real half = (real)(2 * GRAVITY / RHO_0) * side.weight;
+        l->loss_iso += half * along(X, f->iso);
+        l->loss_skew += half * along(X, f->skew);
+    }
+}
+
+/* The four sides of a cell, without their faces. */
+INLINED struct side side_in_x(const struct ocean *o, ptrdiff_t y, ptrdiff_t x, bool is_ahead)
+{
+    return (struct side){.to = is_ahead ? 1 : -1,
+                         .is_ahead = is_ahead,
+                         .weight = 1 / (4 * o->dxt[x] * o->cost[y]),
+                         .distance = o->cost[y] * o->dxu[x - !is_ahead]};
+}
+
+INLINED struct side side_in_y(const struct ocean *o, ptrdiff_t y, bool is_ahead)
+{
+    return (struct side){.to = is_ahead ? o->nx : -o->nx,
+                         .is_ahead = is_ahead,
+                         .weight = o->cosu[y - !is_ahead] / (4 * o->dyt[y] * o->cost[y]),
+                         .distance = o->dyu[y - !is_ahead]};
+}
+
+/* ---- between levels ---- */
+
+/* The upper face of a cell: the fluxes that are explicit in time, and K_33. */
+struct ceiling {
+    struct pair iso, skew;
+    real K_33;
+};
+
+#define CLOSED ((struct ceiling){{0, 0}, {0, 0}, 0})
+
+INLINED struct ceiling ceiling(const struct mixing *m, ptrdiff_t i, struct sums lower,
+                               struct sums upper)
+{
+    const real mask = m->o.maskW[i];
+    const real K_iso = mask * m->o.K_iso[i], K_gm = mask * m->K_gm[i];
+    const real T = lower.T + upper.T, S = lower.S + upper.S;
+    return (struct ceiling){
+        {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
+}
+
+/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which have one matrix, and what skew
+ * diffusion adds to the solution. */
+struct reduced {
+    real c;
+    struct pair d, skew;
+};
+
+/* The level k: its right-hand side, and its elimination by the level below. */
+INLINED struct reduced eliminate(const struct mixing *m, ptrdiff_t k, ptrdiff_t i,
+                                 struct pair taup1, const struct lateral *l, struct ceiling floor,
+                                 struct ceiling top, real c_below, struct pair d_below)
+{
+    const ptrdiff_t below = k > 0;
+    const real per_dzt = 1 / m->o.dzt[k];
+    const real a = -m->dt * per_dzt / m->o.dzw[k - below] * floor.K_33;
+    const real c = -m->dt * per_dzt / m->o.dzw[k] * top.K_33;
+    const real step = m->dt * m->o.maskT[i];
+    const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
+    const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
+    const struct pair right = plus(plus(taup1, step, iso), -a, d_below);
+    const real per_pivot = 1 / (1 - a - c - a * c_below);
+    return (struct reduced){
+        .c = c * per_pivot,
+        .d = {right.T * per_pivot, right.S * per_pivot},
+        .skew = {step * skew.T, step * skew.S},
+    };
+}
+
+/* ---- dissipation ---- */
+
+/* What mixing by a flux through an upper face takes from dynamic enthalpy, which has the gradient
+ * of `m->int_drhodT` and `m->int_drhodS`. */
+INLINED real vertical_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, struct pair flux)
+{
+    const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->o.ny * m->o.nx);
+    return (real)(GRAVITY / RHO_0) / m->o.dzw[k] * along(X, flux);
+}
+
+/* The dissipation at the upper face of a cell, so far as it is explicit in time: the mean of both
+ * cells' lateral losses, in the lowest water with the half of its own that lies below it; and the
+ * loss by the flux through the face. */
+INLINED real explicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real lower, real upper,
+                           struct pair flux)
+{
+    const ptrdiff_t plane = m->o.ny * m->o.nx;
+    const ptrdiff_t lowest = m->kbot[i - k * plane] - 1;
+    const real is_wet = lowest >= 0 && k >= lowest;
+    const real is_lowest = lowest >= 0 && k == lowest;
+    const real beneath = m->o.dzw[k > 0 ? k - 1 : 0] / m->o.dzw[k];
+    return (real)0.5 * (is_wet * (lower + upper) + is_lowest * beneath * lower) +
+           vertical_loss(m, k, i, flux);
+}
+
+/* The same at the surface. */
+INLINED real surface_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real own)
+{
+    const real is_wet = m->kbot[i - k * m->o.ny * m->o.nx] > 0;
+    return is_wet * own;
+}
+
+/* And by the part of the flux through an upper face that the column solve makes. */
+INLINED real implicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real K_33,
+                           struct pair lower, struct pair upper)
+{
+    const real factor = K_33 / m->o.dzw[k];
+    const struct pair rise = plus(upper, -1, lower);
+    return vertical_loss(m, k, i, (struct pair){factor * rise.T, factor * rise.S});
+}
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * Skew diffusion of a tracer (the advection by eddies of Gent and McWilliams, as Griffies 1998
+ * writes it): its tendency, from the slopes that the kernel `isoneutral` stores. tracer_fluxes.h
+ * has the fluxes.
+ */
+#include "span.h"
+#include "tracer_fluxes.h"
+
+#define DESCRIPTIONS "mixing/isoneutral_skew.kernel"
+
+void VARIANT(isoneutral_skew)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    SLABS(z0, z1, nz, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const struct tensor g = {nx,    ny,
+                                         nz,    K_gm,
+                                         K_11,  K_22,
+                                         Ai_ez, Ai_nz,
+                                         Ai_bx, Ai_by,
+                                         maskU, maskV,
+                                         maskW, dxt,
+                                         dxu,   dyt,
+                                         dyu,   dzt,
+                                         cost,  cosu,
+                                         -1,    pyom_compatibility_mode};
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
+                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                const ptrdiff_t row = (z * ny + y) * nx;
+                zero_outside(dtracer_skew + row, part, inside);
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++)
+                    dtracer_skew[row + x] =
+                        maskT[row + x] * divergence(&g, tracer, cell_at(nx, ny, nz, z, y, x));
+            }
+}

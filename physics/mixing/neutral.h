@@ -1,0 +1,113 @@
+/*
+ * The slopes of neutral surfaces at the corners of a cell, after Griffies et al. (1998) as in
+ * Veros. isoneutral.c says what a corner is, and how its slope and taper are defined.
+ */
+#ifndef NEUTRAL_H
+#define NEUTRAL_H
+
+#include "eos/expansion.h"
+#include "maths.h"
+#include "power.h"
+
+#include <stdbool.h>
+
+#define EPSLN ((real)1e-20) /* the least density gradient: slopes stay finite */
+
+/* What slopes are made of. A nest gathers it from locals: a target region takes pointers to device
+ * memory one by one. */
+struct ocean {
+    ptrdiff_t nx, ny, nz;
+    const real *salt, *temp, *K_iso;
+    const uint8_t *maskT, *maskU, *maskV, *maskW;
+    const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
+    real drdT, drdT_by_T, drdT_by_depth, drdS; /* of equations of state 1 to 4, at THETA_0 */
+    real taper_rate, taper_offset;             /* taper = 1 / (1 + 2^(rate |s| - offset)) */
+    real K_iso_steep;
+};
+
+/* A level. Where it has no neighbour the offset is 0, the level itself, so that differences are 0
+ * and nothing is read outside. */
+struct level {
+    ptrdiff_t below, above; /* offsets to the neighbours */
+    real depth, drdT;
+    real dzw_below, dzw_above;
+    real per_dzw_below, per_dzw_above;
+    real per_4_dzt;
+    real has_below;
+};
+
+INLINED struct level level(const struct ocean *o, ptrdiff_t z)
+{
+    const ptrdiff_t below = z > 0;
+    const ptrdiff_t above = z < o->nz - 1;
+    const real depth = magnitude(o->zt[z]);
+    return (struct level){
+        .below = below * o->ny * o->nx,
+        .above = above * o->ny * o->nx,
+        .depth = depth,
+        .drdT = o->drdT + o->drdT_by_depth * depth,
+        .dzw_below = below * o->dzw[z - below],
+        .dzw_above = o->dzw[z],
+        .per_dzw_below = 1 / o->dzw[z - below],
+        .per_dzw_above = 1 / o->dzw[z],
+        .per_4_dzt = 1 / (4 * o->dzt[z]),
+        .has_below = below,
+    };
+}
+
+/* At a T cell; 0 on land. */
+INLINED struct expansion expansion(const struct ocean *o, const struct level *l, ptrdiff_t i,
+                                   bool teos)
+{
+    const real maskT = o->maskT[i];
+    const real t = o->temp[i];
+    struct expansion r = {l->drdT + o->drdT_by_T * (t - (real)THETA_0), o->drdS};
+    if (teos)
+        r = teos10_expansion(o->salt[i], t, l->depth);
+    return (struct expansion){maskT * r.drdT, maskT * r.drdS};
+}
+
+/* The difference of density between two cells. */
+INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptrdiff_t to)
+{
+    return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
+}
+
+/* What the corners of a T cell share. The slope of one is drodx per_drodz. */
+struct cell {
+    struct expansion r;
+    real per_drodz_below, per_drodz_above;
+};
+
+INLINED real per_drodz(real drodz)
+{
+    return 1 / larger(EPSLN, EPSLN - drodz);
+}
+
+/* The lowest cell has no corners below it, so the slopes there are 0. */
+INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
+{
+    const struct expansion r = expansion(o, l, i, teos);
+    const ptrdiff_t below = i - l->below;
+    const ptrdiff_t above = i + l->above;
+    return (struct cell){
+        r,
+        l->has_below * per_drodz(o->maskW[below] * l->per_dzw_below * drho(o, r, below, i)),
+        per_drodz(o->maskW[i] * l->per_dzw_above * drho(o, r, i, above)),
+    };
+}
+
+/* From 1 for gentle slopes to 0 for steep ones. */
+INLINED real taper(const struct ocean *o, real s)
+{
+    return 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
+}
+
+/* exp(2 (|s| - iso_slopec) / iso_dslope) as a power of 2: of |s|, the factor. */
+INLINED double rate_of_taper(double iso_dslope)
+{
+    const double log2_e = 1.4426950408889634074;
+    return 2 * log2_e / iso_dslope;
+}
+
+#endif

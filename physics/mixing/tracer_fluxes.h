@@ -1,0 +1,118 @@
+/*
+ * Fluxes of a tracer by the isoneutral tensor and its slopes (Griffies et al. 1998), and their
+ * divergence, as in Veros:
+ *
+ *     east   maskU (diagonal K_11 dT/dx + sign K sum(Ai_ez dT) / (4 dzt)), and likewise north
+ *     top    maskW K (sum(Ai_bx dT) / (4 dxt cost) + sum(Ai_by cosu dT) / (4 dyt cost))
+ *
+ * where dT are differences between cells, across the other face of each corner. Isoneutral
+ * diffusion has K = K_iso and sign +; the tensor is symmetric, and K_33 is left to the column
+ * solve. Skew diffusion (Griffies 1998, for Gent and McWilliams) has K = K_gm and sign -.
+ *
+ * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
+ * act in it: the lateral part of isoneutral diffusion acts twice. So it does here where
+ * pyom_compatibility_mode is set, by the factor `diagonal`.
+ *
+ * The tensor and its slopes are 0 on closed faces already, but in a file they may not be.
+ */
+#ifndef TRACER_FLUXES_H
+#define TRACER_FLUXES_H
+
+#include "directives.h"
+#include "variant.h"
+
+/* What fluxes are made of. A nest gathers it from locals: a target region takes pointers to device
+ * memory one by one. */
+struct tensor {
+    ptrdiff_t nx, ny, nz;
+    const real *K, *K_11, *K_22, *Ai_ez, *Ai_nz, *Ai_bx, *Ai_by;
+    const uint8_t *maskU, *maskV, *maskW;
+    const real *dxt, *dxu, *dyt, *dyu, *dzt, *cost, *cosu;
+    real sign, diagonal;
+};
+
+/* Where a cell lies. The offset to a level that is not there is 0, so that differences are 0 and
+ * nothing is read outside. */
+struct cell {
+    ptrdiff_t x, y, z, i;
+    ptrdiff_t below, above;
+};
+
+INLINED struct cell cell_at(ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz, ptrdiff_t z, ptrdiff_t y,
+                            ptrdiff_t x)
+{
+    return (struct cell){.x = x,
+                         .y = y,
+                         .z = z,
+                         .i = (z * ny + y) * nx + x,
+                         .below = z > 0 ? ny * nx : 0,
+                         .above = z < nz - 1 ? ny * nx : 0};
+}
+
+/* A slope of the face that belongs to cell i; the first index of Ai is ip or jp. */
+INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, ptrdiff_t i)
+{
+    return Ai[(2 * ip + kr) * (g->nz * g->ny * g->nx) + i];
+}
+
+/* Of the face between cell i and the one at distance `next`: K sum(Ai dT), less a factor of
+ * 4 dzt. */
+INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T, struct cell c,
+                          ptrdiff_t i, ptrdiff_t next)
+{
+    const ptrdiff_t j = i + next;
+    const real K = (real)0.25 * (g->K[i] + g->K[i - c.below] + g->K[j] + g->K[j - c.below]);
+    return K * (slope(g, Ai, 0, 0, i) * (T[i] - T[i - c.below]) +
+                slope(g, Ai, 1, 0, i) * (T[j] - T[j - c.below]) +
+                slope(g, Ai, 0, 1, i) * (T[i + c.above] - T[i]) +
+                slope(g, Ai, 1, 1, i) * (T[j + c.above] - T[j]));
+}
+
+/* Through the eastern face of the cell, or of its western neighbour (`west` is 1). */
+INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int west)
+{
+    const ptrdiff_t i = c.i - west;
+    return g->maskU[i] *
+           (g->sign * sloping_flux(g, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
+            g->diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
+}
+
+/* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
+INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, int south)
+{
+    const ptrdiff_t i = c.i - south * g->nx;
+    return g->maskV[i] * g->cosu[c.y - south] *
+           (g->sign * sloping_flux(g, g->Ai_nz, T, c, i, g->nx) / (4 * g->dzt[c.z]) +
+            g->diagonal * g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
+}
+
+/* Through the upper face of the cell, or of the one below it; 0 at the surface and the bottom. */
+INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int lower)
+{
+    const ptrdiff_t i = c.i - lower * c.below;
+    const ptrdiff_t j = lower ? c.i : c.i + c.above;
+    const ptrdiff_t nx = g->nx;
+    const real is_inside = lower ? c.below > 0 : c.above > 0;
+    const real along_x = slope(g, g->Ai_bx, 0, 0, i) * (T[i] - T[i - 1]) +
+                         slope(g, g->Ai_bx, 1, 0, i) * (T[i + 1] - T[i]) +
+                         slope(g, g->Ai_bx, 0, 1, i) * (T[j] - T[j - 1]) +
+                         slope(g, g->Ai_bx, 1, 1, i) * (T[j + 1] - T[j]);
+    const real to_south = slope(g, g->Ai_by, 0, 0, i) * (T[i] - T[i - nx]) +
+                          slope(g, g->Ai_by, 0, 1, i) * (T[j] - T[j - nx]);
+    const real to_north = slope(g, g->Ai_by, 1, 0, i) * (T[i + nx] - T[i]) +
+                          slope(g, g->Ai_by, 1, 1, i) * (T[j + nx] - T[j]);
+    const real along_y = g->cosu[c.y - 1] * to_south + g->cosu[c.y] * to_north;
+    return is_inside * g->maskW[i] * g->K[i] / (4 * g->cost[c.y]) *
+           (along_x / g->dxt[c.x] + along_y / g->dyt[c.y]);
+}
+
+/* The tendency of the tracer by the divergence of its fluxes. */
+INLINED real divergence(const struct tensor *g, const real *T, struct cell c)
+{
+    const real lateral =
+        (flux_east(g, T, c, 0) - flux_east(g, T, c, 1)) / (g->cost[c.y] * g->dxt[c.x]) +
+        (flux_north(g, T, c, 0) - flux_north(g, T, c, 1)) / (g->cost[c.y] * g->dyt[c.y]);
+    return lateral + (flux_top(g, T, c, 0) - flux_top(g, T, c, 1)) / g->dzt[c.z];
+}
+
+#endif

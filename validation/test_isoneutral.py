@@ -1,0 +1,245 @@
+"""What isoneutral mixing has to keep, whatever its numbers: the content of each tracer, and with skew
+diffusion its variance; and that all ways to compute it agree.
+
+The oceans are closed, or cyclic along x, with islands, columns of one level and unstable columns, and
+have no ghosts: the reader makes them. Its rounding, of the tracer itself, bounds every residual.
+"""
+
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import fields
+from conftest import DONE, QUICK, read, write
+
+VEROS = Path(__file__).parent / "veros" / "isoneutral.h5"
+OCEANS = {
+    "closed": dict(nx=41, ny=33, nz=9, seed=21, dx=1e5, cyclic_x=0),
+    "cyclic": dict(nx=38, ny=27, nz=12, seed=22, dx=5e4, cyclic_x=1),
+    "small": dict(nx=7, ny=6, nz=3, seed=23, dx=1e5, cyclic_x=1),
+    "one level": dict(nx=19, ny=14, nz=1, seed=24, dx=1e5, cyclic_x=0),
+}
+TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+MADE = ("maskU", "maskV", "maskW")  # by the reader, of maskT
+FORMS = ("isoneutral_steps", "isoneutral_mixing")
+TRACERS = {"temp": "temp_taup1", "salt": "salt_taup1"}
+ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
+
+
+@pytest.fixture(params=OCEANS)
+def basin(request, tmp_path):
+    """An input file without ghosts, its fields and its settings. At taup1 it holds what it has at tau."""
+    choice = dict(OCEANS[request.param])
+    cyclic_x = choice.pop("cyclic_x")
+    values, settings = fields.make(**choice)
+    values = {name: without_ghosts(name, value) for name, value in values.items()
+              if name not in (*MADE, *TENSOR, *TRACERS.values())}
+    values["kbot"] = lowest_wet(values["maskT"])
+    settings |= {"dt_tracer": 1800.0}
+    path = write(tmp_path / "basin.h5", values, settings, halo=0, cyclic_x=cyclic_x)
+    return path, values, settings
+
+
+def without_ghosts(name, value):
+    if name in ("zt", "zw", "p", "dzt", "dzw"):
+        return value
+    if value.ndim == 1:
+        return value[2:-2]
+    return value[..., 2:-2] if name in ("factor_a", "factor_b") else value[..., 2:-2, 2:-2]
+
+
+def lowest_wet(maskT):
+    return np.where(maskT.any(axis=0), 1 + maskT.argmax(axis=0), 0).astype(np.int32)
+
+
+def volume(values):
+    """Of each cell, 0 on land."""
+    area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
+    return values["maskT"] * values["dzt"][:, None, None] * area
+
+
+def run(miniapp, path, kernel, *arguments):
+    """The file of outputs. More threads than there are CPUs are worth a warning, but no failure."""
+    out = path.with_suffix(".out.h5")
+    done = miniapp.run(*QUICK, "-k", kernel, *arguments, "-o", out, path)
+    assert done.returncode == DONE, done
+    return out
+
+
+def gain(out, values, tracer):
+    return read(out, TRACERS[tracer]) - values[tracer]
+
+
+def settings_of(path):
+    with h5py.File(path) as file:
+        return dict(file.attrs)
+
+
+def add(path, values, **changes):
+    """The file of a basin with other fields."""
+    settings = settings_of(path)
+    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
+    return write(path.with_suffix(".more.h5"), values | changes, settings, **place)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_content_is_kept(miniapp, basin, form):
+    path, values, _ = basin
+    out = run(miniapp, path, form)
+    for tracer in TRACERS:
+        content, change = volume(values) * values[tracer], volume(values) * gain(out, values, tracer)
+        assert abs(change.sum()) <= ROUNDING * np.abs(content).sum(), tracer
+        assert np.abs(change).sum() > 1e-9 * np.abs(content).sum()  # or there was nothing to keep
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_land_is_kept(miniapp, basin, form):
+    path, values, _ = basin
+    out = run(miniapp, path, form)
+    for tracer in TRACERS:
+        assert not gain(out, values, tracer)[values["maskT"] == 0].any()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_diffusion_reduces_variance(miniapp, basin, form):
+    """Without skew diffusion, which would add the lateral part of isoneutral diffusion."""
+    path, values, settings = basin
+    still = add(path, values, K_gm=np.zeros_like(values["K_gm"]))
+    out = run(miniapp, still, form)
+    for tracer in TRACERS:
+        assert (volume(values) * values[tracer] * gain(out, values, tracer)).sum() < 0, tracer
+
+
+def skew_tendency(miniapp, path, values, tracer, *choice):
+    """With the tensor of temperature and salinity, which is another run's output; and the tensor."""
+    made = run(miniapp, path, "isoneutral")
+    tensor = {name: read(made, name) for name in TENSOR}
+    full = add(path, values, **tensor)
+    return read(run(miniapp, full, f"isoneutral_skew:tracer={tracer}", *choice),
+                "dtracer_skew"), tensor
+
+
+@pytest.mark.parametrize("tracer", TRACERS)
+def test_skew_diffusion_keeps_the_content(miniapp, basin, tracer):
+    path, values, _ = basin
+    tendency, _ = skew_tendency(miniapp, path, values, tracer)
+    change = volume(values) * tendency
+    assert abs(change.sum()) <= 1e-12 * np.abs(change).sum()
+
+
+@pytest.mark.parametrize("compatible", [0, 1])
+@pytest.mark.parametrize("tracer", TRACERS)
+def test_skew_diffusion_keeps_the_variance(miniapp, basin, tracer, compatible):
+    """Where K_gm is the same everywhere; but for K_11 and K_22, where they act in it."""
+    path, values, _ = basin
+    values = values | {"K_gm": np.full_like(values["K_gm"], 700)}
+    tendency, tensor = skew_tendency(miniapp, path, values, tracer,
+                                     "--set", f"pyom_compatibility_mode={compatible}")
+    change = volume(values) * values[tracer] * tendency
+    lateral = lateral_loss(values, tensor, values[tracer], settings_of(path)["cyclic_x"])
+    assert abs(change.sum() + compatible * lateral) <= 1e-11 * np.abs(change).sum()
+
+
+def lateral_loss(values, tensor, tracer, cyclic_x):
+    """What K_11 and K_22 take of the variance: a sum over the faces."""
+    dzt, cost = values["dzt"][:, None, None], values["cost"][:, None]
+    east = np.roll(tracer, -1, axis=2) - tracer
+    in_x = tensor["K_11"] * east**2 * dzt * values["dyt"][:, None] / (values["dxu"] * cost)
+    north = np.diff(tracer, axis=1)
+    in_y = (tensor["K_22"] * dzt * values["dxt"] * (values["cosu"] / values["dyu"])[:, None])[:, :-1]
+    return (in_x if cyclic_x else in_x[..., :-1]).sum() + (in_y * north**2).sum()
+
+
+# ---- in one pass ----
+
+@pytest.mark.parametrize("equation", [3, 5])
+def test_one_pass_and_steps_agree(miniapp, basin, device, equation):
+    """By the change, not by the value: the rounding of a tracer is all that it may differ by."""
+    path, values, _ = basin
+    choice = ("-d", device, "--set", f"eq_of_state_type={equation}")
+    steps, one_pass = (
+        {name: read(run(miniapp, path, form, *choice), name) for name in TRACERS.values()}
+        for form in FORMS)
+    for tracer, name in TRACERS.items():
+        change = np.abs(steps[name] - values[tracer]).max()
+        allowed = 1e-12 * change + 4e-16 * np.abs(values[tracer]).max()
+        assert np.abs(one_pass[name] - steps[name]).max() <= allowed, tracer
+
+
+def test_chunks_do_not_show(miniapp, basin):
+    """Each thread computes the southern faces of its first row again."""
+    path, values, _ = basin
+    names = (*TRACERS.values(), "P_diss_iso", "P_diss_skew")
+    outputs = [[read(run(miniapp, path, "isoneutral_mixing", "-t", threads), name)
+                for name in names] for threads in (1, 2, 3, 5, 7)]
+    for output in outputs[1:]:
+        for one, other in zip(outputs[0], output):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, basin):
+    """P_diss_iso + P_diss_skew = -g / rho_0 sum vol (X_T dT + X_S dS), X the derivatives of dynamic
+    enthalpy. Not in columns of one level, whose losses have no W cell to go to."""
+    path, values, settings = basin
+    maskT = values["maskT"] & (values["maskT"].sum(axis=0) > 1)
+    if not maskT.any():
+        pytest.skip("all columns have one level")
+    values = values | {"maskT": maskT, "kbot": lowest_wet(maskT)} | even_levels(values)
+    out = run(miniapp, add(path, values), "isoneutral_mixing")
+    area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
+    height = values["dzw"].copy()
+    height[-1] /= 2  # at the surface
+    dissipated = sum((read(out, name) * area).sum(axis=(1, 2)) @ height
+                     for name in ("P_diss_iso", "P_diss_skew"))
+    terms = np.array([volume(values) * X * gain(out, values, tracer) for tracer, X in
+                      (("temp", values["int_drhodT"]), ("salt", values["int_drhodS"]))])
+    factor = -9.81 / 1024 / settings["dt_tracer"]
+    rounding = ROUNDING * sum(np.abs(volume(values) * X * values[tracer]).sum() for tracer, X in
+                              (("temp", values["int_drhodT"]), ("salt", values["int_drhodS"])))
+    assert abs(dissipated - factor * terms.sum()) <= abs(factor) * rounding
+    assert np.abs(terms).sum() > 1e5 * rounding
+
+
+def even_levels(values):
+    """Faces in the middle between T points, as in Veros, whose mapping to the W grid counts on it."""
+    nz = len(values["dzt"])
+    thickness = np.full(nz, 120.0)
+    return {"dzt": thickness, "dzw": thickness, "zt": -120 * (np.arange(nz)[::-1] + 0.5)}
+
+
+def test_without_dissipation(miniapp, basin):
+    """The tracers get the same bits, and the rest is 0."""
+    path, _, _ = basin
+    with_it, without = (
+        {name: read(run(miniapp, path, "isoneutral_mixing", "--set",
+                        f"enable_conserve_energy={choice}"), name)
+         for name in (*TRACERS.values(), "P_diss_iso", "P_diss_skew")} for choice in (1, 0))
+    for name in TRACERS.values():
+        np.testing.assert_array_equal(with_it[name], without[name])
+    assert not without["P_diss_iso"].any() and not without["P_diss_skew"].any()
+    assert with_it["P_diss_iso"].any() and with_it["P_diss_skew"].any()
+
+
+# ---- Veros's own routines ----
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("group, compatible", [("outputs", 0), ("outputs_of_pyom", 1)])
+def test_veros_makes_the_same(miniapp, device, form, group, compatible, tmp_path):
+    """On the state of make_veros_isoneutral.py. Veros fills ghosts as well; tracers are compared by
+    their change, the rest by its largest value."""
+    path = shutil.copy(VEROS, tmp_path)
+    out = run(miniapp, tmp_path / VEROS.name, form, "-d", device,
+              "--set", f"pyom_compatibility_mode={compatible}")
+    inside = (..., slice(2, -2), slice(2, -2))
+    with h5py.File(path) as file, h5py.File(out) as made:
+        theirs = {name: values[inside] for name, values in file[group].items() if name in made}
+        assert set(TRACERS.values()) < set(theirs)
+        for name, values in theirs.items():
+            scale = np.abs(values).max()
+            allowed = 1e-12 * scale
+            if name in TRACERS.values():
+                allowed = 1e-12 * np.abs(values - file[name][inside]).max() + 8e-16 * scale
+            assert np.abs(made[name][inside] - values).max() <= allowed, name
