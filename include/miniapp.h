@@ -15,8 +15,8 @@
  * functions; the few structures that are not opaque never change. So a client that was compiled
  * against an older minor version goes on working.
  *
- * A whole client, which `cc client.c $(pkg-config --cflags --libs miniapp)` compiles; salt, temp and
- * dHdT are [nz][ny][nx], p is [nz]:
+ * A whole client, which `cc client.c $(pkg-config --cflags --libs miniapp)` compiles; salt, temp
+ * and dHdT are [nz][ny][nx], p is [nz]:
  *
  *     struct miniapp_grid grid = {nx, ny, nz}; // with two ghosts on each side of x and y
  *     struct miniapp_device *device = NULL;

@@ -1,7 +1,7 @@
 """A second reader of the program's input files, to compare the program with.
 
-It is written from the documents alone, docs/input.md above all, and from the table of fields,
-physics/ocean.fields; not from the program's reader. What a file means stands there; where the two
+It is written from the documents alone, docs/input.md above all, and from the tables of fields,
+physics/ocean.fields and those of the kernels; not from the program's reader. What a file means stands there; where the two
 readers differ, one of them is wrong, or the documents are.
 """
 
@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "physics" / "ocean.fields"
+TABLES = [ROOT / "physics" / "ocean.fields", *sorted((ROOT / "physics").glob("[!c]*/*.kernel"))]
 DOCUMENT = ROOT / "docs" / "input.md"
 HALO = 2
 NUMBERS = {"DBL_MIN": np.finfo(float).tiny, "DBL_MAX": np.finfo(float).max, "INT32_MAX": 2**31 - 1}
@@ -31,7 +31,9 @@ CONVERSIONS = {
     ("m^2/s", "m2 s-1"): (1, 0), ("cm2 s-2", "m2 s-2"): (1e-4, 0), ("J/kg", "m2 s-2"): (1, 0),
     ("W/kg", "m2 s-3"): (1, 0),
 }
-AXES = {"Z_Y_X": "zyx", "Y_X": "yx", "X_ONLY": "x", "Y_ONLY": "y", "Z_ONLY": "z"}
+AXES = {"Z_Y_X": "zyx", "Y_X": "yx", "X_ONLY": "x", "Y_ONLY": "y", "Z_ONLY": "z",
+        "IP_KR_Z_Y_X": "ikzyx", "JP_KR_Z_Y_X": "jkzyx", "IP_JP_KR_Y_X": "ijkyx"}
+CORNERS = "ijk"  # ip, jp and kr: two of each
 MASKS = ("maskT", "maskU", "maskV", "maskW")
 
 # what the scale of an axis is called, or says by its attributes
@@ -39,7 +41,7 @@ AXIS_NAMES = {
     "x": "x xt xu lon longitude nav_lon grid_longitude projection_x_coordinate",
     "y": "y yt yu lat latitude nav_lat grid_latitude projection_y_coordinate",
     "z": "z zt zw lev level depth deptht height height_above_mean_sea_level",
-    "t": "t time time_counter",
+    "t": "t time time_counter", "i": "ip", "j": "jp", "k": "kr",
 }
 
 
@@ -59,13 +61,15 @@ class Field(NamedTuple):
     is_optional: bool
     is_flow: bool
     is_extended: bool
+    stand_in: str  # the field that is read where there is none of this name; "" is none
+    stand_in_factor: float
 
 
 def parse_table(text):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    for row in re.split(r"^FIELD\(", text, flags=re.MULTILINE)[1:]:
+    for row in re.findall(r"^FIELD\((.*?)\)$", text, flags=re.MULTILINE | re.DOTALL):
         strings = re.findall(r'"([^"]*)"', row)
-        parts = re.sub(r'"[^"]*"', '""', row).rstrip().rstrip(")").replace("\n", " ")
+        parts = re.sub(r'("[^"]*"\s*)+', '""', row).replace("\n", " ")
         for word, limits in RANGES.items():
             parts = parts.replace(word, limits)
         name, kind, axes, _, _, least, most, *special = (part.strip() for part in parts.split(","))
@@ -73,7 +77,9 @@ def parse_table(text):
         yield Field(name, kind, AXES[axes], strings[0], number(least), number(most),
                     flags.get("wet", "").removeprefix("FIELD_"),
                     strings[2] if "standard_name" in flags else "",
-                    "is_optional" in flags, "is_flow" in flags, "is_extended" in flags)
+                    "is_optional" in flags, "is_flow" in flags, "is_extended" in flags,
+                    flags.get("stand_in", "").removeprefix("FIELD_"),
+                    float(flags.get("stand_in_factor", 1)))
 
 
 def number(text):
@@ -98,7 +104,7 @@ def parse_settings(text):
             for name, least, most, rest in rows}
 
 
-FIELDS = {field.name: field for field in parse_table(TABLE.read_text())}
+FIELDS = {field.name: field for table in TABLES for field in parse_table(table.read_text())}
 SETTINGS = parse_settings((ROOT / "physics" / "ocean.settings").read_text())
 READ_BY = parse_readers(DOCUMENT.read_text())
 
@@ -155,7 +161,7 @@ class Reader:
         self.file = file
         self.wanted = wanted
         self.options = options
-        self.lengths = {}
+        self.lengths = dict.fromkeys(CORNERS, 2)
         self.converted = set()  # to the table's units
         self.records = 0  # of the longest time axis
         self.loaded = {}
@@ -423,9 +429,9 @@ class Reader:
                 raise Refused(f"{name} is missing")
             return values
         if self.find(name) is None:
-            if name == "p" and self.find("zt") is not None:
-                return -self.field("zt")
-            if field.is_optional and name != "p":
+            if field.stand_in and self.find(field.stand_in) is not None:
+                return field.stand_in_factor * self.field(field.stand_in)
+            if field.is_optional and not field.stand_in:
                 return None
             raise Refused(f"{name} is missing")
         return self.real(field, self.stored(name))

@@ -20,10 +20,11 @@ IN_SPACE = [name for name in REALS if FIELDS[name].axes == "zyx"]
 MODULES = {module.NAME: module for module in kernels()}
 OCEAN_KERNELS = tuple(name for name in READ_BY if name in MODULES)
 # what a copy of two fields may be called in the output, where no kernel writes it
-SPARE_OUTPUTS = ("dHdT", "drhodT", "drhodS", "K_11", "K_22", "K_33", "dtke", "fma", "triad")
+SPARE_OUTPUTS = ("dHdT", "drhodT", "drhodS", "rho", "prho", "Hd", "dtke", "fma", "triad")
 HEIGHTS = ("zt", "zw", "dzt", "dzw")  # kernels take differences of them that have to agree
 SCALE_NAMES = {"x": ("x", "xt", "lon", "nav_lon", "longitude"), "y": ("y", "yt", "lat", "latitude"),
-               "z": ("z", "depth", "deptht", "lev", "height"), "t": ("time",)}
+               "z": ("z", "depth", "deptht", "lev", "height"), "t": ("time",),
+               "i": ("ip",), "j": ("jp",), "k": ("kr",)}
 
 
 @dataclass

@@ -151,9 +151,9 @@ def test_a_sequence_holds_what_its_kernels_share_once(library, make_state, devic
 def test_other_bindings(make_state, ocean, device):
     temp = ocean[0]["temp"]
     state = make_state("triad", device)
-    state.add("tracer", "temp")
-    state.set("tracer", 2 * temp)
-    plan = state.plan("triad:salt=temp", "temp=tracer")
+    state.add("dye", "temp")
+    state.set("dye", 2 * temp)
+    plan = state.plan("triad:salt=temp", "temp=dye")
     plan.run()
     assert np.allclose(state.get("triad"), 8 * temp, rtol=1e-15)
 

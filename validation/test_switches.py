@@ -15,6 +15,8 @@ SWITCHES = {
     "tke_diffusivities": {"tke_mxl_choice": (1, 2), "enable_kappaH_profile": ON_OFF,
                           "enable_Prandtl_tke": ON_OFF},
     "density": {"clamp_enthalpy": ON_OFF},
+    "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF},
+    "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_conserve_energy": ON_OFF},
 }
 # at values that are no defaults, so that each shows
 NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
@@ -34,5 +36,5 @@ def test_each_way(miniapp, device, name, chosen, ocean_name, tmp_path):
 def test_all_switches_are_tested(miniapp):
     """All settings of kernels that enable something."""
     switches = {setting for kernel in miniapp.kernels for setting in kernel.settings
-                if setting.startswith(("enable_", "clamp_")) or setting.endswith("_choice")}
+                if setting.startswith(("enable_", "clamp_")) or setting.endswith(("_choice", "_mode"))}
     assert switches == {setting for chosen in SWITCHES.values() for setting in chosen}

@@ -53,8 +53,9 @@ def test_every_dataset_is_looked_at(miniapp, small, kernel):
     for dataset in kernel.inputs:
         if dataset.axes:
             values = read(small, dataset.name)
-            half_written(small, dataset.name, slice(0, 2), chunks=(2,) * values.ndim)
-            place = ", ".join(["2"] + ["0"] * (values.ndim - 1))
+            half = 1 if values.ndim == 5 else 2  # there are two corners along an axis
+            half_written(small, dataset.name, slice(0, half), chunks=(half,) * values.ndim)
+            place = ", ".join([str(half)] + ["0"] * (values.ndim - 1))
             miniapp.fails(INPUT, rf"{dataset.name}\[{place}\] is missing", small, "-k", kernel)
             small.write_bytes(original)
 

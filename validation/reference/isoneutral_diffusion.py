@@ -25,7 +25,7 @@ def reference(fields, settings):
     Real = tracer_fluxes.Real
     dt = Real(settings.get("dt_tracer", SETTINGS["dt_tracer"]))
     stand_ins = {"tracer": lambda f: f["temp"], "tracer_taup1": lambda f: f["temp"],
-                 "dtracer_skew": lambda f: np.zeros(f["temp"].shape, Real),
+                 "dtracer_skew": lambda f: np.zeros(f["maskT"].shape, Real),
                  **tracer_fluxes.level_tensor()}
     f = tracer_fluxes.gather(fields, INPUTS, stand_ins)
     solved, _ = tracer_fluxes.diffuse(f, f, f.tracer, f.tracer_taup1, dt)

@@ -26,8 +26,8 @@ def interior(shape):
 
 
 def gather(fields, names, optional=None):
-    """The fields in 80 bits; `optional` maps a name to what stands in for it where it is absent."""
-    found = {name: np.asarray(fields[name], Real) for name in names}
+    """Those that are there, in 80 bits; `optional` maps a name to what stands in for it."""
+    found = {name: np.asarray(fields[name], Real) for name in names if name in fields}
     for name, stand_in in (optional or {}).items():
         found[name] = (np.asarray(fields[name], Real) if name in fields
                        else np.array(stand_in(found)))
@@ -36,9 +36,9 @@ def gather(fields, names, optional=None):
 
 def level_tensor():
     """What stands in for a tensor that is absent: neutral surfaces are level."""
-    slopes = {name: lambda f: np.zeros((2, 2, *f["K_iso"].shape), Real) for name in AXES}
+    slopes = {name: lambda f: np.zeros((2, 2, *f["maskT"].shape), Real) for name in AXES}
     return {"K_11": lambda f: f["K_iso"], "K_22": lambda f: f["K_iso"],
-            "K_33": lambda f: np.zeros(f["K_iso"].shape, Real), **slopes}
+            "K_33": lambda f: np.zeros(f["maskT"].shape, Real), **slopes}
 
 
 def fluxes(f, tensor, tracer, along, across, diagonal=1):
