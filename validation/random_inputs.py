@@ -216,6 +216,8 @@ class Maker:
         names = [name for name in IN_SPACE if name not in written]
         spare = [name for name in SPARE_OUTPUTS if name not in written]
         self.rng.shuffle(names)
+        if self.chance(0.3):  # what water gives to the land below it is the least common
+            names.sort(key=lambda name: not FIELDS[name].is_extended)
         pairs = list(itertools.zip_longest(names[::2], names[1::2], fillvalue=names[0]))
         count = len(pairs) if self.chance(0.1) else int(self.rng.integers(6))
         self.case.copies = dict(zip(spare, pairs[:count]))
