@@ -141,6 +141,14 @@ def test_no_numbers(miniapp, small):
         small.write_bytes(original)
 
 
+def test_heights_that_are_no_numbers(miniapp, small):
+    """They say so once, though without zt it is zw that tells where the surface is."""
+    with h5py.File(small, "a") as file:
+        del file["zt"]
+    replace(small, "zw", read(small, "zw").astype("S8"))
+    miniapp.fails(INPUT, "dataset 'zw' must hold numbers", small, "-k", "tke_diffusivities")
+
+
 def test_every_dataset_refuses_strings(miniapp, small, kernel):
     original = small.read_bytes()
     for dataset in kernel.inputs:

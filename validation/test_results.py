@@ -187,12 +187,14 @@ def test_other_sizes_give_finite_results(miniapp, small, kernel, tmp_path):
 # ---- the verdict ----
 
 def each_output(miniapp):
-    return [described for kernel in miniapp.ocean for described in kernel.outputs]
+    """What is written, and the kernel that writes it: where the others do not matter they are left
+    out."""
+    return [(described, kernel) for kernel in miniapp.ocean for described in kernel.outputs]
 
 
 def test_perturbed_value(miniapp, small, reference):
     """Just within and just beyond the tolerance, at a place that must be named."""
-    for described in each_output(miniapp):
+    for described, kernel in each_output(miniapp):
         name = described.name
         values = read(reference, name)
         index = np.unravel_index(abs(values).argmax(), values.shape)
@@ -203,7 +205,7 @@ def test_perturbed_value(miniapp, small, reference):
             edit(reference, name, **tolerances)
             for factor, code in ((0.99, DONE), (1.01, MISMATCH)):
                 shift(reference, name, index, factor * allowed * np.sign(values[index]))
-                found, checks = verdicts(miniapp, small, reference)
+                found, checks = verdicts(miniapp, small, reference, "-k", kernel)
                 assert (found, checks[name]["passed"]) == (code, code == DONE)
                 assert checks[name]["worst_index"] == list(index)
                 assert checks[name]["rtol"] == tolerances["rtol"]
@@ -216,7 +218,7 @@ def test_perturbed_value(miniapp, small, reference):
 
 
 def test_one_bit_fails_without_tolerance(miniapp, small, reference):
-    name = each_output(miniapp)[0].name
+    name = each_output(miniapp)[0][0].name
     with h5py.File(reference, "a") as file:
         value = file[name][1, 2, 3]
         file[name][1, 2, 3] = np.nextafter(value, np.inf)
@@ -255,7 +257,7 @@ def scale_of(values):
 
 def test_default_tolerances(miniapp, small, reference, tmp_path):
     """Those of the interface, where a reference has none."""
-    for described in each_output(miniapp):
+    for described, _ in each_output(miniapp):
         edit(reference, described.name, rtol=None, atol=None)
     _, checks = verdicts(miniapp, small, reference)
     for name, check in checks.items():
@@ -269,7 +271,7 @@ def test_default_tolerances(miniapp, small, reference, tmp_path):
 
 def test_an_outlier_does_not_widen_the_tolerance(miniapp, small, reference):
     """With the largest value for a scale, one of them lets all others be wrong."""
-    for described in each_output(miniapp):
+    for described, _ in each_output(miniapp):
         edit(reference, described.name, rtol=None, atol=None)
     _, before = verdicts(miniapp, small, reference)
     outliers = {"K_11": 9e6, "Ai_ez": -99, "dHdT": 900, "tke_taup1": 900, "tke_surf_corr": 99}
@@ -330,7 +332,7 @@ def test_no_tolerance_for_what_is_0_everywhere(miniapp, small, reference):
 def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
     """The share of the values that the tolerance could not tell from 0."""
     expected = {}
-    for described, part in zip(each_output(miniapp), [0, 1e-3, 0.01, 0.1, 0.5, 1] * 3):
+    for (described, _), part in zip(each_output(miniapp), [0, 1e-3, 0.01, 0.1, 0.5, 1] * 3):
         values = read(reference, described.name)
         atol = part * scale_of(values)
         sizes = abs(values[values != 0])
@@ -527,41 +529,42 @@ def test_truncated_reference(miniapp, small, reference):
 
 
 def test_missing_variable(miniapp, small, reference):
-    for described in each_output(miniapp):
+    for described, kernel in each_output(miniapp):
         original = reference.read_bytes()
         with h5py.File(reference, "a") as file:
             del file[described.name]
         miniapp.fails(INPUT, f"reference.h5: dataset '{described.name}' is missing", small,
-                      "--validate", reference)
+                      "-k", kernel, "--validate", reference)
         reference.write_bytes(original)
 
 
 def test_reference_that_was_never_written(miniapp, small, reference):
     """HDF5 reads zeros there, which are no reference."""
-    for described in each_output(miniapp):
+    for described, kernel in each_output(miniapp):
         original = reference.read_bytes()
         with h5py.File(reference, "a") as file:
             shape = file[described.name].shape
             del file[described.name]
             file.create_dataset(described.name, shape, float, chunks=shape)
         miniapp.fails(INPUT, f"reference.h5: dataset '{described.name}' was never written", small,
-                      "--validate", reference)
+                      "-k", kernel, "--validate", reference)
         reference.write_bytes(original)
 
 
 def test_reference_of_another_shape(miniapp, small, reference):
     original = reference.read_bytes()
-    for described in each_output(miniapp):
+    for described, kernel in each_output(miniapp):
         values = read(reference, described.name)
         for place, axis in enumerate(described.axes):
             replace(reference, described.name, values.take(range(values.shape[place] - 1), place))
             miniapp.fails(INPUT, rf"reference\.h5: dataset '{described.name}' has \d+ cells along "
-                          f"{axis}, but 'the input' has", small, "--validate", reference)
+                          f"{axis}, but 'the input' has", small, "-k", kernel, "--validate",
+                          reference)
             reference.write_bytes(original)
         replace(reference, described.name, values[0])
-        miniapp.fails(INPUT, "axes, but must have", small, "--validate", reference)
+        miniapp.fails(INPUT, "axes, but must have", small, "-k", kernel, "--validate", reference)
         replace(reference, described.name, values.astype("S8"))
-        miniapp.fails(INPUT, "must hold numbers", small, "--validate", reference)
+        miniapp.fails(INPUT, "must hold numbers", small, "-k", kernel, "--validate", reference)
         reference.write_bytes(original)
 
 
@@ -633,7 +636,7 @@ def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
 # ---- JSON, CSV, table ----
 
 def test_json(miniapp, small, reference, device):
-    for described in each_output(miniapp):  # another device need not agree to the bit
+    for described, _ in each_output(miniapp):  # another device need not agree to the bit
         edit(reference, described.name, rtol=None, atol=None)
     result = miniapp.json(small, "--validate", reference, "-d", device)
     assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "results",

@@ -305,7 +305,7 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
 /* Whether all datasets agree about it, and about its levels. */
 static bool is_grid_known(const struct miniapp_input *input)
 {
-    bool is_known = !input->is_bad[FIELD_zt] && !input->is_too_large;
+    bool is_known = !input->is_bad[FIELD_zt] && !input->is_bad[FIELD_zw] && !input->is_too_large;
     for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
         is_known &= input->axes.said_by[axis] && !input->axes.is_disputed[axis];
     return is_known;
