@@ -55,6 +55,7 @@ class Kernel:
     outputs: list
     settings: list
     calibration: bool = False
+    new_inputs: list = None  # those that no kernel before it reads: how they are read is tested once
 
     def __str__(self):
         return self.name
@@ -68,9 +69,9 @@ class Kernel:
                 or (what == "mask" and bool(self.masks()))
                 or (what == "setting" and bool(self.settings)))
 
-    def reals(self):
+    def reals(self, inputs=None):
         """What must be there and may hold a fraction: neither a mask nor an index."""
-        return [dataset for dataset in self.inputs
+        return [dataset for dataset in (self.inputs if inputs is None else inputs)
                 if not (dataset.is_mask or dataset.optional or dataset.name == "kbot")]
 
 
@@ -172,6 +173,10 @@ def parse_kernels(listing):
                 kernels[-1].outputs.append(dataset)
         elif match := re.match(r"  setting (\w+)", line):
             kernels[-1].settings.append(match[1])
+    seen = set()
+    for kernel in kernels:
+        kernel.new_inputs = [dataset for dataset in kernel.inputs if dataset.name not in seen]
+        seen.update(dataset.name for dataset in kernel.inputs)
     return kernels
 
 

@@ -84,7 +84,7 @@ def test_pressure_and_depth_are_both_missing(miniapp, small):
 
 def test_wrong_rank(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         values = read(small, dataset.name)
         for wrong in (values[..., None], values[0]):
             replace(small, dataset.name, wrong)
@@ -95,7 +95,7 @@ def test_wrong_rank(miniapp, small, kernel):
 
 def test_axes_that_disagree(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         values = read(small, dataset.name)
         for place, axis in enumerate(dataset.axes):
             if not any(axis in other.axes for other in kernel.inputs if other != dataset):
@@ -109,7 +109,7 @@ def test_axes_that_disagree(miniapp, small, kernel):
 
 def test_zero_length_axes(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         values = read(small, dataset.name)
         for place, axis in enumerate(dataset.axes):
             replace(small, dataset.name, values.take([], place))
@@ -151,7 +151,7 @@ def test_heights_that_are_no_numbers(miniapp, small):
 
 def test_every_dataset_refuses_strings(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         replace(small, dataset.name, read(small, dataset.name).astype("S8"))
         miniapp.fails(INPUT, f"dataset '{dataset.name}' must hold numbers", small, "-k", kernel)
         small.write_bytes(original)
@@ -184,13 +184,13 @@ def test_raw_data_in_an_absent_file(miniapp, small):
 
 # ---- values ----
 
-def nonfinite(kernel):
-    return [(dataset, value) for dataset in kernel.reals() for value in (np.nan, np.inf, -np.inf)]
+def nonfinite(datasets):
+    return [(dataset, value) for dataset in datasets for value in (np.nan, np.inf, -np.inf)]
 
 
 def test_nonfinite_is_refused_and_named(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset, value in nonfinite(kernel):
+    for dataset, value in nonfinite(kernel.reals(kernel.new_inputs)):
         shape = read(small, dataset.name).shape
         index = tuple(length // 2 for length in shape)
         change(small, dataset.name, index, value)
@@ -203,7 +203,7 @@ def test_nonfinite_is_refused_and_named(miniapp, small, kernel):
 
 def test_nonfinite_is_accepted_on_demand(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset, value in nonfinite(kernel):
+    for dataset, value in nonfinite(kernel.reals()):
         index = tuple(length // 2 for length in read(small, dataset.name).shape)
         change(small, dataset.name, index, value)
         miniapp.passes(small, "-k", kernel, "--allow-nonfinite")
@@ -244,7 +244,7 @@ def test_depth_above_the_surface_is_no_pressure(miniapp, small):
 @pytest.mark.kernels_that_read("mask")
 def test_masks_are_0_or_1(miniapp, small, kernel, value):
     original = small.read_bytes()
-    for dataset in kernel.masks():
+    for dataset in (dataset for dataset in kernel.new_inputs if dataset.is_mask):
         values = read(small, dataset.name).astype(float)
         values[1, 2, 3] = value
         replace(small, dataset.name, values)

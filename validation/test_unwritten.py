@@ -50,7 +50,7 @@ def test_first_index_that_is_missing(miniapp, small, half, place):
 def test_every_dataset_is_looked_at(miniapp, small, kernel):
     """Masks, indices and lines of numbers, too."""
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         if dataset.axes:
             values = read(small, dataset.name)
             half = 1 if values.ndim == 5 else 2  # there are two corners along an axis
