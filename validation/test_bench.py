@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+import h5py
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
@@ -477,6 +478,16 @@ def test_resume_with_another_input(miniapp, small, tmp_path):
     before = path.read_bytes()
     miniapp.fails(INPUT, "its input_sha256 is", GRID, "--resume", path, "-s", 1000)
     assert path.read_bytes() == before
+
+
+def test_resume_with_an_input_that_is_read_otherwise(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    with h5py.File(small, "a") as file:
+        file["other"] = file["temp"][...] + 1
+    miniapp.passes(small, "--resume", path, "-k", "eos", "--variable", "temp=other")
+    miniapp.fails(INPUT, "its input_options is '--variable temp=other', but this run's is ''", small,
+                  "--resume", path, "-k", "eos")
+    miniapp.passes(small, "--resume", path, "-k", "eos", "--variable", "temp=other")
 
 
 def test_resume_where_nothing_can_be_written(miniapp, small, tmp_path):

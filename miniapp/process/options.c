@@ -396,6 +396,20 @@ static error_t add_setting(struct options *options, const char *text)
     return 0;
 }
 
+/* Keeps an option that says how the input is to be read, for the provenance. */
+static error_t keep_reading(struct options *options, const char *option, const char *text)
+{
+    char *const before = options->reading_text;
+    if (asprintf(&options->reading_text, "%s%s%s %s", before ? before : "", before ? " " : "",
+                 option, text) < 0) {
+        options->reading_text = before;
+        fail(MINIAPP_DEVICE, "out of memory for options");
+        return REPORTED;
+    }
+    free(before);
+    return 0;
+}
+
 static error_t set_time(struct options *options, const char *text)
 {
     char *end;
@@ -406,7 +420,7 @@ static error_t set_time(struct options *options, const char *text)
         return REPORTED;
     }
     miniapp_input_options_set_time(options->reading, index);
-    return 0;
+    return keep_reading(options, "--time", text);
 }
 
 static error_t add_variable(struct options *options, const char *text)
@@ -418,8 +432,9 @@ static error_t add_variable(struct options *options, const char *text)
         return REPORTED;
     }
     memcpy(name, text, length);
-    return miniapp_input_options_set_variable(options->reading, name, text + length + 1) ? REPORTED
-                                                                                         : 0;
+    if (miniapp_input_options_set_variable(options->reading, name, text + length + 1))
+        return REPORTED;
+    return keep_reading(options, "--variable", text);
 }
 
 static error_t set_format(struct options *options, const char *name)

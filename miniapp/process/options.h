@@ -47,6 +47,7 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
+    char *reading_text;                    /* the same in words; NULL: as it is */
     int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 

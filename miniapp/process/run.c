@@ -381,6 +381,8 @@ static void describe_run(struct run *run)
     free(external);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
+    if (run->options.reading_text)
+        provenance_add(provenance, "input_options", run->options.reading_text);
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
     provenance_add(provenance, "device", devices);
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
@@ -515,6 +517,7 @@ void run_release(struct run *run)
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
+    free(run->options.reading_text);
     results_release(&run->results);
     for (size_t i = 0; i < run->device_count; i++)
         miniapp_device_close(run->devices[i]);
