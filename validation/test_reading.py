@@ -77,12 +77,17 @@ def plain(tmp_path, basin):
     return write(tmp_path / "plain.h5", *basin, halo=0)
 
 
-@pytest.fixture
-def expected(miniapp, plain, tmp_path):
+@pytest.fixture(scope="module")
+def expected(miniapp, basin, tmp_path_factory):
     """What the program makes of it."""
-    path = tmp_path / "expected.h5"
-    miniapp.passes("-o", path, plain)
-    return contents(path)
+    folder = tmp_path_factory.mktemp("expected")
+    miniapp.passes("-o", folder / "expected.h5", write(folder / "plain.h5", *basin, halo=0))
+    return contents(folder / "expected.h5")
+
+
+def readers(miniapp, name):
+    """The kernels that read a field."""
+    return [kernel for kernel in miniapp.ocean if kernel.reads(name)]
 
 
 def contents(path):
@@ -402,10 +407,13 @@ def test_every_field_that_has_land_is_tested_for_it(miniapp):
 @pytest.mark.parametrize("name", LAND)
 def test_no_value_on_land_reaches_the_water(miniapp, basin, plain, expected, name):
     """Whatever stands for a missing value, and whether or not an attribute says so."""
+    kernels = readers(miniapp, name)
+    expected = {output.name: expected[output.name] for kernel in kernels for output in kernel.outputs}
     for fill in (FILL, 1e20, np.nan, -1e34):
         for attribute in (None, "_FillValue"):
             put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
-            assert_same(results(miniapp, plain)[0], expected)
+            found, _ = results(miniapp, plain, "-k", ",".join(map(str, kernels)))
+            assert_same(found, expected)
 
 
 def test_fill_of_another_type(miniapp, basin, plain, expected):
@@ -444,7 +452,8 @@ def test_missing_on_water(miniapp, basin, plain, name):
     put_fill(plain, name, masked(basin[0], name, FILL), FILL)
     with h5py.File(plain, "a") as file:
         file[name][index] = FILL
-    miniapp.fails(INPUT, rf"plain\.h5: {name}\[{place}\] is missing on water", plain)
+    miniapp.fails(INPUT, rf"plain\.h5: {name}\[{place}\] is missing on water", plain, "-k",
+                  readers(miniapp, name)[0])
 
 
 def test_bad_fill(miniapp, plain):
