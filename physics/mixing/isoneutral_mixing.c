@@ -494,8 +494,13 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
                 const ptrdiff_t row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const bool dissipates = enable_conserve_energy && y >= 2 && y < ny - 2;
-                zero_outside(P_diss_iso + row, part, within(part, dissipates, 2, nx - 2));
-                zero_outside(P_diss_skew + row, part, within(part, dissipates, 2, nx - 2));
+                const struct span inside = within(part, dissipates, 2, nx - 2);
+                ALONG_X /* so that GCC's GPU code has the lanes of a warp share it */
+                for (ptrdiff_t x = part.begin; x < part.end; x++)
+                    if (x < inside.begin || x >= inside.end) {
+                        P_diss_iso[row + x] = 0;
+                        P_diss_skew[row + x] = 0;
+                    }
             }
 
 #if defined(PHYSICS_OFFLOAD)
