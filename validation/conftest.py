@@ -55,6 +55,7 @@ class Kernel:
     outputs: list
     settings: list
     calibration: bool = False
+    scratch: list = dataclasses.field(default_factory=list)
     new_inputs: list = None  # those that no kernel before it reads: how they are read is tested once
 
     def __str__(self):
@@ -162,15 +163,17 @@ def parse_kernels(listing):
             kernels.append(Kernel(match[1], [], [], []))
         elif line.startswith("  measures the machine"):
             kernels[-1].calibration = True
-        elif match := re.match(r"  (reads|writes|updates) +(\w+) +((?:\w+ )*\w+|-)  +"
+        elif match := re.match(r"  (reads|writes|updates|scratch) +(\w+) +((?:\w+ )*\w+|-)  +"
                                r"(\S+(?: \S+)*)  +(.*)", line):
             what, name, axes, units, text = match.groups()
             dataset = Dataset(name, tuple(axes.strip("-").split()), units, text.endswith("(optional)"),
                               text.startswith("mask of"))
-            if what != "writes":
+            if what in ("reads", "updates"):
                 kernels[-1].inputs.append(dataset)
-            if what != "reads":
+            if what in ("writes", "updates"):
                 kernels[-1].outputs.append(dataset)
+            if what == "scratch":
+                kernels[-1].scratch.append(dataset)
         elif match := re.match(r"  setting (\w+)", line):
             kernels[-1].settings.append(match[1])
     seen = set()

@@ -12,6 +12,7 @@ struct bound_step {
     kernel_function *run;
     struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is no scratch */
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
+    size_t bytes[MOST_ARGUMENTS];      /* that it needs */
     double seconds;
 };
 
@@ -96,7 +97,8 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     for (size_t i = 0; i < kernel->argument_count && !status; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
         if (kernel->arguments[i].access == MINIAPP_SCRATCH)
-            status = state_scratch(plan->state, step->scratch[i] = scratch++, field);
+            status =
+                state_scratch(plan->state, step->scratch[i] = scratch++, field, &step->bytes[i]);
         else
             status = bind_slot(plan, step, i, field, bindings);
     }
@@ -222,20 +224,21 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
     return false;
 }
 
+/* The steps share their scratch. That of the state may be larger, for other plans. */
 double miniapp_plan_bytes(const struct miniapp_plan *plan)
 {
     double bytes = 0;
-    size_t scratch_count = 0;
+    size_t scratch[MOST_ARGUMENTS] = {0};
     for (size_t s = 0; s < plan->count; s++)
         for (size_t i = 0; i < plan->steps[s].kernel->argument_count; i++) {
             const struct bound_step *const step = &plan->steps[s];
             if (step->slot[i] && !is_counted(plan, s, i))
                 bytes += (double)slot_bytes(plan->state, step->slot[i]);
-            else if (!step->slot[i] && step->scratch[i] >= scratch_count)
-                scratch_count = step->scratch[i] + 1;
+            else if (!step->slot[i] && step->bytes[i] > scratch[step->scratch[i]])
+                scratch[step->scratch[i]] = step->bytes[i];
         }
-    for (size_t i = 0; i < scratch_count; i++)
-        bytes += (double)plan->state->scratch[i].bytes;
+    for (size_t i = 0; i < MOST_ARGUMENTS; i++)
+        bytes += (double)scratch[i];
     return bytes;
 }
 

@@ -266,10 +266,10 @@ static bool add_scratch(struct miniapp_state *state)
 
 /* The old scratch is kept until the larger one is there, because other plans use it. */
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
-                                  const struct miniapp_field *field)
+                                  const struct miniapp_field *field, size_t *needed)
 {
-    const size_t bytes = miniapp_field_elements(field, &state->grid) *
-                         miniapp_element_bytes(field->type, state->precision);
+    const size_t bytes = *needed = miniapp_field_elements(field, &state->grid) *
+                                   miniapp_element_bytes(field->type, state->precision);
     while (state->scratch_count <= number)
         if (!add_scratch(state))
             return out_of_memory(state, "scratch", bytes);

@@ -44,9 +44,9 @@ struct slot *state_slot(struct miniapp_state *state, const char *name);
 /* Gives a slot memory on the device. */
 enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);
 
-/* Scratch of that number, at least as large as a field. */
+/* Scratch of that number, at least as large as a field; how many bytes that needs. */
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
-                                  const struct miniapp_field *field);
+                                  const struct miniapp_field *field, size_t *needed);
 
 /* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
