@@ -156,8 +156,20 @@ def single_number(stored, name):
     return float(values.ravel()[0])
 
 
+def kept(method):
+    """Computed once by each reader, and gone with it."""
+    @functools.wraps(method)
+    def get(self, *arguments):
+        key = method.__name__, *arguments
+        if key not in self.kept:
+            self.kept[key] = method(self, *arguments)
+        return self.kept[key]
+    return get
+
+
 class Reader:
     def __init__(self, file, wanted, options):
+        self.kept = {}
         self.file = file
         self.wanted = wanted
         self.options = options
@@ -210,7 +222,7 @@ class Reader:
                 result.setdefault(text(dataset.attrs["standard_name"]), []).append(dataset)
         return result
 
-    @functools.cache
+    @kept
     def find(self, name):
         """The dataset of a field: by --variable, by its name, by CF's standard name; or None."""
         theirs = (self.options.variables or {}).get(name)
@@ -328,7 +340,7 @@ class Reader:
             return np.where(values > 0, self.levels() + 1 - values, values)
         return values
 
-    @functools.cache
+    @kept
     def water_cells(self):
         """(z, y, x), from the first that tells; None where nothing does."""
         for name in ("maskT", "maskW"):
@@ -388,7 +400,7 @@ class Reader:
         east[:, :, -1] = cells[:, :, 2 * HALO]
         return east
 
-    @functools.cache
+    @kept
     def find_ghosts(self):
         """Whether the outer two rings are ghosts."""
         nx, ny = (self.lengths.get(axis, 2 * HALO + 1) for axis in "xy")
