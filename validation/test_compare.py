@@ -12,8 +12,8 @@ import types
 import numpy as np
 import pytest
 
-from conftest import HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
-from processes import DEADLINE_S
+from conftest import GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+from processes import DEADLINE_S, executable
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
@@ -321,3 +321,37 @@ def test_both_sides_get_the_same_ocean():
         assert set(again) == set(fields)
         for name, value in fields.items():
             assert np.array_equal(again[name], value), name
+
+
+# ---- Veros itself ----
+
+def compare_veros(miniapp, python, *arguments):
+    return subprocess.run([RUN / "compare-veros", "--python", python, "--miniapp", miniapp.path,
+                           "--rounds", "1", *arguments], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False)
+
+
+def test_beside_a_veros_that_is_made_up(miniapp, tmp_path):
+    """It takes 1000 ns a point for everything, on the stored grid."""
+    python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
+    executable(python, f"""#!/bin/sh
+test "$2" = --worker || exit 7
+test -e "$3" || cp "{GRID}" "$3"
+echo ready
+while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; done
+""")
+    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved)
+    assert done.returncode == 0, done
+    row, = re.findall(r"^calc_eq_of_state +1000  density eq_of_state_type=5 +([\d.]+) +([\d.]+)$",
+                      done.stdout, re.MULTILINE)
+    assert abs(float(row[0]) * float(row[1]) / 1000 - 1) < 0.05
+    assert json.loads(saved.read_text())["isoneutral, numpy"] == [1000]
+
+
+def test_without_veros(miniapp, tmp_path):
+    executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
+    done = compare_veros(miniapp, tmp_path / "python")
+    assert (done.returncode, done.stderr) == (
+        1, "run/compare-veros: Veros ended with exit code 7\n")
+    done = compare_veros(miniapp, tmp_path / "absent")
+    assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
