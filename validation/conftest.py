@@ -293,22 +293,40 @@ def ocean():
     return fields.make(11, 9, 6, seed=3)
 
 
-@pytest.fixture
-def small(tmp_path, ocean):
-    """A new input file of that ocean."""
+@pytest.fixture(scope="session")
+def small_file(tmp_path_factory, ocean):
+    """The bytes of an input file of that ocean."""
     values, settings = ocean
-    return write(tmp_path / "small.h5", values, settings, halo=2)
+    return write(tmp_path_factory.mktemp("ocean") / "small.h5", values, settings, halo=2).read_bytes()
 
 
-@pytest.fixture
-def reference(miniapp, small, tmp_path):
-    """What the program makes of the small file, to be reproduced bit for bit."""
-    path = tmp_path / "reference.h5"
-    miniapp.passes(small, "--output", path)
+@pytest.fixture(scope="session")
+def reference_file(miniapp, tmp_path_factory, small_file):
+    """Those of what the program makes of it, to be reproduced bit for bit."""
+    folder = tmp_path_factory.mktemp("reference")
+    path = folder / "reference.h5"
+    (folder / "small.h5").write_bytes(small_file)
+    miniapp.passes(folder / "small.h5", "--output", path)
     with h5py.File(path, "a") as file:
         for kernel in miniapp.ocean:
             for output in kernel.outputs:
                 file[output.name].attrs.update(rtol=0.0, atol=0.0)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def small(tmp_path, small_file):
+    """A new input file."""
+    path = tmp_path / "small.h5"
+    path.write_bytes(small_file)
+    return path
+
+
+@pytest.fixture
+def reference(tmp_path, reference_file):
+    """A new reference of it."""
+    path = tmp_path / "reference.h5"
+    path.write_bytes(reference_file)
     return path
 
 
