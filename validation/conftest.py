@@ -308,9 +308,8 @@ def reference_file(miniapp, tmp_path_factory, small_file):
     (folder / "small.h5").write_bytes(small_file)
     miniapp.passes(folder / "small.h5", "--output", path)
     with h5py.File(path, "a") as file:
-        for kernel in miniapp.ocean:
-            for output in kernel.outputs:
-                file[output.name].attrs.update(rtol=0.0, atol=0.0)
+        for dataset in file.values():
+            dataset.attrs.update(rtol=0.0, atol=0.0)
     return path.read_bytes()
 
 

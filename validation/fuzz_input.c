@@ -151,8 +151,9 @@ static void read_as_reference(const char *path, const struct miniapp_kernel *ker
         const enum miniapp_access access = miniapp_argument_access(kernel, i);
         struct miniapp_reference reference;
         if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
-            !miniapp_reference_read(path, miniapp_argument_field(kernel, i), grid, MINIAPP_FLOAT64,
-                                    0, &reference))
+            !miniapp_reference_read(path, miniapp_kernel_name(kernel),
+                                    miniapp_argument_field(kernel, i), grid, MINIAPP_FLOAT64, 0,
+                                    &reference))
             miniapp_reference_release(&reference);
     }
 }

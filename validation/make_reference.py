@@ -2,7 +2,7 @@
 """Write the reference of an input file: the outputs of every kernel that has a reference module.
 
 The result is an output file as the program writes it, with tolerances as
-attributes. It is the same bit for bit each time: no times, no paths, no host in it.
+attributes: of two kernels that write one field the second has it as KERNEL.FIELD. It is the same bit for bit each time: no times, no paths, no host in it.
 """
 
 import argparse
@@ -67,7 +67,8 @@ def write_reference(input_path, output_path):
                      input_sha256=sha256(input_path))
             for kernel in kernels:
                 for name, field in files.compute(kernel, source).items():
-                    write_field(output, source, name, field, kernel.TOLERANCES[name])
+                    taken = f"{kernel.NAME}.{name}" if name in output else name
+                    write_field(output, source, taken, field, kernel.TOLERANCES[name])
 
 
 def create(path):

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, HERE, OUTPUT, QUICK, TROUBLE, USAGE, read, write
+from conftest import DONE, HERE, MISMATCH, OUTPUT, QUICK, TROUBLE, USAGE, read, write
 from processes import library, pause_at_random
 
 OLD = b"the results of last week"
@@ -120,6 +120,19 @@ def test_output_is_a_reference(miniapp, small, device, tmp_path):
     outputs = [described.name for kernel in miniapp.ocean for described in kernel.outputs]
     assert sorted(check["variable"] for check in result["validation"]) == sorted(outputs)
     assert all(check["passed"] and check["max_abs"] == 0 for check in result["validation"])
+
+
+def test_each_kernel_that_writes_a_field_has_its_own(miniapp, small, tmp_path):
+    output = tmp_path / "output.h5"
+    kernels = ("-k", "isoneutral_mixing,isoneutral_steps")
+    miniapp.passes(small, *kernels, "-o", output)
+    with h5py.File(output, "a") as file:
+        assert "isoneutral_mixing.temp_taup1" not in file
+        np.testing.assert_allclose(file["isoneutral_steps.temp_taup1"], file["temp_taup1"], rtol=1e-12)
+        file["temp_taup1"][3, 4, 5] += 1
+    miniapp.passes(small, "-k", "isoneutral_steps", "--validate", output)
+    assert " temp_taup1 " in miniapp.run(small, "-k", "isoneutral_mixing", "--validate", output).stdout
+    assert miniapp.run(small, *kernels, "--validate", output).returncode == MISMATCH
 
 
 def test_resized_output(miniapp, small, tmp_path):

@@ -69,7 +69,7 @@ static void write_field(struct miniapp_output *output, const char *name,
 {
     const struct miniapp_field *const field = miniapp_field_find(name);
     double *const values = invent(field, of);
-    assert_done(miniapp_output_write(output, field, of, MINIAPP_FLOAT64, values));
+    assert_done(miniapp_output_write(output, NULL, field, of, MINIAPP_FLOAT64, values));
     free(values);
 }
 
@@ -204,20 +204,46 @@ static void references(void **state)
     (void)state;
     struct miniapp_reference reference;
     const struct miniapp_grid other = {9, 8, 6};
-    assert_done(
-        miniapp_reference_read(path, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32, 0, &reference));
+    assert_done(miniapp_reference_read(path, NULL, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32, 0,
+                                       &reference));
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(reference.values[i] == invented(&fields[FIELD_salt], i, grid.nz));
     assert_true(reference.rtol == 1e-4 && reference.atol == 1e-5 * 2);
     miniapp_reference_release(&reference);
     miniapp_reference_release(&reference); /* nothing is left of it */
-    assert_refused(
-        miniapp_reference_read(path, &fields[FIELD_salt], &other, MINIAPP_FLOAT64, 0, &reference),
-        MINIAPP_INPUT, "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
+    assert_refused(miniapp_reference_read(path, NULL, &fields[FIELD_salt], &other, MINIAPP_FLOAT64,
+                                          0, &reference),
+                   MINIAPP_INPUT,
+                   "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
     assert_null(reference.values);
-    assert_refused(
-        miniapp_reference_read(path, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64, 0, &reference),
-        MINIAPP_INPUT, "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
+    assert_refused(miniapp_reference_read(path, NULL, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64,
+                                          0, &reference),
+                   MINIAPP_INPUT, "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
+}
+
+/* Of a field that several sequences write, each has its own. */
+static void references_of_sequences(void **state)
+{
+    (void)state;
+    const char *const sequences[] = {"first", "second", "third"};
+    const struct miniapp_field *const field = &fields[FIELD_expsum];
+    struct miniapp_output *const output = output_at(path);
+    for (int s = 0; s < 3; s++) {
+        const double value = s + 1;
+        assert_done(
+            miniapp_output_write(output, sequences[s], field, &grid, MINIAPP_FLOAT64, &value));
+    }
+    const double again = 4;
+    assert_refused(miniapp_output_write(output, "third", field, &grid, MINIAPP_FLOAT64, &again),
+                   MINIAPP_OUTPUT, "file.h5: cannot be written");
+    assert_done(miniapp_output_finish(output));
+    for (int s = 0; s < 4; s++) {
+        struct miniapp_reference reference;
+        assert_done(miniapp_reference_read(path, s < 3 ? sequences[s] : "fourth", field, &grid,
+                                           MINIAPP_FLOAT64, 0, &reference));
+        assert_true(reference.values[0] == (s < 3 ? s + 1 : 1));
+        miniapp_reference_release(&reference);
+    }
 }
 
 /* ---- outputs ---- */
@@ -292,10 +318,10 @@ static void a_field_twice(void **state)
     struct miniapp_output *const output = output_at(path);
     const double value = 1;
     write_field(output, "salt", &grid);
-    assert_done(miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
+    assert_done(miniapp_output_write(output, NULL, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32,
                                      &value)); /* no axes */
     assert_refused(
-        miniapp_output_write(output, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32, &value),
+        miniapp_output_write(output, NULL, &fields[FIELD_expsum], &grid, MINIAPP_FLOAT32, &value),
         MINIAPP_OUTPUT, "file.h5: cannot be written: ");
     miniapp_output_discard(output);
     assert_int_equal(files_in_folder(), 1);
@@ -310,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup(targets_have_to_fit, write_file),
         cmocka_unit_test_setup(inputs_that_are_none, write_file),
         cmocka_unit_test_setup(references, write_file),
+        cmocka_unit_test_setup(references_of_sequences, write_file),
         cmocka_unit_test_setup(what_is_discarded_leaves_nothing, write_file),
         cmocka_unit_test_setup(what_is_abandoned_leaves_nothing, write_file),
         cmocka_unit_test_setup(one_output_at_a_time, write_file),

@@ -93,10 +93,12 @@ struct miniapp_reference {
     double rtol, atol;
 };
 
-/* Reads the reference of a field on a grid. `allow` is as for inputs. MINIAPP_INPUT where a value
- * cannot be meant, or a tolerance would pass anything (docs/measuring.md says what is allowed, and
- * what they are where the file does not say). */
-enum miniapp_status miniapp_reference_read(const char *path, const struct miniapp_field *,
+/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or where there
+ * is none, or the sequence is NULL, FIELD. `allow` is as for inputs. MINIAPP_INPUT
+ * where a value cannot be meant, or a tolerance would pass anything (docs/measuring.md says what is
+ * allowed, and what they are where the file does not say). */
+enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
+                                           const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,
                                            int allow, struct miniapp_reference *);
 void miniapp_reference_release(struct miniapp_reference *);
@@ -113,10 +115,11 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 
-/* Writes a field with its units, names and dimension scales, in the precision. */
-enum miniapp_status miniapp_output_write(struct miniapp_output *, const struct miniapp_field *,
-                                         const struct miniapp_grid *, enum miniapp_precision,
-                                         const double *values);
+/* Writes a field with its units, names and dimension scales, in the precision. A dataset is
+ * called FIELD, or SEQUENCE.FIELD where another sequence has written that field before. */
+enum miniapp_status miniapp_output_write(struct miniapp_output *, const char *sequence,
+                                         const struct miniapp_field *, const struct miniapp_grid *,
+                                         enum miniapp_precision, const double *values);
 
 /* Writes a text attribute of the whole file. */
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *, const char *name,

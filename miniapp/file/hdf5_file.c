@@ -109,6 +109,15 @@ bool has_dataset(hid_t file, const char *name, const struct outside *outside)
     return H5Lexists(file, name, outside->access) != 0;
 }
 
+char *name_of_two(const char *sequence, const char *field)
+{
+    const size_t size = strlen(sequence) + strlen(field) + sizeof(".");
+    char *const name = malloc(size);
+    if (name)
+        snprintf(name, size, "%s.%s", sequence, field);
+    return name;
+}
+
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
                                  struct outside *outside, hid_t *dataset)
 {

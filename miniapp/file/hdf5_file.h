@@ -27,6 +27,10 @@ const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_A
  * that may not be read, counts as there: opening it then fails. */
 bool has_dataset(hid_t file, const char *name, const struct outside *outside);
 
+/* "SEQUENCE.FIELD": the dataset of a field in a file that has it of several sequences. The caller
+ * frees it; NULL if memory is short. */
+char *name_of_two(const char *sequence, const char *field);
+
 /* An open dataset of a real number type, all of whose data are there; an enumeration counts, since
  * that is how h5py stores booleans. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,

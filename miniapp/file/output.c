@@ -2,6 +2,7 @@
 #include "coordinates.h"
 #include "guard.h"
 #include "hdf5_error.h"
+#include "hdf5_file.h"
 #include "input.h"
 #include "replace.h"
 #include "status.h"
@@ -9,6 +10,7 @@
 
 #include <hdf5_hl.h>
 #include <miniapp/file.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,7 +168,20 @@ static hid_t checked_chunks(const hsize_t *lengths, int rank)
     return creation;
 }
 
-enum miniapp_status miniapp_output_write(struct miniapp_output *output,
+/* Creates a field's dataset: of its name, or of SEQUENCE.FIELD where that is taken. */
+static hid_t create_dataset(const struct miniapp_output *output, const char *sequence,
+                            const struct miniapp_field *field, hid_t type, hid_t space,
+                            hid_t creation)
+{
+    const bool is_taken = sequence && H5Lexists(output->file, field->name, H5P_DEFAULT) > 0;
+    char *const name = is_taken ? name_of_two(sequence, field->name) : strdup(field->name);
+    const hid_t dataset =
+        name ? H5Dcreate2(output->file, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT) : -1;
+    free(name);
+    return dataset;
+}
+
+enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
                                          const struct miniapp_field *field,
                                          const struct miniapp_grid *grid,
                                          enum miniapp_precision precision, const double *values)
@@ -178,19 +193,15 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output,
         lengths[i] = miniapp_axis_length(field->axes[i], grid);
     const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
     const hid_t creation = checked_chunks(lengths, rank);
-    const hid_t dataset =
-        H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    const hid_t dataset = create_dataset(output, sequence, field, type, space, creation);
     bool written = dataset >= 0 &&
                    H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     for (int i = 0; i < rank && written; i++)
         written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
-    written =
-        written &&
-        H5LTset_attribute_string(output->file, field->name, "units", field->units) >= 0 &&
-        H5LTset_attribute_string(output->file, field->name, "long_name", field->long_name) >= 0 &&
-        (!field->standard_name ||
-         H5LTset_attribute_string(output->file, field->name, "standard_name",
-                                  field->standard_name) >= 0);
+    written = written && H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0 &&
+              H5LTset_attribute_string(dataset, ".", "long_name", field->long_name) >= 0 &&
+              (!field->standard_name ||
+               H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
     const enum miniapp_status status = written ? MINIAPP_DONE : failed(output, hdf5_reason());
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         return failed(output, hdf5_reason());

@@ -10,6 +10,7 @@
 #include <miniapp/file.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0. Land,
@@ -118,18 +119,45 @@ read_reference_dataset(hid_t dataset, const char *path, const struct scales *sca
     return status;
 }
 
-static enum miniapp_status
-find_reference(hid_t file, const char *path, const struct miniapp_field *field,
-               const struct miniapp_grid *grid, enum miniapp_precision precision, int allow,
-               struct outside *outside, struct miniapp_reference *reference)
+/* The name of a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. The caller
+ * frees it; NULL if memory is short. */
+static char *name_reference(hid_t file, const char *sequence, const struct miniapp_field *field,
+                            const struct outside *outside)
 {
-    const char *const name = field->name;
+    char *const name = sequence ? name_of_two(sequence, field->name) : NULL;
+    if (sequence && (!name || has_dataset(file, name, outside)))
+        return name;
+    free(name);
+    return strdup(field->name);
+}
+
+static enum miniapp_status open_reference(hid_t file, const char *path, const char *sequence,
+                                          const struct miniapp_field *field,
+                                          struct outside *outside, hid_t *dataset)
+{
+    char *const name = name_reference(file, sequence, field, outside);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!name)
+        status = fail(MINIAPP_DEVICE, "out of memory for a name");
+    else if (!has_dataset(file, name, outside))
+        status = fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
+                      name);
+    else
+        status = open_dataset(file, path, name, outside, dataset);
+    free(name);
+    return status;
+}
+
+static enum miniapp_status find_reference(hid_t file, const char *path, const char *sequence,
+                                          const struct miniapp_field *field,
+                                          const struct miniapp_grid *grid,
+                                          enum miniapp_precision precision, int allow,
+                                          struct outside *outside,
+                                          struct miniapp_reference *reference)
+{
     struct scales scales;
     hid_t dataset;
-    if (!has_dataset(file, name, outside))
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
-                    name);
-    enum miniapp_status status = open_dataset(file, path, name, outside, &dataset);
+    enum miniapp_status status = open_reference(file, path, sequence, field, outside, &dataset);
     if (status)
         return status;
     read_scales(file, &scales);
@@ -140,7 +168,8 @@ find_reference(hid_t file, const char *path, const struct miniapp_field *field,
     return status;
 }
 
-enum miniapp_status miniapp_reference_read(const char *path, const struct miniapp_field *field,
+enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
+                                           const struct miniapp_field *field,
                                            const struct miniapp_grid *grid,
                                            enum miniapp_precision precision, int allow,
                                            struct miniapp_reference *reference)
@@ -151,10 +180,10 @@ enum miniapp_status miniapp_reference_read(const char *path, const struct miniap
     guard_start(path);
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
-        status =
-            outside_open(path, false, &outside)
-                ? find_reference(file, path, field, grid, precision, allow, &outside, reference)
-                : fail(MINIAPP_DEVICE, "out of memory for a reference");
+        status = outside_open(path, false, &outside)
+                     ? find_reference(file, path, sequence, field, grid, precision, allow, &outside,
+                                      reference)
+                     : fail(MINIAPP_DEVICE, "out of memory for a reference");
         outside_close(&outside);
         H5Fclose(file);
     }

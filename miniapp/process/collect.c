@@ -11,15 +11,17 @@
 /* ---- outputs ---- */
 
 /* The tolerances of each precision are attributes of their own. */
-static enum miniapp_status check_variable(const struct run *run, const struct miniapp_field *field)
+static enum miniapp_status check_variable(const struct run *run,
+                                          const struct miniapp_sequence *sequence,
+                                          const struct miniapp_field *field)
 {
     const struct options *options = &run->options;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t p = 0; p < options->precision_count && !status; p++) {
         struct miniapp_reference reference;
-        status = miniapp_reference_read(options->reference, field, &grid, options->precisions[p],
-                                        options->allow, &reference);
+        status = miniapp_reference_read(options->reference, miniapp_sequence_name(sequence), field,
+                                        &grid, options->precisions[p], options->allow, &reference);
         miniapp_reference_release(&reference);
     }
     return status;
@@ -34,7 +36,7 @@ enum miniapp_status check_reference(struct run *run)
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count() && !status; f++)
             if (miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
-                status = check_variable(run, miniapp_field_at(f));
+                status = check_variable(run, options->kernels[i], miniapp_field_at(f));
     return status;
 }
 
@@ -43,8 +45,9 @@ static enum miniapp_status check_output(struct run *run, const struct row *row,
 {
     struct miniapp_reference reference;
     const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
-    const enum miniapp_status status = miniapp_reference_read(
-        run->options.reference, field, &grid, row->precision, run->options.allow, &reference);
+    const enum miniapp_status status =
+        miniapp_reference_read(run->options.reference, miniapp_sequence_name(row->sequence), field,
+                               &grid, row->precision, run->options.allow, &reference);
     if (status)
         return status;
     struct check *check = results_add_check(&run->results);
@@ -97,7 +100,8 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     if (!status && run->options.checksums)
         status = add_checksum(run, row, bound->field, &grid, values);
     if (!status && run->options.output)
-        status = miniapp_output_write(run->output, bound->field, &grid, row->precision, values);
+        status = miniapp_output_write(run->output, miniapp_sequence_name(row->sequence),
+                                      bound->field, &grid, row->precision, values);
     free(values);
     return status;
 }
