@@ -224,6 +224,51 @@ def read(path, name):
         return file[name][...]
 
 
+@dataclasses.dataclass
+class Ocean:
+    """An input file, and what is in it."""
+    path: Path
+    values: dict
+    settings: dict
+
+
+class Together:
+    """Runs of all kernels at once, which the tests of each kernel share: a run is made when the
+    first of them asks for it."""
+
+    def __init__(self, miniapp, folder):
+        self.miniapp, self.folder, self.made = miniapp, folder, {}
+
+    def once(self, key, make):
+        """What `make` makes, by the path of a file that no other has."""
+        if key not in self.made:
+            self.made[key] = make(self.folder / f"{len(self.made)}.h5")
+        return self.made[key]
+
+    def ocean(self, name, make):
+        """The ocean of that name, whose fields and settings `make` makes."""
+        def stored(path):
+            values, settings = make()
+            return Ocean(write(path, values, settings, halo=2), values, settings)
+        return self.once(name, stored)
+
+    def output(self, path, *arguments, again=0):
+        """The output of all kernels, by a run with these arguments; `again` tells equal runs apart."""
+        def run(output):
+            names = ",".join(kernel.name for kernel in self.miniapp.kernels)
+            done = self.miniapp.run(*QUICK, path, "-k", names, "-o", output, *arguments)
+            assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
+            return output
+        return self.once((path, *arguments, again), run)
+
+
+def read_of(kernel, path, name):
+    """A kernel's output in a file that may have those of several."""
+    with h5py.File(path, "r") as file:
+        own = f"{kernel}.{name}"
+        return file[own if own in file else name][...]
+
+
 # ---- pytest ----
 
 def pytest_addoption(parser):
@@ -285,6 +330,11 @@ def miniapp(request):
     if program is None:
         pytest.skip("there is no program to test: give --miniapp PATH or $MINIAPP")
     return program
+
+
+@pytest.fixture(scope="session")
+def together(miniapp, tmp_path_factory):
+    return Together(miniapp, tmp_path_factory.mktemp("together"))
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import GRID, GRID_REFERENCE
+from conftest import GRID, GRID_REFERENCE, QUICK
 from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,9 +41,9 @@ def show(miniapp, tmp_path):
     return path
 
 
-def start(script, env, cwd=ROOT, shell=("/bin/sh",)):
+def start(script, env, *arguments, cwd=ROOT, shell=("/bin/sh",)):
     granted = GRANTED[script.split("/")[0]]
-    with subprocess.Popen([*shell, RUN / script], cwd=cwd, text=True, stdout=subprocess.PIPE,
+    with subprocess.Popen([*shell, RUN / script, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
         output, _ = job.communicate(timeout=DEADLINE_S)
     return job, output
@@ -99,7 +99,7 @@ def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp, show, tmp_path):
 
 @pytest.mark.parametrize("scheduler", GRANTED)
 def test_cpu_job_validates(scheduler, miniapp):
-    job, output = start(f"{scheduler}/cpu", {"MINIAPP": str(miniapp.path)})
+    job, output = start(f"{scheduler}/cpu", {"MINIAPP": str(miniapp.path)}, *QUICK)
     assert job.returncode == 0 and "validation PASSED" in output, output
     assert str(GRID_REFERENCE.relative_to(ROOT)) in output
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, change, read, write
+from conftest import GRID, change, read, read_of, write
 from reference import files
 
 # nx, ny, nz with ghosts, width of a cell in m: advection of TKE shows on fine grids only
@@ -36,24 +36,39 @@ def reference_of(kernel):
 
 
 def check(miniapp, kernel, path, values, settings, device="cpu", precision="float64"):
-    """Run the program on fields; compare each output with the reference, by its largest value."""
+    """Run the program on fields; compare each output with the reference."""
     out = path.with_suffix(".out.h5")
     write(path, values, settings, halo=2)
-    # masks that do not follow from each other are refused otherwise
-    allowed = ["--allow-invalid"] if (np.diff(values["maskT"].astype(int), axis=0) < 0).any() else []
-    miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision, *allowed,
-                   "--output", out, path)
+    miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision,
+                   *allowed(values), "--output", out, path)
+    compare(kernel, out, values, settings, precision)
+
+
+def check_together(together, kernel, ocean, *arguments, precision="float64"):
+    """The same of a run of all kernels."""
+    out = together.output(ocean.path, "--precision", precision, *allowed(ocean.values), *arguments)
+    compare(kernel, out, ocean.values, ocean.settings, precision)
+
+
+def allowed(values):
+    """Masks that do not follow from each other are refused otherwise."""
+    floats = (np.diff(values["maskT"].astype(int), axis=0) < 0).any()
+    return ["--allow-invalid"] if floats else []
+
+
+def compare(kernel, out, values, settings, precision):
+    """Each output with its reference, by its largest value."""
     reference = reference_of(kernel)
     expected = reference.reference(values, settings)
     assert set(expected) == {output.name for output in kernel.outputs}
     for name, ref in expected.items():
-        result = read(out, name)
+        result = read_of(kernel, out, name)
         largest = np.abs(ref).max()
-        allowed = reference.TOLERANCES[name][precision].atol_rel * largest
+        most = reference.TOLERANCES[name][precision].atol_rel * largest
         error = np.abs(result - ref)
         worst = np.unravel_index(error.argmax(), error.shape)
-        assert error.max() <= allowed, (f"{name}{list(map(int, worst))} is off by "
-                                        f"{float(error.max() / largest):.2e} of the largest value")
+        assert error.max() <= most, (f"{name}{list(map(int, worst))} is off by "
+                                     f"{float(error.max() / largest):.2e} of the largest value")
         assert ref.ndim < 2 or not result[outside(ref)].any(), (
             f"{name} is not zero outside its range")
 
@@ -65,64 +80,81 @@ def outside(ref):
     return ghosts & ~ref.any(axis=tuple(range(ref.ndim - 2)), keepdims=True)
 
 
+def make(name, **changes):
+    return fields.make(**OCEANS[name] | changes)
+
+
 @pytest.mark.parametrize("ocean_name", OCEANS)
-def test_ocean(miniapp, kernel, device, ocean_name, tmp_path):
-    values, settings = fields.make(**OCEANS[ocean_name])
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+def test_ocean(together, kernel, device, ocean_name):
+    ocean = together.ocean(ocean_name, lambda: make(ocean_name))
+    check_together(together, kernel, ocean, "-d", device)
 
 
-def test_deep_ocean(miniapp, kernel, device, tmp_path):
+def deep_ocean():
     """To 8000 dbar, where the quadrature of eos needs the most nodes."""
-    values, settings = fields.make(**OCEANS["odd"] | {"nz": 31})
+    values, settings = make("odd", nz=31)
     deeper = 8000 / values["p"].max()
     for name in ("p", "zt", "zw", "dzt", "dzw"):
         values[name] = values[name] * deeper
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+    return values, settings
 
 
-def test_almost_uniform_ocean(miniapp, kernel, device, tmp_path):
+def test_deep_ocean(together, kernel, device):
+    check_together(together, kernel, together.ocean("deep", deep_ocean), "-d", device)
+
+
+def almost_uniform_ocean():
     """Gradients so small that slopes are gentle even where density does not increase downwards."""
-    values, settings = fields.make(**OCEANS["odd"])
+    values, settings = make("odd")
     values["temp"] = values["temp"] * 1e-18
     values["salt"] = np.full_like(values["salt"], 35.0)
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device)
+    return values, settings
+
+
+def test_almost_uniform_ocean(together, kernel, device):
+    ocean = together.ocean("almost uniform", almost_uniform_ocean)
+    check_together(together, kernel, ocean, "-d", device)
 
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
 @pytest.mark.parametrize("ocean_name", ["odd", "masks"])
 @pytest.mark.kernels_that_read("eq_of_state_type")
-def test_equation_of_state(miniapp, kernel, equation, ocean_name, tmp_path):
-    values, settings = fields.make(**OCEANS[ocean_name], eq_of_state_type=equation)
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
+def test_equation_of_state(together, kernel, equation, ocean_name):
+    ocean = together.ocean(f"{ocean_name} {equation}",
+                           lambda: make(ocean_name, eq_of_state_type=equation))
+    check_together(together, kernel, ocean)
 
 
 @pytest.mark.parametrize("equation", EQUATIONS_OF_STATE)
 @pytest.mark.kernels_that_read("eq_of_state_type")
-def test_equation_of_state_on_the_stored_grid(miniapp, kernel, equation, tmp_path):
+def test_equation_of_state_on_the_stored_grid(miniapp, together, kernel, equation):
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("other builds take smaller grids")
-    reference, out = reference_of(kernel), tmp_path / "out.h5"
-    miniapp.passes("--kernel", kernel, "--set", f"eq_of_state_type={equation}", "--output", out,
-                   GRID)
+    reference = reference_of(kernel)
+    out = together.output(GRID, "--set", f"eq_of_state_type={equation}")
     with h5py.File(GRID) as file:
         expected = files.compute(reference, file, eq_of_state_type=equation)
     for name, field in expected.items():
         largest = np.abs(field.values).max()
-        allowed = reference.TOLERANCES[name]["float64"].atol_rel * largest
-        assert np.abs(read(out, name) - field.values).max() <= allowed, name
+        most = reference.TOLERANCES[name]["float64"].atol_rel * largest
+        assert np.abs(read_of(kernel, out, name) - field.values).max() <= most, name
 
 
-def test_settings_of_their_own(miniapp, kernel, tmp_path):
+def settings_of_their_own():
     """Each setting at a value that no other has and that is no default."""
-    values, settings = fields.make(**OCEANS["fine"])
-    settings |= {"iso_slopec": 2e-3, "iso_dslope": 7e-4, "K_iso_steep": 35.0, "AB_eps": 0.13,
-                 "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0}
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings)
+    values, settings = make("fine")
+    return values, settings | {
+        "iso_slopec": 2e-3, "iso_dslope": 7e-4, "K_iso_steep": 35.0, "AB_eps": 0.13,
+        "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0}
 
 
-def test_float32(miniapp, kernel, device, tmp_path):
-    values, settings = fields.make(**OCEANS["odd"])
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings, device, "float32")
+def test_settings_of_their_own(together, kernel):
+    check_together(together, kernel, together.ocean("own settings", settings_of_their_own))
+
+
+def test_float32(together, kernel, device):
+    ocean = together.ocean("odd", lambda: make("odd"))
+    check_together(together, kernel, ocean, "-d", device, precision="float32")
 
 
 def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):

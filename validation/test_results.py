@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import (DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, change, read, replace,
-                      write)
+from conftest import (DONE, GRID, GRID_REFERENCE, INPUT, MISMATCH, QUICK, assert_one_line, change,
+                      read, read_of, replace, write)
 from test_kernels import reference_of
 from test_reading import faces
 
@@ -69,14 +69,16 @@ def has_reference(kernel):
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_stored_reference(miniapp, kernel, device, precision):
+def test_stored_reference(miniapp, together, kernel, device, precision):
     """The independent reference, on the global grid."""
     if not has_reference(kernel):
         pytest.skip(f"validation/grid.reference.h5 has no reference of {kernel}")
-    text = miniapp.passes(GRID, "-k", kernel, "-d", device, "--precision", precision,
-                          "--validate", GRID_REFERENCE)
-    count = len(kernel.outputs)
-    assert f"validation PASSED: {count} of {count} variables agree" in text
+    names = ",".join(kernel.name for kernel in miniapp.kernels if has_reference(kernel))
+    checks = together.once(("stored reference", device, precision), lambda _: miniapp.json(
+        GRID, "-k", names, "-d", device, "--precision", precision, "--validate", GRID_REFERENCE))
+    passed = {check["variable"]: check["passed"] for check in checks["validation"]
+              if check["kernel"] == kernel.name}
+    assert passed == {output.name: True for output in kernel.outputs}
 
 
 def test_quickstart(miniapp):
@@ -93,49 +95,63 @@ def test_quickstart(miniapp):
 GRIDS = [(5, 5, 1), (6, 5, 2), (7, 9, 3), (16, 8, 5), (33, 17, 12), (64, 6, 9)]
 
 
-@pytest.mark.parametrize("nx, ny, nz", GRIDS)
-def test_runs_repeat_bit_for_bit(miniapp, kernel, device, tmp_path, nx, ny, nz):
+@pytest.fixture(params=GRIDS, ids=lambda shape: "x".join(map(str, shape)))
+def ocean_of_a_size(request, together):
+    nx, ny, nz = request.param
+    return together.ocean(request.param, lambda: fields.make(nx, ny, nz, seed=nx))
+
+
+def test_runs_repeat_bit_for_bit(together, kernel, device, ocean_of_a_size):
     """Whatever the number of threads; but a sum over threads, in its last digits."""
-    values, settings = fields.make(nx, ny, nz, seed=nx)
-    path = write(tmp_path / "input.h5", values, settings, halo=2)
-    outputs = []
-    for threads in (1, 1, 2, 3):
-        outputs.append(tmp_path / f"{len(outputs)}.h5")
-        miniapp.run(*QUICK, path, "-k", kernel, "-d", device, "-t", threads, "-o", outputs[-1])
+    path = ocean_of_a_size.path
+    outputs = [together.output(path, "-d", device, "-t", threads, again=again)
+               for again, threads in enumerate((1, 1, 2, 3))]
     for described in kernel.outputs:
-        first = read(outputs[0], described.name)
-        for output in outputs[1:]:
-            ulps = 0 if described.axes else 8
-            np.testing.assert_array_max_ulp(read(output, described.name), first, ulps)
+        first, *others = (read_of(kernel, output, described.name) for output in outputs)
+        for other in others:
+            np.testing.assert_array_max_ulp(other, first, 0 if described.axes else 8)
 
 
-@pytest.mark.parametrize("nx, ny, nz", GRIDS)
+def verdicts_on_gpu(miniapp, together, path, precision):
+    """What the host makes is the reference. In float32 each kernel has a tolerance of its own, which
+    may be wider than the default."""
+    output = together.output(path, "--precision", precision)
+    with h5py.File(output, "a") as file:
+        for kernel in miniapp.kernels if precision == "float32" else ():
+            for described in kernel.outputs:
+                own = f"{kernel}.{described.name}"
+                dataset = file[own if own in file else described.name]
+                tolerance = reference_of(kernel).TOLERANCES[described.name][precision].atol_rel
+                dataset.attrs.update(rtol_float32=0.0,
+                                     atol_float32=tolerance * abs(dataset[...]).max())
+    names = ",".join(kernel.name for kernel in miniapp.kernels)
+    done = miniapp.run(*QUICK, path, "-k", names, "--precision", precision, "-d", "gpu",
+                       "--validate", output, "--format", "json")
+    return json.loads(done.stdout)["validation"]
+
+
 @pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_gpu_agrees_with_cpu(miniapp, kernel, tmp_path, nx, ny, nz, precision):
+def test_gpu_agrees_with_cpu(miniapp, together, kernel, ocean_of_a_size, precision):
     if "gpu" not in miniapp.devices:
         pytest.skip("there is no gpu in this build, or here")
-    values, settings = fields.make(nx, ny, nz, seed=nx)
-    path = write(tmp_path / "input.h5", values, settings, halo=2)
-    output = tmp_path / "output.h5"
-    miniapp.passes(path, "-k", kernel, "--precision", precision, "-o", output)
-    tolerances = reference_of(kernel).TOLERANCES
-    if precision == "float32":  # each kernel has its own, which may be wider than the default
-        for name in (described.name for described in kernel.outputs):
-            largest = abs(read(output, name)).max()
-            edit(output, name, rtol_float32=0.0,
-                 atol_float32=tolerances[name][precision].atol_rel * largest)
-    result = miniapp.json(path, "-k", kernel, "--precision", precision, "-d", "gpu",
-                          "--validate", output)
-    assert [check["device"] for check in result["validation"]] == ["gpu:0"] * len(kernel.outputs)
+    path = ocean_of_a_size.path
+    checks = [check for check in together.once(
+        ("on the gpu", path, precision),
+        lambda _: verdicts_on_gpu(miniapp, together, path, precision))
+              if check["kernel"] == kernel.name]
+    assert [check["variable"] for check in checks if check["passed"]] == [
+        described.name for described in kernel.outputs]
+    assert {check["device"] for check in checks} == {"gpu:0"}
 
 
-def test_repetitions_do_not_change_the_result(miniapp, kernel, device, small, tmp_path):
+def test_repetitions_do_not_change_the_result(together, kernel, device):
     """A kernel starts from the same state in each call."""
-    outputs = tmp_path / "1.h5", tmp_path / "5.h5"
-    miniapp.passes(small, "-k", kernel, "-d", device, "-o", outputs[0])
-    miniapp.passes(small, "-k", kernel, "-d", device, "-o", outputs[1], "-r", 5, "--burnin", 3)
+    path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
+    outputs = [together.output(path, "-d", device, *calls)
+               for calls in ((), ("-r", 5, "--burnin", 3))]
     for described in kernel.outputs:
-        np.testing.assert_array_equal(*(read(output, described.name) for output in outputs))
+        np.testing.assert_array_equal(*(read_of(kernel, output, described.name)
+                                        for output in outputs))
 
 
 def stored_setting(path, name):
@@ -155,16 +171,23 @@ def another(name, default):
         name, 3 * default + 0.001)
 
 
-@pytest.mark.kernels_that_read("setting")
-def test_settings_take_effect(miniapp, kernel, small, tmp_path):
-    """Default, then the file's, then the command line's; seen by the outputs."""
+def settings_of(kernels):
+    """Each setting, and the kernels that read it."""
+    names = {name for kernel in kernels for name in kernel.settings}
+    return {name: [kernel for kernel in kernels if name in kernel.settings]
+            for name in sorted(names - set(IN_FRESH_WATER))}
+
+
+def test_settings_take_effect(miniapp, small, tmp_path):
+    """Default, then the file's, then the command line's; seen by the outputs of each kernel."""
     def run(*arguments):
         path = tmp_path / "output.h5"
-        miniapp.passes(small, "-k", kernel, "-o", path, *arguments)
-        return np.concatenate([read(path, output.name).ravel() for output in kernel.outputs])
+        miniapp.passes(small, "-k", ",".join(map(str, kernels)), "-o", path, *arguments)
+        return {str(kernel): np.concatenate([read_of(kernel, path, output.name).ravel()
+                                             for output in kernel.outputs]) for kernel in kernels}
 
     listing = miniapp.passes("--list-kernels")
-    for name in set(kernel.settings) - set(IN_FRESH_WATER):
+    for name, kernels in settings_of(miniapp.kernels).items():
         default = float(re.search(rf"setting {name} +\[([^]]+)\]", listing)[1])
         needed = NEEDED.get(name, {})
         before = {other: stored_setting(small, other) for other in needed}
@@ -173,22 +196,24 @@ def test_settings_take_effect(miniapp, kernel, small, tmp_path):
         stored = default if stored is None else stored
         other = another(name, default)
         changed = run("--set", f"{name}={other}")
-        assert not np.array_equal(original, changed), f"{name} has no effect"
+        for kernel in map(str, kernels):
+            assert not np.array_equal(original[kernel], changed[kernel]), (
+                f"{name} has no effect on {kernel}")
         edit(small, "/", **{name: other})
-        np.testing.assert_array_equal(run(), changed)
-        np.testing.assert_array_equal(run("--set", f"{name}={stored}"), original)
+        np.testing.assert_equal(run(), changed)
+        np.testing.assert_equal(run("--set", f"{name}={stored}"), original)
         edit(small, "/", **{name: None})
-        np.testing.assert_array_equal(run(), run("--set", f"{name}={default}"))
+        np.testing.assert_equal(run(), run("--set", f"{name}={default}"))
         edit(small, "/", **{name: stored}, **before)
 
 
-def test_other_sizes_give_finite_results(miniapp, small, kernel, tmp_path):
+@pytest.mark.parametrize("size", [30, 216, 1000, 5000, 30000])
+def test_other_sizes_give_finite_results(together, kernel, size):
     """Smaller and larger than the file's own grid."""
-    output = tmp_path / "output.h5"
-    for size in (30, 216, 1000, 5000, 30000):
-        miniapp.passes(small, "-k", kernel, "--size", size, "-o", output)
-        for described in kernel.outputs:
-            assert np.isfinite(read(output, described.name)).all()
+    path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
+    output = together.output(path, "--size", size)
+    for described in kernel.outputs:
+        assert np.isfinite(read_of(kernel, output, described.name)).all()
 
 
 # ---- the verdict ----
@@ -199,29 +224,29 @@ def each_output(miniapp):
     return [(described, kernel) for kernel in miniapp.ocean for described in kernel.outputs]
 
 
-def test_perturbed_value(miniapp, small, reference):
-    """Just within and just beyond the tolerance, at a place that must be named."""
-    for described, kernel in each_output(miniapp):
-        name = described.name
-        values = read(reference, name)
+@pytest.mark.parametrize("rtol, atol", [(0, 1e-3), (1e-3, 0), (1e-3, 0.5)])
+def test_perturbed_value(miniapp, small, reference, rtol, atol):
+    """Just within and just beyond the tolerance, in turn for neighbours, at a place that must be
+    named. `atol` is a part of the scale."""
+    expected = {}
+    for described, _ in each_output(miniapp):
+        values = read(reference, described.name)
         index = np.unravel_index(abs(values).argmax(), values.shape)
-        value, scale = abs(values[index]), scale_of(values)
-        for tolerances, allowed in (({"rtol": 0.0, "atol": 1e-3 * scale}, 1e-3 * scale),
-                                    ({"rtol": 1e-3, "atol": 0.0}, 1e-3 * value),
-                                    ({"rtol": 1e-3, "atol": scale / 2}, scale / 2 + 1e-3 * value)):
-            edit(reference, name, **tolerances)
-            for factor, code in ((0.99, DONE), (1.01, MISMATCH)):
-                shift(reference, name, index, factor * allowed * np.sign(values[index]))
-                found, checks = verdicts(miniapp, small, reference, "-k", kernel)
-                assert (found, checks[name]["passed"]) == (code, code == DONE)
-                assert checks[name]["worst_index"] == list(index)
-                assert checks[name]["rtol"] == tolerances["rtol"]
-                assert checks[name]["atol"] == tolerances["atol"]
-                assert math.isclose(checks[name]["max_abs"], factor * allowed, rel_tol=1e-6)
-                assert sum(not check["passed"] for check in checks.values()) == (code != DONE)
-                with h5py.File(reference, "a") as file:
-                    file[name][...] = values
-        edit(reference, name, rtol=0.0, atol=0.0)
+        tolerances = {"rtol": float(rtol), "atol": atol * scale_of(values)}
+        allowed = tolerances["atol"] + rtol * abs(values[index])
+        edit(reference, described.name, **tolerances)
+        expected[described.name] = index, values[index], allowed, tolerances
+    for odd in range(2):
+        for n, (name, (index, value, allowed, tolerances)) in enumerate(expected.items()):
+            error = (0.99, 1.01)[(n + odd) % 2] * allowed
+            change(reference, name, index, value + error * np.sign(value))
+        _, checks = verdicts(miniapp, small, reference)
+        for n, (name, (index, value, allowed, tolerances)) in enumerate(expected.items()):
+            assert checks[name]["passed"] == ((n + odd) % 2 == 0), name
+            assert checks[name]["worst_index"] == list(index)
+            assert {key: checks[name][key] for key in tolerances} == tolerances
+            assert math.isclose(checks[name]["max_abs"], (0.99, 1.01)[(n + odd) % 2] * allowed,
+                                rel_tol=1e-6)
 
 
 def test_one_bit_fails_without_tolerance(miniapp, small, reference):
@@ -362,19 +387,23 @@ def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
 
 # ---- nothing compared ----
 
-def test_all_of_it_is_land(miniapp, small, kernel, tmp_path):
-    with h5py.File(small, "a") as file:
-        for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
-            file[name][...] = 0
-    output = tmp_path / "output.h5"
-    miniapp.passes(small, "-k", kernel, "-o", output)
+def without_water():
+    values, settings = fields.make(11, 9, 6, seed=3)
+    return values | {name: np.zeros_like(values[name]) for name in
+                     ("maskT", "maskU", "maskV", "maskW", "kbot")}, settings
+
+
+def test_all_of_it_is_land(miniapp, together, kernel):
+    path = together.ocean("land", without_water).path
+    output = together.output(path)
     if kernel.calibration:  # its numbers are no water
-        miniapp.passes(small, "-k", kernel, "--validate", output)
+        miniapp.passes(path, "-k", kernel, "--validate", output)
         return
-    miniapp.fails(MISMATCH, rf"output\.h5: nothing was compared for '{kernel}': all of the input is "
-                  "land", small, "-k", kernel, "--validate", output)
-    code, checks = verdicts(miniapp, small, output, "-k", kernel)
-    assert code == MISMATCH and all(check["compared"] == 0 for check in checks.values())
+    done = miniapp.run(*QUICK, path, "-k", kernel, "--validate", output, "--format", "json")
+    assert done.returncode == MISMATCH
+    assert_one_line(done.stderr)
+    assert f"nothing was compared for '{kernel}': all of the input is land" in done.stderr
+    assert all(check["compared"] == 0 for check in json.loads(done.stdout)["validation"])
 
 
 def test_all_of_it_is_not_finite(miniapp, small, tmp_path):
@@ -545,9 +574,14 @@ def test_missing_variable(miniapp, small, reference):
         reference.write_bytes(original)
 
 
+def one_of_each_shape(miniapp):
+    """Outputs that differ in their axes, and their kernels: others are read alike."""
+    return {described.axes: (described, kernel) for described, kernel in each_output(miniapp)}.values()
+
+
 def test_reference_that_was_never_written(miniapp, small, reference):
     """HDF5 reads zeros there, which are no reference."""
-    for described, kernel in each_output(miniapp):
+    for described, kernel in one_of_each_shape(miniapp):
         original = reference.read_bytes()
         with h5py.File(reference, "a") as file:
             shape = file[described.name].shape
@@ -560,7 +594,7 @@ def test_reference_that_was_never_written(miniapp, small, reference):
 
 def test_reference_of_another_shape(miniapp, small, reference):
     original = reference.read_bytes()
-    for described, kernel in each_output(miniapp):
+    for described, kernel in one_of_each_shape(miniapp):
         values = read(reference, described.name)
         for place, axis in enumerate(described.axes):
             replace(reference, described.name, values.take(range(values.shape[place] - 1), place))

@@ -614,8 +614,11 @@ static enum miniapp_status check_together(const struct options *options)
             MINIAPP_USAGE,
             "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
     if (options->output &&
-        (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1))
-        return fail(MINIAPP_USAGE, "--output holds one run: give one device, precision and size");
+        (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1 ||
+         options->thread_count > 1))
+        return fail(MINIAPP_USAGE,
+                    "--output holds one run: give one device, precision, size and number of "
+                    "threads");
     if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
         return fail(MINIAPP_USAGE,
                     "--roofline is of kernels alone: leave out --transfer each-call");
