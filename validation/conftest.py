@@ -8,6 +8,7 @@ mark `kernels_that_read` names; `device` on the device, where there is one, else
 """
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -238,11 +239,12 @@ class Together:
 
     def __init__(self, miniapp, folder):
         self.miniapp, self.folder, self.made = miniapp, folder, {}
+        self.numbers = itertools.count()
 
     def once(self, key, make):
         """What `make` makes, by the path of a file that no other has."""
         if key not in self.made:
-            self.made[key] = make(self.folder / f"{len(self.made)}.h5")
+            self.made[key] = make(self.folder / f"{next(self.numbers)}.h5")
         return self.made[key]
 
     def ocean(self, name, make):

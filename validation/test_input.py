@@ -1,12 +1,13 @@
 """Inputs that cannot be used, and those that can: an error or the right result, nothing else."""
 
+import itertools
 import os
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import INPUT, change, create, read, replace, write
+from conftest import INPUT, change, create, read, read_of, replace, write
 from test_reading import faces
 
 HALO = 2
@@ -57,7 +58,7 @@ def test_one_byte_short(miniapp, small):
 
 def test_missing_dataset(miniapp, small, kernel):
     original = small.read_bytes()
-    for dataset in kernel.inputs:
+    for dataset in kernel.new_inputs:
         if dataset.optional:
             continue
         with h5py.File(small, "a") as file:
@@ -82,9 +83,21 @@ def test_pressure_and_depth_are_both_missing(miniapp, small):
     miniapp.fails(INPUT, r"small\.h5: dataset 'zt' is missing", small, "--kernel", "eos")
 
 
-def test_wrong_rank(miniapp, small, kernel):
+@pytest.fixture
+def of_each_shape(miniapp):
+    """Inputs that differ in their axes or kinds, and a kernel that reads each: how a dataset is read
+    depends on nothing else."""
+    found = {}
+    for kernel in miniapp.kernels:
+        for dataset in kernel.new_inputs:
+            kind = dataset.axes, dataset.is_mask, dataset.optional, dataset.name == "kbot"
+            found.setdefault(kind, (dataset, kernel))
+    return found.values()
+
+
+def test_wrong_rank(miniapp, small, of_each_shape):
     original = small.read_bytes()
-    for dataset in kernel.new_inputs:
+    for dataset, kernel in of_each_shape:
         values = read(small, dataset.name)
         for wrong in (values[..., None], values[0]):
             replace(small, dataset.name, wrong)
@@ -93,9 +106,9 @@ def test_wrong_rank(miniapp, small, kernel):
             small.write_bytes(original)
 
 
-def test_axes_that_disagree(miniapp, small, kernel):
+def test_axes_that_disagree(miniapp, small, of_each_shape):
     original = small.read_bytes()
-    for dataset in kernel.new_inputs:
+    for dataset, kernel in of_each_shape:
         values = read(small, dataset.name)
         for place, axis in enumerate(dataset.axes):
             if not any(axis in other.axes for other in kernel.inputs if other != dataset):
@@ -107,9 +120,9 @@ def test_axes_that_disagree(miniapp, small, kernel):
             small.write_bytes(original)
 
 
-def test_zero_length_axes(miniapp, small, kernel):
+def test_zero_length_axes(miniapp, small, of_each_shape):
     original = small.read_bytes()
-    for dataset in kernel.new_inputs:
+    for dataset, kernel in of_each_shape:
         values = read(small, dataset.name)
         for place, axis in enumerate(dataset.axes):
             replace(small, dataset.name, values.take([], place))
@@ -149,9 +162,9 @@ def test_heights_that_are_no_numbers(miniapp, small):
     miniapp.fails(INPUT, "dataset 'zw' must hold numbers", small, "-k", "tke_diffusivities")
 
 
-def test_every_dataset_refuses_strings(miniapp, small, kernel):
+def test_datasets_of_strings(miniapp, small, of_each_shape):
     original = small.read_bytes()
-    for dataset in kernel.new_inputs:
+    for dataset, kernel in of_each_shape:
         replace(small, dataset.name, read(small, dataset.name).astype("S8"))
         miniapp.fails(INPUT, f"dataset '{dataset.name}' must hold numbers", small, "-k", kernel)
         small.write_bytes(original)
@@ -185,7 +198,8 @@ def test_raw_data_in_an_absent_file(miniapp, small):
 # ---- values ----
 
 def nonfinite(datasets):
-    return [(dataset, value) for dataset in datasets for value in (np.nan, np.inf, -np.inf)]
+    """Each with NaN, Inf or -Inf, in turn."""
+    return zip(datasets, itertools.cycle((np.nan, np.inf, -np.inf)))
 
 
 def test_nonfinite_is_refused_and_named(miniapp, small, kernel):
@@ -201,12 +215,15 @@ def test_nonfinite_is_refused_and_named(miniapp, small, kernel):
         small.write_bytes(original)
 
 
-def test_nonfinite_is_accepted_on_demand(miniapp, small, kernel):
+def test_nonfinite_is_accepted_on_demand(miniapp, small):
+    """By all kernels that read it."""
     original = small.read_bytes()
-    for dataset, value in nonfinite(kernel.reals()):
+    for dataset, value in nonfinite(dataset for kernel in miniapp.kernels
+                                    for dataset in kernel.reals(kernel.new_inputs)):
+        readers = [kernel.name for kernel in miniapp.kernels if kernel.reads(dataset.name)]
         index = tuple(length // 2 for length in read(small, dataset.name).shape)
         change(small, dataset.name, index, value)
-        miniapp.passes(small, "-k", kernel, "--allow-nonfinite")
+        miniapp.passes(small, "-k", ",".join(readers), "--allow-nonfinite")
         small.write_bytes(original)
 
 
@@ -272,12 +289,12 @@ def test_level_above_the_surface(miniapp, small, kernel):
 
 @pytest.mark.parametrize("axis", ["x", "y"])
 @pytest.mark.parametrize("cells", [1, 4])
-def test_grid_too_small_for_its_ghosts(miniapp, small, ocean, kernel, axis, cells):
+def test_grid_too_small_for_its_ghosts(miniapp, small, ocean, axis, cells):
     values = {name: value.take(range(cells), axes_of(name, value, ocean).index(axis))
               if axis in axes_of(name, value, ocean) else value
               for name, value in ocean[0].items()}
     write(small, values, halo=2)
-    miniapp.fails(INPUT, rf"small\.h5: {cells} cells along {axis} are too few", small, "-k", kernel)
+    miniapp.fails(INPUT, rf"small\.h5: {cells} cells along {axis} are too few", small)
 
 
 def axes_of(name, value, ocean):
@@ -469,19 +486,20 @@ def padded(values, ocean, mode_x, mode_y):
 
 
 @pytest.mark.parametrize("cyclic", [1, 0])
-def test_ghosts_are_added_and_stripped(miniapp, tmp_path, ocean, kernel, cyclic):
+def test_ghosts_are_added_and_stripped(miniapp, together, ocean, kernel, cyclic):
     """The same result as with the ghosts in the file, without the ghosts."""
-    interior = without_ghosts(ocean[0], ocean, cyclic)
-    explicit = padded(interior, ocean, "wrap" if cyclic else "land", "land")
-    bare = write(tmp_path / "bare.h5", interior, ocean[1], halo=0, cyclic_x=cyclic)
-    full = write(tmp_path / "full.h5", explicit, ocean[1], halo=2)
-    outputs = tmp_path / "bare.out.h5", tmp_path / "full.out.h5"
-    for path, output in zip((bare, full), outputs):
-        rows = miniapp.json(path, "-k", kernel, "--output", output)["results"]
-        assert (rows[0]["nz"], rows[0]["ny"], rows[0]["nx"]) == ocean[0]["salt"].shape
+    def make(path):
+        interior = without_ghosts(ocean[0], ocean, cyclic)
+        explicit = padded(interior, ocean, "wrap" if cyclic else "land", "land")
+        bare = write(path, interior, ocean[1], halo=0, cyclic_x=cyclic)
+        full = write(path.with_suffix(".full.h5"), explicit, ocean[1], halo=2)
+        for row in miniapp.json(bare)["results"]:
+            assert (row["nz"], row["ny"], row["nx"]) == ocean[0]["salt"].shape
+        return together.output(bare), together.output(full)
+    outputs = together.once(("ghosts", cyclic), make)
     for output in kernel.outputs:
         inside = tuple(slice(HALO, -HALO) if axis in "xy" else slice(None) for axis in output.axes)
-        found, whole = read(outputs[0], output.name), read(outputs[1], output.name)
+        found, whole = (read_of(kernel, path, output.name) for path in outputs)
         assert not output.axes or whole.shape[-2:] == ocean[0]["salt"].shape[-2:]
         np.testing.assert_array_equal(found, whole[inside])
 
