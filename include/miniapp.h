@@ -10,13 +10,14 @@
  *     miniapp/device.h    where kernels run
  *     miniapp/state.h     fields in a device's memory, and kernels that run on them
  *     miniapp/file.h      inputs, references and outputs in HDF5
+ *     miniapp/program.h   what only a program needs that measures and reports
  *
- * Fields, settings, kernels and sequences are found by name, and what they are is asked by
- * functions; the few structures that are not opaque never change. So a client that was compiled
- * against an older minor version goes on working.
+ * Fields, settings, kernels and sequences are rows of the library's tables, which never move. They
+ * are found by name, and functions tell what they are; the few structures that are not opaque never
+ * change. So a client that was compiled against an older minor version goes on working.
  *
- * A whole client, which `cc client.c $(pkg-config --cflags --libs miniapp)` compiles; salt, temp
- * and dHdT are [nz][ny][nx], p is [nz]:
+ * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz]. docs/install.md
+ * has a whole one, and how to compile and run it:
  *
  *     struct miniapp_grid grid = {nx, ny, nz}; // with two ghosts on each side of x and y
  *     struct miniapp_device *device = NULL;
@@ -41,6 +42,7 @@
 #include <miniapp/file.h>
 #include <miniapp/grid.h>
 #include <miniapp/kernel.h>
+#include <miniapp/program.h>
 #include <miniapp/sequence.h>
 #include <miniapp/setting.h>
 #include <miniapp/state.h>

@@ -325,7 +325,7 @@ const char *miniapp_kernel_summary(const struct miniapp_kernel *kernel)
     return kernel->summary;
 }
 
-const char *miniapp_kernel_source(const struct miniapp_kernel *kernel)
+const char *miniapp_kernel_citation(const struct miniapp_kernel *kernel)
 {
     return kernel->source;
 }

@@ -267,7 +267,7 @@ static void kernels_are_described(void **state)
         assert_true(is_text(name) && !strpbrk(name, " ,:") && strlen(name) < MOST_NAME);
         assert_string_not_equal(name, "all"); /* what the command line says for every one */
         assert_true(is_text(miniapp_kernel_summary(kernel)));
-        assert_true(is_text(miniapp_kernel_source(kernel)));
+        assert_true(is_text(miniapp_kernel_citation(kernel)));
         assert_true(is_text(miniapp_kernel_subject(kernel)));
         assert_int_equal(kernel->id, k);
         assert_ptr_equal(miniapp_kernel_find(name), kernel);

@@ -6,6 +6,8 @@
 #include "on_device.h"
 #include "state.h"
 
+#include <miniapp/program.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -389,6 +391,7 @@ static void names_that_cannot_be_added(void **state)
     name[MOST_NAME - 1] = '\0';
     assert_done(miniapp_state_add(ocean, name, "salt"));
     assert_int_equal(miniapp_state_add(ocean, name, "salt"), MINIAPP_USAGE);
+    assert_done(miniapp_state_add(ocean, "another", name));
     assert_refused(miniapp_state_add(ocean, "temp", "salt"), MINIAPP_USAGE,
                    "there is a field 'temp' already");
     assert_refused(miniapp_state_add(ocean, "salt2", "slat"), MINIAPP_USAGE,

@@ -1,6 +1,6 @@
 /*
- * What stands between MINIAPP_BEGIN and MINIAPP_END the shared library shows, and it is C for C++.
- * Everything else in the library is hidden.
+ * The shared library exports what stands between MINIAPP_BEGIN and MINIAPP_END, with C linkage, and
+ * nothing else.
  */
 #ifndef MINIAPP_API_H
 #define MINIAPP_API_H

@@ -2,8 +2,8 @@
  * Devices: where kernels run and fields live.
  *
  * "cpu" are the host's threads; "gpu" and "gpu:N" are the devices of the offload module, which a
- * build for GPUs installs beside the library; "auto" is the first of them that there is, or else
- * the cpu. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
+ * build for GPUs installs beside the library; "auto" is gpu:0 if it can be used, or else,
+ * with a warning, the cpu. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -27,26 +27,20 @@ const char *miniapp_device_label(const struct miniapp_device *); /* "cpu", "gpu:
 const char *miniapp_device_kind(const struct miniapp_device *);  /* "host", "nvidia", "emulated" */
 const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200" */
 
-/* Whether its fields take the host's memory, as those of an emulated device do. */
-bool miniapp_device_takes_host_memory(const struct miniapp_device *);
-
-/* Seconds that a call of an empty kernel takes; 0 on the host. */
-double miniapp_device_empty_call(const struct miniapp_device *);
-
-/* Blocks, and threads in each, of a nest of so many points; zeros on the host. */
-void miniapp_device_geometry(const struct miniapp_device *, int points, int *blocks, int *threads);
-
 /* Describes GPU `number`, usable or not. If there is none: the reason, and false. */
 bool miniapp_device_describe(int number, char *text, size_t size);
 
 /* ---- the host ---- */
 
-int miniapp_host_cpus(void);                /* that the process may use */
-int miniapp_host_threads(void);             /* that kernels run on */
-void miniapp_host_set_threads(int threads); /* 0: OMP_NUM_THREADS, or else a thread for each CPU */
-const char *miniapp_host_processor(void);
+/* How many CPUs the process may use. */
+int miniapp_host_cpus(void);
 
-/* Bytes that are left to the process, and what limits them: "the machine has". */
+/* How many threads run the kernels that the calling thread starts. 0 stands for OMP_NUM_THREADS, or
+ * else for a thread on each CPU. */
+int miniapp_host_threads(void);
+void miniapp_host_set_threads(int threads);
+
+/* How many bytes are left to the process. `limit` says what limits them: "the machine has". */
 double miniapp_host_memory(const char **limit);
 
 MINIAPP_END

@@ -14,17 +14,16 @@ MINIAPP_BEGIN
 enum miniapp_type {
     MINIAPP_REAL,  /* double or float, as the precision says */
     MINIAPP_MASK,  /* uint8_t, 1 water and 0 land */
-    MINIAPP_INDEX, /* int32_t, 1 + a level; 0 is none */
+    MINIAPP_INDEX, /* int32_t, 1 + the index of a level, or 0 for no level */
 };
 
 enum miniapp_precision { MINIAPP_FLOAT64, MINIAPP_FLOAT32, MINIAPP_PRECISIONS };
 const char *miniapp_precision_name(enum miniapp_precision); /* "float64" */
 size_t miniapp_element_bytes(enum miniapp_type, enum miniapp_precision);
 
-/* A row of the library's table, which never moves. */
 struct miniapp_field;
 size_t miniapp_field_count(void);
-const struct miniapp_field *miniapp_field_at(size_t place);
+const struct miniapp_field *miniapp_field_at(size_t index);
 const struct miniapp_field *miniapp_field_find(const char *name);
 
 const char *miniapp_field_name(const struct miniapp_field *);
@@ -33,16 +32,16 @@ const char *miniapp_field_long_name(const struct miniapp_field *);
 const char *miniapp_field_standard_name(const struct miniapp_field *); /* or NULL */
 enum miniapp_type miniapp_field_type(const struct miniapp_field *);
 
-/* Whether a file may lack it, since something stands in for it. In a state nothing does. */
+/* Whether a file may lack it: the reader then makes it, or takes a default. A state does not. */
 bool miniapp_field_is_optional(const struct miniapp_field *);
 
-/* The values that a file may have on water; a least one of DBL_MIN means above 0. */
+/* The values that a file may have on water. `least` is DBL_MIN where they have to be above 0. */
 void miniapp_field_range(const struct miniapp_field *, double *least, double *most);
 
 /* Its axes, slowest first. */
 #define MINIAPP_MAX_RANK 5
 int miniapp_field_rank(const struct miniapp_field *);
-enum miniapp_axis miniapp_field_axis(const struct miniapp_field *, int place);
+enum miniapp_axis miniapp_field_axis(const struct miniapp_field *, int index);
 
 /* SIZE_MAX where the number does not fit. */
 size_t miniapp_field_elements(const struct miniapp_field *, const struct miniapp_grid *);

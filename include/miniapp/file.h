@@ -20,7 +20,8 @@ struct miniapp_input_options;
 struct miniapp_input_options *miniapp_input_options_create(void); /* NULL if memory is short */
 void miniapp_input_options_free(struct miniapp_input_options *);
 
-/* What is accepted beside plain data; these may be added up. EXTERNAL are parts in other files. */
+/* What is accepted beside plain data: NaN and Inf, values out of range, and parts in other files.
+ * These may be added up. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 void miniapp_input_options_allow(struct miniapp_input_options *, int allow);
 
@@ -32,15 +33,15 @@ enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_opti
                                                        const char *field, const char *dataset);
 
 /* Opens a file, reads its settings, and finds the datasets of the fields that are wanted, or what
- * stands in for them. MINIAPP_INPUT, with what was expected, where the file cannot be used. */
+ * stands in for them. The options may be NULL. MINIAPP_INPUT where the file cannot be used. */
 struct miniapp_input;
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
                                        size_t count, const struct miniapp_input_options *,
                                        struct miniapp_input **);
 void miniapp_input_close(struct miniapp_input *);
 
-/* Looks at all wanted fields and whether they agree. The listener gets a line for each thing that
- * cannot be meant, with its first index, and a warning for what is odd. */
+/* Looks at all wanted fields, and whether they agree. The listener gets a line for each thing that
+ * is wrong, with its first index, and a warning for each that is suspicious. */
 enum miniapp_status miniapp_input_check(struct miniapp_input *);
 
 /* The grid of the file, and the same with the ghosts that kernels want. */
@@ -50,20 +51,12 @@ bool miniapp_input_has_ghosts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
 bool miniapp_input_is_surface_first(const struct miniapp_input *);
 
-/* In words: the grid, and what was done to what was read so far, such as "unpacked"; the next call
- * changes the words. */
-const char *miniapp_input_grid_text(const struct miniapp_input *);
-const char *miniapp_input_text(struct miniapp_input *);
-
-/* The true path of one of the other files that were read so far; NULL after the last. */
-const char *miniapp_input_external_file(const struct miniapp_input *, size_t place);
-
-/* Whether the file has a setting, and its value. */
+/* Whether the file has a setting, and its value, or 0. */
 bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
                            double *value);
 
-/* A field of a state to be filled. Its grid is that of miniapp_input_grid; or another, to which
- * `resample` interpolates. */
+/* A field of a state to be filled. The state's grid has to be that of miniapp_input_grid, unless
+ * `resample` asks for interpolation. */
 struct miniapp_destination {
     struct miniapp_state *state;
     const char *name;
@@ -75,15 +68,12 @@ struct miniapp_destination {
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Turns levels from a state's order into the file's, which references and outputs have. */
+/* Puts levels into the order of the file, in which references and outputs have them. */
 void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
                                  const struct miniapp_grid *, double *values);
 
-/* Counts the cells that are water: all, where nothing in the file tells. */
+/* Counts the cells that are water: all of them where the file has no mask and nothing missing. */
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
-
-/* Bytes of the host's memory that loading a field takes on the way. */
-double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
 
@@ -93,10 +83,10 @@ struct miniapp_reference {
     double rtol, atol;
 };
 
-/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or where there
- * is none, or the sequence is NULL, FIELD. `allow` is as for inputs. MINIAPP_INPUT
- * where a value cannot be meant, or a tolerance would pass anything (docs/measuring.md says what is
- * allowed, and what they are where the file does not say). */
+/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
+ * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT where a value is
+ * out of range, or a tolerance would pass anything; docs/measuring.md has the limits and the
+ * defaults. */
 enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
                                            const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,
@@ -105,13 +95,15 @@ void miniapp_reference_release(struct miniapp_reference *);
 
 /* ---- outputs ---- */
 
-/* A file that takes its place when it is whole: what was there stays until then, and if anything
- * fails. A process has one at a time. `read_files` (some may be NULL) may not be replaced. */
+/* An output is written to a hidden file, which replaces `path` when it is finished. Until then, and
+ * if anything fails, an earlier file stays. A process has one output at a time, and it may not
+ * replace one of `read_files`, of which some may be NULL. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);
 
-/* Names the axes as the input does and copies its coordinates; before any field is written. */
+/* Names the axes as the input does, and copies its coordinates. Call it before a field is written.
+ */
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 

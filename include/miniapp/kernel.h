@@ -11,15 +11,15 @@
 
 MINIAPP_BEGIN
 
-/* A row of the library's table, which never moves. */
 struct miniapp_kernel;
 size_t miniapp_kernel_count(void);
-const struct miniapp_kernel *miniapp_kernel_at(size_t place);
+const struct miniapp_kernel *miniapp_kernel_at(size_t index);
 const struct miniapp_kernel *miniapp_kernel_find(const char *name);
 
 const char *miniapp_kernel_name(const struct miniapp_kernel *);
 const char *miniapp_kernel_summary(const struct miniapp_kernel *);
-const char *miniapp_kernel_source(const struct miniapp_kernel *);  /* a paper or code */
+const char *
+miniapp_kernel_citation(const struct miniapp_kernel *); /* the paper or code it follows */
 const char *miniapp_kernel_subject(const struct miniapp_kernel *); /* its folder: "eos" */
 
 /* What a kernel does with the field that an argument is bound to. */
@@ -27,7 +27,7 @@ enum miniapp_access {
     MINIAPP_READ,
     MINIAPP_WRITE,   /* all of it, whatever was there */
     MINIAPP_UPDATE,  /* it reads the field and writes it in place */
-    MINIAPP_SCRATCH, /* memory of that shape, which holds nothing before and after */
+    MINIAPP_SCRATCH, /* working memory of the field's shape */
 };
 
 /* Its arguments: each has a name, and a field that it is bound to unless a caller binds another. */
@@ -36,15 +36,16 @@ const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side have to be right in what is read, or are right in what is written. */
+/* How many ghosts on a side the kernel needs of what it reads, or leaves right in what it writes or
+ * updates. */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
-const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t place);
+const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t index);
 
-/* Flops of a call (a fused multiply-add counts two), and the bytes that it has to move: each
- * argument once, what is updated twice; scratch may stay in the caches. */
+/* The flops of a call on all points, where a fused multiply-add counts two, and the bytes that it
+ * has to move: each argument counts once, one that is updated twice, scratch not at all. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,

@@ -16,11 +16,10 @@ struct miniapp_sequence; /* it never moves, and is never freed */
 
 /* The kernels, then the sequences of several steps. */
 size_t miniapp_sequence_count(void);
-const struct miniapp_sequence *miniapp_sequence_at(size_t place);
+const struct miniapp_sequence *miniapp_sequence_at(size_t index);
 
 /* Finds NAME, or NAME:ARGUMENT=FIELD,... where ARGUMENT is an argument's name or that of its field,
- * and FIELD one of the table: "triad:b=temp" reads temp where triad's b would read another field.
- */
+ * and FIELD one of the table: "triad:b=temp" makes triad read temp as its argument b. */
 enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp_sequence **);
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *);
@@ -33,8 +32,9 @@ const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequen
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,
                                                    size_t argument);
 
-/* Whether it reads what a field holds before it runs, writes the field, or reads the setting. */
+/* Whether it needs what the field holds before the first step. */
 bool miniapp_sequence_reads(const struct miniapp_sequence *, const struct miniapp_field *);
+
 bool miniapp_sequence_writes(const struct miniapp_sequence *, const struct miniapp_field *);
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
 

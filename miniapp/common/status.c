@@ -10,7 +10,7 @@ enum { LONGEST = 8192 }; /* two paths may be in it */
 
 static _Thread_local char message[LONGEST];
 static _Thread_local enum miniapp_status last;
-static miniapp_listener *listener;
+static miniapp_listener listener;
 
 /* One line, whatever a file is called. */
 static void write_line(char line[LONGEST], const char *format, va_list arguments)
@@ -30,9 +30,9 @@ enum miniapp_status miniapp_last_failure(void)
     return last;
 }
 
-miniapp_listener *miniapp_listen(miniapp_listener *wanted)
+miniapp_listener miniapp_listen(miniapp_listener wanted)
 {
-    miniapp_listener *const before = listener;
+    const miniapp_listener before = listener;
     listener = wanted;
     return before;
 }

@@ -4,7 +4,7 @@
 #ifndef STATUS_H
 #define STATUS_H
 
-#include <miniapp/status.h>
+#include <miniapp/program.h>
 
 #define fail miniapp_fail
 #define warn miniapp_warn

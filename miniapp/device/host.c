@@ -2,6 +2,7 @@
 #include "cgroup.h"
 
 #include <miniapp/device.h>
+#include <miniapp/program.h>
 
 #include <math.h>
 #include <omp.h>

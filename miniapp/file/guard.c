@@ -17,10 +17,11 @@ enum {
     GUARDED = sizeof(guarded) / sizeof(*guarded),
     STACK = 1 << 16,
     LONGEST = 8192,            /* a path may be in it */
-    PATIENCE = 2,              /* seconds of computing for what is no data: it takes milliseconds */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
     CHUNKS_A_SECOND = 1000,    /* slower than any way to one */
 };
+
+long guard_patience = 2000;
 
 static struct sigaction before[GUARDED];
 static stack_t stack_before;
@@ -53,9 +54,11 @@ static void make_timer(void)
     has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
 }
 
+/* After so many seconds beside the patience. */
 static void set_timer(time_t seconds)
 {
-    const struct itimerspec time = {.it_value = {.tv_sec = seconds}};
+    const struct itimerspec time = {.it_value = {.tv_sec = seconds + guard_patience / 1000,
+                                                 .tv_nsec = guard_patience % 1000 * 1000000}};
     if (has_timer)
         timer_settime(timer, 0, &time, NULL);
 }
@@ -80,12 +83,12 @@ void guard_start(const char *path)
     for (int i = 0; i < GUARDED; i++)
         sigaction(guarded[i], &action, &before[i]);
     make_timer();
-    set_timer(PATIENCE);
+    set_timer(0);
 }
 
 void guard_data(size_t bytes, size_t chunks)
 {
-    set_timer(PATIENCE + (time_t)(bytes / BYTES_A_SECOND + chunks / CHUNKS_A_SECOND));
+    set_timer((time_t)(bytes / BYTES_A_SECOND + chunks / CHUNKS_A_SECOND));
 }
 
 void guard_end(void)

@@ -13,4 +13,8 @@ void guard_data(size_t bytes, size_t chunks);
 
 void guard_end(void);
 
+/* How many milliseconds the thread that reads may compute for what is no data, which takes it few.
+ * A test has less patience. */
+extern long guard_patience;
+
 #endif

@@ -613,9 +613,8 @@ static enum miniapp_status check_together(const struct options *options)
         return fail(
             MINIAPP_USAGE,
             "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
-    if (options->output &&
-        (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1 ||
-         options->thread_count > 1))
+    if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
+                            options->shape_count > 1 || options->thread_count > 1))
         return fail(MINIAPP_USAGE,
                     "--output holds one run: give one device, precision, size and number of "
                     "threads");

@@ -43,7 +43,7 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
     const struct miniapp_grid large = {1000, 1000, 100};
     const double points = (double)miniapp_grid_points(&large);
     fprintf(stream, "%s: %s\n  defined by %s\n", miniapp_kernel_name(kernel),
-            miniapp_kernel_summary(kernel), miniapp_kernel_source(kernel));
+            miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
         fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
@@ -114,7 +114,7 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     if (!miniapp_device_describe(number, text, size))
         return false;
     snprintf(name, sizeof(name), "gpu:%d", number);
-    miniapp_listener *const listener = miniapp_listen(NULL); /* what is wrong stands in its line */
+    const miniapp_listener listener = miniapp_listen(NULL); /* what is wrong stands in its line */
     const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
     miniapp_listen(listener);
     if (failed)
@@ -130,7 +130,7 @@ void list_devices(FILE *stream)
     char text[1024];
     struct miniapp_device *host;
     int number = 0;
-    miniapp_listener *const listener = miniapp_listen(NULL);
+    const miniapp_listener listener = miniapp_listen(NULL);
     if (miniapp_device_open("cpu", &host))
         print_line(stream, "cpu    cannot be used: %s\n", miniapp_message());
     else

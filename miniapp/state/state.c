@@ -186,7 +186,8 @@ struct slot *state_slot(struct miniapp_state *state, const char *name)
 enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
                                       const char *like)
 {
-    const struct miniapp_field *const field = miniapp_field_find(like);
+    const struct slot *const model = find_slot(state, like);
+    const struct miniapp_field *const field = model ? model->field : miniapp_field_find(like);
     if (!field)
         return unknown_field(like);
     if (!name[0] || strlen(name) >= MOST_NAME || strpbrk(name, "=:, "))
@@ -520,7 +521,7 @@ enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, cons
         plane ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
     for (size_t p = 0; p < planes && !status; p++) {
         status = miniapp_state_get_part(state, name, p * nx * ny, nx * ny, plane);
-        for (size_t y = 0; y < inner_ny; y++, values += inner_nx)
+        for (size_t y = 0; y < inner_ny && !status; y++, values += inner_nx)
             memcpy(values, plane + (y + south) * nx + west, inner_nx * sizeof(*values));
     }
     free(plane);
