@@ -26,6 +26,11 @@ const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
 const char *miniapp_sequence_subject(const struct miniapp_sequence *);
 
+/* Its time levels: pairs of fields that change places when it has run as one step in time. */
+size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
+const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
+                                                   bool after);
+
 /* Its steps: the kernel, and the field of each of the kernel's arguments. */
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *);
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *, size_t step);

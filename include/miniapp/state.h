@@ -113,6 +113,9 @@ void miniapp_plan_free(struct miniapp_plan *);
  * the ocean has. */
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
+/* Runs the sequence as one step in time: then its time levels change places. */
+enum miniapp_status miniapp_plan_advance(struct miniapp_plan *);
+
 /* Seconds of a step in the last run, with the copies and exchanges before it. */
 double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
 double miniapp_plan_bytes(const struct miniapp_plan *); /* of its fields and its scratch */

@@ -20,6 +20,8 @@ struct miniapp_plan {
     struct miniapp_state *state;
     size_t count;
     struct bound_step *steps;
+    size_t level_count;
+    struct slot *(*levels)[2]; /* time levels that change places */
 };
 
 /* The state's name for a field of the sequence. The bindings were checked before. */
@@ -107,6 +109,23 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     return status ? status : check_settings(state, kernel);
 }
 
+static enum miniapp_status bind_levels(struct miniapp_plan *plan, const struct levels *levels,
+                                       const char *bindings)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < plan->level_count && !status; i++) {
+        const enum field_id ids[2] = {levels[i].before, levels[i].after};
+        for (int n = 0; n < 2 && !status; n++) {
+            char name[MOST_NAME];
+            rename_field(bindings, fields[ids[n]].name, name);
+            plan->levels[i][n] = state_slot(plan->state, name);
+            if (!plan->levels[i][n])
+                status = MINIAPP_USAGE;
+        }
+    }
+    return status;
+}
+
 /* Each binding is of a field of the sequence. */
 static enum miniapp_status check_bindings(const struct miniapp_sequence *sequence,
                                           const char *bindings)
@@ -127,14 +146,17 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
     enum miniapp_status status = MINIAPP_DONE;
     *created = NULL;
     if (plan)
-        *plan = (struct miniapp_plan){state, sequence->count,
-                                      calloc(sequence->count, sizeof(*plan->steps))};
-    if (!plan || !plan->steps)
+        *plan = (struct miniapp_plan){
+            state, sequence->count, calloc(sequence->count, sizeof(*plan->steps)),
+            sequence->level_count, calloc(sequence->level_count + 1, sizeof(*plan->levels))};
+    if (!plan || !plan->steps || !plan->levels)
         status = fail(MINIAPP_DEVICE, "out of memory for a plan");
     if (!status)
         status = check_bindings(sequence, bindings);
     for (size_t s = 0; s < sequence->count && !status; s++)
         status = bind_step(plan, &sequence->steps[s], bindings, &plan->steps[s]);
+    if (!status)
+        status = bind_levels(plan, sequence->levels, bindings);
     if (status)
         miniapp_plan_free(plan);
     else
@@ -144,8 +166,10 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
 
 void miniapp_plan_free(struct miniapp_plan *plan)
 {
-    if (plan)
+    if (plan) {
         free(plan->steps);
+        free(plan->levels);
+    }
     free(plan);
 }
 
@@ -202,6 +226,16 @@ enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
         if (!status)
             run_step(state, &plan->steps[s]);
         plan->steps[s].seconds = seconds_now() - start;
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
+{
+    enum miniapp_status status = miniapp_plan_run(plan);
+    for (size_t i = 0; i < plan->level_count && !status; i++) {
+        const char *const names[2] = {plan->levels[i][0]->name, plan->levels[i][1]->name};
+        status = miniapp_state_rotate(plan->state, names, 2);
     }
     return status;
 }

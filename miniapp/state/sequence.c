@@ -116,6 +116,7 @@ struct step_row {
 };
 
 #define STEP(kernel, bindings) {KERNEL_##kernel, bindings},
+#define LEVELS(before, after)
 #define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
 #define END                                                                                        \
     }                                                                                              \
@@ -123,10 +124,19 @@ struct step_row {
 #include "all.sequences"
 #undef SEQUENCE
 #undef STEP
+#undef LEVELS
+
+#define STEP(...)
+#define LEVELS(before, after) {FIELD_##before, FIELD_##after},
+#define SEQUENCE(name, ...) static const struct levels name##_levels[] = {{0, 0},
+#include "all.sequences"
+#undef SEQUENCE
+#undef LEVELS
 #undef END
 
 #define STEPS(name) (sizeof(name##_steps) / sizeof(*name##_steps))
-#define STEP(...)
+#define LEVEL_COUNT(name) (sizeof(name##_levels) / sizeof(*name##_levels) - 1)
+#define LEVELS(...)
 #define END
 #define SEQUENCE(name, ...) static struct step name##_bound[STEPS(name)];
 #include "all.sequences"
@@ -137,7 +147,8 @@ static const struct {
     const struct step_row *rows; /* of its steps */
 } rows[] = {
 #define SEQUENCE(name, subject, summary)                                                           \
-    {{#name, subject, summary, STEPS(name), name##_bound}, name##_steps},
+    {{#name, subject, summary, STEPS(name), name##_bound, LEVEL_COUNT(name), name##_levels + 1},   \
+     name##_steps},
 #include "all.sequences"
     {{NULL}, NULL},
 };
@@ -159,8 +170,8 @@ static void make_table(void)
     static struct step of_kernel[KERNELS];
     for (size_t k = 0; k < KERNELS; k++) {
         set_defaults(&of_kernel[k], &kernels[k]);
-        table[k] = (struct miniapp_sequence){kernels[k].name, kernels[k].subject,
-                                             kernels[k].summary, 1, &of_kernel[k]};
+        table[k] = (struct miniapp_sequence){
+            kernels[k].name, kernels[k].subject, kernels[k].summary, 1, &of_kernel[k], 0, NULL};
     }
     for (size_t r = 0; r < ROWS; r++) {
         const struct miniapp_sequence *const sequence = &rows[r].sequence;
@@ -277,6 +288,18 @@ const char *miniapp_sequence_summary(const struct miniapp_sequence *sequence)
 const char *miniapp_sequence_subject(const struct miniapp_sequence *sequence)
 {
     return sequence->subject;
+}
+
+size_t miniapp_sequence_level_count(const struct miniapp_sequence *sequence)
+{
+    return sequence->level_count;
+}
+
+const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *sequence,
+                                                   size_t place, bool after)
+{
+    const struct levels *const levels = &sequence->levels[place];
+    return &fields[after ? levels->after : levels->before];
 }
 
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *sequence)

@@ -22,10 +22,17 @@ struct step {
     enum field_id field[MOST_ARGUMENTS];
 };
 
+/* Two time levels, which change places at the end of a time step. */
+struct levels {
+    enum field_id before, after;
+};
+
 struct miniapp_sequence {
     const char *name, *subject, *summary;
     size_t count;
     struct step *steps;
+    size_t level_count;
+    const struct levels *levels;
 };
 
 #endif
