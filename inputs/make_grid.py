@@ -149,6 +149,10 @@ FIELDS = {
     "mxl": ("zyx", "f4", "m", "turbulent_mixing_length_of_sea_water", "mixing length"),
     "forc": ("zyx", "f4", "m2 s-3", "", "sum of the sources of turbulent kinetic energy"),
     "forc_tke_surface": ("yx", "f4", "m3 s-3", "", "surface flux of turbulent kinetic energy"),
+    "kappaH": ("zyx", "f4", "m2 s-1", "ocean_vertical_tracer_diffusivity", "vertical diffusivity"),
+    "forc_temp_surface": ("yx", "f4", "K m s-1", "", "flux of heat into the surface, over rho_0 cp"),
+    "forc_salt_surface": ("yx", "f4", "g kg-1 m s-1", "",
+                          "flux of salt into the surface, over rho_0"),
     "Nsqr": ("zyx", "f4", "s-2", "square_of_brunt_vaisala_frequency_in_sea_water",
              "square of the stability frequency"),
     "int_drhodT": ("zyx", "f4", "kg m-2 K-1", "",
@@ -340,6 +344,12 @@ def make_turbulence(g):
     g["tke_taup1"] = np.where(g["maskW"], 0.9 * tke, 1e-6)
     g["dtke_taum1"] = 1e-7 * g["tke"] * ripple(g, 7, 9)
     g["kappaM"] = np.maximum(0.1 * g["mxl"] * np.sqrt(g["tke"]), 2e-4)
+    g["kappaH"] = np.maximum(g["kappaM"] / (4 + 3 * ripple(g, 6, 7)), 2e-5)
+    # 200 W m-2 into the tropics and out of high latitudes; rain at the equator and in high latitudes
+    g["forc_temp_surface"] = (5e-5 * np.cos(np.deg2rad(2.5 * lat)) * (1 + 0.3 * ripple(g, 8, 6))
+                              )[0] * g["maskT"][-1]
+    g["forc_salt_surface"] = (1e-6 * (bump(np.abs(lat) - 25, 10) - bump(lat, 8) - bump(
+        np.abs(lat) - 60, 12)) * (1 + 0.3 * ripple(g, 7, 5)))[0] * g["maskT"][-1]
     g["forc"] = forc * g["maskW"]
     shear = friction / (0.4 * (10.0 - zw))  # of the logarithmic layer below the wind
     g["K_diss_v"] = g["kappaM"] * shear**2 * g["maskW"]

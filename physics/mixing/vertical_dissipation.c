@@ -1,0 +1,100 @@
+/*
+ * The dissipation of dynamic enthalpy by vertical mixing: the part that a linear equation of state
+ * has, which is work against the stratification, and the rest,
+ *
+ *     P_diss_v      = kappaH Nsqr,
+ *     P_diss_nonlin = g / rho_0 kappaH (dX_T/dz dT/dz + dX_S/dz dS/dz) - P_diss_v,
+ *
+ * where X_T and X_S are int_drhodT and int_drhodS. At the surface P_diss_v is what the fluxes of
+ * heat and salt there take, and P_diss_nonlin is 0. Where energy is not conserved P_diss_nonlin is
+ * 0 everywhere, and at the surface P_diss_v is what the flux of density takes.
+ *
+ * Temperature, salinity, X and Nsqr are those after the mixing; kappaH is that of before.
+ */
+#include "eos/expansion.h"
+#include "span.h"
+
+#include <stdbool.h>
+
+#define DESCRIPTIONS "mixing/vertical_dissipation.kernel"
+
+static void VARIANT(below_surface)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t level = ny * nx;
+
+    SLABS(z0, z1, nz - 1, ny * nx)
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_ROWS
+    for (count z = z0; z < z1; z++)
+        for (count y = y0; y < y1; y++)
+            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+                const ptrdiff_t row = (z * ny + y) * nx;
+                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
+                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                const real per_square = (real)(GRAVITY / RHO_0) / (dzw[z] * dzw[z]);
+                const real conserves = enable_conserve_energy != 0;
+                zero_outside(P_diss_v + row, part, inside);
+                zero_outside(P_diss_nonlin + row, part, inside);
+                ALONG_X
+                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                    const ptrdiff_t i = row + x, j = i + level;
+                    const real by_gradients =
+                        (int_drhodT[j] - int_drhodT[i]) * (temp_taup1[j] - temp_taup1[i]) +
+                        (int_drhodS[j] - int_drhodS[i]) * (salt_taup1[j] - salt_taup1[i]);
+                    const real linear = kappaH[i] * Nsqr[i];
+                    const real all = maskW[i] * per_square * kappaH[i] * by_gradients;
+                    P_diss_v[i] = linear;
+                    P_diss_nonlin[i] = conserves * (all - linear);
+                }
+            }
+}
+
+/* What a unit of heat or salt that comes in takes, times rho_0 / g. `teos` is a literal. */
+INLINED struct expansion density_at_surface(const struct linear_expansion *linear, real salt,
+                                            real temp, real depth, bool teos)
+{
+    if (teos)
+        return teos10_expansion(salt, temp, depth);
+    return (struct expansion){linear->drdT + linear->drdT_by_depth * depth +
+                                  linear->drdT_by_T * (temp - (real)THETA_0),
+                              linear->drdS};
+}
+
+static void VARIANT(at_surface)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t top = nz - 1;
+
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const struct linear_expansion linear = linear_expansion(eq_of_state_type);
+            const ptrdiff_t column = y * nx, row = (top * ny + y) * nx;
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
+                                              MINIAPP_HALO, nx - MINIAPP_HALO);
+            const real depth = magnitude(zt[top]), per_half = 2 / dzw[top];
+            zero_outside(P_diss_v + row, part, inside);
+            zero_outside(P_diss_nonlin + row, part, inside);
+            for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                const ptrdiff_t i = row + x;
+                struct expansion by = {per_half * int_drhodT[i], per_half * int_drhodS[i]};
+                if (!enable_conserve_energy)
+                    by = density_at_surface(&linear, salt_taup1[i], temp_taup1[i], depth,
+                                            eq_of_state_type == 5);
+                P_diss_v[i] = (real)(-GRAVITY / RHO_0) * maskW[i] *
+                              (by.drdT * forc_temp_surface[column + x] +
+                               by.drdS * forc_salt_surface[column + x]);
+                P_diss_nonlin[i] = 0;
+            }
+        }
+}
+
+void VARIANT(vertical_dissipation)(const struct kernel_call *call)
+{
+    VARIANT(below_surface)(call);
+    VARIANT(at_surface)(call);
+}
