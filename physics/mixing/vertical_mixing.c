@@ -50,9 +50,10 @@ void VARIANT(vertical_mixing)(const struct kernel_call *call)
                     const struct reduced_row T_under = {c_under, k > 0 ? temp_taup1[i - below] : 0};
                     const struct reduced_row S_under = {c_under, k > 0 ? salt_taup1[i - below] : 0};
                     const struct reduced_row T_reduced = eliminate(T, T_under);
+                    const struct reduced_row S_reduced = eliminate(S, S_under);
                     reduced[i] = T_reduced.c;
                     temp_taup1[i] = T_reduced.d;
-                    salt_taup1[i] = eliminate(S, S_under).d;
+                    salt_taup1[i] = S_reduced.d;
                 }
             }
 
