@@ -142,6 +142,7 @@ FIELDS = {
               "isoneutral diffusivity"),
     "u": ("zyx", "f4", "m s-1", "", "zonal velocity on eastern faces"),
     "v": ("zyx", "f4", "m s-1", "", "meridional velocity on northern faces"),
+    "w": ("zyx", "f4", "m s-1", "", "vertical velocity on upper faces"),
     "u_wgrid": ("zyx", "f4", "m s-1", "sea_water_x_velocity", "zonal velocity on the W grid"),
     "v_wgrid": ("zyx", "f4", "m s-1", "sea_water_y_velocity", "meridional velocity on the W grid"),
     "w_wgrid": ("zyx", "f4", "m s-1", "upward_sea_water_velocity", "vertical velocity on W grid"),
@@ -320,6 +321,12 @@ def make_velocities(g):
     for name in ("u", "v"):
         on_w = g[f"{name}_wgrid"]
         g[name] = 0.5 * (on_w + np.concatenate([on_w[:1], on_w[:-1]])) * g[f"mask{name.upper()}"]
+    # Upwards by continuity, but not through the surface. Sums that cancel are noise beyond 1e-10.
+    northward = cosu * g["v"]
+    divergence = ((g["u"] - np.roll(g["u"], 1, axis=2)) / (cost * g["dxt"])
+                  + np.diff(northward, axis=1, prepend=0.0) / (cost * dy))
+    g["w"] = np.round(-np.cumsum(g["dzt"][:, None, None] * divergence, axis=0), 10) * wet
+    g["w"][-1] = 0
 
 
 def make_turbulence(g):

@@ -48,6 +48,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= turbulence(rng, fields, settings, negative_tke, drain)
     fields |= tensor(rng, fields)
     fields |= tracers(rng, fields)
+    fields |= advection(rng, fields, settings, cfl)
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx))}
     return fields, settings
@@ -177,6 +178,15 @@ def tracers(rng, fields):
         "int_drhodT": -0.2 * depth * (1 + 0.2 * rng.uniform(-1, 1, shape)),
         "int_drhodS": 0.8 * depth * (1 + 0.1 * rng.uniform(-1, 1, shape)),
     }
+
+
+def advection(rng, fields, settings, cfl):
+    """What only advection reads."""
+    shape = fields["maskT"].shape
+    dt = settings["dt_tracer"]
+    height = fields["dzt"][:, None, None]
+    return {"w": cfl / dt * height * rng.uniform(-1, 1, shape),
+            "dtracer_taum1": 0.1 / dt * rng.uniform(-1, 1, shape)}
 
 
 def waves(rng, shape):

@@ -145,7 +145,8 @@ def settings_of_their_own():
     values, settings = make("fine")
     return values, settings | {
         "iso_slopec": 2e-3, "iso_dslope": 7e-4, "K_iso_steep": 35.0, "AB_eps": 0.13,
-        "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0}
+        "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0,
+        "enable_superbee_advection": 1}
 
 
 def test_settings_of_their_own(together, kernel):

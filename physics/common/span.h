@@ -22,6 +22,13 @@ INLINED struct span within(struct span part, bool counts, ptrdiff_t first, ptrdi
     return (struct span){begin, clamp(last, begin, part.end)};
 }
 
+/* The cells of a part of row y that are not ghosts. */
+INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny)
+{
+    return within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO, MINIAPP_HALO,
+                  nx - MINIAPP_HALO);
+}
+
 INLINED void zero_outside(real *row, struct span part, struct span inside)
 {
     for (ptrdiff_t x = part.begin; x < inside.begin; x++)

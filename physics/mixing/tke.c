@@ -18,19 +18,13 @@
 #include "directives.h"
 #include "maths.h"
 #include "span.h"
+#include "superbee.h"
 #include "tridiagonal.h"
 #include "variant.h"
 
 #include <stdint.h>
 
 #define DESCRIPTIONS "mixing/tke.kernel"
-
-/* What of a part of row y is interior. */
-INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny)
-{
-    return within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO, MINIAPP_HALO,
-                  nx - MINIAPP_HALO);
-}
 
 /*
  * The column solve. A whole row of columns advances level by level on the host, one column a
@@ -160,28 +154,6 @@ INLINED struct differences differences(const real *tke, int32_t open, ptrdiff_t 
         .j = value_if(open & 4, tke[high] - tke[0]),
         .jp1 = value_if(open & 8, tke[high2] - tke[high]),
     };
-}
-
-/*
- * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Here |rj|
- * multiplies each of these, which leaves no division. Nor is there a smallest rj, 1e-20 in Veros:
- * below it the flux differs by less than 1e-20 |vel|.
- */
-INLINED real superbee(real rj, real upwind)
-{
-    const real size = magnitude(rj);
-    const real along = with_sign((real)1, rj) * upwind;
-    return with_sign(larger(0, larger(smaller(size, 2 * along), smaller(2 * size, along))), rj);
-}
-
-/* The advective flux through a face with velocity vel: `sum` of tke on both sides, differences
- * rj across the face, rjm across that before and rjp across that behind. The limiter counts with
- * `share` - uCFL, where uCFL = |vel| dt_dx: 1 - uCFL for superbee, 0 for the upwind scheme. */
-INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx, real share)
-{
-    const real speed = magnitude(vel);
-    const real limited = superbee(rj, vel > 0 ? rjm : rjp);
-    return (vel * sum - speed * (rj - limited * (share - speed * dt_dx))) / 2;
 }
 
 /* Lateral diffusion, advection and the Adams-Bashforth step, on top of the solution of the

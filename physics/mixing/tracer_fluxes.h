@@ -18,6 +18,7 @@
 #ifndef TRACER_FLUXES_H
 #define TRACER_FLUXES_H
 
+#include "cell.h"
 #include "directives.h"
 #include "variant.h"
 
@@ -30,24 +31,6 @@ struct tensor {
     const real *dxt, *dxu, *dyt, *dyu, *dzt, *cost, *cosu;
     real sign, diagonal;
 };
-
-/* Where a cell lies. The offset to a level that is not there is 0, so that differences are 0 and
- * nothing is read outside. */
-struct cell {
-    ptrdiff_t x, y, z, i;
-    ptrdiff_t below, above;
-};
-
-INLINED struct cell cell_at(ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz, ptrdiff_t z, ptrdiff_t y,
-                            ptrdiff_t x)
-{
-    return (struct cell){.x = x,
-                         .y = y,
-                         .z = z,
-                         .i = (z * ny + y) * nx + x,
-                         .below = z > 0 ? ny * nx : 0,
-                         .above = z < nz - 1 ? ny * nx : 0};
-}
 
 /* A slope of the face that belongs to cell i; the first index of Ai is ip or jp. */
 INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, ptrdiff_t i)

@@ -1,0 +1,25 @@
+/* A cell and its neighbours above and below. */
+#ifndef PHYSICS_CELL_H
+#define PHYSICS_CELL_H
+
+#include "directives.h"
+
+/* Where a cell lies. The offset to a level that is not there is 0, so that differences are 0 and
+ * nothing is read outside. */
+struct cell {
+    ptrdiff_t x, y, z, i;
+    ptrdiff_t below, above;
+};
+
+INLINED struct cell cell_at(ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz, ptrdiff_t z, ptrdiff_t y,
+                            ptrdiff_t x)
+{
+    return (struct cell){.x = x,
+                         .y = y,
+                         .z = z,
+                         .i = (z * ny + y) * nx + x,
+                         .below = z > 0 ? ny * nx : 0,
+                         .above = z < nz - 1 ? ny * nx : 0};
+}
+
+#endif

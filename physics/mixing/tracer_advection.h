@@ -1,0 +1,112 @@
+/*
+ * Advection of what lies on T points by the velocities on the faces of T cells. The flux through a
+ * face is its velocity times the mean of the two cells, as in Veros's second order, or what
+ * superbee makes of it. Nothing goes through the surface and the bottom.
+ */
+#ifndef TRACER_ADVECTION_H
+#define TRACER_ADVECTION_H
+
+#include "cell.h"
+#include "superbee.h"
+
+#include <stdbool.h>
+
+/* What fluxes are made of. A nest gathers it from locals: a target region takes pointers to device
+ * memory one by one. */
+struct flow {
+    ptrdiff_t nx, nz;
+    const real *u, *v, *w;
+    const uint8_t *maskT, *maskU, *maskV, *maskW;
+    const real *dxt, *dyt, *dzt, *cost, *cosu;
+    real dt; /* superbee counts with Courant numbers */
+};
+
+/* A face: the velocity through it, and the distances in memory from the cell before it to the next
+ * one, from there to the one after, and back to the one before. A mask is 0 where a face is closed.
+ */
+struct face {
+    real vel, dt_dx;
+    ptrdiff_t before, next, after;
+    real open_before, open, open_after;
+};
+
+/* Superbee takes a velocity as it is, as in Veros; it is 0 on closed faces. */
+INLINED real advective_flux(const real *tracer, struct face f, bool superbee)
+{
+    const real here = tracer[0], next = tracer[f.next];
+    if (!superbee)
+        return f.open * f.vel * (here + next) / 2;
+    return adv_flux(f.vel, here + next, f.open_before * (here - tracer[-f.before]),
+                    f.open * (next - here), f.open_after * (tracer[f.next + f.after] - next),
+                    f.dt_dx, 1);
+}
+
+/* Through the eastern face of the cell, or of its western neighbour (`west` is 1). */
+INLINED real advection_east(const struct flow *f, const real *tracer, struct cell c, int west,
+                            bool superbee)
+{
+    const ptrdiff_t i = c.i - west;
+    const struct face face = {.vel = f->u[i],
+                              .dt_dx = f->dt / (f->cost[c.y] * f->dxt[c.x - west]),
+                              .before = 1,
+                              .next = 1,
+                              .after = 1,
+                              .open_before = f->maskU[i - 1],
+                              .open = f->maskU[i],
+                              .open_after = f->maskU[i + 1]};
+    return advective_flux(tracer + i, face, superbee);
+}
+
+/* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
+INLINED real advection_north(const struct flow *f, const real *tracer, struct cell c, int south,
+                             bool superbee)
+{
+    const ptrdiff_t i = c.i - south * f->nx, y = c.y - south;
+    const struct face face = {.vel = f->cosu[y] * f->v[i],
+                              .dt_dx = f->dt / (f->cost[y] * f->dyt[y]),
+                              .before = f->nx,
+                              .next = f->nx,
+                              .after = f->nx,
+                              .open_before = f->maskV[i - f->nx],
+                              .open = f->maskV[i],
+                              .open_after = f->maskV[i + f->nx]};
+    return advective_flux(tracer + i, face, superbee);
+}
+
+/* Through the upper face of the cell, or of the one below it. */
+INLINED real advection_top(const struct flow *f, const real *tracer, struct cell c, int lower,
+                           bool superbee)
+{
+    const ptrdiff_t below = lower * c.below;
+    const ptrdiff_t i = c.i - below, z = c.z - (below > 0);
+    const ptrdiff_t next = lower ? c.below : c.above;
+    const ptrdiff_t before = z > 0 ? c.below : 0;
+    const ptrdiff_t after = z < f->nz - 2 ? c.above : 0;
+    const struct face face = {.vel = next > 0 ? f->w[i] : 0,
+                              .dt_dx = f->dt / f->dzt[z],
+                              .before = before,
+                              .next = next,
+                              .after = after,
+                              .open_before = f->maskW[i - before],
+                              .open = f->maskW[i],
+                              .open_after = f->maskW[i + next]};
+    return advective_flux(tracer + i, face, superbee);
+}
+
+/* The tendency of the tracer in a cell: 0 on land. `superbee` is a literal. */
+INLINED real advective_tendency(const struct flow *f, const real *tracer, struct cell c,
+                                bool superbee)
+{
+    const real per_dx = 1 / (f->cost[c.y] * f->dxt[c.x]);
+    const real per_dy = 1 / (f->cost[c.y] * f->dyt[c.y]);
+    const real per_dz = 1 / f->dzt[c.z];
+    const real along_x =
+        advection_east(f, tracer, c, 1, superbee) - advection_east(f, tracer, c, 0, superbee);
+    const real along_y =
+        advection_north(f, tracer, c, 1, superbee) - advection_north(f, tracer, c, 0, superbee);
+    const real along_z =
+        advection_top(f, tracer, c, 1, superbee) - advection_top(f, tracer, c, 0, superbee);
+    return f->maskT[c.i] * (along_x * per_dx + along_y * per_dy + along_z * per_dz);
+}
+
+#endif

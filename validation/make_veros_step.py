@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Write validation/veros/step.h5: parts of a step as Veros's own NumPy routines make them.
+
+    python3 -m venv venv && venv/bin/pip install veros==1.7.0
+    venv/bin/python validation/make_veros_step.py [-o validation/veros/step.h5]
+
+The file is an input of miniapp, with ghosts: a small `acc` with an uneven sea floor after some steps,
+its energies and tracers made rough. The groups below "outputs" hold what each of Veros's routines makes
+of it, or of what those before it made: of their outputs they read what "inputs" of the group names.
+"advect_by_superbee" is advect_temp_salt_enthalpy with another scheme.
+"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import veros
+
+veros.runtime_settings.loglevel = "warning"
+from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core import advection, diffusion, eke, momentum, thermodynamics, tke  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.operators import at, update  # noqa: E402  pylint: disable=wrong-import-position
+from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
+
+STEPS = 6
+GRID = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "cost", "cosu", "kbot", "maskT",
+        "maskU", "maskV", "maskW", "coriolis_t", "beta"]
+LEVELS = ["temp", "salt", "u", "v", "w", "rho", "Hd", "int_drhodT", "int_drhodS", "Nsqr", "tke", "eke"]
+SLOTS = ["K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_skew", "P_diss_iso",
+         "P_diss_hmix", "P_diss_v", "P_diss_nonlin", "forc_tke_surface", "temp_source", "salt_source"]
+SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c_eps", "c_k", "mxl_min",
+            "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "tke_mxl_choice",
+            "enable_eke", "eke_lmin", "eke_c_k", "eke_cross", "eke_crhin", "eke_c_eps", "eke_k_max",
+            "alpha_eke", "K_gm_0", "K_iso_0", "enable_eke_isopycnal_diffusion",
+            "enable_eke_superbee_advection", "enable_eke_upwind_advection",
+            "enable_tke_superbee_advection", "enable_tke_upwind_advection",
+            "enable_tke_hor_diffusion", "enable_superbee_advection"]
+
+
+class SmallSetup(ACCSetup):
+    """The setup `acc`, small, with hills and columns of one level."""
+
+    @veros_routine
+    def set_parameter(self, state):
+        super().set_parameter(state)
+        settings = state.settings
+        settings.identifier = "run"
+        settings.nx, settings.ny, settings.nz = 9, 13, 6
+        settings.dt_tracer = 21600.0
+        settings.enable_tempsalt_sources = True
+
+    @veros_routine
+    def set_grid(self, state):
+        vs = state.variables
+        vs.dxt = update(vs.dxt, at[...], 4.0)
+        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
+        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
+
+    @veros_routine
+    def set_topography(self, state):
+        vs = state.variables
+        x, y = np.indices(vs.kbot.shape)
+        hills = 2 + np.rint(1.8 * np.sin(x) * np.cos(y)).astype(int)
+        kbot = np.where((x > 4) | (y < 9), np.maximum(hills, 1), 0)
+        kbot[4, 6] = state.settings.nz
+        vs.kbot = kbot
+
+    @veros_routine
+    def set_diagnostics(self, state):
+        state.diagnostics.clear()
+
+
+def in_order(values):
+    """A copy with the axes turned round, (z, y, x): Veros writes into its arrays. Ghosts along x are
+    copies, also where Veros leaves them behind."""
+    values = np.array(values)
+    if values.ndim > 1:
+        values[:2], values[-2:] = values[-4:-2], values[2:4]
+    return values.T
+
+
+def level(vs, name, when):
+    return getattr(vs, name)[..., int(getattr(vs, when))]
+
+
+def roughen(state):
+    """Noise, so that no two differences are alike: in tracers, energies and their sources. Density and
+    what follows from it is made anew."""
+    vs = state.variables
+    rng = np.random.default_rng(11)
+    water = np.asarray(vs.maskT)
+    tau, new = int(vs.tau), {}
+    for name, size in (("temp", 0.3), ("salt", 0.05), ("tke", 2e-5), ("eke", 1e-3)):
+        values = np.array(getattr(vs, name))
+        values[..., tau] += size * rng.standard_normal(water.shape) * water
+        new[name] = values
+    for name, size in (("temp_source", 1e-7), ("salt_source", 1e-8)):
+        new[name] = size * rng.standard_normal(water.shape) * water
+    for name in ("K_diss_gm", "P_diss_hmix", "P_diss_skew", "P_diss_iso"):
+        new[name] = 1e-9 * rng.standard_normal(water.shape) * water
+    for values in new.values():
+        values[:2], values[-2:] = values[-4:-2], values[2:4]
+    with vs.unlock():
+        for name, values in new.items():
+            setattr(vs, name, values)
+        vs.update(thermodynamics.calc_eq_of_state(state, vs.tau))
+
+
+def inputs(state):
+    vs = state.variables
+    fields = {name: in_order(getattr(vs, name)) for name in [*GRID, *SLOTS]}
+    fields |= {name: in_order(level(vs, name, "tau")) for name in LEVELS}
+    fields |= {f"{name}_taum1": in_order(level(vs, name, "taum1"))
+               for name in ("dtemp", "dsalt", "dtke", "deke")}
+    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")}
+    return fields
+
+
+def outputs(state):
+    """{routine: (its outputs, what it reads of those before)}, in the order of Veros's step."""
+    vs, settings = state.variables, state.settings
+
+    def made(*names, **levels):
+        return {name: in_order(getattr(vs, name)) for name in names} | {
+            name: in_order(level(vs, name.removesuffix(f"_{when}"), when))
+            for name, when in levels.items()}
+
+    result = {}
+    eke.set_eke_diffusivities(state)
+    result["set_eke_diffusivities"] = made(
+        "L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso"), []
+    tke.set_tke_diffusivities(state)
+    result["set_tke_diffusivities"] = made("sqrttke", "mxl", "kappaM", "kappaH", "Prandtlnumber"), []
+    for routine, by_superbee in (("advect_by_superbee", True), ("advect_temp_salt_enthalpy", False)):
+        with vs.unlock(), settings.unlock():
+            settings.enable_superbee_advection = by_superbee
+            vs.update(thermodynamics.advect_temp_salt_enthalpy(state))
+        result[routine] = made(
+            "P_diss_adv", dtemp="tau", dsalt="tau", temp_taup1="taup1", salt_taup1="taup1"), []
+    with vs.unlock():
+        vs.update(diffusion.tempsalt_sources(state))
+    result["tempsalt_sources"] = made(
+        "P_diss_sources", temp_taup1="taup1", salt_taup1="taup1"), ["temp_taup1", "salt_taup1"]
+    advection.calculate_velocity_on_wgrid(state)
+    result["calculate_velocity_on_wgrid"] = made("u_wgrid", "v_wgrid", "w_wgrid"), []
+    eke.integrate_eke(state)
+    result["integrate_eke"] = made("eke_diss_iw", eke_taup1="taup1", deke="tau"), [
+        "eke_len", "sqrteke", "K_gm", "kappaM", "u_wgrid", "v_wgrid", "w_wgrid"]
+    tke.integrate_tke(state)
+    result["integrate_tke"] = made("tke_surf_corr", "tke_diss", tke_taup1="taup1", dtke="tau"), [
+        "mxl", "kappaM", "P_diss_adv", "eke_diss_iw", "u_wgrid", "v_wgrid", "w_wgrid"]
+    with vs.unlock():
+        for name in ("u", "v"):
+            values = np.array(getattr(vs, name))
+            values[..., int(vs.taup1)] = values[..., int(vs.tau)]
+            setattr(vs, name, values)
+    momentum.vertical_velocity(state)
+    result["vertical_velocity"] = made(w_taup1="taup1"), []
+    return result
+
+
+def write(path, settings, fields, results):
+    def store(group, name, value):
+        value = value.astype(np.uint8) if name.startswith("mask") else value
+        group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9,
+                             shuffle=True, track_times=False)
+
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
+        file.attrs.update({name: float(getattr(settings, name)) for name in SETTINGS})
+        file.attrs.update({"halo": 2, "cyclic_x": 1})
+        for name, value in fields.items():
+            store(file, name, value)
+        for routine, (values, reads) in results.items():
+            group = file.create_group(f"outputs/{routine}")
+            group.attrs["inputs"] = np.bytes_(" ".join(reads))
+            for name, value in values.items():
+                store(group, name, value)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path,
+                        default=Path(__file__).parent / "veros" / "step.h5")
+    path = parser.parse_args().output.resolve()
+    setup = SmallSetup()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        setup.setup()
+        for _ in range(STEPS):
+            setup.step(setup.state)
+        roughen(setup.state)
+        fields = inputs(setup.state)
+        write(path, setup.state.settings, fields, outputs(setup.state))
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

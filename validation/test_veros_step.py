@@ -1,0 +1,65 @@
+"""The kernels of a step make what Veros's own routines make, of the state of make_veros_step.py."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import read, write
+
+STEP = Path(__file__).parent / "veros" / "step.h5"
+INSIDE = (..., slice(2, -2), slice(2, -2))
+
+# Our kernel, Veros's routine, settings, and ours = theirs: what a file of ours has to hold, and what
+# comes out.
+CASES = {
+    f"{scheme} of {name}": (
+        "tracer_advection", routine, {"enable_superbee_advection": scheme == "superbee"},
+        {"tracer": name, "tracer_taup1": name, "dtracer_taum1": f"d{name}_taum1"},
+        {"dtracer": f"d{name}", "tracer_taup1": f"{name}_taup1"})
+    for name in ("temp", "salt") for scheme, routine in (
+        ("superbee", "advect_by_superbee"), ("second order", "advect_temp_salt_enthalpy"))
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+def theirs():
+    """The file's settings, its fields, and the outputs of each routine with what it reads of others."""
+    with h5py.File(STEP) as file:
+        fields = {name: values[...] for name, values in file.items() if name != "outputs"}
+        results = {routine: ({name: values[...] for name, values in group.items()},
+                             group.attrs["inputs"].decode().split())
+                   for routine, group in file["outputs"].items()}
+        return dict(file.attrs), fields, results
+
+
+def test_veros_makes_the_same(miniapp, case, device, tmp_path):
+    """By the largest value; what is stepped, by its change as well."""
+    kernel, routine, chosen, inputs, outputs = case
+    settings, fields, results = theirs()
+    expected, reads = results[routine]
+    made = {name: values for other, (values, _) in results.items() if other != routine
+            for name, values in values.items()}
+    fields |= {name: made[name] for name in reads}
+    fields |= {ours: fields[name] for ours, name in inputs.items()}
+    settings |= {name: float(value) for name, value in chosen.items()}
+    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
+    out = tmp_path / "out.h5"
+    miniapp.passes("-k", kernel, "-d", device, "-o", out,
+                   write(tmp_path / "step.h5", fields, settings, **place))
+    for ours, name in outputs.items():
+        wanted = expected[name][INSIDE]
+        scale = np.abs(wanted).max()
+        assert scale > 0, f"{name} shows nothing"
+        allowed = 1e-12 * scale
+        if ours.endswith("_taup1"):
+            change = np.abs(wanted - fields[ours][INSIDE]).max()
+            allowed = 1e-12 * change + 8e-16 * scale
+        error = np.abs(read(out, ours)[INSIDE] - wanted).max()
+        print(f"{kernel}: {ours} differs by {error / scale:.1e} of its largest value")
+        assert error <= allowed, ours
