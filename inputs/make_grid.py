@@ -160,6 +160,10 @@ FIELDS = {
                    "derivative of density by temperature, integrated to the surface"),
     "int_drhodS": ("zyx", "f4", "kg2 m-2 g-1", "",
                    "derivative of density by salinity, integrated to the surface"),
+    "rho": ("zyx", "f4", "kg m-3", "", "density less the reference density"),
+    "Hd": ("zyx", "f4", "m2 s-2", "", "dynamic enthalpy"),
+    "dtemp": ("zyx", "f4", "K s-1", "", "advective tendency of temperature"),
+    "dsalt": ("zyx", "f4", "g kg-1 s-1", "", "advective tendency of salinity"),
     "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
     "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
             "turbulent kinetic energy (TKE) at time level tau"),
@@ -391,6 +395,11 @@ def make_stratification(g):
     surface = gsw.enthalpy_first_derivatives(g["salt"], g["temp"], 0)  # no dynamic enthalpy
     for name, here, there in (("T", by_temp, surface[1]), ("S", by_salt, surface[0])):
         g[f"int_drhod{name}"] = -RHO_0 / GRAVITY * (here - there) * g["maskT"]
+    p = g["p"][:, None, None]
+    g["rho"] = (gsw.rho(g["salt"], g["temp"], p) - RHO_0) * g["maskT"]
+    g["Hd"] = (gsw.dynamic_enthalpy(g["salt"], g["temp"], p) - 1e4 * p / RHO_0) * g["maskT"]
+    g["dtemp"] = 1e-9 * g["temp"] * ripple(g, 8, 7) * g["maskT"]
+    g["dsalt"] = 1e-11 * g["salt"] * ripple(g, 7, 8) * g["maskT"]
 
 
 def density_steps(g):

@@ -181,12 +181,15 @@ def tracers(rng, fields):
 
 
 def advection(rng, fields, settings, cfl):
-    """What only advection reads."""
+    """What only advection reads. dtemp and dsalt have nothing to do with the flow."""
     shape = fields["maskT"].shape
     dt = settings["dt_tracer"]
     height = fields["dzt"][:, None, None]
     return {"w": cfl / dt * height * rng.uniform(-1, 1, shape),
-            "dtracer_taum1": 0.1 / dt * rng.uniform(-1, 1, shape)}
+            "dtracer_taum1": 0.1 / dt * rng.uniform(-1, 1, shape),
+            "dtemp": 0.1 / dt * rng.uniform(-1, 1, shape),
+            "dsalt": 0.01 / dt * rng.uniform(-1, 1, shape),
+            "Hd": 10 * rng.uniform(-1, 1, shape), "rho": 10 * rng.uniform(-1, 1, shape)}
 
 
 def waves(rng, shape):

@@ -1,5 +1,6 @@
 """What the advection of tracers has to keep: their content, in any flow; in one without divergence a
-constant, and with the scheme of second order the variance; and with superbee the range."""
+constant, and with the scheme of second order the variance; and with superbee the range. And what it
+dissipates, which is nothing where all is linear."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
 EULER = {"AB_eps": -0.5}  # turns the Adams-Bashforth step into a plain one
 SCHEMES = ("second order", "superbee")
 INPUTS = ("tracer", "dtracer_taum1", "u", "v", "w", "maskT", "kbot", "dxt", "dyt", "dzt", "cost",
-          "cosu")
+          "cosu", "dzw", "Hd", "rho", "int_drhodT", "int_drhodS", "dtemp", "dsalt", "tke")
 
 
 @pytest.fixture(params=OCEANS)
@@ -106,6 +107,48 @@ def test_second_order_keeps_variance(miniapp, basin, tmp_path):
     change = volume(values) * values["tracer"] * now
     assert abs(change.sum()) <= ROUNDING * np.abs(change).sum()
     assert np.abs(change).sum() > 0
+
+
+def dissipation(miniapp, tmp_path, basin, **changes):
+    values, settings, cyclic_x = basin
+    path, out = tmp_path / "enthalpy.h5", tmp_path / "loss.h5"
+    write(path, values | changes, settings, halo=0, cyclic_x=cyclic_x)
+    miniapp.passes("-k", "advection_dissipation", "-o", out, path)
+    return read(out, "P_diss_adv")
+
+
+def test_dissipation_is_one_number_where_there_is_turbulence(miniapp, basin, tmp_path):
+    values, _, _ = basin
+    lost = dissipation(miniapp, tmp_path, basin)
+    wet = values["maskT"] == 1
+    turbulent = wet & (values["tke"] > 0)
+    turbulent[-1] = wet[-1]
+    assert not lost[~turbulent].any()
+    assert len(set(lost[turbulent])) == 1 and lost[turbulent][0] != 0
+
+
+def test_second_order_loses_nothing_of_a_linear_enthalpy(miniapp, basin, tmp_path):
+    """Where density does not depend on depth, and W cells are made of halves of T cells: what the
+    vertical flux takes from temperature is work. In columns of one level half of a loss is lost."""
+    values, settings, cyclic_x = basin
+    values = values | {"maskT": values["maskT"] * (values["maskT"].sum(axis=0) > 1).astype(np.uint8)}
+    if not values["maskT"].any():
+        pytest.skip("has columns of one level only")
+    values["kbot"] = lowest_wet(values["maskT"])
+    values["dzt"] = (values["dzw"] + np.append(values["dzw"][0], values["dzw"][:-1])) / 2
+    values |= without_divergence(values, cyclic_x)
+    height = np.cumsum(np.append(0, values["dzw"][:-1]))[:, None, None]
+    basin = values, settings, cyclic_x
+    now, _ = advected(miniapp, tmp_path, basin, "second order")
+    changes = {"rho": -0.2 * values["tracer"], "int_drhodT": 0.2 * height + 0 * now,
+               "int_drhodS": 0 * now, "dtemp": now}
+    weights = values["dzw"].copy()
+    weights[-1] /= 2
+    room = values["maskT"] * weights[:, None, None] * values["cost"][:, None] * (
+        values["dyt"][:, None] * values["dxt"])
+    lost = (room * dissipation(miniapp, tmp_path, basin, **changes)).sum()
+    terms = 9.81 / 1024 * np.abs(volume(values) * changes["int_drhodT"] * now).sum()
+    assert abs(lost) <= ROUNDING * terms
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -12,14 +12,14 @@
 
 #define DESCRIPTIONS "mixing/tracer_advection.kernel"
 
-/* A row of cells. `superbee` is a literal, so that each scheme has a loop of its own. */
+/* A row of cells. `is_limited` is a literal, so that each scheme has a loop of its own. */
 INLINED void tendency_row(const struct flow *f, const real *tracer, real *dtracer, ptrdiff_t ny,
-                          ptrdiff_t z, ptrdiff_t y, struct span inside, bool superbee)
+                          ptrdiff_t z, ptrdiff_t y, struct span inside, bool is_limited)
 {
     ALONG_X
     for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(f->nx, ny, f->nz, z, y, x);
-        dtracer[c.i] = advective_tendency(f, tracer, c, superbee);
+        dtracer[c.i] = advective_tendency(f, tracer, c, is_limited);
     }
 }
 

@@ -31,10 +31,10 @@ struct face {
 };
 
 /* Superbee takes a velocity as it is, as in Veros; it is 0 on closed faces. */
-INLINED real advective_flux(const real *tracer, struct face f, bool superbee)
+INLINED real advective_flux(const real *tracer, struct face f, bool is_limited)
 {
     const real here = tracer[0], next = tracer[f.next];
-    if (!superbee)
+    if (!is_limited)
         return f.open * f.vel * (here + next) / 2;
     return adv_flux(f.vel, here + next, f.open_before * (here - tracer[-f.before]),
                     f.open * (next - here), f.open_after * (tracer[f.next + f.after] - next),
@@ -43,7 +43,7 @@ INLINED real advective_flux(const real *tracer, struct face f, bool superbee)
 
 /* Through the eastern face of the cell, or of its western neighbour (`west` is 1). */
 INLINED real advection_east(const struct flow *f, const real *tracer, struct cell c, int west,
-                            bool superbee)
+                            bool is_limited)
 {
     const ptrdiff_t i = c.i - west;
     const struct face face = {.vel = f->u[i],
@@ -54,12 +54,12 @@ INLINED real advection_east(const struct flow *f, const real *tracer, struct cel
                               .open_before = f->maskU[i - 1],
                               .open = f->maskU[i],
                               .open_after = f->maskU[i + 1]};
-    return advective_flux(tracer + i, face, superbee);
+    return advective_flux(tracer + i, face, is_limited);
 }
 
 /* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
 INLINED real advection_north(const struct flow *f, const real *tracer, struct cell c, int south,
-                             bool superbee)
+                             bool is_limited)
 {
     const ptrdiff_t i = c.i - south * f->nx, y = c.y - south;
     const struct face face = {.vel = f->cosu[y] * f->v[i],
@@ -70,12 +70,12 @@ INLINED real advection_north(const struct flow *f, const real *tracer, struct ce
                               .open_before = f->maskV[i - f->nx],
                               .open = f->maskV[i],
                               .open_after = f->maskV[i + f->nx]};
-    return advective_flux(tracer + i, face, superbee);
+    return advective_flux(tracer + i, face, is_limited);
 }
 
 /* Through the upper face of the cell, or of the one below it. */
 INLINED real advection_top(const struct flow *f, const real *tracer, struct cell c, int lower,
-                           bool superbee)
+                           bool is_limited)
 {
     const ptrdiff_t below = lower * c.below;
     const ptrdiff_t i = c.i - below, z = c.z - (below > 0);
@@ -90,22 +90,22 @@ INLINED real advection_top(const struct flow *f, const real *tracer, struct cell
                               .open_before = f->maskW[i - before],
                               .open = f->maskW[i],
                               .open_after = f->maskW[i + next]};
-    return advective_flux(tracer + i, face, superbee);
+    return advective_flux(tracer + i, face, is_limited);
 }
 
-/* The tendency of the tracer in a cell: 0 on land. `superbee` is a literal. */
+/* The tendency of the tracer in a cell: 0 on land. `is_limited` is a literal. */
 INLINED real advective_tendency(const struct flow *f, const real *tracer, struct cell c,
-                                bool superbee)
+                                bool is_limited)
 {
     const real per_dx = 1 / (f->cost[c.y] * f->dxt[c.x]);
     const real per_dy = 1 / (f->cost[c.y] * f->dyt[c.y]);
     const real per_dz = 1 / f->dzt[c.z];
     const real along_x =
-        advection_east(f, tracer, c, 1, superbee) - advection_east(f, tracer, c, 0, superbee);
+        advection_east(f, tracer, c, 1, is_limited) - advection_east(f, tracer, c, 0, is_limited);
     const real along_y =
-        advection_north(f, tracer, c, 1, superbee) - advection_north(f, tracer, c, 0, superbee);
+        advection_north(f, tracer, c, 1, is_limited) - advection_north(f, tracer, c, 0, is_limited);
     const real along_z =
-        advection_top(f, tracer, c, 1, superbee) - advection_top(f, tracer, c, 0, superbee);
+        advection_top(f, tracer, c, 1, is_limited) - advection_top(f, tracer, c, 0, is_limited);
     return f->maskT[c.i] * (along_x * per_dx + along_y * per_dy + along_z * per_dz);
 }
 
