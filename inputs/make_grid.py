@@ -90,6 +90,7 @@ SPACING = 4.0  # degrees
 EARTH_RADIUS = 6370e3  # m, as in Veros
 RHO_0 = 1024.0  # kg m-3, as in Veros
 GRAVITY = 9.81  # m s-2, as in Veros
+OMEGA = np.pi / 43082.0  # s-1, of the earth, as in Veros
 
 # Level thicknesses from the surface down, in m; 5500 m in all.
 THICKNESS = [20, 25, 35, 50, 70, 95, 125, 160, 200, 245,
@@ -112,6 +113,7 @@ SETTINGS = {
     "dt_mom": 4800.0, "dt_tracer": 43200.0, "AB_eps": 0.1,
     "iso_slopec": 1e-3, "iso_dslope": 4e-3, "K_iso_steep": 100.0,
     "alpha_tke": 30.0, "c_eps": 0.7, "K_h_tke": 2000.0,
+    "enable_eke": 1, "eke_c_k": 0.4, "eke_cross": 2.0, "enable_eke_isopycnal_diffusion": 1,
 }
 
 # Axes, storage type, units, CF standard name where there is one, long name.
@@ -164,6 +166,9 @@ FIELDS = {
     "Hd": ("zyx", "f4", "m2 s-2", "", "dynamic enthalpy"),
     "dtemp": ("zyx", "f4", "K s-1", "", "advective tendency of temperature"),
     "dsalt": ("zyx", "f4", "g kg-1 s-1", "", "advective tendency of salinity"),
+    "eke": ("zyx", "f4", "m2 s-2", "", "eddy kinetic energy (EKE) at time level tau"),
+    "coriolis_t": ("yx", "f4", "s-1", "coriolis_parameter", "Coriolis parameter at T points"),
+    "beta": ("yx", "f4", "m-1 s-1", "", "change of the Coriolis parameter with latitude"),
     "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
     "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
             "turbulent kinetic energy (TKE) at time level tau"),
@@ -377,6 +382,7 @@ def make_fields():
     make_velocities(g)
     make_turbulence(g)
     make_stratification(g)
+    make_eddies(g)
     for name, (_, dtype, *_) in FIELDS.items():
         if dtype == "f4":
             g[name] = rounded(g[name], 16 if name in ("temp", "salt") else 12)
@@ -400,6 +406,16 @@ def make_stratification(g):
     g["Hd"] = (gsw.dynamic_enthalpy(g["salt"], g["temp"], p) - 1e4 * p / RHO_0) * g["maskT"]
     g["dtemp"] = 1e-9 * g["temp"] * ripple(g, 8, 7) * g["maskT"]
     g["dsalt"] = 1e-11 * g["salt"] * ripple(g, 7, 8) * g["maskT"]
+
+
+def make_eddies(g):
+    """Strongest in the Southern Ocean and the western boundary currents of the north."""
+    lat, depth = g["lat"], -g["zt"][:, None, None]
+    surface = 0.002 + 0.03 * bump(lat + 48, 9) + 0.03 * bump(lat - 38, 8) * (1 + ripple(g, 2, 3))
+    g["eke"] = surface * np.exp(-depth / 1000) * g["maskW"]
+    latitude = np.deg2rad(lat[0]) * np.ones_like(g["kbot"])
+    g["coriolis_t"] = 2 * OMEGA * np.sin(latitude)
+    g["beta"] = 2 * OMEGA / EARTH_RADIUS * np.cos(latitude)
 
 
 def density_steps(g):

@@ -15,7 +15,7 @@ SOURCES_OF_TKE = ("P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_
 
 def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable=True,
          constant=True, steep=True, negative_tke=True, drain=True, cfl=0.3, eq_of_state_type=3,
-         dt_mom=4800.0, dt_tracer=43200.0):
+         eddies=True, dt_mom=4800.0, dt_tracer=43200.0):
     """Fields and settings for a grid of nx x ny x nz cells, ghost cells included, of width dx m.
 
     islands       land of single cells, columns of one wet level, columns wet to the lowest level;
@@ -27,6 +27,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     steep         a box with slopes far beyond iso_slopec; elsewhere they are about as large as it
     negative_tke  some negative values in tke and tke_taup1
     drain         some columns where the surface forcing drains more tke than there is
+    eddies        eddies have an energy of their own
     cfl           largest Courant number in each direction, at dt_tracer; the velocity has both
                   signs
     """
@@ -36,7 +37,8 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     settings = {
         "eq_of_state_type": eq_of_state_type, "iso_slopec": 1e-3, "iso_dslope": 1e-3,
         "K_iso_steep": 50.0, "dt_tracer": dt_tracer, "dt_mom": dt_mom, "AB_eps": 0.1,
-        "alpha_tke": 1.0, "c_eps": 0.7, "K_h_tke": 2000.0,
+        "alpha_tke": 1.0, "c_eps": 0.7, "K_h_tke": 2000.0, "enable_eke": int(eddies),
+        "eke_cross": 2.0, "eke_c_k": 0.4, "K_gm_0": 700.0, "K_iso_0": 900.0,
     }
     fields = grid(rng, nx, ny, nz, dx)
     fields |= topography(rng, nx, ny, nz, islands)
@@ -49,6 +51,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= tensor(rng, fields)
     fields |= tracers(rng, fields)
     fields |= advection(rng, fields, settings, cfl)
+    fields |= eddy_energy(rng, fields)
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx))}
     return fields, settings
@@ -190,6 +193,18 @@ def advection(rng, fields, settings, cfl):
             "dtemp": 0.1 / dt * rng.uniform(-1, 1, shape),
             "dsalt": 0.01 / dt * rng.uniform(-1, 1, shape),
             "Hd": 10 * rng.uniform(-1, 1, shape), "rho": 10 * rng.uniform(-1, 1, shape)}
+
+
+def eddy_energy(rng, fields):
+    """Their energy, negative in places, and the rotation of the earth, which is 0 in a row."""
+    shape = fields["maskT"].shape
+    decay = np.exp(fields["zt"] / 500)[:, None, None]
+    sine = np.linspace(-0.85, 0.9, shape[1])
+    sine[shape[1] // 2] = 0
+    uneven = rng.uniform(0.9, 1.1, shape[1:])
+    return {"eke": 1e-2 * decay * rng.uniform(-0.1, 1, shape),
+            "coriolis_t": 1.458e-4 * sine[:, None] * uneven,
+            "beta": 2.29e-11 * fields["cost"][:, None] * uneven}
 
 
 def waves(rng, shape):

@@ -19,9 +19,9 @@ from reference import files
 OCEANS = {
     "odd": dict(nx=37, ny=29, nz=11, seed=1, dx=1e5),
     "fine": dict(nx=21, ny=31, nz=7, seed=2, dx=1e3),
-    "finest": dict(nx=71, ny=9, nz=5, seed=3, dx=50.0),
+    "finest": dict(nx=71, ny=9, nz=5, seed=3, dx=50.0, eddies=False),
     "masks": dict(nx=27, ny=13, nz=9, seed=4, dx=1e3, random_masks=True),
-    "more masks": dict(nx=19, ny=23, nz=8, seed=5, dx=1e5, random_masks=True),
+    "more masks": dict(nx=19, ny=23, nz=8, seed=5, dx=1e5, random_masks=True, eddies=False),
     "two levels": dict(nx=12, ny=11, nz=2, seed=6, dx=1e4),
     "one level": dict(nx=13, ny=10, nz=1, seed=7, dx=1e4),
     "one column": dict(nx=5, ny=5, nz=6, seed=8, dx=1e4, islands=False),
@@ -146,7 +146,8 @@ def settings_of_their_own():
     return values, settings | {
         "iso_slopec": 2e-3, "iso_dslope": 7e-4, "K_iso_steep": 35.0, "AB_eps": 0.13,
         "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0,
-        "enable_superbee_advection": 1}
+        "enable_superbee_advection": 1, "eke_lmin": 90.0, "eke_cross": 1.9, "eke_crhin": 1.1,
+        "eke_c_k": 0.3, "eke_k_max": 1500.0, "enable_eke_isopycnal_diffusion": 1}
 
 
 def test_settings_of_their_own(together, kernel):

@@ -1,0 +1,68 @@
+/*
+ * Skew and isoneutral diffusivity from eddy kinetic energy, as in Veros (Eden and Greatbatch 2008):
+ *
+ *     K_gm = min(eke_k_max, eke_c_k eke_len sqrteke),
+ *
+ * where the length of eddies is the smaller of Rossby's radius, of the first baroclinic mode and
+ * near the equator of the waves trapped there, and Rhines's length. Without such an energy both
+ * diffusivities are constant, and what eddies are described by is 0.
+ */
+#include "arctan.h"
+#include "directives.h"
+#include "maths.h"
+
+#define DESCRIPTIONS "mixing/eke_diffusivities.kernel"
+
+#define LEAST_CORIOLIS ((real)1e-16)
+#define LEAST_BETA ((real)1e-16)
+
+void VARIANT(eke_diffusivities)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t plane = ny * nx;
+    const real has_eke = enable_eke != 0;
+    const real iso_by_eke = enable_eke && enable_eke_isopycnal_diffusion;
+
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const ptrdiff_t first = y * nx + x0, end = first + ROW_PART(nx);
+
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                ALONG_X
+                for (ptrdiff_t column = first; column < end; column++) {
+                    const ptrdiff_t i = k * plane + column;
+                    const real below = k > 0 ? L_rossby[column] : 0;
+                    L_rossby[column] = below + maskW[i] * dzw[k] * square_root(larger(0, Nsqr[i]));
+                }
+            }
+
+            /* The sum is pi times the speed of the first baroclinic wave. */
+            ALONG_X
+            for (ptrdiff_t column = first; column < end; column++) {
+                const real speed = L_rossby[column] * (real)(1 / PI);
+                const real off_equator =
+                    speed / larger(LEAST_CORIOLIS, magnitude(coriolis_t[column]));
+                const real equator = square_root(speed / larger(LEAST_BETA, 2 * beta[column]));
+                L_rossby[column] = has_eke * smaller(off_equator, equator);
+            }
+
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                ALONG_X
+                for (ptrdiff_t column = first; column < end; column++) {
+                    const ptrdiff_t i = k * plane + column;
+                    const real root = square_root(larger(0, eke[i]));
+                    const real rhines = square_root(root / larger(LEAST_BETA, beta[column]));
+                    const real shorter = smaller(eke_cross * L_rossby[column], eke_crhin * rhines);
+                    const real length = larger(eke_lmin, shorter);
+                    const real by_eke = smaller(eke_k_max, eke_c_k * length * root);
+                    sqrteke[i] = has_eke * root;
+                    L_rhines[i] = has_eke * rhines;
+                    eke_len[i] = has_eke * length;
+                    K_gm[i] = enable_eke ? by_eke : K_gm_0;
+                    K_iso[i] = iso_by_eke ? by_eke : K_iso_0;
+                }
+            }
+        }
+}
