@@ -114,6 +114,7 @@ SETTINGS = {
     "iso_slopec": 1e-3, "iso_dslope": 4e-3, "K_iso_steep": 100.0,
     "alpha_tke": 30.0, "c_eps": 0.7, "K_h_tke": 2000.0,
     "enable_eke": 1, "eke_c_k": 0.4, "eke_cross": 2.0, "enable_eke_isopycnal_diffusion": 1,
+    "enable_eke_superbee_advection": 1,
 }
 
 # Axes, storage type, units, CF standard name where there is one, long name.

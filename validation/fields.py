@@ -39,6 +39,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
         "K_iso_steep": 50.0, "dt_tracer": dt_tracer, "dt_mom": dt_mom, "AB_eps": 0.1,
         "alpha_tke": 1.0, "c_eps": 0.7, "K_h_tke": 2000.0, "enable_eke": int(eddies),
         "eke_cross": 2.0, "eke_c_k": 0.4, "K_gm_0": 700.0, "K_iso_0": 900.0,
+        "enable_eke_superbee_advection": 1,
     }
     fields = grid(rng, nx, ny, nz, dx)
     fields |= topography(rng, nx, ny, nz, islands)
@@ -203,6 +204,9 @@ def eddy_energy(rng, fields):
     sine[shape[1] // 2] = 0
     uneven = rng.uniform(0.9, 1.1, shape[1:])
     return {"eke": 1e-2 * decay * rng.uniform(-0.1, 1, shape),
+            "eke_taup1": 1e-2 * decay * rng.uniform(-0.1, 1, shape),
+            "deke_taum1": 1e-8 * decay * rng.uniform(-1, 1, shape),
+            "eke_len": 10 ** rng.uniform(1.5, 5, shape),
             "coriolis_t": 1.458e-4 * sine[:, None] * uneven,
             "beta": 2.29e-11 * fields["cost"][:, None] * uneven}
 

@@ -119,7 +119,8 @@ LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl
         "u", "v", "Nsqr", "K_diss_v", *fields.SOURCES_OF_TKE,
         "K_gm", "K_11", "K_22", "K_33", "tracer", "tracer_taup1", "dtracer_skew", "temp_taup1",
         "salt_taup1", "kappaH", "forc_temp_surface", "forc_salt_surface", "w", "dtracer_taum1",
-        "dtemp", "dsalt", "rho", "Hd", "eke"]
+        "dtemp", "dsalt", "rho", "Hd", "eke", "eke_len", "eke_taup1",
+        "deke_taum1"]
 EVERYWHERE = {"coriolis_t", "beta", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "int_drhodT",
               "int_drhodS"}  # they mean something
 

@@ -17,13 +17,16 @@ SWITCHES = {
     "tracer_advection": {"enable_superbee_advection": ON_OFF},
     "advection_dissipation": {"enable_superbee_advection": ON_OFF, "enable_conserve_energy": ON_OFF},
     "eke_diffusivities": {"enable_eke": ON_OFF, "enable_eke_isopycnal_diffusion": ON_OFF},
+    "eke": {"enable_eke_superbee_advection": ON_OFF, "enable_eke_upwind_advection": ON_OFF,
+            "enable_store_cabbeling_heat": ON_OFF},
     "density": {"clamp_enthalpy": ON_OFF},
     "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF},
     "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_conserve_energy": ON_OFF},
 }
 # at values that are no defaults, so that each shows
 NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
-           "Prandtl_tke0": 7.0, "eke_lmin": 90.0, "eke_crhin": 1.1, "eke_k_max": 1500.0}
+           "Prandtl_tke0": 7.0, "eke_lmin": 90.0, "eke_crhin": 1.1, "eke_k_max": 1500.0, "alpha_eke": 1.3,
+           "eke_c_eps": 0.5}
 CASES = [(name, dict(zip(switches, values))) for name, switches in SWITCHES.items()
          for values in itertools.product(*switches.values())]
 

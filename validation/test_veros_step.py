@@ -29,7 +29,9 @@ CASES = {
 } | {
     "eke_diffusivities": (
         "eke_diffusivities", "set_eke_diffusivities", {}, {},
-        {name: name for name in ("L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso")})
+        {name: name for name in ("L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso")}),
+    "eke": ("eke", "integrate_eke", {}, {},
+            {name: name for name in ("eke_taup1", "deke", "eke_diss_iw")})
 }
 
 

@@ -1,0 +1,43 @@
+/*
+ * Vertical mixing and dissipation of an energy on the W grid, implicit in time: a row of the
+ * tridiagonal system of a column.
+ */
+#ifndef WGRID_MIXING_H
+#define WGRID_MIXING_H
+
+#include "tridiagonal.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a level shares: the height of its cell, and what viscosities about a T point are multiplied
+ * by to get what it exchanges with the levels below and above. */
+struct w_exchange {
+    real height, below, above;
+};
+
+INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, ptrdiff_t k,
+                                        ptrdiff_t top, real dt_alpha)
+{
+    const real height = k < top ? dzw[k] : dzw[k] / 2;
+    const real mixing = dt_alpha / (2 * height);
+    return (struct w_exchange){height, k > 0 ? mixing / dzt[k] : 0,
+                               k < top ? mixing / dzt[k + 1] : 0};
+}
+
+/* delta is what mixing exchanges between two levels, nothing through the bottom and the surface;
+ * so the diagonal is 1 less the other two coefficients, and dissipation. Below the lowest water
+ * `ks`, and on land, the row is x = what was kept. */
+INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, ptrdiff_t i,
+                                            ptrdiff_t below, ptrdiff_t above, bool wet,
+                                            bool is_lowest, real decay, real right, real kept)
+{
+    const real delta_below = m.below * (kappaM[i - below] + kappaM[i]);
+    const real delta_above = m.above * (kappaM[i] + kappaM[i + above]);
+    const real a = is_lowest ? 0 : -delta_below;
+    const real c = -delta_above;
+    const real b = 1 - a - c + decay;
+    return (struct tridiagonal_row){wet ? a : 0, wet ? b : 1, wet ? c : 0, wet ? right : kept};
+}
+
+#endif
