@@ -109,6 +109,20 @@ def test_second_order_keeps_variance(miniapp, basin, tmp_path):
     assert np.abs(change).sum() > 0
 
 
+def test_vertical_velocity_closes_a_flow(miniapp, basin, tmp_path):
+    """Where u and v have a w with which they conserve volume, it is that, and 0 at the surface."""
+    values, settings, cyclic_x = basin
+    flow = without_divergence(values, cyclic_x)
+    path, out = tmp_path / "flow.h5", tmp_path / "w.h5"
+    write(path, {name: value for name, value in (values | flow).items() if name != "w"}, settings,
+          halo=0, cyclic_x=cyclic_x)
+    miniapp.passes("-k", "vertical_velocity", "-o", out, path)
+    terms = values["dzt"].max() * (np.abs(flow["u"]).max() / values["dxt"].min()
+                                   + np.abs(flow["v"]).max() / values["dyt"].min())
+    assert np.abs(read(out, "w") - flow["w"]).max() <= 20 * ROUNDING * terms
+    assert not flow["w"][-1].any()
+
+
 def dissipation(miniapp, tmp_path, basin, **changes):
     values, settings, cyclic_x = basin
     path, out = tmp_path / "enthalpy.h5", tmp_path / "loss.h5"

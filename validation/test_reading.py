@@ -141,7 +141,7 @@ def closed(values):
     for name, value in values.items():
         along = axes_of(name, value)
         width = [(HALO, HALO) if axis in "xy" else (0, 0) for axis in along]
-        is_zero = name.startswith("mask") or name == "kbot" or name.endswith("_wgrid")
+        is_zero = name in ("kbot", "u", "v", "w") or name.startswith("mask") or name.endswith("_wgrid")
         result[name] = np.pad(value, width, "constant" if is_zero else "edge")
     return result
 

@@ -32,6 +32,14 @@ CASES = {
         {name: name for name in ("L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso")}),
     "eke": ("eke", "integrate_eke", {}, {},
             {name: name for name in ("eke_taup1", "deke", "eke_diss_iw")})
+} | {
+    "vertical_velocity": ("vertical_velocity", "vertical_velocity", {}, {}, {"w": "w_taup1"}),
+    "velocities_on_wgrid": (
+        "velocities_on_wgrid", "calculate_velocity_on_wgrid", {}, {},
+        {name: name for name in ("u_wgrid", "v_wgrid", "w_wgrid")}),
+    "tke_diffusivities": (
+        "tke_diffusivities", "set_tke_diffusivities", {}, {},
+        {name: name for name in ("sqrttke", "mxl", "kappaM", "kappaH", "Prandtlnumber")}),
 }
 
 

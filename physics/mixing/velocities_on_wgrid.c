@@ -8,6 +8,7 @@
  *
  * The first nest makes u and v, the second sums their divergence up each column.
  */
+#include "continuity.h"
 #include "directives.h"
 #include "span.h"
 #include "variant.h"
@@ -104,40 +105,20 @@ static void VARIANT(lateral_velocities)(const struct kernel_call *call)
             }
 }
 
-static void VARIANT(vertical_velocity)(const struct kernel_call *call)
+static void VARIANT(upward_velocity)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t plane = ny * nx;
-
     SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
     for (count y = y0; y < y1; y++)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            const struct span inside = within(part, y > 0, 1, nx);
-            const ptrdiff_t south = y > 0;
-            const real per_dy = 1 / (cost[y] * dyt[y]);
-            const real north = cosu[y] * per_dy, from_south = cosu[y - south] * per_dy;
-
-            for (ptrdiff_t k = 0; k < nz; k++) {
-                const ptrdiff_t row = k * plane + y * nx;
-                const ptrdiff_t below = k > 0 ? plane : 0;
-                zero_outside(w_wgrid + row, part, inside);
-                ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = row + x;
-                    const real divergence =
-                        (u_wgrid[i] - u_wgrid[i - 1]) / (cost[y] * dxt[x]) +
-                        (north * v_wgrid[i] - from_south * v_wgrid[i - south * nx]);
-                    const real from_below = k > 0 ? w_wgrid[i - below] : 0;
-                    w_wgrid[i] = from_below - dzw[k] * divergence;
-                }
-            }
+            upward(w_wgrid, u_wgrid, v_wgrid, NULL, dzw, dxt, dyt, cost, cosu, part, y, nx, ny, nz);
         }
 }
 
 void VARIANT(velocities_on_wgrid)(const struct kernel_call *call)
 {
     VARIANT(lateral_velocities)(call);
-    VARIANT(vertical_velocity)(call);
+    VARIANT(upward_velocity)(call);
 }

@@ -1,0 +1,22 @@
+/*
+ * The vertical velocity on the upper faces of T cells, by continuity,
+ *
+ *     w = -sum of dzt (du/dx + dv/dy) over the water below,
+ *
+ * whose value at the surface shows how well u and v conserve volume.
+ */
+#include "continuity.h"
+
+#define DESCRIPTIONS "mixing/vertical_velocity.kernel"
+
+void VARIANT(vertical_velocity)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            upward(w, u, v, maskW, dzt, dxt, dyt, cost, cosu, part, y, nx, ny, nz);
+        }
+}
