@@ -30,7 +30,7 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
         strcat(axes, i ? " " : "");
         strcat(axes, miniapp_axis_name(miniapp_field_axis(field, i)));
     }
-    fprintf(stream, "  %-7s %-17s %-13s %-12s %s%s%s%s%s%s\n",
+    fprintf(stream, "  %-7s %-17s %-13s %-13s %s%s%s%s%s%s\n",
             words[miniapp_argument_access(kernel, place)], miniapp_field_name(field), axes,
             miniapp_field_units(field), miniapp_field_long_name(field), range[0] ? ", " : "", range,
             is_renamed ? ", as " : "", is_renamed ? name : "",
