@@ -170,6 +170,12 @@ FIELDS = {
     "eke": ("zyx", "f4", "m2 s-2", "", "eddy kinetic energy (EKE) at time level tau"),
     "coriolis_t": ("yx", "f4", "s-1", "coriolis_parameter", "Coriolis parameter at T points"),
     "beta": ("yx", "f4", "m-1 s-1", "", "change of the Coriolis parameter with latitude"),
+    "t_star": ("yx", "f4", "degC", "", "temperature to which the surface is restored"),
+    "t_rest": ("yx", "f4", "m s-1", "", "rate of that times the depth of the uppermost cell"),
+    "s_star": ("yx", "f4", "g kg-1", "", "salinity to which the surface is restored"),
+    "s_rest": ("yx", "f4", "m s-1", "", "rate of that times the depth of the uppermost cell"),
+    "temp_source": ("zyx", "f4", "K s-1", "", "source of temperature"),
+    "salt_source": ("zyx", "f4", "g kg-1 s-1", "", "source of salinity"),
     "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
     "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
             "turbulent kinetic energy (TKE) at time level tau"),
@@ -384,6 +390,7 @@ def make_fields():
     make_turbulence(g)
     make_stratification(g)
     make_eddies(g)
+    make_forcing(g)
     for name, (_, dtype, *_) in FIELDS.items():
         if dtype == "f4":
             g[name] = rounded(g[name], 16 if name in ("temp", "salt") else 12)
@@ -417,6 +424,18 @@ def make_eddies(g):
     latitude = np.deg2rad(lat[0]) * np.ones_like(g["kbot"])
     g["coriolis_t"] = 2 * OMEGA * np.sin(latitude)
     g["beta"] = 2 * OMEGA / EARTH_RADIUS * np.cos(latitude)
+
+
+def make_forcing(g):
+    """Restoring within 30 days, to what is a bit warmer and fresher; light that heats 30 m of water, and
+    a sponge of salt beside Antarctica."""
+    wet = g["maskT"][-1]
+    g["t_star"] = (g["temp"][-1] + 1 + ripple(g, 6, 6)[0]) * wet
+    g["s_star"] = (g["salt"][-1] - 0.1 * ripple(g, 5, 6)[0]) * wet
+    g["t_rest"] = g["s_rest"] = g["dzt"][-1] / (30 * 86400.0) * wet
+    light = np.exp(g["zt"][:, None, None] / 30) * np.cos(np.deg2rad(g["lat"]))
+    g["temp_source"] = 1e-7 * light * g["maskT"]
+    g["salt_source"] = 1e-9 * bump(g["lat"] + 70, 4) * g["maskT"]
 
 
 def density_steps(g):

@@ -53,6 +53,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= tracers(rng, fields)
     fields |= advection(rng, fields, settings, cfl)
     fields |= eddy_energy(rng, fields)
+    fields |= forcing(rng, fields)
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx))}
     return fields, settings
@@ -209,6 +210,18 @@ def eddy_energy(rng, fields):
             "eke_len": 10 ** rng.uniform(1.5, 5, shape),
             "coriolis_t": 1.458e-4 * sine[:, None] * uneven,
             "beta": 2.29e-11 * fields["cost"][:, None] * uneven}
+
+
+def forcing(rng, fields):
+    """Through the surface and within. Restoring warms and cools."""
+    shape = fields["maskT"].shape
+
+    def within(least, most, axes=shape[1:]):
+        return rng.uniform(least, most, axes)
+
+    return {"t_star": within(-2, 30), "t_rest": within(1e-6, 1e-5), "t_flux": within(-5e-5, 5e-5),
+            "s_star": within(33, 37), "s_rest": within(1e-6, 1e-5), "s_flux": within(-1e-6, 1e-6),
+            "temp_source": within(-1e-6, 1e-6, shape), "salt_source": within(-1e-8, 1e-8, shape)}
 
 
 def waves(rng, shape):

@@ -115,12 +115,15 @@ def inputs(state):
     fields |= {name: in_order(level(vs, name, "tau")) for name in LEVELS}
     fields |= {f"{name}_taum1": in_order(level(vs, name, "taum1"))
                for name in ("dtemp", "dsalt", "dtke", "deke")}
+    fields["t_rest"] = in_order(vs.t_rest)
+    fields["t_star"] = in_order(np.broadcast_to(vs.t_star, vs.t_rest.shape))
     fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")}
     return fields
 
 
-def outputs(state):
+def outputs(setup):
     """{routine: (its outputs, what it reads of those before)}, in the order of Veros's step."""
+    state = setup.state
     vs, settings = state.variables, state.settings
 
     def made(*names, **levels):
@@ -129,6 +132,8 @@ def outputs(state):
             for name, when in levels.items()}
 
     result = {}
+    setup.set_forcing(state)
+    result["set_forcing"] = made("forc_temp_surface"), []
     eke.set_eke_diffusivities(state)
     result["set_eke_diffusivities"] = made(
         "L_rossby", "L_rhines", "eke_len", "sqrteke", "K_gm", "K_iso"), []
@@ -193,7 +198,7 @@ def main():
             setup.step(setup.state)
         roughen(setup.state)
         fields = inputs(setup.state)
-        write(path, setup.state.settings, fields, outputs(setup.state))
+        write(path, setup.state.settings, fields, outputs(setup))
         os.chdir("/")
 
 

@@ -161,7 +161,7 @@ def stored_setting(path, name):
 
 # Values that show where another number would not, and what has to be set for a setting to count.
 OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min": 1,
-          "kappaM_max": 1e-4, "kappaH_min": 1, "eke_lmin": 1e5, "eke_k_max": 1,
+          "kappaM_max": 1e-4, "kappaH_min": 1, "eke_lmin": 1e5, "eke_k_max": 1, "t_ice": 20,
           "enable_eke": 0, "enable_eke_superbee_advection": 0, "pyom_compatibility_mode": 0}
 NEEDED = {"Prandtl_tke0": {"enable_Prandtl_tke": 0}, "dt_tracer": {"enable_superbee_advection": 1},
           "K_gm_0": {"enable_eke": 0}, "eq_of_state_type": {"enable_conserve_energy": 0}}

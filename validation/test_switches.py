@@ -19,6 +19,7 @@ SWITCHES = {
     "eke_diffusivities": {"enable_eke": ON_OFF, "enable_eke_isopycnal_diffusion": ON_OFF},
     "eke": {"enable_eke_superbee_advection": ON_OFF, "enable_eke_upwind_advection": ON_OFF,
             "enable_store_cabbeling_heat": ON_OFF},
+    "tempsalt_sources": {"enable_conserve_energy": ON_OFF},
     "density": {"clamp_enthalpy": ON_OFF},
     "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF},
     "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_conserve_energy": ON_OFF},

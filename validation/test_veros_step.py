@@ -37,6 +37,10 @@ CASES = {
     "velocities_on_wgrid": (
         "velocities_on_wgrid", "calculate_velocity_on_wgrid", {}, {},
         {name: name for name in ("u_wgrid", "v_wgrid", "w_wgrid")}),
+    "tempsalt_sources": ("tempsalt_sources", "tempsalt_sources", {}, {}, {
+        name: name for name in ("temp_taup1", "salt_taup1", "P_diss_sources")}),
+    "surface_forcing": (
+        "surface_forcing", "set_forcing", {}, {}, {"forc_temp_surface": "forc_temp_surface"}),
     "tke_diffusivities": (
         "tke_diffusivities", "set_tke_diffusivities", {}, {},
         {name: name for name in ("sqrttke", "mxl", "kappaM", "kappaH", "Prandtlnumber")}),

@@ -1,0 +1,43 @@
+/*
+ * What the surface gives temperature and salinity: a given flux, and restoring to what is there on
+ * average,
+ *
+ *     forc_temp_surface = t_flux + t_rest (t_star - temp),
+ *
+ * and the same of salinity. t_flux is a heat flux over rho_0 cp, t_rest its rate of change, or the
+ * height of the uppermost cell over a time. Under ice, where water is not warmer than t_ice, and
+ * would be cooled, neither goes in: so do Veros's global setups, with -1.8.
+ */
+#include "directives.h"
+#include "span.h"
+#include "variant.h"
+
+#include <stdbool.h>
+
+#define DESCRIPTIONS "mixing/surface_forcing.kernel"
+
+#define FREEZING ((real) - 1.8)
+
+void VARIANT(surface_forcing)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const ptrdiff_t surface = (nz - 1) * ny * nx;
+
+    SLABS(y0, y1, ny, nx)
+    PARALLEL_COLUMNS
+    for (count y = y0; y < y1; y++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            ALONG_X
+            for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++) {
+                const ptrdiff_t column = y * nx + x, i = surface + column;
+                const real water = maskT[i];
+                const real heat =
+                    water * (t_flux[column] + t_rest[column] * (t_star[column] - temp[i]));
+                const real salinity =
+                    water * (s_flux[column] + s_rest[column] * (s_star[column] - salt[i]));
+                const bool is_ice = (water * temp[i] <= t_ice) & (heat <= 0);
+                forc_temp_surface[column] = is_ice ? 0 : heat;
+                forc_salt_surface[column] = is_ice ? 0 : salinity;
+            }
+        }
+}
