@@ -6,8 +6,9 @@
 
 The file is an input of miniapp, with ghosts: a small `acc` with an uneven sea floor after some steps,
 its energies and tracers made rough. The groups below "outputs" hold what each of Veros's routines makes
-of it, or of what those before it made: of their outputs they read what "inputs" of the group names.
-"advect_by_superbee" is advect_temp_salt_enthalpy with another scheme.
+of it, or of what those before it made: of their outputs it reads what "inputs" of the group names.
+"advect_by_superbee" is advect_temp_salt_enthalpy with another scheme; "frozen_step" all of a step but
+momentum.
 """
 
 import argparse
@@ -37,7 +38,8 @@ SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c
             "alpha_eke", "K_gm_0", "K_iso_0", "enable_eke_isopycnal_diffusion",
             "enable_eke_superbee_advection", "enable_eke_upwind_advection",
             "enable_tke_superbee_advection", "enable_tke_upwind_advection",
-            "enable_tke_hor_diffusion", "enable_superbee_advection"]
+            "enable_tke_hor_diffusion", "enable_superbee_advection", "enable_Prandtl_tke", "Prandtl_tke0",
+            "iso_slopec", "iso_dslope", "K_iso_steep"]
 
 
 class SmallSetup(ACCSetup):
@@ -109,6 +111,16 @@ def roughen(state):
         vs.update(thermodynamics.calc_eq_of_state(state, vs.tau))
 
 
+def rough_ocean():
+    """The same each time."""
+    setup = SmallSetup()
+    setup.setup()
+    for _ in range(STEPS):
+        setup.step(setup.state)
+    roughen(setup.state)
+    return setup
+
+
 def inputs(state):
     vs = state.variables
     fields = {name: in_order(getattr(vs, name)) for name in [*GRID, *SLOTS]}
@@ -121,16 +133,37 @@ def inputs(state):
     return fields
 
 
-def outputs(setup):
-    """{routine: (its outputs, what it reads of those before)}, in the order of Veros's step."""
-    state = setup.state
-    vs, settings = state.variables, state.settings
-
+def made_by(vs):
+    """A function that gathers fields by name, or by name and time level."""
     def made(*names, **levels):
         return {name: in_order(getattr(vs, name)) for name in names} | {
             name: in_order(level(vs, name.removesuffix(f"_{when}"), when))
             for name, when in levels.items()}
 
+    return made
+
+
+def frozen_step(setup):
+    """All of a step but momentum."""
+    state = setup.state
+    setup.set_forcing(state)
+    eke.set_eke_diffusivities(state)
+    tke.set_tke_diffusivities(state)
+    with state.variables.unlock():
+        thermodynamics.thermodynamics(state)
+    advection.calculate_velocity_on_wgrid(state)
+    eke.integrate_eke(state)
+    tke.integrate_tke(state)
+    return made_by(state.variables)(
+        "K_gm", "kappaH", "P_diss_adv", "P_diss_v", "P_diss_nonlin", Nsqr="taup1", temp_taup1="taup1",
+        salt_taup1="taup1", tke_taup1="taup1", eke_taup1="taup1"), []
+
+
+def outputs(setup):
+    """{routine: (its outputs, what it reads of those before)}, in the order of Veros's step. Of what a
+    routine does not read the file has what it was before."""
+    state = setup.state
+    vs, settings, made = state.variables, state.settings, made_by(state.variables)
     result = {}
     setup.set_forcing(state)
     result["set_forcing"] = made("forc_temp_surface"), []
@@ -148,15 +181,19 @@ def outputs(setup):
     with vs.unlock():
         vs.update(diffusion.tempsalt_sources(state))
     result["tempsalt_sources"] = made(
-        "P_diss_sources", temp_taup1="taup1", salt_taup1="taup1"), ["temp_taup1", "salt_taup1"]
+        "P_diss_sources", temp_taup1="taup1", salt_taup1="taup1"), [
+        "advect_temp_salt_enthalpy/temp_taup1", "advect_temp_salt_enthalpy/salt_taup1"]
     advection.calculate_velocity_on_wgrid(state)
     result["calculate_velocity_on_wgrid"] = made("u_wgrid", "v_wgrid", "w_wgrid"), []
+    on_wgrid = [f"calculate_velocity_on_wgrid/{name}_wgrid" for name in ("u", "v", "w")]
     eke.integrate_eke(state)
     result["integrate_eke"] = made("eke_diss_iw", eke_taup1="taup1", deke="tau"), [
-        "eke_len", "sqrteke", "K_gm", "kappaM", "u_wgrid", "v_wgrid", "w_wgrid"]
+        "set_eke_diffusivities/eke_len", "set_eke_diffusivities/K_gm", "set_tke_diffusivities/kappaM",
+        *on_wgrid]
     tke.integrate_tke(state)
     result["integrate_tke"] = made("tke_surf_corr", "tke_diss", tke_taup1="taup1", dtke="tau"), [
-        "mxl", "kappaM", "P_diss_adv", "eke_diss_iw", "u_wgrid", "v_wgrid", "w_wgrid"]
+        "set_tke_diffusivities/mxl", "set_tke_diffusivities/kappaM",
+        "advect_temp_salt_enthalpy/P_diss_adv", "integrate_eke/eke_diss_iw", *on_wgrid]
     with vs.unlock():
         for name in ("u", "v"):
             values = np.array(getattr(vs, name))
@@ -190,15 +227,12 @@ def main():
     parser.add_argument("-o", "--output", type=Path,
                         default=Path(__file__).parent / "veros" / "step.h5")
     path = parser.parse_args().output.resolve()
-    setup = SmallSetup()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        setup.setup()
-        for _ in range(STEPS):
-            setup.step(setup.state)
-        roughen(setup.state)
+        setup = rough_ocean()
         fields = inputs(setup.state)
-        write(path, setup.state.settings, fields, outputs(setup))
+        results = {"frozen_step": frozen_step(rough_ocean())} | outputs(setup)
+        write(path, setup.state.settings, fields, results)
         os.chdir("/")
 
 
