@@ -7,8 +7,8 @@ from .isoneutral import density_derivatives
 from .tracer_fluxes import GRAVITY, RHO_0, Real, interior
 
 NAME = "vertical_dissipation"
-INPUTS = ("zt", "dzw", "maskW", "kappaH", "Nsqr", "temp_taup1", "salt_taup1")
-OPTIONAL = ("int_drhodT", "int_drhodS", "forc_temp_surface", "forc_salt_surface")
+INPUTS = ("zt", "dzw", "maskW", "kappaM", "Nsqr", "temp", "salt")
+OPTIONAL = ("kappaH", "temp_taup1", "salt_taup1", "int_drhodT", "int_drhodS", "forc_temp_surface", "forc_salt_surface")
 SETTINGS = {"enable_conserve_energy": 1, "eq_of_state_type": 3}
 OUTPUTS = (
     ("P_diss_v", ("z", "y", "x"), "m2 s-3", "dissipation of dynamic enthalpy by vertical mixing"),
@@ -28,7 +28,8 @@ def reference(fields, settings):
     nothing = {"int_drhodT": 3, "int_drhodS": 3, "forc_temp_surface": 2, "forc_salt_surface": 2}
     shape = fields["maskW"].shape
     f = {name: np.asarray(fields[name], Real) for name in (*INPUTS, *OPTIONAL) if name in fields}
-    f = {name: np.zeros(shape[-axes:], Real) for name, axes in nothing.items()} | f
+    stand_ins = {"kappaH": f["kappaM"] / 10, "temp_taup1": f["temp"], "salt_taup1": f["salt"]}
+    f = stand_ins | {name: np.zeros(shape[-axes:], Real) for name, axes in nothing.items()} | f
     wet, dzw = f["maskW"][:-1], f["dzw"][:-1, None, None]
     linear, all_of_it = np.zeros(shape, Real), np.zeros(shape, Real)
     linear[:-1] = f["kappaH"][:-1] * f["Nsqr"][:-1]

@@ -7,8 +7,8 @@ import numpy as np
 from . import Tolerance, tracer_fluxes
 
 NAME = "vertical_mixing"
-INPUTS = ("dzt", "dzw", "kbot", "kappaH", "temp_taup1", "salt_taup1")
-OPTIONAL = ("forc_temp_surface", "forc_salt_surface")
+INPUTS = ("dzt", "dzw", "kbot", "kappaM", "temp", "salt")
+OPTIONAL = ("kappaH", "temp_taup1", "salt_taup1", "forc_temp_surface", "forc_salt_surface")
 SETTINGS = {"dt_tracer": 1.0}
 OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
@@ -26,12 +26,13 @@ def reference(fields, settings):
     dt = Real(settings.get("dt_tracer", SETTINGS["dt_tracer"]))
     f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS
                            if name in fields})
+    kappaH = np.asarray(fields["kappaH"], Real) if "kappaH" in fields else f.kappaM / 10
     result = {}
     level = np.arange(len(f.dzt))[:, None, None]
     wet = (f.kbot > 0) & (level >= f.kbot - 1)
-    exchange = np.where(wet, f.kappaH, 0)
+    exchange = np.where(wet, kappaH, 0)
     for name in ("temp", "salt"):
-        right = getattr(f, f"{name}_taup1").copy()
+        right = np.array(fields.get(f"{name}_taup1", fields[name]), Real)
         forcing = np.asarray(fields.get(f"forc_{name}_surface", np.zeros(right.shape[1:])), Real)
         inside = np.ix_(*tracer_fluxes.interior(right.shape))
         right[-1][inside] += (wet[-1] * dt * forcing / f.dzt[-1])[inside]
