@@ -221,8 +221,10 @@ def test_other_sizes_give_finite_results(together, kernel, size):
 
 def each_output(miniapp):
     """What is written, and the kernel that writes it: where the others do not matter they are left
-    out."""
-    return [(described, kernel) for kernel in miniapp.ocean for described in kernel.outputs]
+    out. What several write is, too: a reference has names of its own for it (test_output.py)."""
+    pairs = [(described, kernel) for kernel in miniapp.ocean for described in kernel.outputs]
+    names = [described.name for described, _ in pairs]
+    return [pair for pair in pairs if names.count(pair[0].name) == 1]
 
 
 @pytest.mark.parametrize("rtol, atol", [(0, 1e-3), (1e-3, 0), (1e-3, 0.5)])
@@ -277,7 +279,7 @@ def test_failed_verdict_in_csv(miniapp, small, reference):
 
 def test_passed_verdict_in_the_table(miniapp, small, reference):
     text = miniapp.passes(small, "--validate", reference)
-    count = len(each_output(miniapp))
+    count = sum(len(kernel.outputs) for kernel in miniapp.ocean)
     assert f"validation PASSED: {count} of {count} variables agree with the reference" in text
 
 
@@ -293,9 +295,10 @@ def test_default_tolerances(miniapp, small, reference, tmp_path):
     for described, _ in each_output(miniapp):
         edit(reference, described.name, rtol=None, atol=None)
     _, checks = verdicts(miniapp, small, reference)
-    for name, check in checks.items():
+    for described, _ in each_output(miniapp):
+        check, scale = checks[described.name], scale_of(read(reference, described.name))
         assert check["rtol"] == 1e-10
-        assert math.isclose(check["atol"], 1e-12 * scale_of(read(reference, name)))
+        assert math.isclose(check["atol"], 1e-12 * scale)
     single = tmp_path / "single.h5"
     miniapp.passes(small, "-o", single, "--precision", "float32")
     code, checks = verdicts(miniapp, small, single, "--precision", "float32")
