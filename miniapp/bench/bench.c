@@ -118,6 +118,24 @@ static bool writes(const struct row *row, const struct miniapp_field *field)
     return miniapp_sequence_writes(row->sequence, field);
 }
 
+static bool is_level(const struct miniapp_sequence *sequence, const struct miniapp_field *field)
+{
+    for (size_t i = 0; i < miniapp_sequence_level_count(sequence); i++)
+        if (miniapp_sequence_level(sequence, i, false) == field ||
+            miniapp_sequence_level(sequence, i, true) == field)
+            return true;
+    return false;
+}
+
+bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
+               bool advances)
+{
+    const bool is_written = miniapp_sequence_writes(sequence, field);
+    if (!advances)
+        return is_written;
+    return miniapp_sequence_reads(sequence, field) && (is_written || is_level(sequence, field));
+}
+
 static bool has(const struct row *row, const struct miniapp_field *field)
 {
     return reads(row, field) || writes(row, field);
@@ -247,7 +265,10 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
         struct bound_field *const bound = &row->fields[row->field_count];
         if (!has(row, field))
             continue;
-        *bound = (struct bound_field){field, "", reads(row, field), writes(row, field), NULL};
+        *bound = (struct bound_field){.field = field,
+                                      .reads = reads(row, field),
+                                      .writes = writes(row, field),
+                                      .is_result = is_result(row->sequence, field, row->advances)};
         if (is_own(bench, row, field))
             snprintf(bound->name, sizeof(bound->name), "%s#%d", miniapp_field_name(field),
                      (int)(first_like(bench, row) - bench->rows));
@@ -330,7 +351,7 @@ static enum miniapp_status keep_before(struct row *row)
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < row->field_count && !status; i++) {
         struct bound_field *const bound = &row->fields[i];
-        if (!bound->reads || !bound->writes)
+        if (!bound->reads || !bound->writes || row->advances)
             continue;
         bound->before = malloc(miniapp_field_elements(bound->field, &row->grid) * sizeof(double));
         status = bound->before
@@ -346,6 +367,7 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
     enum miniapp_status status = MINIAPP_DONE;
     for (int i = 0; i < bench->count && !status; i++) {
         bench->rows[i].each_call = method->each_call;
+        bench->rows[i].advances = method->advances && !bench->rows[i].is_ceiling;
         status = find_state(bench, &bench->rows[i], method);
     }
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
@@ -386,8 +408,9 @@ static enum miniapp_status time_call(struct row *row, double *seconds)
     if (row->threads)
         miniapp_host_set_threads(row->threads);
     const double start = seconds_now();
-    enum miniapp_status status =
-        row->each_call && !refill(row) ? MINIAPP_DEVICE : miniapp_plan_run(row->plan);
+    enum miniapp_status status = row->each_call && !refill(row) ? MINIAPP_DEVICE
+                                 : row->advances                ? miniapp_plan_advance(row->plan)
+                                                                : miniapp_plan_run(row->plan);
     if (!status && row->each_call && !copy_back(row, true))
         status = MINIAPP_DEVICE;
     *seconds = seconds_now() - start;
@@ -396,7 +419,10 @@ static enum miniapp_status time_call(struct row *row, double *seconds)
 
 static enum miniapp_status sample_call(struct row *row)
 {
-    const enum miniapp_status status = time_call(row, &row->samples.seconds[row->samples.count++]);
+    double *const seconds = &row->samples.seconds[row->samples.count++];
+    const enum miniapp_status status = time_call(row, seconds);
+    if (row->advances && row->samples.count == 1)
+        row->timing.first = *seconds;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
     return status;
@@ -425,8 +451,11 @@ static void announce(const struct method *method, const struct row *row, const c
             row->grid.ny, row->grid.nz, what);
 }
 
-static enum miniapp_status warm_up(struct row *row, const struct method *method)
+/* The calls that are not timed; one that advances has none. */
+static enum miniapp_status burn_in(struct row *row, const struct method *method)
 {
+    if (row->advances)
+        return MINIAPP_DONE;
     /* the host's copies have to be there before they can be sent */
     enum miniapp_status status =
         row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE;
@@ -440,6 +469,12 @@ static enum miniapp_status warm_up(struct row *row, const struct method *method)
     /* the very first call says little about the next ones */
     if (!status && method->repetitions == 0 && method->burnin == 0)
         status = time_call(row, &row->last);
+    return status;
+}
+
+static enum miniapp_status warm_up(struct row *row, const struct method *method)
+{
+    enum miniapp_status status = burn_in(row, method);
     struct samples *samples = &row->samples;
     samples->wanted =
         method->repetitions ? method->repetitions : calls_within(method->seconds, row->last);
@@ -458,7 +493,7 @@ static enum miniapp_status take_turn(struct row *row, bool others_ran)
     struct samples *samples = &row->samples;
     const size_t end = samples->count + row->turn;
     enum miniapp_status status = MINIAPP_DONE;
-    if (others_ran && row->turn > 1)
+    if (others_ran && row->turn > 1 && !row->advances)
         status = time_call(row, &row->last);
     while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
         status = sample_call(row);

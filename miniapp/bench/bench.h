@@ -21,6 +21,7 @@ struct bound_field {
     const struct miniapp_field *field;
     char name[64]; /* in the state */
     bool reads, writes;
+    bool is_result; /* it is compared, hashed and written */
     double *before; /* of one that is updated: what it held before the first call */
 };
 
@@ -39,6 +40,7 @@ struct row {
     size_t field_count;
     bool shares_outputs;  /* with rows on other numbers of threads */
     bool each_call;       /* its calls transfer their data */
+    bool advances;        /* each call goes on from what the one before has left */
     double last;          /* the time of the last untimed call */
     double *step_seconds; /* of all timed calls */
     struct samples samples;
@@ -57,6 +59,7 @@ struct bench {
 struct method {
     size_t burnin;
     size_t repetitions; /* 0: as many as take `seconds` */
+    bool advances;      /* they are steps in time */
     double seconds;
     uint64_t seed;
     bool each_call; /* transfers data at each call */
@@ -68,6 +71,11 @@ struct method {
 /* The kernels that measure the ceilings of others. */
 const struct miniapp_sequence *ceiling_of_bytes(void);
 const struct miniapp_sequence *ceiling_of_flops(void);
+
+/* Whether a field is a result of a sequence: what it writes, or, of one that advances in time, what
+ * the next step needs of it. */
+bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
+               bool advances);
 
 /* Adds a row unless there is one like it, and the rows of its ceilings if `roofline` is true.
  * Returns its place, or NO_ROW, with a message, if memory is short. Earlier rows move. */

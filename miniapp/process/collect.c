@@ -35,7 +35,7 @@ enum miniapp_status check_reference(struct run *run)
     run->is_land = water == 0;
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count() && !status; f++)
-            if (miniapp_sequence_writes(options->kernels[i], miniapp_field_at(f)))
+            if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
                 status = check_variable(run, options->kernels[i], miniapp_field_at(f));
     return status;
 }
@@ -154,7 +154,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
     const size_t first = run->results.check_count;
     enum miniapp_status status = is_used ? row_settle(row) : MINIAPP_DONE;
     for (size_t i = 0; i < row->field_count && !status && !stop_signal(); i++) {
-        if (!row->fields[i].writes)
+        if (!row->fields[i].is_result)
             continue;
         status = check_finite(run, row, &row->fields[i], is_nonfinite);
         if (!status && is_used)

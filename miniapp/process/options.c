@@ -14,7 +14,7 @@
 
 /* clang-format off */
 enum {
-    KEY_VALIDATE = 256, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_VALIDATE = 256, KEY_STEPS, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
     KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
@@ -34,6 +34,8 @@ static const struct argp_option option_table[] = {
     {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
     {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
      "run on a grid of that shape, ghosts included; repeatable", 0},
+    {"steps", KEY_STEPS, "N", 0,
+     "make N steps in time, each from what the one before has left, and check their budgets", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
     {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
@@ -504,6 +506,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
     case 's': return add_each(options, argument, add_size);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
+    case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
     case KEY_SWEEP: return add_sweep(options);
     case KEY_SHAPE: return add_each(options, argument, parse_shape);
     case KEY_SECONDS: return set_seconds(options, argument);
@@ -566,7 +569,7 @@ static enum miniapp_status explain(const char *word)
 static void set_defaults(struct options *options)
 {
     if (options->kernel_count == 0)
-        add_kernel(options, "all");
+        add_kernel(options, options->steps ? "ocean_step" : "all");
     if (options->device_count == 0)
         add_device(options, "cpu");
     if (options->shape_count == 0)
@@ -598,6 +601,19 @@ static enum miniapp_status check_settings(const struct options *options)
     return status;
 }
 
+/* A row that goes on from where it is has its fields for itself. */
+static enum miniapp_status check_steps(const struct options *options)
+{
+    if (!options->steps)
+        return MINIAPP_DONE;
+    if (options->kernel_count > 1 || options->thread_count > 1)
+        return fail(MINIAPP_USAGE, "--steps takes one kernel and one number of threads");
+    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions)
+        return fail(MINIAPP_USAGE, "--steps goes on from what the step before has left: leave out "
+                                   "--resume, --repetitions and --transfer each-call");
+    return MINIAPP_DONE;
+}
+
 /* Checks what concerns several options. */
 static enum miniapp_status check_together(const struct options *options)
 {
@@ -623,7 +639,8 @@ static enum miniapp_status check_together(const struct options *options)
                     "--roofline is of kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
-    return check_settings(options);
+    const enum miniapp_status status = check_steps(options);
+    return status ? status : check_settings(options);
 }
 
 enum miniapp_status parse_options(int argc, char **argv, struct options *options)

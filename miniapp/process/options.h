@@ -32,6 +32,7 @@ struct options {
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;
     size_t repetitions; /* 0: as many calls as take `seconds` */
+    size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
     double seconds;     /* for each row */
     size_t burnin;
     uint64_t seed; /* of the order in which rows take turns */

@@ -205,7 +205,8 @@ static struct method method_of(const struct options *options)
 {
     return (struct method){
         .burnin = options->burnin,
-        .repetitions = options->repetitions,
+        .repetitions = options->steps ? options->steps : options->repetitions,
+        .advances = options->steps > 0,
         .seconds = options->seconds,
         .seed = options->seed,
         .each_call = options->transfer == TRANSFER_EACH_CALL,
