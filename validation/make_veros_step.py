@@ -88,6 +88,14 @@ def level(vs, name, when):
     return getattr(vs, name)[..., int(getattr(vs, when))]
 
 
+def has(vs, name):
+    """Whether the configuration uses the variable: Veros refuses the others."""
+    try:
+        return getattr(vs, name) is not None
+    except RuntimeError:
+        return False
+
+
 def roughen(state):
     """Noise, so that no two differences are alike: in tracers, energies and their sources. Density and
     what follows from it is made anew."""
@@ -96,13 +104,17 @@ def roughen(state):
     water = np.asarray(vs.maskT)
     tau, new = int(vs.tau), {}
     for name, size in (("temp", 0.3), ("salt", 0.05), ("tke", 2e-5), ("eke", 1e-3)):
+        if not has(vs, name):
+            continue
         values = np.array(getattr(vs, name))
         values[..., tau] += size * rng.standard_normal(water.shape) * water
         new[name] = values
     for name, size in (("temp_source", 1e-7), ("salt_source", 1e-8)):
-        new[name] = size * rng.standard_normal(water.shape) * water
+        if has(vs, name):
+            new[name] = size * rng.standard_normal(water.shape) * water
     for name in ("K_diss_gm", "P_diss_hmix", "P_diss_skew", "P_diss_iso"):
-        new[name] = 1e-9 * rng.standard_normal(water.shape) * water
+        if has(vs, name):
+            new[name] = 1e-9 * rng.standard_normal(water.shape) * water
     for values in new.values():
         values[:2], values[-2:] = values[-4:-2], values[2:4]
     with vs.unlock():
@@ -123,13 +135,14 @@ def rough_ocean():
 
 def inputs(state):
     vs = state.variables
-    fields = {name: in_order(getattr(vs, name)) for name in [*GRID, *SLOTS]}
-    fields |= {name: in_order(level(vs, name, "tau")) for name in LEVELS}
+    fields = {name: in_order(getattr(vs, name)) for name in [*GRID, *SLOTS] if has(vs, name)}
+    fields |= {name: in_order(level(vs, name, "tau")) for name in LEVELS if has(vs, name)}
     fields |= {f"{name}_taum1": in_order(level(vs, name, "taum1"))
-               for name in ("dtemp", "dsalt", "dtke", "deke")}
+               for name in ("dtemp", "dsalt", "dtke", "deke") if has(vs, name)}
     fields["t_rest"] = in_order(vs.t_rest)
     fields["t_star"] = in_order(np.broadcast_to(vs.t_star, vs.t_rest.shape))
-    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")}
+    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")
+               if has(vs, name)}
     return fields
 
 

@@ -38,7 +38,7 @@ CASES = {
         "velocities_on_wgrid", "calculate_velocity_on_wgrid", {}, {},
         {name: name for name in ("u_wgrid", "v_wgrid", "w_wgrid")}),
     "a step in a given flow": (
-        "frozen_step", "frozen_step", {"pyom_compatibility_mode": 0}, {},
+        "ocean_step_forced", "frozen_step", {"pyom_compatibility_mode": 0}, {},
         {name: name for name in ("temp_taup1", "salt_taup1", "eke_taup1", "tke_taup1", "Nsqr", "K_gm",
                                  "kappaH", "P_diss_adv", "P_diss_v", "P_diss_nonlin")}),
     "tempsalt_sources": ("tempsalt_sources", "tempsalt_sources", {}, {}, {

@@ -109,12 +109,15 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct min
                                         const char *bindings, struct miniapp_plan **);
 void miniapp_plan_free(struct miniapp_plan *);
 
-/* MINIAPP_USAGE where a field that is read was never set, or needs ghosts that only another part of
- * the ocean has. */
+/* Runs the sequence; in the first run, what it starts with comes before. MINIAPP_USAGE where a
+ * field that is read was never set, or needs ghosts that only another part of the ocean has. */
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
 /* Runs the sequence as one step in time: then its time levels change places. */
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *);
+
+/* Makes the next run the first one, after the fields were set anew. */
+void miniapp_plan_restart(struct miniapp_plan *);
 
 /* Seconds of a step in the last run, with the copies and exchanges before it. */
 double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);

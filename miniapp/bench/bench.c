@@ -594,8 +594,20 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
     return status;
 }
 
+/* The next step may start from what is written: it needs the ghosts, too. */
+static enum miniapp_status exchange_results(struct row *row)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < row->field_count && !status; i++)
+        if (row->fields[i].is_result)
+            status = miniapp_state_exchange(row->state, row->fields[i].name);
+    return status;
+}
+
 enum miniapp_status row_settle(struct row *row)
 {
+    if (row->advances)
+        return exchange_results(row);
     enum miniapp_status status = MINIAPP_DONE;
     bool again = row->shares_outputs;
     for (size_t i = 0; i < row->field_count && !status; i++) {
@@ -607,6 +619,7 @@ enum miniapp_status row_settle(struct row *row)
     }
     if (row->threads)
         miniapp_host_set_threads(row->threads);
+    miniapp_plan_restart(row->plan);
     return status || !again ? status : miniapp_plan_run(row->plan);
 }
 

@@ -94,7 +94,8 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
  * summarises them. */
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method);
 
-/* Makes the outputs of a row those of one call, whatever other calls were made before. */
+/* Makes the outputs of a row those of one call, whatever other calls were made before; of one that
+ * advances, those of all of its steps. */
 enum miniapp_status row_settle(struct row *row);
 
 double row_flops(const struct row *row);

@@ -35,7 +35,8 @@ static const struct argp_option option_table[] = {
     {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
      "run on a grid of that shape, ghosts included; repeatable", 0},
     {"steps", KEY_STEPS, "N", 0,
-     "make N steps in time, each from what the one before has left, and check their budgets", 0},
+     "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
+     "another sequence with time levels", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
     {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
@@ -608,6 +609,11 @@ static enum miniapp_status check_steps(const struct options *options)
         return MINIAPP_DONE;
     if (options->kernel_count > 1 || options->thread_count > 1)
         return fail(MINIAPP_USAGE, "--steps takes one kernel and one number of threads");
+    if (miniapp_sequence_level_count(options->kernels[0]) == 0)
+        return fail(
+            MINIAPP_USAGE,
+            "--steps takes a sequence with time levels, such as ocean_step, which '%s' has not",
+            miniapp_sequence_name(options->kernels[0]));
     if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions)
         return fail(MINIAPP_USAGE, "--steps goes on from what the step before has left: leave out "
                                    "--resume, --repetitions and --transfer each-call");

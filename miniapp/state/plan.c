@@ -20,6 +20,8 @@ struct miniapp_plan {
     struct miniapp_state *state;
     size_t count;
     struct bound_step *steps;
+    size_t start_count; /* of the steps: the first ones, which run once */
+    bool has_started;
     size_t level_count;
     struct slot *(*levels)[2]; /* time levels that change places */
 };
@@ -147,8 +149,13 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
     *created = NULL;
     if (plan)
         *plan = (struct miniapp_plan){
-            state, sequence->count, calloc(sequence->count, sizeof(*plan->steps)),
-            sequence->level_count, calloc(sequence->level_count + 1, sizeof(*plan->levels))};
+            .state = state,
+            .count = sequence->count,
+            .steps = calloc(sequence->count, sizeof(*plan->steps)),
+            .start_count = sequence->start_count,
+            .level_count = sequence->level_count,
+            .levels = calloc(sequence->level_count + 1, sizeof(*plan->levels)),
+        };
     if (!plan || !plan->steps || !plan->levels)
         status = fail(MINIAPP_DEVICE, "out of memory for a plan");
     if (!status)
@@ -220,14 +227,20 @@ enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
     struct miniapp_state *const state = plan->state;
     enum miniapp_status status = MINIAPP_DONE;
     state->device->backend->select(state->device->number);
-    for (size_t s = 0; s < plan->count && !status; s++) {
+    for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         status = prepare(state, &plan->steps[s]);
         if (!status)
             run_step(state, &plan->steps[s]);
         plan->steps[s].seconds = seconds_now() - start;
     }
+    plan->has_started = !status;
     return status;
+}
+
+void miniapp_plan_restart(struct miniapp_plan *plan)
+{
+    plan->has_started = false;
 }
 
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
@@ -242,7 +255,8 @@ enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 
 double miniapp_plan_seconds(const struct miniapp_plan *plan, size_t step)
 {
-    return step < plan->count ? plan->steps[step].seconds : NAN;
+    const size_t place = plan->start_count + step;
+    return place < plan->count ? plan->steps[place].seconds : NAN;
 }
 
 /* Whether an earlier argument is the same field. */

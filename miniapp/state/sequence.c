@@ -115,6 +115,7 @@ struct step_row {
     const char *bindings;
 };
 
+#define START(kernel, bindings) {KERNEL_##kernel, bindings},
 #define STEP(kernel, bindings) {KERNEL_##kernel, bindings},
 #define LEVELS(before, after)
 #define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
@@ -123,17 +124,33 @@ struct step_row {
     ;
 #include "all.sequences"
 #undef SEQUENCE
+#undef START
 #undef STEP
 #undef LEVELS
 
+#define START(...)
 #define STEP(...)
 #define LEVELS(before, after) {FIELD_##before, FIELD_##after},
 #define SEQUENCE(name, ...) static const struct levels name##_levels[] = {{0, 0},
 #include "all.sequences"
 #undef SEQUENCE
+#undef START
 #undef LEVELS
 #undef END
 
+#define START(...) +1
+#define LEVELS(before, after)
+#define SEQUENCE(name, ...) enum { name##_starts = 0
+#define END                                                                                        \
+    }                                                                                              \
+    ;
+#include "all.sequences"
+#undef SEQUENCE
+#undef START
+#undef LEVELS
+#undef END
+
+#define START(...)
 #define STEPS(name) (sizeof(name##_steps) / sizeof(*name##_steps))
 #define LEVEL_COUNT(name) (sizeof(name##_levels) / sizeof(*name##_levels) - 1)
 #define LEVELS(...)
@@ -147,7 +164,8 @@ static const struct {
     const struct step_row *rows; /* of its steps */
 } rows[] = {
 #define SEQUENCE(name, subject, summary)                                                           \
-    {{#name, subject, summary, STEPS(name), name##_bound, LEVEL_COUNT(name), name##_levels + 1},   \
+    {{#name, subject, summary, STEPS(name), name##_bound, name##_starts, LEVEL_COUNT(name),        \
+      name##_levels + 1},                                                                          \
      name##_steps},
 #include "all.sequences"
     {{NULL}, NULL},
@@ -171,7 +189,7 @@ static void make_table(void)
     for (size_t k = 0; k < KERNELS; k++) {
         set_defaults(&of_kernel[k], &kernels[k]);
         table[k] = (struct miniapp_sequence){
-            kernels[k].name, kernels[k].subject, kernels[k].summary, 1, &of_kernel[k], 0, NULL};
+            kernels[k].name, kernels[k].subject, kernels[k].summary, 1, &of_kernel[k], 0, 0, NULL};
     }
     for (size_t r = 0; r < ROWS; r++) {
         const struct miniapp_sequence *const sequence = &rows[r].sequence;
@@ -304,19 +322,19 @@ const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence
 
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *sequence)
 {
-    return sequence->count;
+    return sequence->count - sequence->start_count;
 }
 
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *sequence,
                                                      size_t step)
 {
-    return sequence->steps[step].kernel;
+    return sequence->steps[sequence->start_count + step].kernel;
 }
 
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *sequence,
                                                    size_t step, size_t argument)
 {
-    return &fields[sequence->steps[step].field[argument]];
+    return &fields[sequence->steps[sequence->start_count + step].field[argument]];
 }
 
 /* Whether a step has one of two kinds of access to a field. */
@@ -370,7 +388,7 @@ double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
                               const struct miniapp_settings *values)
 {
     double flops = 0;
-    for (size_t s = 0; s < sequence->count; s++)
+    for (size_t s = sequence->start_count; s < sequence->count; s++)
         flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
     return flops;
 }
@@ -380,7 +398,7 @@ double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
                               const struct miniapp_settings *values)
 {
     double bytes = 0;
-    for (size_t s = 0; s < sequence->count; s++)
+    for (size_t s = sequence->start_count; s < sequence->count; s++)
         bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
     return bytes;
 }
