@@ -55,7 +55,7 @@ NOT_RUN = {
 
 # The program of the pages, which makes a single call of each kernel.
 QUICK_PROGRAM = """#!/bin/sh
-case "$*" in *.h5) set -- --repetitions 1 --burnin 0 "$@" ;; esac
+case "$*" in *--steps*) ;; *.h5) set -- --repetitions 1 --burnin 0 "$@" ;; esac
 exec "{}" "$@"
 """
 
