@@ -23,7 +23,10 @@ SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_is
             "enable_Prandtl_tke": 1, "Prandtl_tke0": 10, "enable_tke_hor_diffusion": 1,
             "enable_tke_superbee_advection": 1, "enable_tke_upwind_advection": 0, "enable_eke": 0,
             "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1,
-            "pyom_compatibility_mode": 1}
+            "pyom_compatibility_mode": 1, "enable_superbee_advection": 0, "t_ice": -1000, "alpha_eke": 1,
+            "eke_c_eps": 1, "eke_c_k": 1, "eke_crhin": 1, "eke_cross": 1, "eke_k_max": 10000,
+            "eke_lmin": 100, "enable_eke_isopycnal_diffusion": 0, "enable_eke_superbee_advection": 0,
+            "enable_eke_upwind_advection": 0, "K_gm_0": 0, "K_iso_0": 0}
 
 
 # ---- numbers ----

@@ -478,7 +478,7 @@ def padded(values, ocean, mode_x, mode_y):
                 continue
             width = [(HALO, HALO) if a == axis else (0, 0) for a in axes]
             is_land = mode == "land" and (name.startswith("mask") or name == "kbot"
-                                          or name.endswith("_wgrid"))
+                                          or name.endswith("_wgrid") or name in ("u", "v"))
             value = np.pad(value, width, "wrap" if mode == "wrap" else
                            "constant" if is_land else "edge")
         result[name] = value
