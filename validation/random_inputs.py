@@ -20,7 +20,8 @@ IN_SPACE = [name for name in REALS if FIELDS[name].axes == "zyx"]
 MODULES = {module.NAME: module for module in kernels()}
 OCEAN_KERNELS = tuple(name for name in READ_BY if name in MODULES)
 # what a copy of two fields may be called in the output, where no kernel writes it
-SPARE_OUTPUTS = ("dHdT", "drhodT", "drhodS", "rho", "prho", "Hd", "dtke", "fma", "triad")
+SPARE_OUTPUTS = ("dHdT", "drhodT", "drhodS", "prho", "dtke", "fma", "triad", "L_rhines", "sqrteke",
+                 "sqrttke", "Prandtlnumber", "deke", "dtracer", "tke_diss", "P_diss_sources")
 HEIGHTS = ("zt", "zw", "dzt", "dzw")  # kernels take differences of them that have to agree
 SCALE_NAMES = {"x": ("x", "xt", "lon", "nav_lon", "longitude"), "y": ("y", "yt", "lat", "latitude"),
                "z": ("z", "depth", "deptht", "lev", "height"), "t": ("time",),

@@ -359,7 +359,7 @@ def test_checksums(miniapp, small, ocean, tmp_path):
     assert all(re.fullmatch("[0-9a-f]{64}", c["sha256"]) for c in runs[0])
     other = miniapp.json(small, "--checksums", "--set", "AB_eps=0.11")["checksums"]
     changed = {a["variable"] for a, b in zip(runs[0], other) if a != b}
-    assert changed == {"tke_taup1"}
+    assert changed == {"tke_taup1", "eke_taup1", "tracer_taup1"}
     assert miniapp.json(small)["checksums"] == []
 
 

@@ -248,14 +248,14 @@ static void print_checks(const struct results *results)
     size_t passed = 0;
     char index[INDEX_TEXT], share[16];
     print("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    print("%-*s %-6s %-9s %-13s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
+    print("%-*s %-6s %-9s %-17s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
           "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
           "atol", "rtol", "<= atol", "worst at", "verdict");
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;
         passed += v->passed;
-        print("%-*s %-6s %-9s %-13s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
+        print("%-*s %-6s %-9s %-17s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
               name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
               c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
               share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
@@ -278,7 +278,7 @@ static void print_checksums(const struct results *results)
         const struct checksum *c = &results->checksums[i];
         char shape[64];
         snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
-        print("%-*s %-6s %-9s %-15s %-13s %s\n", name_width(results), c->kernel, c->device,
+        print("%-*s %-6s %-9s %-15s %-17s %s\n", name_width(results), c->kernel, c->device,
               miniapp_precision_name(c->precision), shape, c->variable, c->text);
     }
 }

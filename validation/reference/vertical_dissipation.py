@@ -28,8 +28,10 @@ def reference(fields, settings):
     nothing = {"int_drhodT": 3, "int_drhodS": 3, "forc_temp_surface": 2, "forc_salt_surface": 2}
     shape = fields["maskW"].shape
     f = {name: np.asarray(fields[name], Real) for name in (*INPUTS, *OPTIONAL) if name in fields}
-    stand_ins = {"kappaH": f["kappaM"] / 10, "temp_taup1": f["temp"], "salt_taup1": f["salt"]}
-    f = stand_ins | {name: np.zeros(shape[-axes:], Real) for name, axes in nothing.items()} | f
+    stand_ins = {"kappaH": lambda: f["kappaM"] / 10, "temp_taup1": lambda: f["temp"],
+                 "salt_taup1": lambda: f["salt"]}
+    f |= {name: make() for name, make in stand_ins.items() if name not in f}
+    f = {name: np.zeros(shape[-axes:], Real) for name, axes in nothing.items()} | f
     wet, dzw = f["maskW"][:-1], f["dzw"][:-1, None, None]
     linear, all_of_it = np.zeros(shape, Real), np.zeros(shape, Real)
     linear[:-1] = f["kappaH"][:-1] * f["Nsqr"][:-1]

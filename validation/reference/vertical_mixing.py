@@ -32,7 +32,7 @@ def reference(fields, settings):
     wet = (f.kbot > 0) & (level >= f.kbot - 1)
     exchange = np.where(wet, kappaH, 0)
     for name in ("temp", "salt"):
-        right = np.array(fields.get(f"{name}_taup1", fields[name]), Real)
+        right = np.array(fields[f"{name}_taup1" if f"{name}_taup1" in fields else name], Real)
         forcing = np.asarray(fields.get(f"forc_{name}_surface", np.zeros(right.shape[1:])), Real)
         inside = np.ix_(*tracer_fluxes.interior(right.shape))
         right[-1][inside] += (wet[-1] * dt * forcing / f.dzt[-1])[inside]
