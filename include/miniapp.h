@@ -1,7 +1,7 @@
 /*
  * The library of miniapp: kernels of the Veros ocean model on host threads and GPUs.
  *
- *     miniapp/status.h    what a call can come to, and the message of the last failure
+ *     miniapp/status.h    status codes, and the message of the last failure
  *     miniapp/grid.h      the grid, its axes and ghost cells
  *     miniapp/field.h     the fields: names, axes, units, valid ranges
  *     miniapp/setting.h   the numeric settings
@@ -12,14 +12,13 @@
  *     miniapp/file.h      inputs, references and outputs in HDF5
  *     miniapp/program.h   what only a program needs that measures and reports
  *
- * Fields, settings, kernels and sequences are rows of the library's tables, which never move. They
- * are found by name, and functions tell what they are; the few structures that are not opaque never
- * change. So a client that was compiled against an older minor version goes on working.
+ * The library owns all fields, settings, kernels and sequences. Look them up by name; the pointers
+ * stay valid. Public structures never change, so a compiled client works with newer minor versions.
  *
- * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz]. docs/install.md
- * has a whole one, and how to compile and run it:
+ * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz]; docs/install.md
+ * has a complete one:
  *
- *     struct miniapp_grid grid = {nx, ny, nz}; // with two ghosts on each side of x and y
+ *     struct miniapp_grid grid = {nx, ny, nz}; // nx and ny include two ghosts on each side
  *     struct miniapp_device *device = NULL;
  *     struct miniapp_state *state = NULL;
  *     if (miniapp_device_open("gpu", &device) ||
@@ -31,8 +30,8 @@
  *     miniapp_state_free(state);
  *     miniapp_device_close(device);
  *
- * A state, and what is made on it, is used by one thread at a time; different states may be used
- * by different threads. Files are read and written by one thread of the process at a time.
+ * Use a state and its plans from one thread at a time. Only one thread at a time may read or write
+ * files.
  */
 #ifndef MINIAPP_H
 #define MINIAPP_H

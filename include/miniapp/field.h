@@ -1,5 +1,6 @@
 /*
- * The fields that kernels read and write. Names are Veros's, standard names CF's.
+ * The fields that kernels read and write. Names are those of Veros, standard names those of the CF
+ * conventions.
  */
 #ifndef MINIAPP_FIELD_H
 #define MINIAPP_FIELD_H
@@ -32,10 +33,10 @@ const char *miniapp_field_long_name(const struct miniapp_field *);
 const char *miniapp_field_standard_name(const struct miniapp_field *); /* or NULL */
 enum miniapp_type miniapp_field_type(const struct miniapp_field *);
 
-/* Whether a file may lack it: the reader then makes it, or takes a default. A state does not. */
+/* Whether an input file may lack the field, because the reader can make it or has a default. */
 bool miniapp_field_is_optional(const struct miniapp_field *);
 
-/* The values that a file may have on water. `least` is DBL_MIN where they have to be above 0. */
+/* The valid range on water. A `least` of DBL_MIN means above 0. */
 void miniapp_field_range(const struct miniapp_field *, double *least, double *most);
 
 /* Its axes, slowest first. */

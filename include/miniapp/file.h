@@ -20,31 +20,31 @@ struct miniapp_input_options;
 struct miniapp_input_options *miniapp_input_options_create(void); /* NULL if memory is short */
 void miniapp_input_options_free(struct miniapp_input_options *);
 
-/* What is accepted beside plain data: NaN and Inf, values out of range, and parts in other files.
- * These may be added up. */
+/* What else to accept: NaN and Inf, values out of range, and parts in other files. Combine them
+ * with |. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 void miniapp_input_options_allow(struct miniapp_input_options *, int allow);
 
-/* The record of a time axis, from 0 on, or from the end where it is negative. */
+/* Selects the record of a time axis. A negative index counts from the end. */
 void miniapp_input_options_set_time(struct miniapp_input_options *, long long index);
 
 /* The dataset that holds a field, by its path in the file. */
 enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *,
                                                        const char *field, const char *dataset);
 
-/* Opens a file, reads its settings, and finds the datasets of the fields that are wanted, or what
- * stands in for them. The options may be NULL. MINIAPP_INPUT where the file cannot be used. */
+/* Opens a file, reads its settings, and finds the datasets of the wanted fields, or what they can
+ * be made of. The options may be NULL. Returns MINIAPP_INPUT if the file cannot be used. */
 struct miniapp_input;
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
                                        size_t count, const struct miniapp_input_options *,
                                        struct miniapp_input **);
 void miniapp_input_close(struct miniapp_input *);
 
-/* Looks at all wanted fields, and whether they agree. The listener gets a line for each thing that
- * is wrong, with its first index, and a warning for each that is suspicious. */
+/* Checks all wanted fields, alone and against each other. The listener gets a line for each error,
+ * with the first bad index, and a warning for anything suspicious. */
 enum miniapp_status miniapp_input_check(struct miniapp_input *);
 
-/* The grid of the file, and the same with the ghosts that kernels want. */
+/* The grid of the file; and the same with ghosts, whether the file has them or not. */
 struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *);
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *);
 bool miniapp_input_has_ghosts(const struct miniapp_input *);
@@ -63,12 +63,13 @@ struct miniapp_destination {
     bool resample;
 };
 
-/* Reads a wanted field, checks its values and puts it into each destination, which becomes cyclic
- * as the file is. Settings are the caller's to set. */
+/* Reads a wanted field, checks its values, and stores it in each destination. It makes that state
+ * cyclic if the file is, but sets no settings. */
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Puts levels into the order of the file, in which references and outputs have them. */
+/* Puts the levels of a field that comes from a state into the order of the file, which references
+ * and outputs have. */
 void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
                                  const struct miniapp_grid *, double *values);
 
@@ -84,8 +85,8 @@ struct miniapp_reference {
 };
 
 /* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
- * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT where a value is
- * out of range, or a tolerance would pass anything; docs/measuring.md has the limits and the
+ * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. Returns MINIAPP_INPUT if a
+ * value is out of range or a tolerance too loose; docs/measuring.md has the limits and the
  * defaults. */
 enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
                                            const struct miniapp_field *,
@@ -96,8 +97,8 @@ void miniapp_reference_release(struct miniapp_reference *);
 /* ---- outputs ---- */
 
 /* An output is written to a hidden file, which replaces `path` when it is finished. Until then, and
- * if anything fails, an earlier file stays. A process has one output at a time, and it may not
- * replace one of `read_files`, of which some may be NULL. */
+ * if anything fails, an earlier file stays. Only one output may be open in a process. `path` must
+ * not be one of `read_files`; NULL entries are skipped. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);
@@ -107,8 +108,8 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 
-/* Writes a field with its units, names and dimension scales, in the precision. A dataset is
- * called FIELD, or SEQUENCE.FIELD where another sequence has written that field before. */
+/* Writes a field with its units, names and dimension scales, in the precision. The dataset is
+ * called FIELD, or SEQUENCE.FIELD if another sequence already wrote that field. */
 enum miniapp_status miniapp_output_write(struct miniapp_output *, const char *sequence,
                                          const struct miniapp_field *, const struct miniapp_grid *,
                                          enum miniapp_precision, const double *values);
@@ -117,7 +118,8 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *, const char *se
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *, const char *name,
                                              const char *text);
 
-/* Moves the file to its place, or removes what was started; either frees the output. */
+/* Finishing moves the file to its place; discarding removes it. Both free the output, whatever
+ * happens. */
 enum miniapp_status miniapp_output_finish(struct miniapp_output *);
 void miniapp_output_discard(struct miniapp_output *);
 

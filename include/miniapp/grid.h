@@ -14,8 +14,8 @@
 MINIAPP_BEGIN
 
 #define MINIAPP_HALO 2
-#define MINIAPP_MIN_CELLS (2 * MINIAPP_HALO + 1) /* the least nx and ny: one cell is no ghost */
-#define MINIAPP_MAX_CELLS INT32_MAX              /* of one axis; a grid may have more points */
+#define MINIAPP_MIN_CELLS (2 * MINIAPP_HALO + 1) /* the least nx or ny: one cell inside */
+#define MINIAPP_MAX_CELLS INT32_MAX              /* the most along one axis */
 
 struct miniapp_grid {
     size_t nx, ny, nz;
@@ -25,9 +25,8 @@ size_t miniapp_grid_points(const struct miniapp_grid *); /* or SIZE_MAX where th
 struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *);
 struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior);
 
-/* What an index of a field runs over. IP, JP and KR have length 2 and come before z, y, x:
- * isoneutral mixing looks at the corners of cells, and each of them selects one of the two cells
- * that meet there along x, y or z. */
+/* What an index of a field runs over. IP, JP and KR have length 2 and come first: each selects one
+ * of two neighbouring cells, along x, y or z. */
 enum miniapp_axis {
     MINIAPP_NO_AXIS,
     MINIAPP_X,

@@ -18,34 +18,33 @@ const struct miniapp_kernel *miniapp_kernel_find(const char *name);
 
 const char *miniapp_kernel_name(const struct miniapp_kernel *);
 const char *miniapp_kernel_summary(const struct miniapp_kernel *);
-const char *
-miniapp_kernel_citation(const struct miniapp_kernel *); /* the paper or code it follows */
-const char *miniapp_kernel_subject(const struct miniapp_kernel *); /* its folder: "eos" */
+const char *miniapp_kernel_citation(const struct miniapp_kernel *); /* papers and code */
+const char *miniapp_kernel_subject(const struct miniapp_kernel *);  /* its folder: "eos" */
 
 /* What a kernel does with the field that an argument is bound to. */
 enum miniapp_access {
     MINIAPP_READ,
-    MINIAPP_WRITE,   /* all of it, whatever was there */
+    MINIAPP_WRITE,   /* it overwrites the whole field */
     MINIAPP_UPDATE,  /* it reads the field and writes it in place */
     MINIAPP_SCRATCH, /* working memory of the field's shape */
 };
 
-/* Its arguments: each has a name, and a field that it is bound to unless a caller binds another. */
+/* Its arguments: each has a name and a default field. */
 size_t miniapp_kernel_argument_count(const struct miniapp_kernel *);
 const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument);
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side the kernel needs of what it reads, or leaves right in what it writes or
- * updates. */
+/* How many ghosts on a side must be current in what is read; or are current afterwards in what is
+ * written or updated. */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t index);
 
-/* The flops of a call on all points, where a fused multiply-add counts two, and the bytes that it
- * has to move: each argument counts once, one that is updated twice, scratch not at all. */
+/* The flops of a call on all points, where a fused multiply-add counts two; and the bytes that it
+ * has to move, where an argument counts once, an UPDATE argument twice, and scratch never. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,

@@ -12,21 +12,23 @@
 
 MINIAPP_BEGIN
 
-struct miniapp_sequence; /* it never moves, and is never freed */
+struct miniapp_sequence; /* you never free it */
 
-/* The kernels, then the sequences of several steps. */
+/* Single kernels come first, then longer sequences. */
 size_t miniapp_sequence_count(void);
 const struct miniapp_sequence *miniapp_sequence_at(size_t index);
 
-/* Finds NAME, or NAME:ARGUMENT=FIELD,... where ARGUMENT is an argument's name or that of its field,
- * and FIELD one of the table: "triad:b=temp" makes triad read temp as its argument b. */
+/* Finds a sequence by NAME. NAME:ARGUMENT=FIELD,... also binds arguments to other fields of the
+ * table: "triad:b=temp" makes triad read temp as its argument b. An ARGUMENT may be named by its
+ * default field, too. */
 enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp_sequence **);
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
 const char *miniapp_sequence_subject(const struct miniapp_sequence *);
 
-/* Its time levels: pairs of fields that change places when it has run as one step in time. */
+/* Its time levels: pairs of fields that miniapp_plan_advance swaps. `after` picks the second one.
+ */
 size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
 const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
                                                    bool after);
@@ -37,7 +39,7 @@ const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequen
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,
                                                    size_t argument);
 
-/* Whether it needs what the field holds before the first step. */
+/* Whether it reads what the field holds before. */
 bool miniapp_sequence_reads(const struct miniapp_sequence *, const struct miniapp_field *);
 
 bool miniapp_sequence_writes(const struct miniapp_sequence *, const struct miniapp_field *);

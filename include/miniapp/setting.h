@@ -1,5 +1,5 @@
 /*
- * The numeric settings of the kernels. Veros's have its names.
+ * The numeric settings of the kernels. Those of Veros keep their names.
  */
 #ifndef MINIAPP_SETTING_H
 #define MINIAPP_SETTING_H
@@ -23,17 +23,17 @@ const char *miniapp_setting_long_name(const struct miniapp_setting *);
 double miniapp_setting_default(const struct miniapp_setting *);
 bool miniapp_setting_is_whole(const struct miniapp_setting *);
 
-/* `least` is DBL_MIN where a value has to be above 0. */
+/* A `least` of DBL_MIN means above 0. */
 void miniapp_setting_range(const struct miniapp_setting *, double *least, double *most);
 
-/* Checks that a value is in the range, whole if it has to be, and no other in the precision. If
- * not, it fails with `status`, and the message begins with `where`. */
+/* Checks that a value is in the range, an integer if it has to be, and that the precision can hold
+ * it. If not, it fails with `status`, and the message begins with `where`. */
 enum miniapp_status miniapp_setting_check(const struct miniapp_setting *, double value,
                                           enum miniapp_precision, const char *where,
                                           enum miniapp_status status);
 
-/* A value for each setting, at first the default. They are for asking what kernels cost; a state
- * has settings of its own. */
+/* A value for each setting, at first its default. Use them to ask what kernels cost; a state has
+ * its own. */
 struct miniapp_settings;
 struct miniapp_settings *miniapp_settings_create(void); /* NULL if memory is short */
 void miniapp_settings_free(struct miniapp_settings *);
