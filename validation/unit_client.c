@@ -76,6 +76,12 @@ static bool runs(const struct miniapp_device *device, enum miniapp_precision pre
     for (size_t i = 0; i < miniapp_field_count() && !status; i++)
         if (miniapp_sequence_reads(sequence, miniapp_field_at(i)))
             status = set_input(state, miniapp_field_at(i));
+    if (!status) /* or else outputs of some kernels are 0 */
+        status = miniapp_state_set_setting(state, "enable_eke", 1);
+    if (!status)
+        status = miniapp_state_set_setting(state, "enable_eke_superbee_advection", 1);
+    if (!status)
+        status = miniapp_state_set_setting(state, "enable_eke_isopycnal_diffusion", 1);
     if (!status)
         status = miniapp_run(state, miniapp_sequence_name(sequence));
     if (status)

@@ -57,9 +57,12 @@ static enum miniapp_status bind_argument(struct step *step, size_t i, const char
     return MINIAPP_DONE;
 }
 
-/* Whether an argument of the step goes by that name, or is bound to a field of that name. */
+/* Whether an argument of the step goes by that name, or is bound to a field of that name; scratch
+ * is bound to none, it only has the field's shape. */
 static bool is_called(const struct step *step, size_t i, const char *name)
 {
+    if (step->kernel->arguments[i].access == MINIAPP_SCRATCH)
+        return false;
     return strcmp(step->kernel->arguments[i].name, name) == 0 ||
            strcmp(fields[step->field[i]].name, name) == 0;
 }
