@@ -255,7 +255,7 @@ static enum miniapp_status make_bound(const char *text, const char *bindings,
                                       struct known **made_one)
 {
     char name[MOST_NAME];
-    const struct miniapp_sequence *from;
+    const struct miniapp_sequence *from = NULL;
     if (!word(text, ":", name) || !bindings[strspn(bindings, ", ")])
         return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
     enum miniapp_status status = find_plain(name, &from);

@@ -62,6 +62,30 @@ INLINED struct expansion density_at_surface(const struct linear_expansion *linea
                               linear->drdS};
 }
 
+/* A row of the uppermost level. */
+struct surface {
+    const real *int_drhodT, *int_drhodS, *salt, *temp, *forc_temp, *forc_salt;
+    const uint8_t *maskW;
+    real *P_diss_v, *P_diss_nonlin;
+    struct linear_expansion linear;
+    real depth, per_half;
+};
+
+/* `conserves` and `teos` are literals, so that each loop is straight. */
+INLINED void surface_row(const struct surface *s, struct span inside, bool conserves, bool teos)
+{
+    ALONG_X
+    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+        const struct expansion by =
+            conserves
+                ? (struct expansion){s->per_half * s->int_drhodT[x], s->per_half * s->int_drhodS[x]}
+                : density_at_surface(&s->linear, s->salt[x], s->temp[x], s->depth, teos);
+        s->P_diss_v[x] = (real)(-GRAVITY / RHO_0) * s->maskW[x] *
+                         (by.drdT * s->forc_temp[x] + by.drdS * s->forc_salt[x]);
+        s->P_diss_nonlin[x] = 0;
+    }
+}
+
 static void VARIANT(at_surface)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -71,25 +95,30 @@ static void VARIANT(at_surface)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = y0; y < y1; y++)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const struct linear_expansion linear = linear_expansion(eq_of_state_type);
             const ptrdiff_t column = y * nx, row = (top * ny + y) * nx;
+            const struct surface s = {.int_drhodT = int_drhodT + row,
+                                      .int_drhodS = int_drhodS + row,
+                                      .salt = salt_taup1 + row,
+                                      .temp = temp_taup1 + row,
+                                      .forc_temp = forc_temp_surface + column,
+                                      .forc_salt = forc_salt_surface + column,
+                                      .maskW = maskW + row,
+                                      .P_diss_v = P_diss_v + row,
+                                      .P_diss_nonlin = P_diss_nonlin + row,
+                                      .linear = linear_expansion(eq_of_state_type),
+                                      .depth = magnitude(zt[top]),
+                                      .per_half = 2 / dzw[top]};
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
                                               MINIAPP_HALO, nx - MINIAPP_HALO);
-            const real depth = magnitude(zt[top]), per_half = 2 / dzw[top];
             zero_outside(P_diss_v + row, part, inside);
             zero_outside(P_diss_nonlin + row, part, inside);
-            for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                const ptrdiff_t i = row + x;
-                struct expansion by = {per_half * int_drhodT[i], per_half * int_drhodS[i]};
-                if (!enable_conserve_energy)
-                    by = density_at_surface(&linear, salt_taup1[i], temp_taup1[i], depth,
-                                            eq_of_state_type == 5);
-                P_diss_v[i] = (real)(-GRAVITY / RHO_0) * maskW[i] *
-                              (by.drdT * forc_temp_surface[column + x] +
-                               by.drdS * forc_salt_surface[column + x]);
-                P_diss_nonlin[i] = 0;
-            }
+            if (enable_conserve_energy)
+                surface_row(&s, inside, true, false);
+            else if (eq_of_state_type == 5)
+                surface_row(&s, inside, false, true);
+            else
+                surface_row(&s, inside, false, false);
         }
 }
 
