@@ -28,8 +28,7 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
                                      Ai_bx, Ai_by, maskU, maskV, maskW, dxt,  dxu,   dyt,
                                      dyu,   dzt,   cost,  cosu,  1,     1};
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                              MINIAPP_HALO, nx - MINIAPP_HALO);
+            const struct span inside = interior(part, y, nx, ny);
 
             for (ptrdiff_t k = 0; k < nz; k++) {
                 const ptrdiff_t below = k > 0 ? level : 0;

@@ -510,8 +510,7 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
             const struct mixing m = MIXING;
             const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
-            const struct span inside =
-                within((struct span){x0, x0 + ROW_PART(nx)}, y >= 2 && y < ny - 2, 2, nx - 2);
+            const struct span inside = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
             ALONG_X
             for (ptrdiff_t x = inside.begin; x < inside.end; x++)
                 mix_column(&m, r, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);

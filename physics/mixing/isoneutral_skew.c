@@ -29,8 +29,7 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
                                          cost,  cosu,
                                          -1,    pyom_compatibility_mode};
                 const struct span part = {x0, x0 + ROW_PART(nx)};
-                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                const struct span inside = interior(part, y, nx, ny);
                 const ptrdiff_t row = (z * ny + y) * nx;
                 zero_outside(dtracer_skew + row, part, inside);
                 ALONG_X

@@ -28,8 +28,7 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
             for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
                 const ptrdiff_t row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
-                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                const struct span inside = interior(part, y, nx, ny);
                 zero_outside(forc + row, part, inside);
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {

@@ -31,8 +31,7 @@ static void VARIANT(below_surface)(const struct kernel_call *call)
             for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
                 const ptrdiff_t row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
-                const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                                  MINIAPP_HALO, nx - MINIAPP_HALO);
+                const struct span inside = interior(part, y, nx, ny);
                 const real per_square = (real)(GRAVITY / RHO_0) / (dzw[z] * dzw[z]);
                 const real conserves = enable_conserve_energy != 0;
                 zero_outside(P_diss_v + row, part, inside);
@@ -109,8 +108,7 @@ static void VARIANT(at_surface)(const struct kernel_call *call)
                                       .depth = magnitude(zt[top]),
                                       .per_half = 2 / dzw[top]};
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                              MINIAPP_HALO, nx - MINIAPP_HALO);
+            const struct span inside = interior(part, y, nx, ny);
             zero_outside(P_diss_v + row, part, inside);
             zero_outside(P_diss_nonlin + row, part, inside);
             if (enable_conserve_energy)

@@ -27,8 +27,7 @@ void VARIANT(vertical_mixing)(const struct kernel_call *call)
     for (count y = y0; y < y1; y++)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            const struct span inside = within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO,
-                                              MINIAPP_HALO, nx - MINIAPP_HALO);
+            const struct span inside = interior(part, y, nx, ny);
 
             for (ptrdiff_t k = 0; k < nz; k++) {
                 const ptrdiff_t below = k > 0 ? level : 0;
