@@ -18,13 +18,13 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import veros
 
-veros.runtime_settings.loglevel = "warning"
-from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
-from veros.core import isoneutral  # noqa: E402  pylint: disable=wrong-import-position
-from veros.core.operators import at, update  # noqa: E402  pylint: disable=wrong-import-position
-from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
+from veros_acc import SmallSetup, cyclic  # it starts Veros, too
+
+import veros
+from veros import veros_routine
+from veros.core import isoneutral
+from veros.core.operators import at, update
 
 GRID = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "cost", "cosu", "kbot", "maskT",
         "maskU", "maskV", "maskW", "K_iso", "K_gm"]
@@ -32,15 +32,8 @@ SETTINGS = ["eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_t
 OUTPUTS = ["K_11", "K_22", "K_33", "P_diss_iso", "P_diss_skew"]
 
 
-class SmallSetup(ACCSetup):
-    """The setup `acc`, small, with hills and columns of one level."""
-
-    @veros_routine
-    def set_parameter(self, state):
-        super().set_parameter(state)
-        settings = state.settings
-        settings.identifier = "run"
-        settings.nx, settings.ny, settings.nz = 9, 13, 6
+class Setup(SmallSetup):
+    """With spacings of its own."""
 
     @veros_routine
     def set_grid(self, state):
@@ -49,29 +42,10 @@ class SmallSetup(ACCSetup):
         vs.dyt = update(vs.dyt, at[...], 1.0 + 0.1 * np.cos(np.arange(vs.dyt.size) / 3))
         vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
 
-    @veros_routine
-    def set_topography(self, state):
-        vs = state.variables
-        x, y = np.indices(vs.kbot.shape)
-        hills = 2 + np.rint(1.8 * np.sin(x) * np.cos(y)).astype(int)
-        kbot = np.where((x > 4) | (y < 9), np.maximum(hills, 1), 0)
-        kbot[4, 6] = state.settings.nz
-        vs.kbot = kbot
-
-    @veros_routine
-    def set_diagnostics(self, state):
-        state.diagnostics.clear()
-
 
 def in_order(values):
     """A copy with the axes turned round, (z, y, x): Veros writes into its arrays."""
     return np.array(values).T
-
-
-def cyclic(values):
-    """With ghosts that are copies along x, the first axis."""
-    values[:2], values[-2:] = values[-4:-2], values[2:4]
-    return values
 
 
 def roughen(state):
@@ -143,7 +117,7 @@ def main():
     parser.add_argument("-o", "--output", type=Path,
                         default=Path(__file__).parent / "veros" / "isoneutral.h5")
     path = parser.parse_args().output.resolve()
-    setup = SmallSetup()
+    setup = Setup()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         setup.setup()

@@ -22,8 +22,10 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from make_veros_step import (SmallSetup, in_order, inputs,  # it starts Veros, too
-                             level, roughen)
+import make_veros_step  # it starts Veros, too
+from make_veros_step import in_order, inputs, level, roughen
+from veros_acc import cyclic
+
 from veros import veros_routine
 from veros.core import advection, eke, thermodynamics, tke
 from veros.core.operators import at, update
@@ -51,7 +53,7 @@ SETUPS = {
 }
 
 
-class Setup(SmallSetup):
+class Setup(make_veros_step.Setup):
     """With other switches, and forcing that the state does not change."""
 
     def __init__(self, switches):
@@ -83,7 +85,7 @@ def step(state):
             setattr(vs, name, update(frozen, at[..., vs.taup1], frozen[..., vs.tau]))
         for name in ("tke", "eke") if settings.enable_eke else ("tke",):
             values = np.array(getattr(vs, name))
-            values[:2], values[-2:] = values[-4:-2], values[2:4]
+            cyclic(values)
             setattr(vs, name, values)
         vs.taum1, vs.tau, vs.taup1 = vs.tau, vs.taup1, vs.taum1
 
