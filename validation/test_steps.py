@@ -1,12 +1,14 @@
 """Steps in time: what Veros makes of the same oceans, budgets, bits, and what may not be asked for."""
 
+import json
+import re
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, USAGE, read, write
+from conftest import DONE, MISMATCH, USAGE, read, write
 
 STEPS = Path(__file__).parent / "veros" / "steps.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
@@ -126,6 +128,63 @@ def test_an_output_is_what_the_next_step_needs(miniapp, frozen, tmp_path):
     rest = frozen.step(miniapp, tmp_path / "rest.h5", 10)
     for name in frozen.after[1]:
         np.testing.assert_array_equal(read(rest, name), read(whole, name))
+
+
+def column_sums(frozen, values, heights):
+    """Of W cells, of which the highest has half its height, over the interior."""
+    f = frozen.before
+    area = (f["dyt"] * f["cost"])[:, None] * f["dxt"]
+    return (heights[:, None, None] * area * values * f["maskW"])[INSIDE].sum(dtype=np.longdouble)
+
+
+def test_budgets(miniapp, frozen, device, tmp_path):
+    """What is reported as the change is what the fields say; all budgets are kept."""
+    steps, f = 3, frozen.before
+    output = tmp_path / "out.h5"
+    report = miniapp.json(frozen.path, "--steps", steps, "-k", frozen.sequence, "-o", output, "-d", device,
+                          quick=False)
+    march = report["results"][0]["steps"]
+    budgets = {budget["budget"]: budget for budget in march["budgets"]}
+    assert set(budgets) == {"heat", "salt", "tke", "energy"} | ({"eke"} if "eke" in frozen.after[1] else set())
+    assert all(budget["kept"] for budget in budgets.values())
+    assert (march["first"], march["last"], march["time_step_s"]) == (0, steps, frozen.settings["dt_tracer"])
+    for name, tracer, factor in (("heat", "temp", 1024 * 3991.86795711963), ("salt", "salt", 1.024)):
+        rate = factor * (content(frozen, read(output, tracer))[0] - content(frozen, f[tracer])[0]) / (
+            steps * frozen.settings["dt_tracer"])
+        assert abs(budgets[name]["change"] - rate) <= budgets[name]["bound"]
+        assert budgets[name]["is_of_all_steps"] and budgets[name]["steps"] == steps
+    heights = f["dzw"].copy()
+    heights[-1] /= 2
+    for name, step in (("tke", "dt_mom"), ("eke", "dt_tracer")):
+        if name in budgets:
+            now, before = (column_sums(frozen, read(output, level), heights)
+                           for level in (name, f"{name}_taup1"))
+            rate = 1024 * (now - before) / frozen.settings[step]
+            assert abs(budgets[name]["change"] - rate) <= budgets[name]["bound"]
+            assert not budgets[name]["is_of_all_steps"] and budgets[name]["steps"] == 1
+    both = sum(budgets[name]["change"] for name in ("tke", "eke") if name in budgets)
+    assert abs(budgets["energy"]["change"] - both) <= budgets["energy"]["bound"]
+
+
+def test_a_budget_that_is_not_kept(miniapp, small):
+    """Masks that no ocean has lead water where none is."""
+    error = miniapp.fails(MISMATCH, "the budget of heat is not kept: its residual is", small, "--steps", 1,
+                          quick=False)
+    assert "by ocean_step on cpu in float64" in error
+
+
+def test_budgets_are_shown_again(miniapp, frozen, tmp_path):
+    """From a file of results, as table and as CSV."""
+    words = (frozen.path, "--steps", 2, "-k", frozen.sequence)
+    kept = tmp_path / "results.json"
+    kept.write_text(miniapp.passes(*words, "--format", "json", quick=False))
+    table = miniapp.passes("--show", kept, quick=False)
+    assert re.search(r"2 steps of \d+ s took .* years a day", table)
+    assert len(re.findall(r"^(heat|salt|tke|eke|energy) .* kept$", table, re.MULTILINE)) in (4, 5)
+    rows = miniapp.passes("--show", kept, "--format", "csv", quick=False)
+    assert re.search(r"^# budget: \w+ cpu float64 heat units=W steps=2 change=", rows, re.MULTILINE)
+    again = miniapp.json("--show", kept, quick=False)["results"][0]["steps"]
+    assert again["budgets"] == json.loads(kept.read_text())["results"][0]["steps"]["budgets"]
 
 
 def test_report(miniapp, frozen):

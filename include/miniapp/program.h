@@ -13,6 +13,8 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 struct miniapp_input;
+struct miniapp_output;
+struct miniapp_sequence;
 struct miniapp_state;
 
 /* ---- failures ---- */
@@ -66,6 +68,43 @@ const char *miniapp_input_external_file(const struct miniapp_input *, size_t ind
 
 /* How many bytes of host memory are needed for a moment to load a field. */
 double miniapp_input_passing_bytes(const struct miniapp_input *);
+
+/* ---- steps in time ---- */
+
+/* What a step keeps: heat, salt, turbulent and eddy kinetic energy, and the energy of both. */
+enum { MINIAPP_BUDGETS = 5 };
+struct miniapp_budget {
+    const char *name, *units;
+    bool is_kept;         /* the sequence has it */
+    bool is_of_all_steps; /* since the start; else of the last one, since its gain varies */
+    double before;        /* the amount at the start */
+    size_t steps;         /* that the following are means of */
+    double change, gain;  /* in units */
+    double residual;      /* change - gain, which is rounding if it is at most */
+    double bound;
+    double size; /* the sum of the magnitudes of what the residual is made of */
+};
+
+/* Opens the budgets before the first step of a sequence, and closes them after the last. */
+enum miniapp_status miniapp_budgets_open(struct miniapp_state *, const struct miniapp_sequence *,
+                                         struct miniapp_budget[MINIAPP_BUDGETS]);
+enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct miniapp_sequence *,
+                                          size_t steps, struct miniapp_budget[MINIAPP_BUDGETS]);
+
+/* Writes a snapshot into an output: what the next step needs of the last one, number `step` of a
+ * run, in the layout of Veros's snapshots. `input` may be NULL: then axes are distances. */
+enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
+                                            struct miniapp_state *, const struct miniapp_sequence *,
+                                            const char *run, size_t step);
+
+/* Makes land, and ghosts that are land, 0 in what the next step needs, as a snapshot does: steps
+ * from a state, and from a snapshot of it, then end in the same bits. */
+enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
+                                            const struct miniapp_sequence *);
+
+/* Puts a snapshot of the same run into a state whose other fields are set. */
+enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *,
+                                          const struct miniapp_sequence *, const char *run);
 
 MINIAPP_END
 

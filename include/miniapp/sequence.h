@@ -43,6 +43,10 @@ const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence
 bool miniapp_sequence_reads(const struct miniapp_sequence *, const struct miniapp_field *);
 
 bool miniapp_sequence_writes(const struct miniapp_sequence *, const struct miniapp_field *);
+
+/* Whether a step in time needs what the step before has left in the field. */
+bool miniapp_sequence_carries(const struct miniapp_sequence *, const struct miniapp_field *);
+
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
 
 /* The sums over its steps. */

@@ -118,22 +118,11 @@ static bool writes(const struct row *row, const struct miniapp_field *field)
     return miniapp_sequence_writes(row->sequence, field);
 }
 
-static bool is_level(const struct miniapp_sequence *sequence, const struct miniapp_field *field)
-{
-    for (size_t i = 0; i < miniapp_sequence_level_count(sequence); i++)
-        if (miniapp_sequence_level(sequence, i, false) == field ||
-            miniapp_sequence_level(sequence, i, true) == field)
-            return true;
-    return false;
-}
-
 bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
                bool advances)
 {
-    const bool is_written = miniapp_sequence_writes(sequence, field);
-    if (!advances)
-        return is_written;
-    return miniapp_sequence_reads(sequence, field) && (is_written || is_level(sequence, field));
+    return advances ? miniapp_sequence_carries(sequence, field)
+                    : miniapp_sequence_writes(sequence, field);
 }
 
 static bool has(const struct row *row, const struct miniapp_field *field)
@@ -326,8 +315,7 @@ static size_t list_targets(const struct bench *bench, const struct miniapp_field
     return count;
 }
 
-static enum miniapp_status load_fields(struct bench *bench, struct miniapp_input *input,
-                                       bool own_grid)
+enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input, bool own_grid)
 {
     const size_t fields = miniapp_field_count();
     const struct miniapp_grid own = miniapp_input_grid(input);
@@ -373,7 +361,7 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = bind_row(bench, &bench->rows[i]);
     if (!status && !stop_signal())
-        status = load_fields(bench, input, method->own_grid);
+        status = bench_load(bench, input, method->own_grid);
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = keep_before(&bench->rows[i]);
     return status;
@@ -417,7 +405,7 @@ static enum miniapp_status time_call(struct row *row, double *seconds)
     return status;
 }
 
-static enum miniapp_status sample_call(struct row *row)
+static enum miniapp_status sample_call(struct row *row, const struct method *method)
 {
     double *const seconds = &row->samples.seconds[row->samples.count++];
     const enum miniapp_status status = time_call(row, seconds);
@@ -425,7 +413,7 @@ static enum miniapp_status sample_call(struct row *row)
         row->timing.first = *seconds;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
-    return status;
+    return status || !row->advances ? status : method->after_step(method->context, row);
 }
 
 /* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
@@ -488,7 +476,7 @@ static enum miniapp_status warm_up(struct row *row, const struct method *method)
 
 /* Makes some calls of a row. If they are short enough for it to matter, a call that is not timed
  * comes first, to replace what other rows left in the caches. */
-static enum miniapp_status take_turn(struct row *row, bool others_ran)
+static enum miniapp_status take_turn(struct row *row, const struct method *method, bool others_ran)
 {
     struct samples *samples = &row->samples;
     const size_t end = samples->count + row->turn;
@@ -496,7 +484,7 @@ static enum miniapp_status take_turn(struct row *row, bool others_ran)
     if (others_ran && row->turn > 1 && !row->advances)
         status = time_call(row, &row->last);
     while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
-        status = sample_call(row);
+        status = sample_call(row, method);
     return status;
 }
 
@@ -523,7 +511,7 @@ static enum miniapp_status take_turn_of(struct bench *bench, int place, int *bef
 {
     struct row *row = &bench->rows[place];
     const bool is_first = row->samples.count == 0;
-    const enum miniapp_status status = take_turn(row, place != *before);
+    const enum miniapp_status status = take_turn(row, method, place != *before);
     if (is_first && !status && row->samples.count > 0)
         announce(method, row, "first turn");
     *before = place;
@@ -542,7 +530,8 @@ static enum miniapp_status take_turns(struct bench *bench, const int *order, siz
         char what[128];
         snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
                  miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
-        progress_show((double)i / (double)count, what);
+        if (!row->advances) /* it shows its own */
+            progress_show((double)i / (double)count, what);
         for (size_t p = 0; p < 3 && !status && !stop_signal(); p++)
             if (places[p] != NO_ROW &&
                 bench->rows[places[p]].samples.count < bench->rows[places[p]].samples.wanted)

@@ -12,6 +12,7 @@
 #include "measure.h"
 
 #include <miniapp.h>
+#include <miniapp/program.h>
 #include <stdint.h>
 
 enum { NO_ROW = -1 };
@@ -38,11 +39,14 @@ struct row {
     struct miniapp_plan *plan;
     struct bound_field *fields;
     size_t field_count;
-    bool shares_outputs;  /* with rows on other numbers of threads */
-    bool each_call;       /* its calls transfer their data */
-    bool advances;        /* each call goes on from what the one before has left */
-    double last;          /* the time of the last untimed call */
-    double *step_seconds; /* of all timed calls */
+    bool shares_outputs; /* with rows on other numbers of threads */
+    bool each_call;      /* its calls transfer their data */
+    bool advances;       /* each call goes on from what the one before has left */
+    bool is_nonfinite;   /* an output is, as was found at the end */
+    size_t good_step;    /* of one that advances: the last that is known to be finite */
+    struct miniapp_budget budgets[MINIAPP_BUDGETS]; /* likewise */
+    double last;                                    /* the time of the last untimed call */
+    double *step_seconds;                           /* of all timed calls */
     struct samples samples;
     struct timing timing; /* of the samples, where there are any */
     size_t turn;          /* calls in a turn */
@@ -60,6 +64,8 @@ struct method {
     size_t burnin;
     size_t repetitions; /* 0: as many as take `seconds` */
     bool advances;      /* they are steps in time */
+    enum miniapp_status (*after_step)(void *context, struct row *row); /* of each of them */
+    void *context;
     double seconds;
     uint64_t seed;
     bool each_call; /* transfers data at each call */
@@ -89,6 +95,9 @@ enum miniapp_status bench_check_memory(const struct bench *bench, const struct m
 /* Brings the fields of all rows to their devices; stops early if a signal asks for it. */
 enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
                                const struct method *method);
+
+/* Reads the fields of all rows again. */
+enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input, bool own_grid);
 
 /* Makes the calls, as many as `method` says, or fewer where a signal asks for an end, and
  * summarises them. */

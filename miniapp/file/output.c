@@ -1,12 +1,10 @@
 /* Outputs. */
-#include "coordinates.h"
+#include "output.h"
 #include "guard.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
-#include "replace.h"
 #include "status.h"
-#include "table.h"
 
 #include <hdf5_hl.h>
 #include <miniapp/file.h>
@@ -14,22 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How an axis of some length is called, other than in the table; "" where it is not. */
-struct named_axis {
-    char name[AXIS_NAME];
-    size_t length;
-};
-
-struct miniapp_output {
-    struct place place;
-    struct replacement new;
-    hid_t file;
-    struct named_axis axes[MINIAPP_AXES];
-};
-
-static enum miniapp_status failed(const struct miniapp_output *output, const char *what)
+enum miniapp_status output_failed(const struct miniapp_output *output)
 {
-    return unwritable(&output->place, what);
+    return unwritable(&output->place, hdf5_reason());
 }
 
 /* The format in which metadata carries checksums. No other process knows the file, which is locked
@@ -55,7 +40,7 @@ static enum miniapp_status start(struct miniapp_output *output)
     const hid_t access = file_access();
     output->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    return output->file < 0 ? failed(output, hdf5_reason()) : MINIAPP_DONE;
+    return output->file < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
@@ -101,7 +86,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
     const size_t length = miniapp_axis_length(axis, &input->grid);
     if (is_coordinate(input->file, scale, length) &&
         !copy_coordinate(input->file, scale, output->file, name))
-        return failed(output, hdf5_reason());
+        return output_failed(output);
     output->axes[axis].length = length;
     snprintf(output->axes[axis].name, AXIS_NAME, "%s", name);
     return MINIAPP_DONE;
@@ -150,9 +135,8 @@ static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, u
 
 /* ---- fields ---- */
 
-/* One x-y plane a chunk, so that Fletcher-32 guards it; HDF5 wants chunks under 4 GiB. A single
- * number has no chunks. */
-static hid_t checked_chunks(const hsize_t *lengths, int rank)
+/* HDF5 wants chunks under 4 GiB. A single number has no chunks. */
+hid_t checked_chunks(const hsize_t *lengths, int rank)
 {
     hsize_t chunk[MINIAPP_MAX_RANK];
     for (int i = 0; i < rank; i++) {
@@ -181,6 +165,14 @@ static hid_t create_dataset(const struct miniapp_output *output, const char *seq
     return dataset;
 }
 
+bool write_names(hid_t dataset, const struct miniapp_field *field)
+{
+    return H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0 &&
+           H5LTset_attribute_string(dataset, ".", "long_name", field->long_name) >= 0 &&
+           (!field->standard_name ||
+            H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
+}
+
 enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
                                          const struct miniapp_field *field,
                                          const struct miniapp_grid *grid,
@@ -198,13 +190,10 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
                    H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
     for (int i = 0; i < rank && written; i++)
         written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
-    written = written && H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0 &&
-              H5LTset_attribute_string(dataset, ".", "long_name", field->long_name) >= 0 &&
-              (!field->standard_name ||
-               H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
-    const enum miniapp_status status = written ? MINIAPP_DONE : failed(output, hdf5_reason());
+    written = written && write_names(dataset, field);
+    const enum miniapp_status status = written ? MINIAPP_DONE : output_failed(output);
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
-        return failed(output, hdf5_reason());
+        return output_failed(output);
     H5Pclose(creation);
     H5Sclose(space);
     return status;
@@ -213,9 +202,8 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,
                                              const char *text)
 {
-    return H5LTset_attribute_string(output->file, "/", name, text) < 0
-               ? failed(output, hdf5_reason())
-               : MINIAPP_DONE;
+    return H5LTset_attribute_string(output->file, "/", name, text) < 0 ? output_failed(output)
+                                                                       : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
@@ -223,7 +211,7 @@ enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
     const herr_t error = H5Fclose(output->file);
     output->file = -1;
     const enum miniapp_status status =
-        error < 0 ? failed(output, hdf5_reason()) : replace_finish(&output->new);
+        error < 0 ? output_failed(output) : replace_finish(&output->new);
     miniapp_output_discard(output);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "finite.h"
 #include "resume.h"
 #include "status.h"
+#include "steps.h"
 #include "stop.h"
 
 #include <stdio.h>
@@ -106,25 +107,6 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     return status;
 }
 
-/* What is said at the end: where the first one is, and the names of the others. */
-static void add_nonfinite(struct run *run, const struct row *row, const struct bound_field *output,
-                          const struct nonfinite *found)
-{
-    const char *const name = miniapp_field_name(output->field);
-    const size_t used = strlen(run->nonfinite), room = sizeof(run->nonfinite) - used;
-    size_t index[MINIAPP_MAX_RANK];
-    char place[INDEX_TEXT];
-    if (used == 0)
-        snprintf(
-            run->nonfinite, room, "%s%s is %g in %s on %s in %s", name,
-            index_text(index, index_of(found->element, output->field, &found->grid, index), place),
-            found->value, miniapp_sequence_name(row->sequence), miniapp_device_label(row->device),
-            miniapp_precision_name(row->precision));
-    else if (!strstr(run->nonfinite, name))
-        snprintf(run->nonfinite + used, room, "%s%s",
-                 strstr(run->nonfinite, "; so are ") ? ", " : "; so are ", name);
-}
-
 /* Finite inputs have finite outputs; where an input may be NaN or Inf, so may they. */
 static enum miniapp_status check_finite(struct run *run, const struct row *row,
                                         const struct bound_field *output, bool *is_nonfinite)
@@ -133,8 +115,8 @@ static enum miniapp_status check_finite(struct run *run, const struct row *row,
     if (run->options.allow & MINIAPP_ALLOW_NONFINITE)
         return MINIAPP_DONE;
     const enum miniapp_status status = find_nonfinite(run->input, row, output, &found);
-    if (!status && found.is_there)
-        add_nonfinite(run, row, output, &found);
+    if (!status && found.is_there && !row->advances)
+        note_nonfinite(row, output, &found, 0, run->nonfinite);
     *is_nonfinite |= found.is_there;
     return status;
 }
@@ -217,6 +199,27 @@ static struct share *shares_of(const struct row *row)
     return shares;
 }
 
+/* Of a row that made all of its steps, or all up to one that went wrong. */
+static struct march *march_of(const struct run *run, struct row *row)
+{
+    struct march *const march = calloc(1, sizeof(*march));
+    if (!march) {
+        fail(MINIAPP_DEVICE, "out of memory for budgets");
+        return NULL;
+    }
+    march->first = run->first_step;
+    march->last = steps_done(run, row);
+    march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
+    if (miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets)) {
+        free(march);
+        return NULL;
+    }
+    for (size_t b = 0; b < MINIAPP_BUDGETS; b++)
+        if (row->budgets[b].is_kept)
+            march->budgets[march->budget_count++] = row->budgets[b];
+    return march;
+}
+
 struct result result_like(const struct row *row)
 {
     return (struct result){
@@ -241,11 +244,18 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     }
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
         status = use_outputs(run, row, &is_nonfinite);
+    struct march *const march =
+        !status && !stop_signal() && row->advances ? march_of(run, row) : NULL;
+    if (!status && !stop_signal() && row->advances && !march)
+        status = MINIAPP_DEVICE;
     struct result *result = status ? NULL : results_add(&run->results);
-    if (!result)
+    if (!result) {
+        free(march);
         return status ? status : MINIAPP_DEVICE;
+    }
     *result = result_like(row);
-    result->is_nonfinite = is_nonfinite;
+    result->march = march;
+    result->is_nonfinite = row->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);
@@ -277,5 +287,8 @@ enum miniapp_status collect(struct run *run, struct bench *bench)
                 !is_known_ceiling(run, row))
                 status = collect_row(run, bench, row);
         }
+    for (int i = 0; i < bench->count && !status; i++)
+        if (bench->rows[i].advances && bench->rows[i].is_nonfinite)
+            status = steps_find_nonfinite(run, bench, &bench->rows[i]);
     return status;
 }

@@ -1,8 +1,11 @@
 #include "finite.h"
 #include "status.h"
+#include "validate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t length_along(const struct miniapp_field *field, enum miniapp_axis axis,
                            const struct miniapp_grid *grid)
@@ -65,4 +68,23 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     }
     free(plane);
     return status;
+}
+
+void note_nonfinite(const struct row *row, const struct bound_field *output,
+                    const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT])
+{
+    const char *const name = miniapp_field_name(output->field);
+    const size_t used = strlen(text), room = NONFINITE_TEXT - used;
+    size_t index[MINIAPP_MAX_RANK];
+    char place[INDEX_TEXT], after[40] = "";
+    if (step > 0)
+        snprintf(after, sizeof(after), " after step %zu", step);
+    if (used == 0)
+        snprintf(
+            text, room, "%s%s is %g%s in %s on %s in %s", name,
+            index_text(index, index_of(found->element, output->field, &found->grid, index), place),
+            found->value, after, miniapp_sequence_name(row->sequence),
+            miniapp_device_label(row->device), miniapp_precision_name(row->precision));
+    else if (!strstr(text, name))
+        snprintf(text + used, room, "%s%s", strstr(text, "; so are ") ? ", " : "; so are ", name);
 }

@@ -12,8 +12,15 @@ struct nonfinite {
     struct miniapp_grid grid; /* which has this grid */
 };
 
+enum { NONFINITE_TEXT = 512 };
+
 /* Looks for one in what a row has left in its state, a plane at a time. */
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
                                    const struct bound_field *output, struct nonfinite *found);
+
+/* Adds to what is said at the end: where the first one is, and the names of the others. `step` is
+ * the step in time after which it was there, or 0. */
+void note_nonfinite(const struct row *row, const struct bound_field *output,
+                    const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT]);
 
 #endif

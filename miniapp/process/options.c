@@ -14,7 +14,7 @@
 
 /* clang-format off */
 enum {
-    KEY_VALIDATE = 256, KEY_STEPS, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_VALIDATE = 256, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
     KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
@@ -37,6 +37,11 @@ static const struct argp_option option_table[] = {
     {"steps", KEY_STEPS, "N", 0,
      "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
      "another sequence with time levels", 0},
+    {"every", KEY_EVERY, "M", 0,
+     "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
+     "writes them", 0},
+    {"restart", KEY_RESTART, 0, 0,
+     "go on from the newest snapshot of --every, if there is one", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
     {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
@@ -508,6 +513,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 's': return add_each(options, argument, add_size);
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
+    case KEY_EVERY: return parse_count("every", argument, 1, 1e9, &options->every);
+    case KEY_RESTART: options->restart = true; return 0;
     case KEY_SWEEP: return add_sweep(options);
     case KEY_SHAPE: return add_each(options, argument, parse_shape);
     case KEY_SECONDS: return set_seconds(options, argument);
@@ -605,6 +612,10 @@ static enum miniapp_status check_settings(const struct options *options)
 /* A row that goes on from where it is has its fields for itself. */
 static enum miniapp_status check_steps(const struct options *options)
 {
+    if (options->every && !(options->steps && options->output))
+        return fail(MINIAPP_USAGE, "--every takes --steps and --output, too");
+    if (options->restart && !options->every)
+        return fail(MINIAPP_USAGE, "--restart goes on from snapshots: give --every, too");
     if (!options->steps)
         return MINIAPP_DONE;
     if (options->kernel_count > 1 || options->thread_count > 1)

@@ -33,6 +33,8 @@ struct options {
     size_t precision_count;
     size_t repetitions; /* 0: as many calls as take `seconds` */
     size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
+    size_t every;       /* so many steps a snapshot is written; 0: never */
+    bool restart;       /* from the newest of them */
     double seconds;     /* for each row */
     size_t burnin;
     uint64_t seed; /* of the order in which rows take turns */

@@ -2,10 +2,12 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "files.h"
 #include "printable.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
+#include "steps.h"
 #include "stop.h"
 
 #include <errno.h>
@@ -201,12 +203,15 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape, struct 
 
 /* ---- measuring ---- */
 
-static struct method method_of(const struct options *options)
+static struct method method_of(struct run *run)
 {
+    const struct options *const options = &run->options;
     return (struct method){
         .burnin = options->burnin,
-        .repetitions = options->steps ? options->steps : options->repetitions,
+        .repetitions = options->steps ? options->steps - run->first_step : options->repetitions,
         .advances = options->steps > 0,
+        .after_step = steps_after,
+        .context = run,
         .seconds = options->seconds,
         .seed = options->seed,
         .each_call = options->transfer == TRANSFER_EACH_CALL,
@@ -217,10 +222,9 @@ static struct method method_of(const struct options *options)
 }
 
 /* The rows of some sizes, for which there is enough memory. */
-static enum miniapp_status plan(const struct run *run, size_t first, size_t end,
-                                struct bench *bench)
+static enum miniapp_status plan(struct run *run, size_t first, size_t end, struct bench *bench)
 {
-    const struct method method = method_of(&run->options);
+    const struct method method = method_of(run);
     enum miniapp_status status = MINIAPP_DONE;
     *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
@@ -241,13 +245,17 @@ static enum miniapp_status open_rows(struct run *run, struct bench *bench,
 
 static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
 {
-    const struct method method = method_of(&run->options);
+    const struct method method = method_of(run);
     struct bench bench;
     enum miniapp_status status = plan(run, first, end, &bench);
     if (!status)
         status = open_rows(run, &bench, &method);
+    if (!status && !stop_signal())
+        status = steps_begin(run, &bench);
     if (!status)
         status = bench_measure(&bench, &method);
+    if (!status)
+        status = steps_end(run, &bench);
     if (!status)
         status = collect(run, &bench);
     bench_close(&bench);
@@ -262,7 +270,7 @@ static size_t shapes_together(const struct options *options)
 }
 
 /* Checks whatever can be known before anything is measured. */
-static enum miniapp_status check_plans(const struct run *run)
+static enum miniapp_status check_plans(struct run *run)
 {
     const size_t step = shapes_together(&run->options);
     enum miniapp_status status = MINIAPP_DONE;
@@ -331,32 +339,6 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
-/* The other files of the input, with room for two more. The caller frees the list. */
-static const char **list_external(const struct run *run, size_t *count)
-{
-    *count = 0;
-    while (miniapp_input_external_file(run->input, *count))
-        (*count)++;
-    const char **const list = malloc((*count + 2) * sizeof(*list));
-    for (size_t i = 0; list && i < *count; i++)
-        list[i] = miniapp_input_external_file(run->input, i);
-    if (!list)
-        fail(MINIAPP_DEVICE, "out of memory for a list of files");
-    return list;
-}
-
-/* Nothing may be written there. The caller frees the list. */
-static const char **list_read_files(const struct run *run, size_t *count)
-{
-    const struct options *options = &run->options;
-    const char **const list = list_external(run, count);
-    if (list)
-        list[(*count)++] = options->input;
-    if (list && options->reference)
-        list[(*count)++] = options->reference;
-    return list;
-}
-
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
@@ -389,20 +371,6 @@ static void describe_run(struct run *run)
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
 }
 
-static enum miniapp_status finish_output(struct run *run)
-{
-    const struct provenance *provenance = &run->results.provenance;
-    enum miniapp_status status = MINIAPP_DONE;
-    struct miniapp_output *const output = run->output;
-    for (size_t i = 0; i < provenance->count && !status; i++)
-        status = miniapp_output_attribute(output, provenance->names[i], provenance->texts[i]);
-    run->output = NULL;
-    if (!status)
-        return miniapp_output_finish(output);
-    miniapp_output_discard(output);
-    return status;
-}
-
 /* The rows that a resumed run has may have been found wanting before. */
 static enum miniapp_status check_outputs(const struct run *run)
 {
@@ -421,6 +389,19 @@ static enum miniapp_status check_outputs(const struct run *run)
     return MINIAPP_DONE;
 }
 
+static enum miniapp_status check_budgets(const struct run *run)
+{
+    const struct result *where;
+    const struct miniapp_budget *const budget = results_unbalanced(&run->results, &where);
+    if (!budget || (isnan(budget->residual) && (run->options.allow & MINIAPP_ALLOW_NONFINITE)))
+        return MINIAPP_DONE;
+    return fail(MINIAPP_MISMATCH,
+                "the budget of %s is not kept: its residual is %.3g %s, where rounding makes %.3g "
+                "at most, by %s on %s in %s",
+                budget->name, budget->residual, budget->units, budget->bound, where->kernel,
+                where->device, miniapp_precision_name(where->precision));
+}
+
 static enum miniapp_status check_verdicts(const struct run *run)
 {
     const char *const reference = run->options.reference;
@@ -436,6 +417,29 @@ static enum miniapp_status check_verdicts(const struct run *run)
                : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
 }
 
+/* The output takes its place, but for one of steps in time that did not come to the last. */
+static enum miniapp_status put_end(struct run *run)
+{
+    struct miniapp_output *const output = run->output;
+    run->output = NULL;
+    if (run->options.steps == 0 || !run->nonfinite[0])
+        return finish_output(run, output);
+    miniapp_output_discard(output);
+    return MINIAPP_DONE;
+}
+
+static void warn_of_end(const struct run *run)
+{
+    const struct options *options = &run->options;
+    if (run->snapshot > 0)
+        warn("ended by %s: --restart goes on from the snapshot of step %zu",
+             run->results.interrupted, run->snapshot);
+    else
+        warn("ended by %s: %s", run->results.interrupted,
+             options->output || options->reference ? "nothing is written or compared"
+                                                   : "rows may lack calls, or be missing");
+}
+
 /* What comes of a run that is done, or that a signal ended. */
 static enum miniapp_status conclude(struct run *run)
 {
@@ -443,33 +447,46 @@ static enum miniapp_status conclude(struct run *run)
     const bool ended = run->results.interrupted != NULL;
     enum miniapp_status status = MINIAPP_DONE;
     if (options->output && !ended)
-        status = finish_output(run);
+        status = put_end(run);
     if (!status)
         status = report(&run->results, options->format);
     if (!status && ended)
-        warn("ended by %s: %s", run->results.interrupted,
-             options->output || options->reference ? "nothing is written or compared"
-                                                   : "rows may lack calls, or be missing");
+        warn_of_end(run);
     if (!status && !ended)
         status = check_outputs(run);
+    if (!status && !ended)
+        status = check_budgets(run);
     return status || ended ? status : check_verdicts(run);
 }
 
-/* The file that results go to. It may be none of those that are read. */
-static enum miniapp_status open_output(struct run *run)
+/* A process has one output at a time: the last is started again after the last snapshot. */
+static void give_place_to_snapshots(struct run *run)
+{
+    miniapp_output_discard(run->output);
+    run->output = NULL;
+}
+
+static enum miniapp_status open_resume(struct run *run)
 {
     const struct options *options = &run->options;
     size_t count;
     const char **const read_files = list_read_files(run, &count);
-    enum miniapp_status status = read_files ? MINIAPP_DONE : MINIAPP_DEVICE;
-    if (!status && options->output)
-        status = miniapp_output_open(options->output, read_files, count, &run->output);
-    if (!status && options->output && !options->shapes[0].nx)
-        status = miniapp_output_take_coordinates(run->output, run->input);
-    if (!status && options->resume)
-        status = check_not_read("resume", options->resume, read_files, count);
+    enum miniapp_status status =
+        read_files ? check_not_read("resume", options->resume, read_files, count) : MINIAPP_DEVICE;
     free(read_files);
-    return status || !options->resume ? status : resume_open(options->resume, &run->resume);
+    return status ? status : resume_open(options->resume, &run->resume);
+}
+
+/* The files that results go to. They may be none of those that are read. */
+static enum miniapp_status open_outputs(struct run *run)
+{
+    const struct options *options = &run->options;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (options->output)
+        status = start_end(run);
+    if (!status && options->every)
+        give_place_to_snapshots(run);
+    return status || !options->resume ? status : open_resume(run);
 }
 
 enum miniapp_status run_all(struct run *run)
@@ -483,7 +500,9 @@ enum miniapp_status run_all(struct run *run)
     if (!status && options->reference)
         status = check_reference(run);
     if (!status)
-        status = open_output(run);
+        status = open_outputs(run);
+    if (!status)
+        status = steps_find_start(run);
     if (status)
         return status;
     describe_run(run);

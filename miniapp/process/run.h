@@ -2,6 +2,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "finite.h"
 #include "options.h"
 #include "results.h"
 #include "resume.h"
@@ -17,7 +18,11 @@ struct run {
     struct resume resume;          /* where options.resume is given */
     bool is_land;                  /* all of the grid that is validated */
     struct results results;
-    char nonfinite[512]; /* the outputs that are not finite, from the first one's index on; or "" */
+    size_t first_step;              /* from which steps in time go on; 0: from the input */
+    size_t snapshot;                /* the step of the last snapshot, or 0 */
+    double steps_begun;             /* when */
+    char nonfinite[NONFINITE_TEXT]; /* the outputs that are not finite, from the first one's index
+                                       on; or "" */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended

@@ -3,6 +3,7 @@
 #include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 static void finish(struct sha256_ctx *context, char text[SHA256_TEXT])
 {
@@ -35,6 +36,14 @@ void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT]
     finish(&context, text);
     if (!are_read)
         text[0] = '\0';
+}
+
+void digest_text(const char *words, char text[SHA256_TEXT])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, strlen(words), (const uint8_t *)words);
+    finish(&context, text);
 }
 
 void digest_values(const double *values, size_t count, char text[SHA256_TEXT])

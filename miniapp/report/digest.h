@@ -12,4 +12,7 @@ void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT]
 /* Of values, as they lie in memory. */
 void digest_values(const double *values, size_t count, char text[SHA256_TEXT]);
 
+/* Of a text. */
+void digest_text(const char *words, char text[SHA256_TEXT]);
+
 #endif

@@ -84,6 +84,40 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
     return MINIAPP_DONE;
 }
 
+static struct miniapp_budget load_budget(const json_t *entry)
+{
+    return (struct miniapp_budget){
+        .name = text_of(entry, "budget"),
+        .units = text_of(entry, "units"),
+        .is_kept = true,
+        .is_of_all_steps = json_is_true(json_object_get(entry, "is_of_all_steps")),
+        .steps = count_of(entry, "steps"),
+        .change = number_of(entry, "change", NAN),
+        .gain = number_of(entry, "gain", NAN),
+        .residual = number_of(entry, "residual", NAN),
+        .bound = number_of(entry, "bound", NAN),
+        .size = number_of(entry, "size", NAN),
+    };
+}
+
+static enum miniapp_status load_march(const json_t *steps, struct result *result)
+{
+    const json_t *entry;
+    size_t i;
+    if (!json_is_object(steps))
+        return MINIAPP_DONE;
+    struct march *const march = result->march = calloc(1, sizeof(*march));
+    if (!march)
+        return fail(MINIAPP_DEVICE, "out of memory for results");
+    march->first = count_of(steps, "first");
+    march->last = count_of(steps, "last");
+    march->time_step = number_of(steps, "time_step_s", NAN);
+    json_array_foreach (json_object_get(steps, "budgets"), i, entry)
+        if (march->budget_count < MINIAPP_BUDGETS)
+            march->budgets[march->budget_count++] = load_budget(entry);
+    return MINIAPP_DONE;
+}
+
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
@@ -109,7 +143,8 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .bandwidth = number_of(row, "ceiling_bytes_per_s", 0),
         .flop_rate = number_of(row, "ceiling_flops_per_s", 0),
     };
-    return load_shares(json_object_get(row, "shares"), result);
+    const enum miniapp_status status = load_shares(json_object_get(row, "shares"), result);
+    return status ? status : load_march(json_object_get(row, "steps"), result);
 }
 
 static enum miniapp_status load_check(const json_t *entry, struct results *results)

@@ -189,6 +189,27 @@ static void print_shares(const struct results *results)
     }
 }
 
+/* How fast the ocean goes, and what it has kept. */
+static void print_march(const struct result *r)
+{
+    print("\n%s on %s in %s: ", r->kernel, r->device, miniapp_precision_name(r->precision));
+    if (r->march->first > 0)
+        print("from step %zu on, ", r->march->first);
+    print("%zu steps of %g s took %.3g s: %.3g years a day\n", r->timing.calls, r->march->time_step,
+          r->timing.mean * (double)r->timing.calls, result_years_per_day(r));
+    print("%-8s %-15s %-7s %15s %15s %11s %11s  %s\n", "budget", "mean over", "unit", "change",
+          "gain", "residual", "bound", "verdict");
+    for (size_t b = 0; b < r->march->budget_count; b++) {
+        const struct miniapp_budget *const budget = &r->march->budgets[b];
+        char over[32] = "the last step";
+        if (budget->is_of_all_steps)
+            snprintf(over, sizeof(over), "%zu steps", budget->steps);
+        print("%-8s %-15s %-7s %15.7g %15.7g %11.2e %11.2e  %s\n", budget->name, over,
+              budget->units, budget->change, budget->gain, budget->residual, budget->bound,
+              is_balanced(budget) ? "kept" : "BROKEN");
+    }
+}
+
 static void print_transfers(const struct results *results)
 {
     char read[16], first[16];
@@ -305,6 +326,9 @@ static void report_table(const struct results *results)
         has_ceilings = has_ceilings || result_bound(&results->results[i]);
     if (has_ceilings)
         print_roofline(results);
+    for (size_t i = 0; i < results->result_count; i++)
+        if (results->results[i].march)
+            print_march(&results->results[i]);
     print_transfers(results);
     print_shared(results);
     print_wins(results);

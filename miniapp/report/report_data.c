@@ -46,6 +46,39 @@ static json_t *shares_object(const struct result *r)
     return steps;
 }
 
+static json_t *budgets_array(const struct march *march)
+{
+    json_t *budgets = json_array();
+    for (size_t b = 0; b < march->budget_count; b++) {
+        const struct miniapp_budget *const budget = &march->budgets[b];
+        json_t *object = json_object();
+        json_object_set_new(object, "budget", json_string(budget->name));
+        json_object_set_new(object, "units", json_string(budget->units));
+        json_object_set_new(object, "steps", json_integer((json_int_t)budget->steps));
+        json_object_set_new(object, "is_of_all_steps", json_boolean(budget->is_of_all_steps));
+        json_object_set_new(object, "change", number(budget->change));
+        json_object_set_new(object, "gain", number(budget->gain));
+        json_object_set_new(object, "residual", number(budget->residual));
+        json_object_set_new(object, "bound", number(budget->bound));
+        json_object_set_new(object, "size", number(budget->size));
+        json_object_set_new(object, "kept", json_boolean(is_balanced(budget)));
+        json_array_append_new(budgets, object);
+    }
+    return budgets;
+}
+
+/* Of steps in time. */
+static json_t *march_object(const struct result *r)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "first", json_integer((json_int_t)r->march->first));
+    json_object_set_new(object, "last", json_integer((json_int_t)r->march->last));
+    json_object_set_new(object, "time_step_s", number(r->march->time_step));
+    json_object_set_new(object, "years_per_day", number(result_years_per_day(r)));
+    json_object_set_new(object, "budgets", budgets_array(r->march));
+    return object;
+}
+
 static json_t *result_object(const struct result *r, const struct results *results)
 {
     json_t *object = json_object();
@@ -58,6 +91,8 @@ static json_t *result_object(const struct result *r, const struct results *resul
     }
     if (r->shares)
         json_object_set_new(object, "shares", shares_object(r));
+    if (r->march)
+        json_object_set_new(object, "steps", march_object(r));
     return object;
 }
 
@@ -208,6 +243,23 @@ void report_json(const struct results *results)
 
 /* ---- CSV: the rows, after everything else in comments ---- */
 
+static void csv_march(const struct result *r)
+{
+    const struct march *const march = r->march;
+    if (!march)
+        return;
+    print("# steps: %s %s %s first=%zu last=%zu time_step_s=%.9g years_per_day=%.9g\n", r->kernel,
+          r->device, miniapp_precision_name(r->precision), march->first, march->last,
+          march->time_step, result_years_per_day(r));
+    for (size_t b = 0; b < march->budget_count; b++)
+        print("# budget: %s %s %s %s units=%s steps=%zu change=%.17g gain=%.17g residual=%.9g "
+              "bound=%.9g %s\n",
+              r->kernel, r->device, miniapp_precision_name(r->precision), march->budgets[b].name,
+              march->budgets[b].units, march->budgets[b].steps, march->budgets[b].change,
+              march->budgets[b].gain, march->budgets[b].residual, march->budgets[b].bound,
+              is_balanced(&march->budgets[b]) ? "kept" : "BROKEN");
+}
+
 static void csv_comments(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
@@ -229,6 +281,8 @@ static void csv_comments(const struct results *results)
               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
               r->from_device.seconds, r->timing.first);
     }
+    for (size_t i = 0; i < results->result_count; i++)
+        csv_march(&results->results[i]);
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;

@@ -71,8 +71,10 @@ bool results_have(const struct results *results, const struct result *wanted)
 
 void results_release(struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++)
+    for (size_t i = 0; i < results->result_count; i++) {
         free(results->results[i].shares);
+        free(results->results[i].march);
+    }
     free(results->results);
     free(results->checks);
     free(results->checksums);
@@ -125,6 +127,31 @@ const struct result *results_nonfinite(const struct results *results)
         const struct result *const r = &results->results[i];
         if (r->is_nonfinite || (r->loaded_marks && strstr(r->loaded_marks, "nonfinite")))
             return r;
+    }
+    return NULL;
+}
+
+double result_years_per_day(const struct result *result)
+{
+    const double days_of_year = 365.25;
+    return result->march->time_step / (result->timing.mean * days_of_year);
+}
+
+bool is_balanced(const struct miniapp_budget *budget)
+{
+    return fabs(budget->residual) <= budget->bound;
+}
+
+const struct miniapp_budget *results_unbalanced(const struct results *results,
+                                                const struct result **where)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct march *const march = results->results[i].march;
+        for (size_t b = 0; march && b < march->budget_count; b++)
+            if (!is_balanced(&march->budgets[b])) {
+                *where = &results->results[i];
+                return &march->budgets[b];
+            }
     }
     return NULL;
 }

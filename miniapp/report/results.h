@@ -9,6 +9,7 @@
 #include "validate.h"
 
 #include <jansson.h>
+#include <miniapp/program.h>
 #include <stdint.h>
 
 /* Up to here doubles hold all whole numbers. */
@@ -26,6 +27,14 @@ struct share {
     double share;
 };
 
+/* Steps in time. */
+struct march {
+    size_t first, last; /* the step from which it went on, and the last one */
+    double time_step;   /* of the ocean, in seconds */
+    struct miniapp_budget budgets[MINIAPP_BUDGETS];
+    size_t budget_count;
+};
+
 /* One kernel or sequence on one device in one precision and size. */
 struct result {
     const char *kernel; /* or a sequence */
@@ -41,6 +50,7 @@ struct result {
     double state_bytes;   /* by all that share its state */
     struct share *shares; /* of the time, by step; of a sequence of several */
     size_t share_count;
+    struct march *march; /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
     bool is_nonfinite;        /* an output holds NaN or Inf, though its inputs are finite */
     const char *loaded_marks; /* of a row that was loaded: by the clock of its own run; or NULL */
@@ -93,6 +103,16 @@ struct checksum *results_add_checksum(struct results *results);
  * way of transfer. */
 bool same_work(const struct result *a, const struct result *b);
 bool same_row(const struct result *a, const struct result *b);
+
+/* How many years of the ocean pass in a day. */
+double result_years_per_day(const struct result *result);
+
+/* Whether a budget's residual is no more than rounding. */
+bool is_balanced(const struct miniapp_budget *budget);
+
+/* The first budget that is not, and its result; NULL where all are. */
+const struct miniapp_budget *results_unbalanced(const struct results *results,
+                                                const struct result **where);
 
 /* Whether there is one like it. */
 bool results_have(const struct results *results, const struct result *wanted);

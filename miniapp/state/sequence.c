@@ -374,6 +374,16 @@ bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,
     return false;
 }
 
+bool miniapp_sequence_carries(const struct miniapp_sequence *sequence,
+                              const struct miniapp_field *field)
+{
+    const enum field_id id = field_id(field);
+    bool is_left = miniapp_sequence_writes(sequence, field);
+    for (size_t i = 0; i < sequence->level_count; i++)
+        is_left |= sequence->levels[i].before == id || sequence->levels[i].after == id;
+    return is_left && miniapp_sequence_reads(sequence, field);
+}
+
 bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
                            const struct miniapp_setting *setting)
 {

@@ -6,11 +6,10 @@
 #ifndef EXPANSION_H
 #define EXPANSION_H
 
+#include "constants.h"
 #include "maths.h"
 #include "teos10.h"
 
-#define RHO_0 1024
-#define GRAVITY 9.81
 #define THETA_0 9.85
 #define BETA_T 1.67e-4
 #define BETA_T_STAR 1e-5

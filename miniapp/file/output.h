@@ -1,0 +1,33 @@
+/* An output that is open, for the files that write it. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include "coordinates.h"
+#include "replace.h"
+#include "table.h"
+
+#include <hdf5.h>
+
+/* How an axis of some length is called, other than in the table; "" where it is not. */
+struct named_axis {
+    char name[AXIS_NAME];
+    size_t length;
+};
+
+struct miniapp_output {
+    struct place place;
+    struct replacement new;
+    hid_t file;
+    struct named_axis axes[MINIAPP_AXES];
+};
+
+/* Fails with what HDF5 gave as the reason. */
+enum miniapp_status output_failed(const struct miniapp_output *output);
+
+/* How a dataset is created: one x-y plane a chunk, so that Fletcher-32 guards it. */
+hid_t checked_chunks(const hsize_t *lengths, int rank);
+
+/* Writes a field's units and names. */
+bool write_names(hid_t dataset, const struct miniapp_field *field);
+
+#endif

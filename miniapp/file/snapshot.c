@@ -1,0 +1,462 @@
+/*
+ * Snapshots: what the next step in time needs, in the layout of Veros's own snapshots. Fields lie
+ * on (Time, z, y, x), without ghosts, from the bottom up, and land is missing.
+ */
+#include "guard.h"
+#include "hdf5_error.h"
+#include "hdf5_file.h"
+#include "input.h"
+#include "output.h"
+#include "state.h"
+#include "status.h"
+
+#include <hdf5_hl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SNAPSHOT_RANK = 4 };
+static const double missing = -1e18;   /* Veros's */
+static const double day = 86400;       /* seconds */
+static const char step_name[] = "itt"; /* Veros's number of a step */
+static const char run_name[] = "run";  /* of which run it is */
+
+/* ---- axes ---- */
+
+struct scale {
+    const char *name, *units, *long_name, *of_axis; /* CF's attribute `axis` */
+};
+static const struct scale scales[] = {
+    {"zt", "m", "height of the T point, negative below the surface", "Z"},
+    {"zw", "m", "height of the W point, the upper face of the T cell", "Z"},
+};
+static const struct scale distances[] = {
+    {"xt", "m", "distance along x from the western edge", "X"},
+    {"yt", "m", "distance along y from the southern edge", "Y"},
+};
+
+static bool write_scale(hid_t file, const struct scale *scale, const double *values, hsize_t length)
+{
+    return H5LTmake_dataset_double(file, scale->name, 1, &length, values) >= 0 &&
+           H5LTset_attribute_string(file, scale->name, "units", scale->units) >= 0 &&
+           H5LTset_attribute_string(file, scale->name, "long_name", scale->long_name) >= 0 &&
+           H5LTset_attribute_string(file, scale->name, "axis", scale->of_axis) >= 0;
+}
+
+static bool make_scale(hid_t file, const char *name)
+{
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    const bool is_made =
+        dataset >= 0 && (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, name) >= 0);
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    return is_made;
+}
+
+/* The input's own coordinates of an axis, with its ghosts if it has some. */
+static bool write_theirs(hid_t file, const struct miniapp_input *input, enum miniapp_axis axis,
+                         const struct scale *ours, double *values, size_t length)
+{
+    char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
+    const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
+    bool is_written = theirs >= 0 && H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
+                                             H5P_DEFAULT, values) >= 0;
+    if (is_written) {
+        const struct scale scale = {ours->name, read_text_attribute(theirs, "units", units),
+                                    read_text_attribute(theirs, "long_name", long_name),
+                                    ours->of_axis};
+        is_written =
+            write_scale(file, &scale, values + (input->has_ghosts ? MINIAPP_HALO : 0), length);
+    }
+    if (theirs >= 0)
+        H5Dclose(theirs);
+    return is_written;
+}
+
+/* Distances where the input has no coordinates, or where the state has another grid. */
+static bool write_horizontal(const struct miniapp_output *output, const struct miniapp_input *input,
+                             enum miniapp_axis axis, const double *spacing, size_t length)
+{
+    const struct scale *const scale = &distances[axis == MINIAPP_Y];
+    const size_t ghosts = input && input->has_ghosts ? 2 * MINIAPP_HALO : 0;
+    double *const values = malloc((length + ghosts) * sizeof(*values));
+    bool is_written = values;
+    if (values && input && input->scale[axis] &&
+        is_coordinate(input->file, input->scale[axis], length + ghosts))
+        is_written = write_theirs(output->file, input, axis, scale, values, length);
+    else if (values) {
+        double edge = 0;
+        for (size_t i = 0; i < length; edge += spacing[i++])
+            values[i] = edge + spacing[i] / 2;
+        is_written = write_scale(output->file, scale, values, length);
+    }
+    free(values);
+    return is_written;
+}
+
+static bool write_time(hid_t file, double seconds)
+{
+    const struct scale time = {"Time", "days", "time since the start", "T"};
+    const double days = seconds / day;
+    const hsize_t one = 1, most = H5S_UNLIMITED;
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(1, &one, &most);
+    H5Pset_chunk(creation, 1, &one);
+    const hid_t dataset =
+        H5Dcreate2(file, time.name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    const bool is_written =
+        dataset >= 0 &&
+        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &days) >= 0 &&
+        H5LTset_attribute_string(file, time.name, "units", time.units) >= 0 &&
+        H5LTset_attribute_string(file, time.name, "long_name", time.long_name) >= 0 &&
+        H5LTset_attribute_string(file, time.name, "axis", time.of_axis) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    H5Sclose(space);
+    H5Pclose(creation);
+    return is_written && make_scale(file, time.name);
+}
+
+static enum miniapp_status write_axes(const struct miniapp_output *output,
+                                      const struct miniapp_input *input,
+                                      struct miniapp_state *state, double seconds)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const size_t longest = state->grid.nx + state->grid.ny + state->grid.nz;
+    double *const values = malloc(longest * sizeof(*values));
+    enum miniapp_status status =
+        values ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
+    bool is_written = !status && write_time(output->file, seconds);
+    for (size_t i = 0; i < 2 && !status && is_written; i++) {
+        status = miniapp_state_get(state, scales[i].name, values);
+        is_written = !status && write_scale(output->file, &scales[i], values, inner.nz) &&
+                     make_scale(output->file, scales[i].name);
+    }
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y && !status && is_written; axis++) {
+        const char *const name = axis == MINIAPP_X ? "dxt" : "dyt";
+        status = miniapp_state_get_interior(state, name, values);
+        is_written =
+            !status &&
+            write_horizontal(output, input, axis, values, miniapp_axis_length(axis, &inner)) &&
+            make_scale(output->file, distances[axis == MINIAPP_Y].name);
+    }
+    free(values);
+    return status || is_written ? status : output_failed(output);
+}
+
+/* ---- fields ---- */
+
+static const struct miniapp_field *mask_of(const struct miniapp_field *field)
+{
+    const struct miniapp_field *const mask = &fields[field->wet];
+    return field->wet != NO_FIELD && mask->type == MINIAPP_MASK ? mask : NULL;
+}
+
+/* Whether the next step needs it of the last one, on (z, y, x). */
+static bool is_carried(const struct miniapp_sequence *sequence, const struct miniapp_field *field)
+{
+    return miniapp_sequence_carries(sequence, field) && miniapp_field_rank(field) == 3;
+}
+
+/* The interior of level z of a field. */
+static enum miniapp_status get_level(struct miniapp_state *state, const struct miniapp_field *field,
+                                     size_t z, double *plane, double *values)
+{
+    const size_t nx = state->grid.nx, cells = nx * state->grid.ny;
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const enum miniapp_status status =
+        miniapp_state_get_part(state, field->name, z * cells, cells, plane);
+    for (size_t y = 0; y < inner.ny && !status; y++)
+        memcpy(values + y * inner.nx, plane + (y + MINIAPP_HALO) * nx + MINIAPP_HALO,
+               inner.nx * sizeof(*values));
+    return status;
+}
+
+/* The part of a dataset that is level z. */
+static hid_t select_level(hid_t dataset, size_t z, const struct miniapp_grid *inner)
+{
+    const hsize_t start[SNAPSHOT_RANK] = {0, z, 0, 0};
+    const hsize_t count[SNAPSHOT_RANK] = {1, 1, inner->ny, inner->nx};
+    const hid_t space = H5Dget_space(dataset);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    return space;
+}
+
+/* A level: with ghosts; and the interior of a field, and of its mask, 1 where it has none. */
+struct levels_of {
+    double *plane, *values, *mask;
+};
+
+static enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_of *level)
+{
+    const size_t cells = grid->nx * grid->ny;
+    level->plane = malloc(3 * cells * sizeof(double));
+    level->values = level->plane + cells;
+    level->mask = level->values + cells;
+    return level->plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
+}
+
+static enum miniapp_status get_mask(struct miniapp_state *state, const struct miniapp_field *field,
+                                    size_t z, const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const struct miniapp_field *const mask = mask_of(field);
+    if (mask)
+        return get_level(state, mask, z, level->plane, level->mask);
+    for (size_t i = 0; i < inner.nx * inner.ny; i++)
+        level->mask[i] = 1;
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status write_levels(const struct miniapp_output *output,
+                                        struct miniapp_state *state,
+                                        const struct miniapp_field *field, hid_t dataset,
+                                        const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const hsize_t cells = inner.nx * inner.ny;
+    const hid_t memory = H5Screate_simple(1, &cells, NULL);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t z = 0; z < inner.nz && !status; z++) {
+        status = get_mask(state, field, z, level);
+        if (!status)
+            status = get_level(state, field, z, level->plane, level->values);
+        for (size_t i = 0; i < cells; i++)
+            level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
+        const hid_t space = select_level(dataset, z, &inner);
+        if (!status &&
+            H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
+            status = output_failed(output);
+        H5Sclose(space);
+    }
+    H5Sclose(memory);
+    return status;
+}
+
+static bool write_missing(hid_t dataset, hid_t type)
+{
+    static const char *const names[] = {"_FillValue", "missing_value"};
+    const hsize_t one = 1;
+    const hid_t space = H5Screate_simple(1, &one, NULL);
+    bool is_written = true;
+    for (size_t i = 0; i < 2 && is_written; i++) {
+        const hid_t attribute =
+            H5Acreate2(dataset, names[i], type, space, H5P_DEFAULT, H5P_DEFAULT);
+        is_written = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &missing) >= 0;
+        if (attribute >= 0)
+            H5Aclose(attribute);
+    }
+    H5Sclose(space);
+    return is_written;
+}
+
+static bool attach_scales(hid_t file, hid_t dataset, const char *const names[SNAPSHOT_RANK])
+{
+    bool is_attached = true;
+    for (unsigned i = 0; i < SNAPSHOT_RANK && is_attached; i++) {
+        const hid_t scale = H5Dopen2(file, names[i], H5P_DEFAULT);
+        is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, i) >= 0;
+        if (scale >= 0)
+            H5Dclose(scale);
+    }
+    return is_attached;
+}
+
+static enum miniapp_status write_carried(const struct miniapp_output *output,
+                                         struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const char *const axes[] = {"Time", field->wet == FIELD_maskW ? "zw" : "zt", "yt", "xt"};
+    const hsize_t lengths[] = {1, inner.nz, inner.ny, inner.nx};
+    const hsize_t most[] = {H5S_UNLIMITED, inner.nz, inner.ny, inner.nx};
+    const hid_t type = state->precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    const hid_t space = H5Screate_simple(SNAPSHOT_RANK, lengths, most);
+    const hid_t creation = checked_chunks(lengths, SNAPSHOT_RANK);
+    const hid_t dataset =
+        H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    const bool is_described = dataset >= 0 && write_names(dataset, field) &&
+                              (!mask_of(field) || write_missing(dataset, type)) &&
+                              attach_scales(output->file, dataset, axes);
+    enum miniapp_status status =
+        is_described ? write_levels(output, state, field, dataset, level) : output_failed(output);
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
+        status = output_failed(output);
+    H5Pclose(creation);
+    H5Sclose(space);
+    return status;
+}
+
+/* Veros's attribute of all settings, as JSON. */
+static bool write_settings(hid_t file, const struct miniapp_settings *values)
+{
+    char text[SETTINGS * 64] = "{";
+    size_t used = 1;
+    for (size_t id = 0; id < SETTINGS; id++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\": %.17g",
+                                 id ? ", " : "", settings[id].name, values->value[id]);
+    snprintf(text + used, sizeof(text) - used, "}");
+    return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
+}
+
+enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
+                                            const struct miniapp_input *input,
+                                            struct miniapp_state *state,
+                                            const struct miniapp_sequence *sequence,
+                                            const char *run, size_t step)
+{
+    const double number = (double)step;
+    struct levels_of level;
+    enum miniapp_status status = make_levels(&state->grid, &level);
+    if (!status)
+        status =
+            write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
+    for (size_t id = 1; id < FIELDS && !status; id++)
+        if (is_carried(sequence, &fields[id]))
+            status = write_carried(output, state, &fields[id], &level);
+    free(level.plane);
+    if (status)
+        return status;
+    const bool is_written =
+        write_settings(output->file, &state->settings) &&
+        H5LTset_attribute_double(output->file, "/", step_name, &number, 1) >= 0 &&
+        H5LTset_attribute_string(output->file, "/", run_name, run) >= 0;
+    return is_written ? MINIAPP_DONE : output_failed(output);
+}
+
+/* ---- going on from one ---- */
+
+/* Puts the interior of a level into a plane with ghosts, which are land or copies. */
+static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
+{
+    const struct miniapp_grid *const grid = &state->grid;
+    const struct miniapp_grid inner = miniapp_grid_interior(grid);
+    memset(level->plane, 0, grid->nx * grid->ny * sizeof(double));
+    for (size_t y = 0; y < inner.ny; y++) {
+        double *const row = level->plane + (y + MINIAPP_HALO) * grid->nx;
+        memcpy(row + MINIAPP_HALO, level->values + y * inner.nx, inner.nx * sizeof(double));
+        for (size_t x = 0; x < grid->nx && state->cyclic_x; x++)
+            if (is_outer(x, grid->nx))
+                row[x] = row[opposite_column(x, grid->nx)];
+    }
+}
+
+/* Stores a level of water; all else is land. */
+static enum miniapp_status set_level(struct miniapp_state *state, const struct miniapp_field *field,
+                                     size_t z, const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const size_t plane = state->grid.nx * state->grid.ny;
+    for (size_t i = 0; i < inner.nx * inner.ny; i++)
+        level->values[i] = level->mask[i] != 0 ? level->values[i] : 0;
+    add_ghosts(state, level);
+    return miniapp_state_set_part(state, field->name, z * plane, plane, level->plane);
+}
+
+static enum miniapp_status read_levels(const char *path, hid_t dataset, struct miniapp_state *state,
+                                       const struct miniapp_field *field,
+                                       const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const hsize_t cells = inner.nx * inner.ny;
+    const hid_t memory = H5Screate_simple(1, &cells, NULL);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t z = 0; z < inner.nz && !status; z++) {
+        const hid_t space = select_level(dataset, z, &inner);
+        status = get_mask(state, field, z, level);
+        if (!status &&
+            H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
+            status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' cannot be read (%s)", path,
+                          field->name, hdf5_reason());
+        H5Sclose(space);
+        if (!status)
+            status = set_level(state, field, z, level);
+    }
+    H5Sclose(memory);
+    return status;
+}
+
+static bool fits(hid_t dataset, const struct miniapp_grid *inner)
+{
+    hsize_t lengths[SNAPSHOT_RANK] = {0};
+    const hid_t space = H5Dget_space(dataset);
+    const bool has_rank = H5Sget_simple_extent_ndims(space) == SNAPSHOT_RANK &&
+                          H5Sget_simple_extent_dims(space, lengths, NULL) == SNAPSHOT_RANK;
+    H5Sclose(space);
+    return has_rank && lengths[0] == 1 && lengths[1] == inner->nz && lengths[2] == inner->ny &&
+           lengths[3] == inner->nx;
+}
+
+static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
+                                        const struct miniapp_field *field, struct outside *outside,
+                                        const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    hid_t dataset;
+    enum miniapp_status status = open_dataset(file, path, field->name, outside, &dataset);
+    if (status)
+        return status;
+    status = fits(dataset, &inner)
+                 ? read_levels(path, dataset, state, field, level)
+                 : fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' has another shape", path,
+                        field->name);
+    H5Dclose(dataset);
+    return status;
+}
+
+static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
+                                    const struct miniapp_sequence *sequence, const char *run,
+                                    struct outside *outside)
+{
+    char text[TEXT_ATTRIBUTE];
+    struct levels_of level;
+    if (strcmp(read_text_attribute(file, run_name, text), run) != 0)
+        return fail(MINIAPP_INPUT,
+                    "%s: cannot go on from it: it is of a run with another input, sequence, "
+                    "precision or setting",
+                    path);
+    enum miniapp_status status = make_levels(&state->grid, &level);
+    for (size_t id = 1; id < FIELDS && !status; id++)
+        if (is_carried(sequence, &fields[id]))
+            status = read_carried(file, path, state, &fields[id], outside, &level);
+    free(level.plane);
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
+                                            const struct miniapp_sequence *sequence)
+{
+    struct levels_of level;
+    enum miniapp_status status = make_levels(&state->grid, &level);
+    for (size_t id = 1; id < FIELDS && !status; id++)
+        for (size_t z = 0; z < state->grid.nz && is_carried(sequence, &fields[id]) && !status;
+             z++) {
+            status = get_mask(state, &fields[id], z, &level);
+            if (!status)
+                status = get_level(state, &fields[id], z, level.plane, level.values);
+            if (!status)
+                status = set_level(state, &fields[id], z, &level);
+        }
+    free(level.plane);
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
+                                          const struct miniapp_sequence *sequence, const char *run)
+{
+    hid_t file;
+    struct outside outside;
+    guard_start(path);
+    enum miniapp_status status = open_file(path, &file);
+    if (!status) {
+        status = outside_open(path, false, &outside)
+                     ? read_all(file, path, state, sequence, run, &outside)
+                     : fail(MINIAPP_DEVICE, "out of memory for a snapshot");
+        outside_close(&outside);
+        H5Fclose(file);
+    }
+    guard_end();
+    return status;
+}

@@ -1,0 +1,60 @@
+#include "files.h"
+#include "status.h"
+
+#include <stdlib.h>
+
+const char **list_external(const struct run *run, size_t *count)
+{
+    *count = 0;
+    while (miniapp_input_external_file(run->input, *count))
+        (*count)++;
+    const char **const list = malloc((*count + 2) * sizeof(*list));
+    for (size_t i = 0; list && i < *count; i++)
+        list[i] = miniapp_input_external_file(run->input, i);
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
+    return list;
+}
+
+const char **list_read_files(const struct run *run, size_t *count)
+{
+    const struct options *options = &run->options;
+    const char **const list = list_external(run, count);
+    if (list)
+        list[(*count)++] = options->input;
+    if (list && options->reference)
+        list[(*count)++] = options->reference;
+    return list;
+}
+
+enum miniapp_status start_output(const struct run *run, const char *path,
+                                 struct miniapp_output **output)
+{
+    size_t count;
+    const char **const read_files = list_read_files(run, &count);
+    const enum miniapp_status status =
+        read_files ? miniapp_output_open(path, read_files, count, output) : MINIAPP_DEVICE;
+    free(read_files);
+    return status;
+}
+
+enum miniapp_status start_end(struct run *run)
+{
+    const struct options *options = &run->options;
+    const enum miniapp_status status = start_output(run, options->output, &run->output);
+    return status || options->shapes[0].nx
+               ? status
+               : miniapp_output_take_coordinates(run->output, run->input);
+}
+
+enum miniapp_status finish_output(const struct run *run, struct miniapp_output *output)
+{
+    const struct provenance *provenance = &run->results.provenance;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < provenance->count && !status; i++)
+        status = miniapp_output_attribute(output, provenance->names[i], provenance->texts[i]);
+    if (!status)
+        return miniapp_output_finish(output);
+    miniapp_output_discard(output);
+    return status;
+}

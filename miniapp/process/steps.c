@@ -1,0 +1,241 @@
+#include "steps.h"
+#include "clock.h"
+#include "files.h"
+#include "finite.h"
+#include "progress.h"
+#include "status.h"
+#include "stop.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t steps_done(const struct run *run, const struct row *row)
+{
+    return run->first_step + row->samples.count;
+}
+
+/* ---- names of snapshots ---- */
+
+/* The dot before the last part of a file's name, or its end. */
+static const char *find_suffix(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const dot = strrchr(slash ? slash + 1 : path, '.');
+    return dot && dot != path && dot[-1] != '/' ? dot : path + strlen(path);
+}
+
+/* "end.000100.nc" of end.nc and step 100 */
+static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
+{
+    const char *const output = run->options.output;
+    const char *const suffix = find_suffix(output);
+    snprintf(path, PATH_MAX, "%.*s.%06zu%s", (int)(suffix - output), output, step, suffix);
+}
+
+/* The step of a snapshot of the run, or 0 if a file of that name is none. */
+static size_t step_of_name(const struct run *run, const char *name)
+{
+    const char *const slash = strrchr(run->options.output, '/');
+    const char *const output = slash ? slash + 1 : run->options.output;
+    const char *const suffix = find_suffix(output);
+    const size_t stem = (size_t)(suffix - output);
+    char *end = NULL;
+    if (strncmp(name, output, stem) != 0 || name[stem] != '.' ||
+        !isdigit((unsigned char)name[stem + 1]))
+        return 0;
+    errno = 0;
+    const unsigned long long step = strtoull(name + stem + 1, &end, 10);
+    return errno || strcmp(end, suffix) != 0 ? 0 : (size_t)step;
+}
+
+enum miniapp_status steps_find_start(struct run *run)
+{
+    const struct options *options = &run->options;
+    char path[PATH_MAX];
+    if (!options->restart)
+        return MINIAPP_DONE;
+    snprintf(path, sizeof(path), "%s", options->output);
+    const char *const folder = dirname(path);
+    DIR *const entries = opendir(folder);
+    if (!entries)
+        return fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
+                    strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        const size_t step = step_of_name(run, entry->d_name);
+        if (step > run->first_step && step < options->steps)
+            run->first_step = step;
+    }
+    closedir(entries);
+    return MINIAPP_DONE;
+}
+
+/* What makes two runs one: a snapshot of one is none of the other if any of it differs. */
+static void name_run(const struct run *run, char text[SHA256_TEXT])
+{
+    const struct provenance *const provenance = &run->results.provenance;
+    const struct options *const options = &run->options;
+    char all[3 * PROVENANCE_TEXT];
+    snprintf(all, sizeof(all), "%s %s %s %s %s %s", provenance_text(provenance, "input_sha256"),
+             provenance_text(provenance, "settings"), provenance_text(provenance, "input_options"),
+             provenance_text(provenance, "external_sha256"),
+             miniapp_sequence_name(options->kernels[0]),
+             miniapp_precision_name(options->precisions[0]));
+    digest_text(all, text);
+}
+
+/* ---- before and after a step ---- */
+
+static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step)
+{
+    char path[PATH_MAX], name[SHA256_TEXT];
+    name_snapshot(run, step, path);
+    name_run(run, name);
+    return miniapp_snapshot_load(path, row->state, row->sequence, name);
+}
+
+static enum miniapp_status write_snapshot(struct run *run, struct row *row)
+{
+    const size_t step = steps_done(run, row);
+    const bool is_own = run->options.shapes[0].nx == 0;
+    char path[PATH_MAX], name[SHA256_TEXT];
+    struct miniapp_output *output;
+    name_snapshot(run, step, path);
+    name_run(run, name);
+    enum miniapp_status status = start_output(run, path, &output);
+    if (status)
+        return status;
+    status = miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state, row->sequence,
+                                     name, step);
+    if (!status)
+        status = finish_output(run, output);
+    else
+        miniapp_output_discard(output);
+    if (!status)
+        run->snapshot = row->good_step = step;
+    return status;
+}
+
+enum miniapp_status steps_begin(struct run *run, struct bench *bench)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    run->steps_begun = seconds_now();
+    run->snapshot = run->first_step;
+    for (int i = 0; i < bench->count && !status; i++) {
+        struct row *const row = &bench->rows[i];
+        if (!row->advances)
+            continue;
+        row->good_step = run->first_step;
+        status = run->first_step > 0 ? load_snapshot(run, row, run->first_step)
+                                     : miniapp_snapshot_settle(row->state, row->sequence);
+        if (!status)
+            status = miniapp_budgets_open(row->state, row->sequence, row->budgets);
+    }
+    return status;
+}
+
+/* "step 12 of 1000, 3:20 left", by the time that the steps before have taken. */
+static void show_progress(const struct run *run, const struct row *row)
+{
+    const double done = (double)row->samples.count / (double)row->samples.wanted;
+    const double left = (seconds_now() - run->steps_begun) * (1 - done) / done;
+    char text[128];
+    snprintf(text, sizeof(text), "step %zu of %zu, %.0f:%02.0f left", steps_done(run, row),
+             run->options.steps, left < 60 ? 0 : (left - 30) / 60, left - 60 * (int)(left / 60));
+    progress_show(done, text);
+}
+
+/* Snapshots are written at these steps; fields are looked at a few times even where none is. */
+static bool is_milestone(const struct run *run, size_t step)
+{
+    enum { LOOKS = 10 };
+    const struct options *const options = &run->options;
+    return step % (options->every ? options->every : (options->steps + LOOKS - 1) / LOOKS) == 0;
+}
+
+static enum miniapp_status check_row(const struct run *run, const struct row *row, bool *is_finite)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    struct nonfinite found;
+    *is_finite = true;
+    for (size_t i = 0; i < row->field_count && !status && *is_finite; i++)
+        if (row->fields[i].is_result) {
+            status = find_nonfinite(run->input, row, &row->fields[i], &found);
+            *is_finite = !found.is_there;
+        }
+    return status;
+}
+
+enum miniapp_status steps_after(void *context, struct row *row)
+{
+    struct run *const run = context;
+    bool is_finite = true;
+    show_progress(run, row);
+    if (!is_milestone(run, steps_done(run, row)))
+        return MINIAPP_DONE;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!(run->options.allow & MINIAPP_ALLOW_NONFINITE))
+        status = check_row(run, row, &is_finite);
+    if (!is_finite)
+        row->samples.wanted = row->samples.count;
+    else if (!status && run->options.every)
+        status = write_snapshot(run, row);
+    return status;
+}
+
+enum miniapp_status steps_end(struct run *run, struct bench *bench)
+{
+    const struct options *const options = &run->options;
+    struct row *const row = bench->rows;
+    if (!options->every)
+        return MINIAPP_DONE;
+    if (!stop_signal())
+        return start_end(run);
+    return row->samples.count > 0 && row->good_step < steps_done(run, row)
+               ? write_snapshot(run, row)
+               : MINIAPP_DONE;
+}
+
+/* ---- where it went wrong ---- */
+
+/* Makes the row what it was when it was finite for certain. */
+static enum miniapp_status go_back(struct run *run, struct bench *bench, struct row *row,
+                                   size_t *step)
+{
+    const bool has_snapshot = run->options.every && row->good_step > 0;
+    enum miniapp_status status = bench_load(bench, run->input, run->options.shapes[0].nx == 0);
+    if (!status)
+        status = has_snapshot ? load_snapshot(run, row, row->good_step)
+                              : miniapp_snapshot_settle(row->state, row->sequence);
+    *step = has_snapshot ? row->good_step : 0;
+    miniapp_plan_restart(row->plan);
+    return status;
+}
+
+enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row)
+{
+    const size_t last = steps_done(run, row);
+    size_t step;
+    enum miniapp_status status = go_back(run, bench, row, &step);
+    bool is_there = false;
+    while (step < last && !status && !is_there && !stop_signal()) {
+        progress_show((double)step / (double)last, "looking for the first step with NaN or Inf");
+        status = miniapp_plan_advance(row->plan);
+        step++;
+        for (size_t i = 0; i < row->field_count && !status; i++) {
+            struct nonfinite found = {0};
+            if (row->fields[i].is_result)
+                status = find_nonfinite(run->input, row, &row->fields[i], &found);
+            if (!status && found.is_there)
+                note_nonfinite(row, &row->fields[i], &found, step, run->nonfinite);
+            is_there |= found.is_there;
+        }
+    }
+    progress_clear();
+    return status;
+}

@@ -1,0 +1,32 @@
+/*
+ * Steps in time: snapshots on the way, from which a run can go on; budgets; and where a field
+ * stopped being finite.
+ */
+#ifndef STEPS_H
+#define STEPS_H
+
+#include "bench.h"
+#include "run.h"
+
+/* Finds the snapshot from which the run goes on, if it is to go on from one: the newest before the
+ * last step. */
+enum miniapp_status steps_find_start(struct run *run);
+
+/* Before the first step: makes the rows what that snapshot holds, and opens their budgets. */
+enum miniapp_status steps_begin(struct run *run, struct bench *bench);
+
+/* After each step of a row; `context` is the run. It writes snapshots, and ends a row that holds
+ * what is not finite. */
+enum miniapp_status steps_after(void *context, struct row *row);
+
+/* After the last step: keeps what a signal has ended. */
+enum miniapp_status steps_end(struct run *run, struct bench *bench);
+
+/* Says in run->nonfinite after which step, and where, the fields of a row were not finite for the
+ * first time. The steps are made again for that, so all rows have to be done with. */
+enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row);
+
+/* The number of the last step that a row has made. */
+size_t steps_done(const struct run *run, const struct row *row);
+
+#endif

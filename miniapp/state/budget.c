@@ -1,0 +1,248 @@
+/* The budgets of steps in time, which physics/mixing/ocean.budgets describes. */
+#include "constants.h"
+#include "state.h"
+#include "status.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum place { T_CELLS, W_CELLS, SURFACE };
+
+enum budget_id {
+#define BUDGET(name, units) BUDGET_##name,
+#define CHANGE(...)
+#define GAIN(...)
+#include "mixing/ocean.budgets"
+    BUDGETS
+};
+_Static_assert((int)BUDGETS == (int)MINIAPP_BUDGETS, "program.h has another number");
+
+static const struct {
+    const char *name, *units;
+} table[] = {
+#undef BUDGET
+#define BUDGET(name, units) {#name, units},
+#include "mixing/ocean.budgets"
+};
+
+/* A field that changes, with a time step, or a rate. */
+struct term {
+    enum budget_id budget;
+    double factor;
+    enum field_id field, before; /* NO_FIELD: of a rate */
+    enum place place;
+    double time_step;
+};
+
+enum { MOST_TERMS = 64 };
+
+/* Lists the terms that count, of fields that a sequence has. */
+static size_t list_terms(const struct miniapp_sequence *sequence, const double *setting,
+                         struct term terms[MOST_TERMS])
+{
+    const double enable_eke = setting[SETTING_enable_eke];
+    const bool is_eke_given =
+        enable_eke && !miniapp_sequence_writes(sequence, &fields[FIELD_eke_taup1]);
+    const double enable_store_cabbeling_heat = setting[SETTING_enable_store_cabbeling_heat];
+    const struct term all[] = {
+#undef BUDGET
+#undef CHANGE
+#undef GAIN
+#define BUDGET(...)
+#define CHANGE(budget, factor, field, before, place, time_step)                                    \
+    {BUDGET_##budget, factor, FIELD_##field, FIELD_##before, place, setting[SETTING_##time_step]},
+#define GAIN(budget, factor, field, place) {BUDGET_##budget, factor, FIELD_##field, 0, place, 0},
+#include "mixing/ocean.budgets"
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        const struct miniapp_field *const field = &fields[all[i].field];
+        const bool is_there =
+            miniapp_sequence_reads(sequence, field) || miniapp_sequence_writes(sequence, field);
+        if (is_there && all[i].factor != 0)
+            terms[count++] = all[i];
+    }
+    return count;
+}
+
+/* ---- integrals ---- */
+
+/* What integrals over the interior of a state need; the caller frees `memory`. */
+struct cells {
+    double *memory;
+    double *width, *breadth; /* of T cells along x, and along y by the cosine */
+    double *height[2];       /* of T_CELLS and W_CELLS */
+    double *mask, *values;   /* of a level */
+};
+
+static enum miniapp_status take_cells(struct miniapp_state *state, struct cells *cells)
+{
+    const struct miniapp_grid *const g = &state->grid;
+    const size_t plane = g->nx * g->ny;
+    cells->memory = malloc((g->nx + 2 * g->ny + 2 * g->nz + 2 * plane) * sizeof(double));
+    if (!cells->memory)
+        return fail(MINIAPP_DEVICE, "out of memory for budgets");
+    cells->width = cells->memory;
+    cells->breadth = cells->width + g->nx;
+    double *const cosine = cells->breadth + g->ny;
+    cells->height[T_CELLS] = cosine + g->ny;
+    cells->height[W_CELLS] = cells->height[T_CELLS] + g->nz;
+    cells->mask = cells->height[W_CELLS] + g->nz;
+    cells->values = cells->mask + plane;
+    enum miniapp_status status = miniapp_state_get(state, "dxt", cells->width);
+    if (!status)
+        status = miniapp_state_get(state, "dyt", cells->breadth);
+    if (!status)
+        status = miniapp_state_get(state, "cost", cosine);
+    if (!status)
+        status = miniapp_state_get(state, "dzt", cells->height[T_CELLS]);
+    if (!status)
+        status = miniapp_state_get(state, "dzw", cells->height[W_CELLS]);
+    for (size_t y = 0; y < g->ny && !status; y++)
+        cells->breadth[y] *= cosine[y];
+    if (!status)
+        cells->height[W_CELLS][g->nz - 1] /= 2;
+    return status;
+}
+
+/* A sum, and that of the magnitudes of its parts. */
+struct sum {
+    long double value, size;
+};
+
+static void add(struct sum *sum, double factor, struct sum other)
+{
+    sum->value += factor * other.value;
+    sum->size += fabs(factor) * other.size;
+}
+
+/* Over the water of a level, by area. */
+static struct sum sum_level(const struct miniapp_grid *grid, const struct cells *cells)
+{
+    struct sum sum = {0, 0};
+    for (size_t y = MINIAPP_HALO; y < grid->ny - MINIAPP_HALO; y++) {
+        struct sum row = {0, 0};
+        for (size_t x = MINIAPP_HALO; x < grid->nx - MINIAPP_HALO; x++) {
+            const size_t i = y * grid->nx + x;
+            if (cells->mask[i] == 0)
+                continue;
+            row.value += (long double)cells->width[x] * cells->values[i];
+            row.size += (long double)cells->width[x] * fabs(cells->values[i]);
+        }
+        sum.value += cells->breadth[y] * row.value;
+        sum.size += cells->breadth[y] * row.size;
+    }
+    return sum;
+}
+
+/* In one order, whatever runs the kernels. */
+static enum miniapp_status integrate(struct miniapp_state *state, const struct cells *cells,
+                                     enum field_id field, enum place place, struct sum *sum)
+{
+    const struct miniapp_grid *const grid = &state->grid;
+    const size_t plane = grid->nx * grid->ny;
+    const char *const mask = place == W_CELLS ? "maskW" : "maskT";
+    enum miniapp_status status = MINIAPP_DONE;
+    *sum = (struct sum){0, 0};
+    for (size_t z = place == SURFACE ? grid->nz - 1 : 0; z < grid->nz && !status; z++) {
+        const size_t first = place == SURFACE ? 0 : z * plane;
+        status = miniapp_state_get_part(state, mask, z * plane, plane, cells->mask);
+        if (!status)
+            status = miniapp_state_get_part(state, fields[field].name, first, plane, cells->values);
+        if (!status)
+            add(sum, place == SURFACE ? 1 : cells->height[place][z], sum_level(grid, cells));
+    }
+    return status;
+}
+
+/* ---- budgets ---- */
+
+/* Whether all that a budget gains is the same in each step: then it is kept over all of them. */
+static bool gains_steadily(const struct miniapp_sequence *sequence, enum budget_id budget,
+                           const struct term *terms, size_t count)
+{
+    bool is_steady = true;
+    for (size_t i = 0; i < count; i++)
+        if (terms[i].budget == budget && !terms[i].before)
+            is_steady &= !miniapp_sequence_writes(sequence, &fields[terms[i].field]);
+    return is_steady;
+}
+
+enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
+                                         const struct miniapp_sequence *sequence,
+                                         struct miniapp_budget budgets[MINIAPP_BUDGETS])
+{
+    struct term terms[MOST_TERMS];
+    struct cells cells;
+    const size_t count = list_terms(sequence, state->settings.value, terms);
+    enum miniapp_status status = take_cells(state, &cells);
+    for (size_t b = 0; b < BUDGETS; b++)
+        budgets[b] = (struct miniapp_budget){.name = table[b].name, .units = table[b].units};
+    for (size_t i = 0; i < count && !status; i++) {
+        struct miniapp_budget *const budget = &budgets[terms[i].budget];
+        struct sum sum;
+        if (!terms[i].before)
+            continue;
+        status = integrate(state, &cells, terms[i].field, terms[i].place, &sum);
+        budget->is_kept = true;
+        budget->before += (double)(terms[i].factor * sum.value);
+        budget->is_of_all_steps = gains_steadily(sequence, terms[i].budget, terms, count);
+    }
+    free(cells.memory);
+    return status;
+}
+
+/* What a term adds to its budget: to the change, or to the gain, each a rate. */
+static enum miniapp_status add_term(struct miniapp_state *state, const struct cells *cells,
+                                    const struct term *term, struct miniapp_budget *budget)
+{
+    struct sum now, before = {0, 0};
+    enum miniapp_status status = integrate(state, cells, term->field, term->place, &now);
+    if (!term->before) {
+        budget->gain += (double)(term->factor * now.value);
+        budget->size += (double)(fabs(term->factor) * now.size);
+        return status;
+    }
+    const double rate = term->factor / (term->time_step * (double)budget->steps);
+    if (!status && !budget->is_of_all_steps)
+        status = integrate(state, cells, term->before, term->place, &before);
+    else
+        before = (struct sum){budget->before / term->factor, now.size};
+    budget->change += (double)(rate * (now.value - before.value));
+    budget->size += (double)(fabs(rate) * (now.size + before.size));
+    return status;
+}
+
+/* In each step a field is rounded four times, by half a unit in the last place at most, and `size`
+ * counts it twice. In float32 salinity comes near that, since where nothing but a little is added
+ * to 35 all roundings go one way. The constant is for rates, which are sums of other fields. */
+static double bound_in_roundings(size_t steps)
+{
+    return 8 + (double)steps;
+}
+
+enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
+                                          const struct miniapp_sequence *sequence, size_t steps,
+                                          struct miniapp_budget budgets[MINIAPP_BUDGETS])
+{
+    const double rounding = state->precision == MINIAPP_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
+    struct term terms[MOST_TERMS];
+    struct cells cells;
+    const size_t count = list_terms(sequence, state->settings.value, terms);
+    enum miniapp_status status = take_cells(state, &cells);
+    for (size_t b = 0; b < BUDGETS; b++) {
+        struct miniapp_budget *const budget = &budgets[b];
+        budget->steps = budget->is_of_all_steps ? steps : 1;
+        budget->change = budget->gain = budget->size = 0;
+    }
+    for (size_t i = 0; i < count && !status; i++)
+        if (budgets[terms[i].budget].is_kept)
+            status = add_term(state, &cells, &terms[i], &budgets[terms[i].budget]);
+    for (size_t b = 0; b < BUDGETS; b++) {
+        budgets[b].residual = budgets[b].change - budgets[b].gain;
+        budgets[b].bound = rounding * bound_in_roundings(budgets[b].steps) * budgets[b].size;
+    }
+    free(cells.memory);
+    return status;
+}

@@ -1,0 +1,268 @@
+"""Snapshots on the way, and runs that go on from one: whatever ended them, in the same bits."""
+
+import json
+import re
+import resource
+import signal
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read
+from test_output import unfinished
+from test_steps import Frozen
+
+SEQUENCE = "ocean_step_eke"
+EVER = 10**6  # more steps than any test waits for
+CARRIED = ("temp", "salt", "tke", "eke", "dtemp_taum1", "dsalt_taum1", "dtke_taum1", "deke_taum1")
+
+
+class March:
+    """Steps on the shipped grid, in a folder of their own."""
+
+    def __init__(self, miniapp, folder, device):
+        self.miniapp, self.folder, self.device = miniapp, folder, device
+        self.end = folder / "end.nc"
+
+    def words(self, steps, *more, every=5, output=None):
+        return (GRID, "-k", SEQUENCE, "-d", self.device, "--steps", steps, "--every", every,
+                "-o", output or self.end, *more)
+
+    def passes(self, steps, *more, **options):
+        return self.miniapp.passes(*self.words(steps, *more, **options), quick=False)
+
+    def snapshots(self):
+        """Their steps."""
+        names = [path.name for path in self.folder.glob("end.*.nc")]
+        return sorted(int(re.fullmatch(r"end\.(\d{6,})\.nc", name)[1]) for name in names)
+
+    def snapshot(self, step):
+        return self.folder / f"end.{step:06}.nc"
+
+    def assert_end_is_that_of(self, steps):
+        """The bits of a run that nothing disturbed."""
+        whole = self.folder / "whole" / "end.nc"
+        whole.parent.mkdir()
+        self.passes(steps, output=whole)
+        with h5py.File(self.end) as ours, h5py.File(whole) as theirs:
+            assert set(CARRIED) < set(ours)
+            for name, values in theirs.items():
+                assert values[...].tobytes() == ours[name][...].tobytes(), name
+
+
+@pytest.fixture
+def march(miniapp, tmp_path, device):
+    return March(miniapp, tmp_path, device)
+
+
+# ---- snapshots ----
+
+def test_snapshots(march):
+    """In Veros's layout: on time, depth, latitude and longitude, without ghosts, land missing."""
+    march.passes(7, every=3)
+    assert march.snapshots() == [3, 6]
+    with h5py.File(march.snapshot(6)) as file, h5py.File(GRID) as grid:
+        water = grid["maskT"][...] == 1
+        temp = file["temp"]
+        assert [temp.dims[axis][0].name for axis in range(4)] == ["/Time", "/zt", "/yt", "/xt"]
+        assert file["tke"].dims[1][0].name == "/zw"
+        assert temp.shape == (1, *water.shape) and temp.maxshape[0] is None
+        assert temp.attrs["_FillValue"] == temp.attrs["missing_value"] == -1e18
+        assert (temp[0][~water] == -1e18).all() and (np.abs(temp[0][water]) < 40).all()
+        for ours, theirs in (("xt", "x"), ("yt", "y"), ("zt", "zt"), ("zw", "zw")):
+            np.testing.assert_array_equal(file[ours], grid[theirs])
+        assert file["Time"][0] == 6 * grid.attrs["dt_tracer"] / 86400
+        assert file["Time"].attrs["units"] == b"days" and file.attrs["itt"] == 6
+        settings = json.loads(file.attrs["setup_settings"])
+        assert settings["dt_tracer"] == grid.attrs["dt_tracer"]
+        assert {"git_commit", "command_line", "input_sha256"} < set(file.attrs)
+
+
+def test_xarray_reads_them(march):
+    xarray = pytest.importorskip("xarray")
+    march.passes(2, every=2)
+    with xarray.open_dataset(march.snapshot(2)) as snapshot:
+        assert snapshot.temp.dims == ("Time", "zt", "yt", "xt")
+        assert int(snapshot.temp.notnull().sum()) == int(read(GRID, "maskT").sum())
+
+
+def test_axes_without_coordinates(miniapp, tmp_path):
+    """They are distances."""
+    frozen = Frozen("acc", tmp_path)
+    frozen.step(miniapp, tmp_path / "end.nc", 1, "--every", 1)
+    widths = frozen.before["dxt"][2:-2]
+    np.testing.assert_allclose(read(tmp_path / "end.000001.nc", "xt"), widths.cumsum() - widths / 2)
+
+
+def test_snapshots_in_float32(march):
+    march.passes(2, "--precision", "float32", every=1)
+    assert read(march.snapshot(1), "temp").dtype == np.float32
+    march.end.unlink()
+    march.passes(2, "--precision", "float32", "--restart", every=1)
+    march.miniapp.fails(INPUT, "is of a run with another input", *march.words(2, "--restart"), quick=False)
+
+
+# ---- going on ----
+
+def test_nothing_to_go_on_from(march):
+    """It starts, so that a job that is queued again needs no other command."""
+    march.passes(6, "--restart")
+    assert march.snapshots() == [5]
+    march.assert_end_is_that_of(6)
+
+
+def test_a_run_that_goes_on(march):
+    march.passes(6)
+    result = json.loads(march.passes(14, "--restart", "--format", "json"))["results"][0]
+    assert (result["calls"], result["steps"]["first"], result["steps"]["last"]) == (9, 5, 14)
+    assert march.snapshots() == [5, 10]
+    march.assert_end_is_that_of(14)
+
+
+def test_a_run_that_was_done(march):
+    """Its last steps are made again."""
+    march.passes(10)
+    march.end.unlink()
+    march.passes(10, "--restart")
+    march.assert_end_is_that_of(10)
+
+
+def test_other_files_are_no_snapshots(march):
+    for name in ("end.nc.000009.nc", "end.9x.nc", "end..nc", "end.-00009.nc", "end.000009.h5",
+                 "end.99999999999999999999999.nc", "end.000000.nc"):
+        (march.folder / name).write_text("no snapshot")
+    march.passes(6, "--restart")
+    march.assert_end_is_that_of(6)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+def test_signals_lose_nothing(march, number):
+    """The step that they came in is kept."""
+    with march.miniapp.start(*march.words(EVER)) as process:
+        process.wait_for(march.snapshot(5).exists)
+        process.send_signal(number)
+        process.finish()
+    last = march.snapshots()[-1]
+    assert process.returncode == 128 + (signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+    assert f"--restart goes on from the snapshot of step {last}\n" in process.said()
+    assert not march.end.exists() and not unfinished(march.folder)
+    march.passes(last + 7, "--restart")
+    march.assert_end_is_that_of(last + 7)
+
+
+def test_a_kill_loses_what_came_after_the_last(march):
+    with march.miniapp.start(*march.words(EVER, every=1)) as process:
+        process.wait_for(march.snapshot(3).exists)
+        process.kill()
+        process.wait()
+    last = march.snapshots()[-1]
+    march.passes(last + 2, "--restart", every=1)
+    assert not unfinished(march.folder)
+    march.assert_end_is_that_of(last + 2)
+
+
+def no_file_over(size):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
+
+
+def test_a_full_disk_loses_what_came_after_the_last(march):
+    march.passes(6)
+    march.miniapp.fails(OUTPUT, r"end\.000010\.nc: cannot be written", *march.words(16, "--restart"),
+                        quick=False, preexec_fn=no_file_over(2**20))
+    assert march.snapshots() == [5] and not unfinished(march.folder)
+    march.passes(16, "--restart")
+    march.assert_end_is_that_of(16)
+
+
+# ---- what cannot be gone on from ----
+
+@pytest.mark.parametrize("words", [("--set", "dt_mom=100"), ("--precision", "float32"),
+                                   ("-k", "ocean_step_forced")])
+def test_another_run(march, words):
+    march.passes(5)
+    words = march.words(9, "--restart") + words if words[0] != "-k" else tuple(
+        words[1] if word == SEQUENCE else word for word in march.words(9, "--restart"))
+    march.miniapp.fails(INPUT, r"end\.000005\.nc: cannot go on from it: it is of a run with another", *words,
+                        quick=False)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def turn_bits(path):
+    with h5py.File(path) as file:
+        chunk = file["temp"].id.get_chunk_info(0)
+    content = bytearray(path.read_bytes())
+    content[chunk.byte_offset + chunk.size // 2] ^= 255
+    path.write_bytes(content)
+
+
+def lose_a_field(path):
+    with h5py.File(path, "a") as file:
+        del file["salt"]
+
+
+def change_a_shape(path):
+    with h5py.File(path, "a") as file:
+        values = file["salt"][...]
+        del file["salt"]
+        file["salt"] = values[..., 1:]
+
+
+@pytest.mark.parametrize("damage, complaint", [
+    (cut, "a damaged one"), (turn_bits, "'temp' cannot be read"), (lose_a_field, "'salt' cannot be opened"),
+    (change_a_shape, "'salt' has another shape")])
+def test_damaged(march, damage, complaint):
+    march.passes(5)
+    damage(march.snapshot(5))
+    march.miniapp.fails(INPUT, r"end\.000005\.nc: .*" + complaint, *march.words(9, "--restart"), quick=False)
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (("--every", 5), "--every takes --steps and --output"),
+    (("--every", 5, "--steps", 10), "--every takes --steps and --output"),
+    (("--restart", "--steps", 10, "-o", "end.nc"), "give --every"),
+    (("--every", 0, "--steps", 10, "-o", "end.nc"), "--every takes a whole number")])
+def test_what_they_need(miniapp, words, complaint):
+    miniapp.fails(USAGE, complaint, GRID, *words, quick=False)
+
+
+def test_a_snapshot_is_not_the_input(march):
+    """Which would be replaced."""
+    path = march.snapshot(5)
+    path.write_bytes(GRID.read_bytes())
+    march.miniapp.fails(USAGE, "is a file that is read", path, *march.words(6)[1:], quick=False)
+    assert path.read_bytes() == GRID.read_bytes()
+
+
+# ---- where it goes wrong ----
+
+# steps so long that the ocean blows up, after some of them
+UNSTABLE = ("--set", "dt_tracer=1e9", "--set", "AB_eps=10", "-t", 1)
+
+
+def test_the_first_step_that_is_not_finite(march):
+    """It is found with snapshots and without, and is the first."""
+    def fails(*words):
+        error = march.miniapp.fails(MISMATCH, r"\w+\[\d+, \d+, \d+\] is -?(nan|inf) after step \d+ in "
+                                    + SEQUENCE, *words, quick=False)
+        return int(re.search(r"after step (\d+) ", error)[1]), error
+
+    first, said = fails(*march.words(80, *UNSTABLE, every=9))
+    assert max(march.snapshots()) == (first - 1) // 9 * 9 and not march.end.exists()
+    plain = (GRID, "-k", SEQUENCE, "-d", march.device, *UNSTABLE)
+    assert fails(*plain, "--steps", 80) == (first, said)
+    assert fails(*plain, "--steps", first)[0] == first
+    done = march.miniapp.run(*plain, "--steps", first - 1)
+    assert "finite" not in done.stderr
+
+
+def test_an_unstable_run_that_is_accepted(march):
+    done = march.miniapp.run(*march.words(80, *UNSTABLE, "--allow-nonfinite"))
+    assert done.returncode in (DONE, MISMATCH) and "finite" not in done.stderr
+    if done.stderr:
+        assert_one_line(done.stderr)
