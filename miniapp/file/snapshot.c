@@ -59,6 +59,7 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
                          const struct scale *ours, double *values, size_t length)
 {
     char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
+    guard_start(input->path);
     const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
     bool is_written = theirs >= 0 && H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
                                              H5P_DEFAULT, values) >= 0;
@@ -71,6 +72,7 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
     }
     if (theirs >= 0)
         H5Dclose(theirs);
+    guard_end();
     return is_written;
 }
 
@@ -151,12 +153,6 @@ static const struct miniapp_field *mask_of(const struct miniapp_field *field)
 {
     const struct miniapp_field *const mask = &fields[field->wet];
     return field->wet != NO_FIELD && mask->type == MINIAPP_MASK ? mask : NULL;
-}
-
-/* Whether the next step needs it of the last one, on (z, y, x). */
-static bool is_carried(const struct miniapp_sequence *sequence, const struct miniapp_field *field)
-{
-    return miniapp_sequence_carries(sequence, field) && miniapp_field_rank(field) == 3;
 }
 
 /* The interior of level z of a field. */
@@ -314,7 +310,7 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
         status =
             write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
     for (size_t id = 1; id < FIELDS && !status; id++)
-        if (is_carried(sequence, &fields[id]))
+        if (miniapp_sequence_carries(sequence, &fields[id]))
             status = write_carried(output, state, &fields[id], &level);
     free(level.plane);
     if (status)
@@ -419,7 +415,7 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
                     path);
     enum miniapp_status status = make_levels(&state->grid, &level);
     for (size_t id = 1; id < FIELDS && !status; id++)
-        if (is_carried(sequence, &fields[id]))
+        if (miniapp_sequence_carries(sequence, &fields[id]))
             status = read_carried(file, path, state, &fields[id], outside, &level);
     free(level.plane);
     return status;
@@ -431,7 +427,8 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
     struct levels_of level;
     enum miniapp_status status = make_levels(&state->grid, &level);
     for (size_t id = 1; id < FIELDS && !status; id++)
-        for (size_t z = 0; z < state->grid.nz && is_carried(sequence, &fields[id]) && !status;
+        for (size_t z = 0;
+             z < state->grid.nz && miniapp_sequence_carries(sequence, &fields[id]) && !status;
              z++) {
             status = get_mask(state, &fields[id], z, &level);
             if (!status)

@@ -144,9 +144,10 @@ static void show_progress(const struct run *run, const struct row *row)
 {
     const double done = (double)row->samples.count / (double)row->samples.wanted;
     const double left = (seconds_now() - run->steps_begun) * (1 - done) / done;
+    const unsigned long seconds = (unsigned long)left;
     char text[128];
-    snprintf(text, sizeof(text), "step %zu of %zu, %.0f:%02.0f left", steps_done(run, row),
-             run->options.steps, left < 60 ? 0 : (left - 30) / 60, left - 60 * (int)(left / 60));
+    snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left", steps_done(run, row),
+             run->options.steps, seconds / 60, seconds % 60);
     progress_show(done, text);
 }
 
@@ -237,5 +238,9 @@ enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, s
         }
     }
     progress_clear();
+    if (!status && !is_there)
+        snprintf(run->nonfinite, sizeof(run->nonfinite),
+                 "%s on %s had some after step %zu, but none when its steps were made again",
+                 miniapp_sequence_name(row->sequence), miniapp_device_label(row->device), last);
     return status;
 }
