@@ -23,11 +23,11 @@ import h5py
 import numpy as np
 
 import make_veros_step  # it starts Veros, too
-from make_veros_step import in_order, inputs, level, roughen
-from veros_acc import cyclic
+from make_veros_step import roughen
+from veros_acc import SETTINGS, in_order, inputs, level
 
 from veros import veros_routine
-from veros.core import advection, eke, thermodynamics, tke
+from veros.core import advection, eke, thermodynamics, tke, utilities
 from veros.core.operators import at, update
 from veros.core.thermodynamics import calc_eq_of_state
 
@@ -36,13 +36,6 @@ from reference import density
 WARM_UP, STEPS, TRIES = 6, (1, 100), 5
 REMNANT = 1e-20  # of values of 1e-4
 PROGNOSTIC = ["temp", "salt", "tke", "eke"]
-SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c_eps", "c_k", "mxl_min",
-            "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "tke_mxl_choice",
-            "Prandtl_tke0", "enable_Prandtl_tke", "iso_slopec", "iso_dslope", "K_iso_steep",
-            "enable_eke", "eke_lmin", "eke_c_k", "eke_cross", "eke_crhin", "eke_c_eps", "eke_k_max",
-            "alpha_eke", "K_gm_0", "K_iso_0", "enable_eke_isopycnal_diffusion",
-            "enable_eke_superbee_advection", "enable_tke_superbee_advection",
-            "enable_tke_hor_diffusion", "enable_superbee_advection", "enable_conserve_energy"]
 
 # What a setup of Veros switches, beside the setup `acc`
 SETUPS = {
@@ -70,7 +63,7 @@ class Setup(make_veros_step.Setup):
 
 
 def step(state):
-    """As Veros's own, in its order, but for momentum and forcing."""
+    """As Veros's own, in its order, but for momentum and forcing. The flow has to be frozen."""
     vs, settings = state.variables, state.settings
     eke.set_eke_diffusivities(state)
     tke.set_tke_diffusivities(state)
@@ -80,14 +73,18 @@ def step(state):
         eke.integrate_eke(state)
     tke.integrate_tke(state)
     with vs.unlock():
-        for name in ("u", "v", "w"):
-            frozen = getattr(vs, name)
-            setattr(vs, name, update(frozen, at[..., vs.taup1], frozen[..., vs.tau]))
         for name in ("tke", "eke") if settings.enable_eke else ("tke",):
-            values = np.array(getattr(vs, name))
-            cyclic(values)
-            setattr(vs, name, values)
+            setattr(vs, name, utilities.enforce_boundaries(getattr(vs, name), settings.enable_cyclic_x))
         vs.taum1, vs.tau, vs.taup1 = vs.tau, vs.taup1, vs.taum1
+
+
+def freeze(state):
+    """Makes the flow the same at all time levels, which change places."""
+    vs = state.variables
+    with vs.unlock():
+        for name in ("u", "v", "w"):
+            flow = getattr(vs, name)
+            setattr(vs, name, update(flow, at[...], flow[..., vs.tau, np.newaxis]))
 
 
 def start(switches):
@@ -96,6 +93,7 @@ def start(switches):
     for _ in range(WARM_UP):
         setup.step(setup.state)
     roughen(setup.state)
+    freeze(setup.state)
     return setup.state
 
 

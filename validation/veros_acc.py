@@ -1,4 +1,5 @@
-"""Veros's setup `acc`, small and with hills, for the scripts that make files by Veros's own routines."""
+"""For the scripts that make files by Veros's own routines: what of Veros's state is an input of miniapp, and
+Veros's setup `acc`, small and with hills."""
 
 import numpy as np
 import veros
@@ -6,6 +7,20 @@ import veros
 veros.runtime_settings.loglevel = "warning"
 from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
+
+GRID = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "cost", "cosu", "kbot", "maskT",
+        "maskU", "maskV", "maskW", "coriolis_t", "beta"]
+LEVELS = ["temp", "salt", "u", "v", "w", "rho", "Hd", "int_drhodT", "int_drhodS", "Nsqr", "tke", "eke"]
+SLOTS = ["K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_skew", "P_diss_iso",
+         "P_diss_hmix", "P_diss_v", "P_diss_nonlin", "forc_tke_surface", "temp_source", "salt_source"]
+SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c_eps", "c_k", "mxl_min",
+            "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "tke_mxl_choice",
+            "enable_eke", "eke_lmin", "eke_c_k", "eke_cross", "eke_crhin", "eke_c_eps", "eke_k_max",
+            "alpha_eke", "K_gm_0", "K_iso_0", "enable_eke_isopycnal_diffusion",
+            "enable_eke_superbee_advection", "enable_eke_upwind_advection",
+            "enable_tke_superbee_advection", "enable_tke_upwind_advection",
+            "enable_tke_hor_diffusion", "enable_superbee_advection", "enable_Prandtl_tke", "Prandtl_tke0",
+            "iso_slopec", "iso_dslope", "K_iso_steep", "enable_conserve_energy"]
 
 
 class SmallSetup(ACCSetup):
@@ -36,3 +51,37 @@ def cyclic(values):
     """With ghosts that are copies along x, the first axis."""
     values[:2], values[-2:] = values[-4:-2], values[2:4]
     return values
+
+
+def in_order(values):
+    """A copy with the axes turned round, (z, y, x): Veros writes into its arrays. Ghosts along x are
+    copies, also where Veros leaves them behind."""
+    values = np.array(values)
+    if values.ndim > 1:
+        cyclic(values)
+    return values.T
+
+
+def level(vs, name, when):
+    return getattr(vs, name)[..., int(getattr(vs, when))]
+
+
+def has(vs, name):
+    """Whether the configuration uses the variable: Veros refuses the others."""
+    try:
+        return getattr(vs, name) is not None
+    except RuntimeError:
+        return False
+
+
+def inputs(state):
+    vs = state.variables
+    fields = {name: in_order(getattr(vs, name)) for name in [*GRID, *SLOTS] if has(vs, name)}
+    fields |= {name: in_order(level(vs, name, "tau")) for name in LEVELS if has(vs, name)}
+    fields |= {f"{name}_taum1": in_order(level(vs, name, "taum1"))
+               for name in ("dtemp", "dsalt", "dtke", "deke") if has(vs, name)}
+    fields["t_rest"] = in_order(vs.t_rest)
+    fields["t_star"] = in_order(np.broadcast_to(vs.t_star, vs.t_rest.shape))
+    fields |= {f"{name}_taup1": in_order(level(vs, name, "taup1")) for name in ("tke", "eke")
+               if has(vs, name)}
+    return fields
