@@ -8,8 +8,9 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, MISMATCH, USAGE, read, write
+from conftest import DONE, GRID, MISMATCH, USAGE, read, write
 
+ACC = GRID.with_name("acc.h5")
 STEPS = Path(__file__).parent / "veros" / "steps.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
 SETUPS = {"acc_basic": "ocean_step", "acc": "ocean_step_eke", "global": "ocean_step_eke"}
@@ -66,12 +67,24 @@ def test_any_number_of_threads(miniapp, frozen, tmp_path):
             np.testing.assert_array_equal(read(output, name), read(outputs[0], name))
 
 
-def content(frozen, tracer):
+def content(fields, tracer):
     """Of the water: its sum over cells by their volume, and the sum of its magnitudes."""
-    f = frozen.before
-    parts = (f["dzt"][:, None, None] * (f["dyt"] * f["cost"])[:, None] * f["dxt"] * tracer)[INSIDE]
-    parts = parts[frozen.water].astype(np.longdouble)
+    area = (fields["dyt"] * fields["cost"])[:, None] * fields["dxt"]
+    parts = (fields["dzt"][:, None, None] * area * tracer)[INSIDE]
+    parts = parts[fields["maskT"][INSIDE] == 1].astype(np.longdouble)
     return parts.sum(), abs(parts).sum()
+
+
+def drift(fields, settings, name, steps, output):
+    """What a tracer's content changed by, less what went in at the surface, as a share of it."""
+    flux = fields[f"forc_{name}_surface"] * fields["maskT"][-1]
+    taken_in = steps * settings["dt_tracer"] * (
+        (fields["dyt"] * fields["cost"])[:, None] * fields["dxt"] * flux)[INSIDE].sum(dtype=np.longdouble)
+    before, _ = content(fields, fields[name])
+    after, size = content(fields, read(output, name))
+    share = float(abs(after - before - taken_in) / size)
+    print(f"{name}: {share:.1e} of its content after {steps} steps")
+    return share
 
 
 def test_heat_and_salt_are_kept(miniapp, frozen, device, tmp_path):
@@ -79,16 +92,8 @@ def test_heat_and_salt_are_kept(miniapp, frozen, device, tmp_path):
     unit in the last place of each cell in each step would be far more."""
     steps = 1000
     output = frozen.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
-    f = frozen.before
     for name in ("temp", "salt"):
-        flux = f[f"forc_{name}_surface"] * f["maskT"][-1]
-        taken_in = steps * frozen.settings["dt_tracer"] * (
-            (f["dyt"] * f["cost"])[:, None] * f["dxt"] * flux)[INSIDE].sum(dtype=np.longdouble)
-        before, _ = content(frozen, f[name])
-        after, size = content(frozen, read(output, name))
-        drift = float(abs(after - before - taken_in) / size)
-        print(f"{name}: {drift:.1e} of its content after {steps} steps")
-        assert drift <= 1e-16 * steps
+        assert drift(frozen.before, frozen.settings, name, steps, output) <= 1e-16 * steps
 
 
 def test_float32_is_stable(miniapp, frozen, device, tmp_path):
@@ -149,7 +154,7 @@ def test_budgets(miniapp, frozen, device, tmp_path):
     assert all(budget["kept"] for budget in budgets.values())
     assert (march["first"], march["last"], march["time_step_s"]) == (0, steps, frozen.settings["dt_tracer"])
     for name, tracer, factor in (("heat", "temp", 1024 * 3991.86795711963), ("salt", "salt", 1.024)):
-        rate = factor * (content(frozen, read(output, tracer))[0] - content(frozen, f[tracer])[0]) / (
+        rate = factor * (content(f, read(output, tracer))[0] - content(f, f[tracer])[0]) / (
             steps * frozen.settings["dt_tracer"])
         assert abs(budgets[name]["change"] - rate) <= budgets[name]["bound"]
         assert budgets[name]["is_of_all_steps"] and budgets[name]["steps"] == steps
@@ -207,3 +212,37 @@ def test_what_does_not_go_with_it(miniapp, small, words, complaint):
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "many"])
 def test_numbers_of_steps(miniapp, small, value):
     miniapp.fails(USAGE, "--steps takes a whole number", small, f"--steps={value}", quick=False)
+
+
+# ---- inputs/acc.h5 ----
+
+@pytest.mark.parametrize("sequence, steps, kept", [
+    ("ocean_step", 100, ("temp", "salt")), ("ocean_step_eke", 100, ("temp", "salt")),
+    ("ocean_step_forced", 1, ("temp", "salt")), ("ocean_step_forced", 100, ("salt",))])
+def test_stored_acc(miniapp, device, tmp_path, sequence, steps, kept):
+    """It stays finite and about as warm as it was, and keeps heat and salt: the file holds the fluxes of
+    the first step, and restoring changes that of heat."""
+    output = tmp_path / "out.h5"
+    miniapp.passes(ACC, "--steps", steps, "-k", sequence, "-d", device, "-o", output, quick=False)
+    with h5py.File(ACC) as file:
+        fields, settings = {name: data[...] for name, data in file.items()}, dict(file.attrs)
+    before, after = fields["temp"], read(output, "temp")
+    assert before.min() - 0.5 < after.min() and after.max() < before.max() + 0.5
+    for name in kept:
+        assert drift(fields, settings, name, steps, output) <= 1e-16 * max(steps, 10)
+
+
+def test_every_kernel_runs_on_the_stored_acc(miniapp):
+    assert "can be used by density, " in miniapp.passes("--check", ACC, quick=False)
+    miniapp.passes(ACC, "-k", "all")
+
+
+def test_stored_acc_is_land_or_water():
+    """Land is 0 in what steps start from; ghosts along x are copies."""
+    with h5py.File(ACC) as file:
+        land = file["maskT"][...] == 0
+        for name in ("temp", "salt", "tke", "eke", "u", "v", "w", "rho", "Hd", "Nsqr", "K_gm"):
+            values = file[name][...]
+            assert not values[land].any(), name
+            np.testing.assert_array_equal(values[..., :2], values[..., -4:-2])
+            assert [list(axis)[0] for axis in file[name].dims] == ["zt", "yt", "xt"]

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Make acc.h5: Veros's setup `acc` after some years, input of all miniapp kernels and sequences.
+
+    python3 -m venv venv && venv/bin/pip install veros==1.7.0 gsw
+    venv/bin/python inputs/make_acc.py [--years 10] [-o acc.h5]     # seven minutes of a core
+
+The setup is Veros's own, on its own grid: a channel around the Southern Ocean and a basin north of it,
+2 degrees by 15 levels, driven by wind and by restoring of the surface's temperature. Salinity is 35 g/kg
+everywhere. Veros runs it from rest, momentum included, with NumPy and without diagnostics.
+
+The file holds the state as a step of Veros has it before momentum: fluxes at the surface, diffusivities
+and velocities on the W grid are made of the time level tau; what dissipates is that of the step before.
+So the next temperature and salinity are Veros's own, and energies differ from Veros's by what momentum
+would have dissipated. Ghosts are in the file. Land is 0, but for diffusivities and lengths, which have
+lower bounds there, too.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import make_grid
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation"))
+import veros_acc  # noqa: E402  pylint: disable=wrong-import-position
+
+import veros  # noqa: E402  pylint: disable=wrong-import-position
+from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core import advection, eke, tke  # noqa: E402  pylint: disable=wrong-import-position
+
+YEAR_S = 365 * 86400
+AXES = {"x": "xt", "y": "yt", "z": "zt"}  # by make_grid.py's names: those of Veros
+MORE = ["K_gm", "K_iso", "kappaM", "kappaH", "mxl", "eke_len", "u_wgrid", "v_wgrid", "w_wgrid", "P_diss_adv",
+        "eke_diss_tke", "eke_diss_iw", "forc_temp_surface", "forc_salt_surface"]
+
+# What make_grid.py does not have, along all three axes: units, long name
+OTHERS = {
+    "K_gm": ("m2 s-1", "skew diffusivity"),
+    "K_diss_h": ("m2 s-3", "dissipation of kinetic energy by lateral friction"),
+    "K_diss_gm": ("m2 s-3", "dissipation of kinetic energy by eddies"),
+    "K_diss_bot": ("m2 s-3", "dissipation of kinetic energy by friction at the bottom"),
+    "P_diss_skew": ("m2 s-3", "dissipation of dynamic enthalpy by skew diffusion"),
+    "P_diss_iso": ("m2 s-3", "dissipation of dynamic enthalpy by isoneutral diffusion"),
+    "P_diss_hmix": ("m2 s-3", "dissipation of dynamic enthalpy by lateral mixing"),
+    "P_diss_adv": ("m2 s-3", "dissipation of dynamic enthalpy by advection"),
+    "P_diss_v": ("m2 s-3", "exchange of potential energy by vertical mixing"),
+    "P_diss_nonlin": ("m2 s-3", "dissipation of dynamic enthalpy by the nonlinear equation of state"),
+    "dtemp_taum1": ("K s-1", "advective tendency of temperature of the previous step"),
+    "dsalt_taum1": ("g kg-1 s-1", "advective tendency of salinity of the previous step"),
+    "deke_taum1": ("m2 s-3", "advective tendency of EKE of the previous step"),
+    "eke_taup1": ("m2 s-2", "EKE at time level taup1, before the step"),
+    "eke_len": ("m", "length of eddies"),
+    "eke_diss_iw": ("m2 s-3", "dissipation of EKE into internal waves"),
+    "eke_diss_tke": ("m2 s-3", "dissipation of EKE into turbulence"),
+}
+
+
+class Setup(veros_acc.ACCSetup):
+    @veros_routine
+    def set_diagnostics(self, state):
+        state.diagnostics.clear()
+
+
+def spin_up(years):
+    setup = Setup()
+    setup.setup()
+    settings = setup.state.settings
+    steps = round(years * YEAR_S / settings.dt_tracer)
+    for done in range(1, steps + 1):
+        setup.step(setup.state)
+        if done * settings.dt_tracer % YEAR_S == 0:
+            print(f"{done * settings.dt_tracer / YEAR_S:.0f} years", file=sys.stderr)
+    begin_step(setup)
+    return setup.state
+
+
+def begin_step(setup):
+    """What a step makes of the time level tau before momentum, and velocities on the W grid."""
+    state = setup.state
+    setup.set_forcing(state)
+    eke.set_eke_diffusivities(state)
+    tke.set_tke_diffusivities(state)
+    advection.calculate_velocity_on_wgrid(state)
+
+
+def fields_of(state):
+    """{name: values}, coordinates first."""
+    vs = state.variables
+    made = veros_acc.inputs(state)
+    made |= {name: veros_acc.in_order(getattr(vs, name)) for name in ("xt", "yt", *MORE)}
+    east = made["xt"]
+    made["xt"] = east[2] + (east[3] - east[2]) * (np.arange(east.size) - 2)  # ghosts go on: axes rise
+    for name in ("int_drhodT", "int_drhodS", "P_diss_adv"):
+        made[name] *= made["maskT"]  # Veros leaves on land what nothing reads there
+    made["forc"] = (made["K_diss_v"] - made["P_diss_v"] - made["P_diss_adv"] - made["P_diss_nonlin"]
+                    + made["eke_diss_tke"] + made["eke_diss_iw"] + made["K_diss_bot"])
+    for name in ("maskT", "maskU", "maskV", "maskW"):
+        made[name] = made[name].astype("u1")
+    return {name: made.pop(name) for name in AXES.values()} | made
+
+
+def as_in_grid(name):
+    return next((axis for axis, theirs in AXES.items() if theirs == name), name)
+
+
+def axes_of(name):
+    axes, *_ = make_grid.FIELDS.get(as_in_grid(name), ("zyx",))
+    return [AXES[axis] for axis in axes]
+
+
+def attributes_of(name):
+    if name in OTHERS:
+        return dict(zip(("units", "long_name"), OTHERS[name]))
+    return make_grid.attributes_of(as_in_grid(name))
+
+
+def write(path, state, years):
+    root = {"Conventions": "CF-1.8",
+            "title": f"Veros's setup acc after {years:g} years from rest, input of miniapp",
+            "source": f"make_acc.py: Veros {veros.__version__} with NumPy, years of 365 days",
+            "halo": 2, "cyclic_x": 1, "pyom_compatibility_mode": 0.0,
+            **{name: float(getattr(state.settings, name)) for name in veros_acc.SETTINGS}}
+    make_grid.write(path, fields_of(state), axes_of, attributes_of, root)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_name("acc.h5"),
+                        help="the file to write [acc.h5 beside this script]")
+    parser.add_argument("--years", type=float, default=10, metavar="N", help="of 365 days, from rest [10]")
+    options = parser.parse_args()
+    path = options.output.resolve()
+    if not path.parent.is_dir():  # said now, not after the years
+        parser.error(f"{path.parent} is no folder")
+    if options.years <= 0:
+        parser.error("--years takes a number above 0")
+    with tempfile.TemporaryDirectory() as folder:  # Veros leaves files where it runs
+        os.chdir(folder)
+        state = spin_up(options.years)
+        os.chdir("/")
+    try:
+        write(path, state, options.years)
+    except OSError as error:
+        sys.exit(f"make_acc.py: {path}: {error}")
+
+
+if __name__ == "__main__":
+    main()
