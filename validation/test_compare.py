@@ -348,6 +348,35 @@ while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; 
     assert json.loads(saved.read_text())["isoneutral, numpy"] == [1000]
 
 
+def test_steps_beside_a_veros_that_is_made_up(miniapp, tmp_path):
+    """Its step takes 1000 ns a point; both setups are beside their bars, and two threads beside the triad."""
+    python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
+    executable(python, f"""#!/bin/sh
+test "$2" = --worker || exit 7
+test -e "$3" || cp "{GRID}" "$3"
+echo ready
+while read -r request file; do
+  case $request in compare) test -e "$file" && echo '{{"temp": 2e-14}}' ;; *) echo '{{"step": 1000}}' ;; esac
+done
+""")
+    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved, "--steps", "2",
+                         "--shape", "9,9,9")
+    assert done.returncode == 0, done
+    rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+) +(\d+) +(\d+) %  temp 2e-14$",
+                      done.stdout, re.MULTILINE)
+    assert [row[0] for row in rows] == ["acc", "global"], done.stdout
+    for _, points, own, ratio, bar, share in rows:
+        assert int(points) == 94 * 44 * 20
+        assert abs(float(own) * float(ratio) / 1000 - 1) < 0.05
+        assert abs(float(ratio) / float(bar) * 100 / float(share) - 1) < 0.05
+    found = json.loads(saved.read_text())["acc 9,9,9"]
+    assert found["apart"] == {"numpy": {"temp": 2e-14}} and found["times"]["step, numpy"] == [1000]
+    if len(os.sched_getaffinity(0)) > 1:
+        assert re.search(r"^gain of the 2nd core .*\nacc +\d+( +[\d.]+){4} +\d+ %$", done.stdout,
+                         re.MULTILINE)
+        assert len(found["times"]["triad, 2"]) == 1
+
+
 def test_without_veros(miniapp, tmp_path):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
     done = compare_veros(miniapp, tmp_path / "python")
@@ -355,3 +384,5 @@ def test_without_veros(miniapp, tmp_path):
         1, "run/compare-veros: Veros ended with exit code 7\n")
     done = compare_veros(miniapp, tmp_path / "absent")
     assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
+    done = compare_veros(miniapp, tmp_path / "python", "--steps", "0")
+    assert done.returncode == USAGE and done.stderr.endswith("--steps takes a whole number from 1\n")
