@@ -18,7 +18,7 @@ from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK,
                       read)
 from processes import executable
 from test_gpu_check import check_all_steps
-from test_paper import load_script
+from test_paper import LIMITS, load_script, paper
 
 MOCK = HERE / "mock"
 ODD = ("--shape", "37x23x11")  # nothing in it is a multiple of a warp
@@ -176,6 +176,20 @@ def test_a_thread_a_point(llvm):
     assert "; 1048576 points take 8192 blocks of 128 threads; an empty kernel takes " in listing
     llvm.json("-d", "gpu", "-k", "triad", "--shape", "100x100x48", GRID)
     assert set(llvm.launches("triad_offload_float64")) == {(100 * 100 * 48 // 128, 128)}
+
+
+def test_launches_of_steps(llvm, miniapp):
+    """No step has more launches than paper.json allows, and none has fewer than it says."""
+    limits = json.loads(LIMITS.read_text(encoding="utf-8"))
+    steps = [name.split(",")[0] for name, limit in limits.items() if "launches" in limit]
+    assert len(steps) == 3
+    done = paper("--check", LIMITS, "--program", miniapp.path,
+                 *(word for step in steps for word in ("--step", step)),
+                 env=miniapp.environment(llvm.environment()))
+    assert done.returncode == 0 and done.stderr == "", done
+    said = re.findall(r"^(\w+), float64.*?^sum: (\d+) launches", done.stdout,
+                      re.DOTALL | re.MULTILINE)
+    assert said == [(step, str(limits[f"{step}, float64"]["launches"])) for step in steps]
 
 
 def test_blocks_that_are_used_again(llvm):

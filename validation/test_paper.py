@@ -9,14 +9,15 @@ import sys
 import pytest
 
 from conftest import DEVICE, HERE, INPUT, USAGE, assert_one_line
-from processes import DEADLINE_S
+from processes import DEADLINE_S, executable
 
 LIMITS = HERE / "paper.json"
 
 
-def paper(*words):
+def paper(*words, **options):
     return subprocess.run([sys.executable, HERE.parent / "run" / "paper", *words],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
+                          **options)
 
 
 @pytest.fixture
@@ -72,7 +73,103 @@ def test_nest_of_a_new_kernel(script):
     assert script.excesses({**row, "mode": "generic"}, limits) == ["mode is generic"]
 
 
+# ---- steps; test_mock.py has those of the program ----
+
+
+def test_step_with_another_launch(script):
+    limits = {"any nest": {}, "ocean_step, float64": {"launches": 22}}
+    row = {"nest": "ocean_step", "precision": "float64", "mode": "SPMD", "launches": 23}
+    assert script.excesses(row, limits) == ["launches 23 is more than 22"]
+    assert script.excesses({**row, "launches": 22}, limits) == []
+    assert script.excesses(row, {"any nest": {}}) == ["has no limits"]
+
+
+@pytest.mark.parametrize("registers, share", [(32, 1), (33, 12 / 16), (64, 8 / 16), (128, 4 / 16),
+                                              (168, 3 / 16), (255, 2 / 16)])
+def test_occupancy(script, registers, share):
+    """As CUDA's tables have it for blocks of 128 threads."""
+    assert script.occupancy(registers) == share
+
+
+def test_calls_of_a_step(script):
+    """A kernel that is called twice is two calls, and so are two exchanges."""
+    kernels = {"a_l1": "a", "a_l2": "a", "b_l1": "b", "exchange_x_l1": "exchange"}
+    rows = {entry: {"kernel": kernel, "nest": entry} for entry, kernel in kernels.items()}
+    launches = ["exchange_x_l1", "exchange_x_l1", "a_l1", "a_l2", "a_l1", "a_l2", "b_l1"]
+    assert [[row["nest"] for row in call] for call in script.calls_of(launches, rows)] == [
+        ["exchange_x_l1"], ["exchange_x_l1"], ["a_l1", "a_l2"], ["a_l1", "a_l2"], ["b_l1"]]
+
+
+def test_sums_of_a_step(script, monkeypatch, capsys):
+    """Of each kernel the larger time counts: 4300 bytes take 1 ns, 68,000 flops take 2."""
+    monkeypatch.setattr("sys.argv", ["run/paper", "--step", "ocean_step", "--points", "1e6"])
+    calls = [[{"kernel": "exchange", "nest": "e 1"}],
+             [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0},
+              {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8}],
+             [{"kernel": "b", "nest": "b 1"}]]
+    script.show_step("ocean_step", calls, {"exchange": (0, 0), "a": (4300, 0), "b": (43, 68000)},
+                     script.arguments())
+    table = [line.split() for line in capsys.readouterr().out.splitlines()[3:]]
+    assert table[:4] == [["e", "1", "-", "-", "-", "0", "0", "0.0000", "0.0000"],
+                         ["a", "1", "64", "0", "50", "%", "4300", "0", "1.0000", "0.0000"],
+                         ["a", "2", "65", "8", "44", "%"],
+                         ["b", "1", "-", "-", "-", "43", "68000", "0.0100", "2.0000"]]
+    assert table[4][:2] + table[4][-4:] == ["sum:", "4", "4343", "68000", "1.0100", "2.0000"]
+    assert " ".join(table[5]) == ("expected, not measured: 3.04 ns a point and step at 1,000,000 "
+                                  "points, 0.04 of them launches")
+
+
+def test_launches_that_only_the_first_step_has(script, tmp_path):
+    program = tmp_path / "program"
+    executable(program, """#!/bin/sh
+[ "$LIBOMPTARGET_INFO" = 16 ] || exit 1
+say() { echo "info: Launching kernel __omp_offloading_fe00_51_$1_offload_float64_l7 with" >&2; }
+say start; say a; say b
+[ "$4" = 1 ] || { say b; say exchange; }
+""")
+    assert script.launches_of(program, "ocean_step") == ["b_offload_float64_l7",
+                                                         "exchange_offload_float64_l7"]
+
+
 # ---- what it cannot use ----
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--step", "none"), "invalid choice: 'none'"),
+    (("--step", "ocean_step", "--kernel", "tke"), "leave --kernel and --arch out"),
+    (("--step", "ocean_step", "--launch", "0"), "invalid positive value: '0'"),
+    (("--step", "ocean_step", "--bandwidth", "nan"), "invalid positive value: 'nan'"),
+])
+def test_wrong_usage_of_steps(words, said):
+    done = paper(*words)
+    assert done.returncode == USAGE and said in done.stderr and done.stdout == "", done
+
+
+@pytest.mark.parametrize("text, said", [
+    (None, "fails: No such file or directory"),
+    ("echo 'info: Launching kernel a' >&2; echo 'miniapp: no such device' >&2; exit 4",
+     "fails: miniapp: no such device"),
+    (":", "says of no launch: it needs the offload runtime of clang-19"),
+])
+def test_program_that_has_no_launches(clang, tmp_path, text, said):
+    program = tmp_path / "program"
+    if text:
+        executable(program, f"#!/bin/sh\n{text}\n")
+    done = paper("--step", "ocean_step", "--program", program)
+    assert done.returncode == DEVICE and done.stderr == f"run/paper: {program} {said}\n", done
+
+
+def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("sys.argv", ["run/paper", "--step", "ocean_step", "--program", "old"])
+    monkeypatch.setattr(script, "run", lambda *_: subprocess.CompletedProcess(
+        [], 0, "sequence ocean_step: a step\n  runs tke\n"))
+    monkeypatch.setattr(script, "launches_of", lambda *_: ["tke_l1"])
+    monkeypatch.setattr(script, "rows_of", lambda *_: [])
+    with pytest.raises(SystemExit) as ended:
+        list(script.show_steps(script.arguments(), tmp_path, None))
+    assert ended.value.code == DEVICE
+    assert capsys.readouterr().err == ("run/paper: old launches tke_l1, which is not in its "
+                                       "kernels' sources: build it again\n")
 
 
 def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
@@ -100,7 +197,8 @@ def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense", "[]", '{"eos 1, float64": {"div64": 0}}',
-                                  '{"eos 1, float64": 3}', b"\x89HDF\xff"])
+                                  '{"eos 1, float64": 3}', '{"ocean_step, float64": {"div64": 0}}',
+                                  b"\x89HDF\xff"])
 def test_limits_that_cannot_be_used(tmp_path, text):
     path = tmp_path / "limits.json"
     if text is not None:
