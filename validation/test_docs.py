@@ -24,7 +24,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
 OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][a-z0-9-]*")
 
 # How a block begins that is no list of commands.
-NO_COMMANDS = [r"# version ", r"file -> state", r"ARGUMENT\(", r"#define "]
+NO_COMMANDS = [r"# version ", r"ocean_step_eke on cpu", r"file -> state", r"ARGUMENT\(", r"#define "]
 
 # What a command holds that is not run here, and why.
 NOT_RUN = {

@@ -178,6 +178,12 @@ def test_a_budget_that_is_not_kept(miniapp, small):
     assert "by ocean_step on cpu in float64" in error
 
 
+def test_budgets_of_another_size_are_not_judged(miniapp):
+    """Interpolated masks do not fit each other."""
+    table = miniapp.passes("-k", "ocean_step", "--steps", 1, "--shape", "12x12x6", GRID, quick=False)
+    assert len(re.findall(r"^(heat|salt|tke|energy) .* not judged$", table, re.MULTILINE)) == 4
+
+
 def test_budgets_are_shown_again(miniapp, frozen, tmp_path):
     """From a file of results, as table and as CSV."""
     words = (frozen.path, "--steps", 2, "-k", frozen.sequence)

@@ -209,6 +209,7 @@ static struct march *march_of(const struct run *run, struct row *row)
     }
     march->first = run->first_step;
     march->last = steps_done(run, row);
+    march->is_judged = run->options.shapes[0].nx == 0;
     march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
     if (miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets)) {
         free(march);

@@ -112,9 +112,11 @@ static enum miniapp_status load_march(const json_t *steps, struct result *result
     march->first = count_of(steps, "first");
     march->last = count_of(steps, "last");
     march->time_step = number_of(steps, "time_step_s", NAN);
-    json_array_foreach (json_object_get(steps, "budgets"), i, entry)
+    json_array_foreach (json_object_get(steps, "budgets"), i, entry) {
+        march->is_judged = json_is_boolean(json_object_get(entry, "kept"));
         if (march->budget_count < MINIAPP_BUDGETS)
             march->budgets[march->budget_count++] = load_budget(entry);
+    }
     return MINIAPP_DONE;
 }
 

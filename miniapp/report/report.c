@@ -206,7 +206,7 @@ static void print_march(const struct result *r)
             snprintf(over, sizeof(over), "%zu steps", budget->steps);
         print("%-8s %-15s %-7s %15.7g %15.7g %11.2e %11.2e  %s\n", budget->name, over,
               budget->units, budget->change, budget->gain, budget->residual, budget->bound,
-              is_balanced(budget) ? "kept" : "BROKEN");
+              budget_verdict(r->march, budget));
     }
 }
 

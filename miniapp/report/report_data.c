@@ -61,7 +61,8 @@ static json_t *budgets_array(const struct march *march)
         json_object_set_new(object, "residual", number(budget->residual));
         json_object_set_new(object, "bound", number(budget->bound));
         json_object_set_new(object, "size", number(budget->size));
-        json_object_set_new(object, "kept", json_boolean(is_balanced(budget)));
+        json_object_set_new(object, "kept",
+                            march->is_judged ? json_boolean(is_balanced(budget)) : json_null());
         json_array_append_new(budgets, object);
     }
     return budgets;
@@ -257,7 +258,7 @@ static void csv_march(const struct result *r)
               r->kernel, r->device, miniapp_precision_name(r->precision), march->budgets[b].name,
               march->budgets[b].units, march->budgets[b].steps, march->budgets[b].change,
               march->budgets[b].gain, march->budgets[b].residual, march->budgets[b].bound,
-              is_balanced(&march->budgets[b]) ? "kept" : "BROKEN");
+              budget_verdict(march, &march->budgets[b]));
 }
 
 static void csv_comments(const struct results *results)

@@ -142,12 +142,19 @@ bool is_balanced(const struct miniapp_budget *budget)
     return fabs(budget->residual) <= budget->bound;
 }
 
+const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget)
+{
+    if (!march->is_judged)
+        return "not judged";
+    return is_balanced(budget) ? "kept" : "BROKEN";
+}
+
 const struct miniapp_budget *results_unbalanced(const struct results *results,
                                                 const struct result **where)
 {
     for (size_t i = 0; i < results->result_count; i++) {
         const struct march *const march = results->results[i].march;
-        for (size_t b = 0; march && b < march->budget_count; b++)
+        for (size_t b = 0; march && march->is_judged && b < march->budget_count; b++)
             if (!is_balanced(&march->budgets[b])) {
                 *where = &results->results[i];
                 return &march->budgets[b];

@@ -31,6 +31,7 @@ struct share {
 struct march {
     size_t first, last; /* the step from which it went on, and the last one */
     double time_step;   /* of the ocean, in seconds */
+    bool is_judged;     /* by its budgets: masks that are interpolated do not fit each other */
     struct miniapp_budget budgets[MINIAPP_BUDGETS];
     size_t budget_count;
 };
@@ -110,7 +111,10 @@ double result_years_per_day(const struct result *result);
 /* Whether a budget's residual is no more than rounding. */
 bool is_balanced(const struct miniapp_budget *budget);
 
-/* The first budget that is not, and its result; NULL where all are. */
+/* "kept", "BROKEN" or "not judged" */
+const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget);
+
+/* The first budget that is judged and broken, and its result; or NULL. */
 const struct miniapp_budget *results_unbalanced(const struct results *results,
                                                 const struct result **where);
 
