@@ -30,7 +30,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(ROOT / "python" / "src")]
 sys.dont_write_bytecode = True
 
 
@@ -118,20 +118,21 @@ CONVERT = {"eos": eos_as_theirs, "isoneutral": isoneutral_as_theirs, "tke": tke_
 
 def make_module(name, kernel, library):
     """A module as theirs are: prepare_inputs, untimed, and run, timed."""
+    from miniapp import State
     from peers import pyhpc
 
     def prepare_inputs(*values, device):
         given = dict(zip(pyhpc.ARGUMENTS[kernel], values))
         fields = pyhpc.our_fields(kernel, given)
         shape = next(value.shape for value in fields.values() if value.ndim == 3)
-        state = library.state(shape, device)
+        state = State(shape, device, library=library)
         for name, value in fields.items():
             state.write(name)[...] = value
-        return given, state.plan(kernel)
+        return given, state, state.plan(kernel)
 
-    def run(given, plan, device):
+    def run(given, state, plan, device):
         plan.run()
-        return Result(kernel, given, plan.state)
+        return Result(kernel, given, state)
 
     module = types.ModuleType(name)
     module.prepare_inputs, module.run = prepare_inputs, run
@@ -169,12 +170,12 @@ def main():
         fail(3, f"{options.run}: is not the run.py of a checkout of pyhpc-benchmarks")
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build/numba-cache")  # else it is in the checkout
     try:
-        from peers.library import Library, Mismatch
+        from miniapp import Library, LibraryError
     except ImportError as error:
         fail(3, f"{error.name} is missing: install it for {sys.executable}")
     try:
         library = Library(options.library.resolve())
-    except (OSError, Mismatch) as error:
+    except LibraryError as error:
         fail(3, f"{options.library}: {error}; build it by: cmake --build --preset host")
     library.set_threads(options.threads)
     sys.path.insert(0, str(folder))

@@ -1,7 +1,8 @@
 """README and docs: their commands run, and what they name exists.
 
 Indented lines of a page are commands, except in the blocks of NO_COMMANDS. They run in order, in a
-folder that looks like the repository's, unless NOT_RUN says why not. Whether a command runs or not,
+folder that looks like the repository's, unless NOT_RUN says why not. Blocks that begin with an import are
+Python's, and run as such. Whether a command runs or not,
 the scripts, files, options, presets and kernels that it names have to exist.
 """
 
@@ -12,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -24,7 +26,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
 OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][a-z0-9-]*")
 
 # How a block begins that is no list of commands.
-NO_COMMANDS = [r"# version ", r"ocean_step_eke on cpu", r"file -> state", r"ARGUMENT\(", r"#define "]
+PYTHON = r"import "
+NO_COMMANDS = [r"# version ", r"ocean_step_eke on cpu", r"file -> state", r"ARGUMENT\(", r"#define ",
+               PYTHON]
 
 # What a command holds that is not run here, and why.
 NOT_RUN = {
@@ -66,14 +70,14 @@ def blocks(page):
     """The indented blocks of a page: lists of lines."""
     text = page.read_text(encoding="utf-8")
     for match in re.finditer(r"(?<=\n\n)(?: {4,}\S.*\n)+(?:\n?(?: {4,}\S.*\n)+)*", text):
-        yield [line.strip() for line in match[0].splitlines() if line.strip()]
+        yield [line for line in textwrap.dedent(match[0]).splitlines() if line.strip()]
 
 
 def commands(page):
     """The commands of a page, without comments."""
     for block in blocks(page):
         if not any(re.match(start, block[0]) for start in NO_COMMANDS):
-            yield from (re.sub(r"\s+#.*", "", line) for line in block)
+            yield from (re.sub(r"\s+#.*", "", line.strip()) for line in block)
 
 
 def why_not(command):
@@ -92,7 +96,7 @@ by_page = pytest.mark.parametrize("page", PAGES, ids=name)
 @pytest.fixture
 def repository(miniapp, tmp_path):
     """A folder that looks like the repository's, with the program under test."""
-    for path in ("run", "inputs", "validation", "docs"):
+    for path in ("run", "inputs", "validation", "docs", "python"):
         (tmp_path / path).symlink_to(ROOT / path)
     executable(tmp_path / "build/host/bin/miniapp", QUICK_PROGRAM.format(miniapp.path))
     for python in ("bin/python3", "bin/python"):
@@ -100,9 +104,15 @@ def repository(miniapp, tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def environment(miniapp, repository):
+    """In which the commands find the programs and the library under test."""
+    return {**os.environ, "PATH": f"{repository / 'bin'}:{os.environ['PATH']}",
+            "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib" / "libminiapp.so")}
+
+
 @by_page
-def test_commands_run(page, repository):
-    environment = {**os.environ, "PATH": f"{repository / 'bin'}:{os.environ['PATH']}"}
+def test_commands_run(page, repository, environment):
     for command in commands(page):
         if assignment := re.fullmatch(r"(\w+)=(\S+)", command):
             environment[assignment[1]] = assignment[2]
@@ -110,6 +120,17 @@ def test_commands_run(page, repository):
             done = subprocess.run(command, shell=True, cwd=repository, env=environment, text=True,
                                   capture_output=True, check=False, timeout=DEADLINE_S)
             assert done.returncode == DONE and "Traceback" not in done.stderr, (command, done)
+
+
+@by_page
+def test_python_runs(page, repository, environment):
+    environment["PYTHONPATH"] = str(ROOT / "python" / "src")
+    for block in blocks(page):
+        if re.match(PYTHON, block[0]):
+            done = subprocess.run([sys.executable, "-W", "error", "-c", "\n".join(block)], cwd=repository,
+                                  env=environment, text=True, capture_output=True, check=False,
+                                  timeout=DEADLINE_S)
+            assert done.returncode == DONE, done.stderr
 
 
 def test_what_is_not_run_is_there():
@@ -157,7 +178,7 @@ def is_program(word):
 def test_files_are_there(page):
     for _, words in programs(page):
         for word in words:
-            if re.match(r"(run|inputs|validation|docs|include|physics|miniapp)/", word):
+            if re.match(r"(run|inputs|validation|docs|include|physics|miniapp|python)/", word):
                 assert (ROOT / word).exists(), word
 
 
@@ -209,7 +230,7 @@ def test_links_resolve(page):
 @by_page
 def test_paths_in_texts_are_there(page):
     """Such as `run/compare`, `validation/reference/`, `run/*/sweep` and `test_fuzz.py`."""
-    named = re.findall(r"`((?:run|inputs|validation|docs|include|physics|miniapp|cmake)/[\w./*-]+"
+    named = re.findall(r"`((?:run|inputs|validation|docs|include|physics|miniapp|cmake|python)/[\w./*-]+"
                        r"|test_\w+\.py)[^`]*`", page.read_text(encoding="utf-8"))
     for path in named:
         folder = HERE if path.startswith("test_") else ROOT

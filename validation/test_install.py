@@ -210,8 +210,8 @@ def test_client_of_an_older_version(miniapp, tmp_path):
     command("cmake", "--build", build, "--target", "libminiapp_shared")
     says_dhdt(client, "cpu", library=build / "lib")
     # that it is the newer library, as Python sees it
-    sys.path.insert(0, str(ROOT / "run"))
-    from peers.library import Library
+    sys.path.insert(0, str(ROOT / "python" / "src"))
+    from miniapp import Library
     newer = Library(build / "lib/libminiapp.so")
-    assert {"newer", "newer_triad"} < set(newer.fields()) and "newest" in newer.settings()
-    assert newer.sequences()[0] == "newer"
+    assert {"newer", "newer_triad"} < set(newer.fields) and "newest" in newer.settings
+    assert newer.sequences[0] == "newer"

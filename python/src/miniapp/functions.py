@@ -1,0 +1,111 @@
+"""Each kernel as a function of arrays, made from what the library says of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+
+import numpy as np
+
+from .library import Access, Kernel, Library, Type, UsageError, range_text
+from .state import State, as_array
+
+READS, WRITES = (Access.READ, Access.UPDATE), (Access.WRITE, Access.UPDATE)
+
+
+def arguments_of(kernel: Kernel, accesses):
+    return [argument for argument in kernel.arguments if argument.access in accesses]
+
+
+def make(library: Library, name: str) -> Callable:
+    """The function of that name."""
+    kernel = library.kernels[name]
+    signature = make_signature(kernel)
+    outputs = arguments_of(kernel, WRITES)
+    results = namedtuple(kernel.name, [argument.name for argument in outputs])
+
+    def function(*args, **kwargs):
+        given = bind(kernel.name, signature, args, kwargs)
+        fields = {argument: as_array(argument.name, given.pop(argument.name))
+                  for argument in arguments_of(kernel, READS)}
+        with State(grid_of(fields), library=library, **given) as state:
+            for argument, array in fields.items():
+                state.set(argument.field.name, array)
+            state.run(kernel.name)
+            made = results(*(state.get(argument.field.name) for argument in outputs))
+        return made if len(made) > 1 else made[0]
+
+    function.__name__ = function.__qualname__ = kernel.name
+    function.__module__ = __package__
+    function.__doc__ = describe(kernel)
+    function.__signature__ = signature
+    function.__annotations__ = {parameter.name: parameter.annotation
+                                for parameter in signature.parameters.values()}
+    return function
+
+
+def bind(name, signature, args, kwargs):
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+
+
+def make_signature(kernel: Kernel) -> inspect.Signature:
+    kind, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    outputs = arguments_of(kernel, WRITES)
+    return inspect.Signature(
+        [inspect.Parameter(argument.name, kind, annotation=np.ndarray)
+         for argument in arguments_of(kernel, READS)]
+        + [inspect.Parameter("device", keyword, default="cpu", annotation=str),
+           inspect.Parameter("precision", keyword, default="float64", annotation=str)]
+        + [inspect.Parameter(setting.name, keyword, default=kind_of(setting)(setting.default),
+                             annotation=kind_of(setting))
+           for setting in kernel.settings],
+        return_annotation=np.ndarray if len(outputs) == 1 else tuple)
+
+
+def kind_of(setting) -> type:
+    return int if setting.is_whole else float
+
+
+def grid_of(fields) -> tuple[int, ...]:
+    """(nz, ny, nx) by the first array that has the axis."""
+    lengths = {}
+    for argument, array in fields.items():
+        axes = argument.field.axes
+        if array.ndim != len(axes):
+            raise UsageError(f"{argument.name}: the shape is {array.shape}, not one of ({', '.join(axes)})")
+        for axis, length in zip(axes, array.shape):
+            lengths.setdefault(axis, length)
+    return tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
+
+
+# ---- docstrings ----
+
+def describe(kernel: Kernel) -> str:
+    """In the style of NumPy."""
+    lines = [f"{kernel.summary[:1].upper()}{kernel.summary[1:]}.", "",
+             "Arrays have the order (z, y, x), level 0 at the bottom, and two ghost cells on each side of y",
+             "and x. What the kernel does not write, such as ghosts, is 0.", "",
+             "Parameters", "----------"]
+    for argument in arguments_of(kernel, READS):
+        lines += describe_argument(argument)
+    lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"']
+    for setting in kernel.settings:
+        lines += [f"{setting.name} : {kind_of(setting).__name__}, {setting.units}, "
+                  f"default {setting.default:g}",
+                  f"    {setting.long_name}; {range_text(setting.least, setting.most)}"]
+    lines += ["", "Returns", "-------"]
+    for argument in arguments_of(kernel, WRITES):
+        lines += describe_argument(argument)
+    return "\n".join([*lines, "", "References", "----------", kernel.citation, ""])
+
+
+def describe_argument(argument) -> list[str]:
+    field = argument.field
+    axes = f"array ({', '.join(field.axes)})" if field.axes else "number"
+    standard = f"; CF: {field.standard_name}" if field.standard_name else ""
+    values = "0 to nz" if field.type is Type.INDEX else range_text(field.least, field.most)
+    return [f"{argument.name} : {axes}, {field.units}", f"    {field.long_name}; {values} on water{standard}"]

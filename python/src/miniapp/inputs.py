@@ -1,0 +1,54 @@
+"""States from files, by the library's own reader."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from ctypes import c_double, c_void_p
+
+from . import library as libraries
+from .library import Destination, Library
+from .state import State
+
+one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for more
+
+
+def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
+         library: Library | None = None, **settings: float) -> State:
+    """A state with what a kernel or a sequence reads, as the program reads it from an HDF5 or netCDF-4
+    file: checked, with ghosts, and with the file's settings where no others are given."""
+    library = library or libraries.default()
+    wanted = [library.fields[name].handle for name in library.reads(sequence)]
+    with one_at_a_time, opened(library, path, wanted) as file:
+        grid = library.c.input_grid(file)
+        state = State((grid.nz, grid.ny, grid.nx), device, precision, library.c.input_is_cyclic(file),
+                      library=library, **{**settings_of(library, file, sequence), **settings})
+        for field in wanted:
+            name = library.c.field_name(field)
+            target = Destination(state.memory.handle, name, False)
+            library.c.input_load(file, field, ctypes.byref(target), 1)
+    return state
+
+
+@contextlib.contextmanager
+def opened(library, path, wanted) -> Iterator[int]:
+    file = c_void_p()
+    library.c.input_open(os.fsencode(path), (c_void_p * len(wanted))(*wanted), len(wanted), None, file)
+    try:
+        library.c.input_check(file)
+        yield file.value
+    finally:
+        library.c.input_close(file)
+
+
+def settings_of(library, file, sequence) -> dict[str, float]:
+    """Those of the file that the sequence uses."""
+    found, value, kernels = {}, c_double(), library.find_sequence(sequence)
+    for setting in library.settings.values():
+        if library.c.sequence_uses(kernels, setting.handle) and library.c.input_setting(
+                file, setting.handle, ctypes.byref(value)):
+            found[setting.name] = value.value
+    return found

@@ -1,0 +1,389 @@
+"""libminiapp.so by ctypes: where it is, what it declares, its tables, and its failures as exceptions.
+
+Fields, settings, kernels and sequences are found by name and asked by functions; nothing here depends on
+how the library lays out its memory, so that this file goes with later minor versions of the library.
+ctypes releases the GIL while a function of the library runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import enum
+import functools
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
+from pathlib import Path
+from types import SimpleNamespace
+
+HERE = Path(__file__).resolve().parent
+VARIABLE = "MINIAPP_LIBRARY"
+PRECISIONS = ("float64", "float32")  # enum miniapp_precision
+
+
+class Type(enum.IntEnum):
+    """enum miniapp_type"""
+    REAL, MASK, INDEX = range(3)
+
+
+class Access(enum.IntEnum):
+    """enum miniapp_access"""
+    READ, WRITE, UPDATE, SCRATCH = range(4)
+
+
+# ---- failures ----
+
+class Error(Exception):
+    """What the library or this package refuses: one line, and the library's status."""
+    status = 0
+
+
+class LibraryError(Error, ImportError):
+    """There is no library, or not the one that this package describes."""
+
+
+class MismatchError(Error):
+    """A result is wrong."""
+    status = 1
+
+
+class UsageError(Error, ValueError):
+    """A call is wrong: an unknown name, a shape that does not fit, a field that was never set."""
+    status = 2
+
+
+class InputError(Error, ValueError):
+    """Values cannot be used."""
+    status = 3
+
+
+class DeviceError(Error, RuntimeError):
+    """A device cannot be used: it is absent, not built in, or out of memory."""
+    status = 4
+
+
+class OutputError(Error):
+    """A file cannot be written."""
+    status = 5
+
+
+FAILURES = {kind.status: kind for kind in Error.__subclasses__() if kind.status}
+heard = threading.local()  # the warnings of the call that a thread is in
+
+
+@ctypes.CFUNCTYPE(None, c_int, c_char_p)
+def listen(status, line):
+    """Failures become exceptions by their status; warnings have none."""
+    if not status:
+        heard.__dict__.setdefault("lines", []).append(decode(line))
+
+
+def decode(text: bytes | None) -> str:
+    return (text or b"").decode(errors="replace")
+
+
+def encode(name: str) -> bytes:
+    if not isinstance(name, str) or "\0" in name:
+        raise UsageError(f"{name!r} is no name of a field, a setting, a kernel or a device")
+    return name.encode(errors="backslashreplace")
+
+
+class Status(c_int):
+    """Of a call: anything but 0 becomes an exception."""
+
+
+def raise_failure(message):
+    def check(status, _function, _arguments):
+        for line in heard.__dict__.pop("lines", ()):
+            warnings.warn(line, RuntimeWarning, stacklevel=5)
+        if status:
+            raise FAILURES.get(status, Error)(decode(message()))
+    return check
+
+
+# ---- functions ----
+
+class Grid(ctypes.Structure):
+    """struct miniapp_grid"""
+    _fields_ = [(name, c_size_t) for name in ("nx", "ny", "nz")]
+
+
+class Destination(ctypes.Structure):
+    """struct miniapp_destination"""
+    _fields_ = [("state", c_void_p), ("name", c_char_p), ("resample", c_bool)]
+
+
+OUT = POINTER(c_void_p)
+LISTENER = type(listen)
+# What is called of include/miniapp/*.h: the result, then the arguments.
+DECLARATIONS = {
+    "message": (c_char_p,),
+    "last_failure": (c_int,),
+    "listen": (LISTENER, LISTENER),
+    "version": (c_char_p,),
+    "host_threads": (c_int,),
+    "host_set_threads": (None, c_int),
+    "device_open": (Status, c_char_p, OUT),
+    "device_close": (None, c_void_p),
+    "device_label": (c_char_p, c_void_p),
+    "axis_name": (c_char_p, c_int),
+    "axis_length": (c_size_t, c_int, c_void_p),
+    "field_count": (c_size_t,),
+    "field_at": (c_void_p, c_size_t),
+    "field_name": (c_char_p, c_void_p),
+    "field_units": (c_char_p, c_void_p),
+    "field_long_name": (c_char_p, c_void_p),
+    "field_standard_name": (c_char_p, c_void_p),
+    "field_type": (c_int, c_void_p),
+    "field_range": (None, c_void_p, c_void_p, c_void_p),
+    "field_rank": (c_int, c_void_p),
+    "field_axis": (c_int, c_void_p, c_int),
+    "setting_count": (c_size_t,),
+    "setting_at": (c_void_p, c_size_t),
+    "setting_name": (c_char_p, c_void_p),
+    "setting_units": (c_char_p, c_void_p),
+    "setting_long_name": (c_char_p, c_void_p),
+    "setting_default": (c_double, c_void_p),
+    "setting_is_whole": (c_bool, c_void_p),
+    "setting_range": (None, c_void_p, c_void_p, c_void_p),
+    "kernel_count": (c_size_t,),
+    "kernel_at": (c_void_p, c_size_t),
+    "kernel_name": (c_char_p, c_void_p),
+    "kernel_summary": (c_char_p, c_void_p),
+    "kernel_citation": (c_char_p, c_void_p),
+    "kernel_argument_count": (c_size_t, c_void_p),
+    "argument_name": (c_char_p, c_void_p, c_size_t),
+    "argument_field": (c_void_p, c_void_p, c_size_t),
+    "argument_access": (c_int, c_void_p, c_size_t),
+    "kernel_setting_count": (c_size_t, c_void_p),
+    "kernel_setting": (c_void_p, c_void_p, c_size_t),
+    "sequence_count": (c_size_t,),
+    "sequence_at": (c_void_p, c_size_t),
+    "sequence_find": (Status, c_char_p, OUT),
+    "sequence_name": (c_char_p, c_void_p),
+    "sequence_level_count": (c_size_t, c_void_p),
+    "sequence_reads": (c_bool, c_void_p, c_void_p),
+    "sequence_writes": (c_bool, c_void_p, c_void_p),
+    "sequence_carries": (c_bool, c_void_p, c_void_p),
+    "sequence_uses": (c_bool, c_void_p, c_void_p),
+    "state_create": (Status, c_void_p, c_int, c_void_p, OUT),
+    "state_free": (None, c_void_p),
+    "state_set_cyclic": (None, c_void_p, c_bool),
+    "state_set_setting": (Status, c_void_p, c_char_p, c_double),
+    "state_settings": (c_void_p, c_void_p),
+    "settings_get": (c_double, c_void_p, c_char_p),
+    "state_add": (Status, c_void_p, c_char_p, c_char_p),
+    "state_has": (c_bool, c_void_p, c_char_p),
+    "state_set": (Status, c_void_p, c_char_p, c_void_p),
+    "state_read": (c_void_p, c_void_p, c_char_p),
+    "state_write": (c_void_p, c_void_p, c_char_p),
+    "state_rotate": (Status, c_void_p, POINTER(c_char_p), c_size_t),
+    "state_bytes": (c_double, c_void_p),
+    "input_open": (Status, c_char_p, OUT, c_size_t, c_void_p, OUT),
+    "input_close": (None, c_void_p),
+    "input_check": (Status, c_void_p),
+    "input_grid": (Grid, c_void_p),
+    "input_is_cyclic": (c_bool, c_void_p),
+    "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
+    "input_load": (Status, c_void_p, c_void_p, c_void_p, c_size_t),
+    "snapshot_settle": (Status, c_void_p, c_void_p),
+    "plan_create": (Status, c_void_p, c_void_p, c_char_p, OUT),
+    "plan_free": (None, c_void_p),
+    "plan_run": (Status, c_void_p),
+    "plan_advance": (Status, c_void_p),
+    "plan_restart": (None, c_void_p),
+}
+
+
+def declare(library, path):
+    """The functions by their names without "miniapp_"."""
+    functions = {}
+    for name, (result, *arguments) in DECLARATIONS.items():
+        try:
+            function = functions[name] = library[f"miniapp_{name}"]
+        except AttributeError as error:
+            raise LibraryError(f"{path}: is no libminiapp.so of this version: it has no "
+                               f"miniapp_{name}") from error
+        function.argtypes = arguments
+        function.restype = c_int if result is Status else result
+        if result is Status:
+            function.errcheck = raise_failure(functions["message"])
+    return SimpleNamespace(**functions)
+
+
+# ---- tables ----
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A row of the library's table of fields."""
+    name: str
+    units: str
+    long_name: str
+    standard_name: str
+    type: Type
+    axes: tuple[str, ...]
+    least: float
+    most: float
+    handle: int = dataclasses.field(repr=False)
+    axis_numbers: tuple[int, ...] = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """A row of the library's table of settings."""
+    name: str
+    units: str
+    long_name: str
+    default: float
+    is_whole: bool
+    least: float
+    most: float
+    handle: int = dataclasses.field(repr=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Argument:
+    """What a kernel reads or writes, and the field that stands for it by default."""
+    name: str
+    field: Field
+    access: Access
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """A row of the library's table of kernels."""
+    name: str
+    summary: str
+    citation: str
+    arguments: tuple[Argument, ...]
+    settings: tuple[Setting, ...]
+
+
+class Library:
+    """What there is in one libminiapp.so."""
+
+    def __init__(self, path: str | os.PathLike):
+        try:
+            loaded = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise LibraryError(str(error)) from error
+        self.c = declare(loaded, path)
+        self.c.listen(listen)
+
+    @property
+    def version(self) -> str:
+        return decode(self.c.version())
+
+    def rows(self, table: str) -> list[int]:
+        """The handles of one of the library's tables."""
+        row = getattr(self.c, f"{table}_at")
+        return [row(place) for place in range(getattr(self.c, f"{table}_count")())]
+
+    @functools.cached_property
+    def fields(self) -> dict[str, Field]:
+        return {row.name: row for row in map(self.field_row, self.rows("field"))}
+
+    @functools.cached_property
+    def settings(self) -> dict[str, Setting]:
+        return {row.name: row for row in map(self.setting_row, self.rows("setting"))}
+
+    @functools.cached_property
+    def kernels(self) -> dict[str, Kernel]:
+        return {row.name: row for row in map(self.kernel_row, self.rows("kernel"))}
+
+    @functools.cached_property
+    def sequences(self) -> list[str]:
+        """The names of the kernels, then those of sequences of several."""
+        return [decode(self.c.sequence_name(row)) for row in self.rows("sequence")]
+
+    def field_row(self, handle):
+        c = self.c
+        axes = tuple(c.field_axis(handle, place) for place in range(c.field_rank(handle)))
+        return Field(decode(c.field_name(handle)), decode(c.field_units(handle)),
+                     decode(c.field_long_name(handle)), decode(c.field_standard_name(handle)),
+                     Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
+                     *bounds(c.field_range, handle), handle, axes)
+
+    def setting_row(self, handle):
+        c = self.c
+        return Setting(decode(c.setting_name(handle)), decode(c.setting_units(handle)),
+                       decode(c.setting_long_name(handle)), c.setting_default(handle),
+                       c.setting_is_whole(handle), *bounds(c.setting_range, handle), handle)
+
+    def kernel_row(self, handle):
+        c = self.c
+        arguments = (Argument(decode(c.argument_name(handle, place)),
+                              self.fields[decode(c.field_name(c.argument_field(handle, place)))],
+                              Access(c.argument_access(handle, place)))
+                     for place in range(c.kernel_argument_count(handle)))
+        settings = (self.settings[decode(c.setting_name(c.kernel_setting(handle, place)))]
+                    for place in range(c.kernel_setting_count(handle)))
+        return Kernel(decode(c.kernel_name(handle)), decode(c.kernel_summary(handle)),
+                      decode(c.kernel_citation(handle)), tuple(arguments), tuple(settings))
+
+    def find_sequence(self, text: str) -> int | None:
+        found = c_void_p()
+        self.c.sequence_find(encode(text), found)
+        return found.value
+
+    def reads(self, sequence: str) -> list[str]:
+        """The fields that a kernel or a sequence reads before it writes them."""
+        return self.fields_that(self.c.sequence_reads, sequence)
+
+    def writes(self, sequence: str) -> list[str]:
+        return self.fields_that(self.c.sequence_writes, sequence)
+
+    def carries(self, sequence: str) -> list[str]:
+        """The fields in which a step in time needs what the step before has left."""
+        return self.fields_that(self.c.sequence_carries, sequence)
+
+    def fields_that(self, question: Callable, sequence: str) -> list[str]:
+        found = self.find_sequence(sequence)
+        return [field.name for field in self.fields.values() if question(found, field.handle)]
+
+    def set_threads(self, threads: int) -> None:
+        """How many threads run the kernels that the calling thread starts; 0 means the default."""
+        self.c.host_set_threads(threads)
+
+    def open_device(self, name: str) -> int | None:
+        device = c_void_p()
+        self.c.device_open(encode(name), device)
+        return device.value
+
+    def check_device(self, name: str) -> None:
+        """Raises where it cannot be used."""
+        self.c.device_close(self.open_device(name))
+
+
+def bounds(ask, handle) -> tuple[float, float]:
+    least, most = c_double(), c_double()
+    ask(handle, ctypes.byref(least), ctypes.byref(most))
+    return least.value, most.value
+
+
+def range_text(least: float, most: float) -> str:
+    """In words; a least value of DBL_MIN means above 0."""
+    return f"above 0, to {most:g}" if least == sys.float_info.min else f"{least:g} to {most:g}"
+
+
+# ---- the one that is used ----
+
+def find() -> Path:
+    """What $MINIAPP_LIBRARY names, what came with the package, or what the source tree built."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    candidates = [folder / "libminiapp.so" for folder in (HERE / "lib", HERE.parents[2] / "build/host/lib")]
+    for candidate in candidates:
+        if candidate.exists():
+            return candidate
+    raise LibraryError(f"there is no {' or '.join(map(str, candidates))}: name a libminiapp.so by ${VARIABLE}")
+
+
+@functools.cache
+def default() -> Library:
+    """The library of the package's functions, loaded when it is first needed."""
+    return Library(find())

@@ -1,0 +1,292 @@
+"""An ocean on a device: its fields as NumPy's arrays, and the kernels and steps that run on them."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import threading
+import weakref
+from collections.abc import Sequence
+from ctypes import c_char_p, c_void_p
+
+import numpy as np
+
+from . import library as libraries
+from .library import PRECISIONS, Field, Grid, InputError, Library, Type, UsageError, decode, encode
+
+
+# ---- arrays ----
+
+def as_array(name: str, values) -> np.ndarray:
+    """Numbers of any type, as they are; the name is for the message."""
+    if np.ma.is_masked(values):
+        raise UsageError(f"{name}: has masked values; give them one, such as by .filled(0)")
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name}: is no array: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise UsageError(f"{name}: takes numbers, not {array.dtype}")
+    return array
+
+
+def as_double(name: str, values, shape: tuple[int, ...], axes: tuple[str, ...]) -> np.ndarray:
+    """What the library takes: the same array where it is contiguous and in double."""
+    array = as_array(name, values)
+    if array.shape != shape:
+        raise UsageError(f"{name}: the shape is {array.shape}, not {shape} of ({', '.join(axes)})")
+    return np.require(array, np.float64, ["C", "A"])
+
+
+def check_values(name: str, array: np.ndarray, most: float) -> None:
+    """Most are looked at twice only: minima and maxima are NaN where a value is."""
+    if not (np.isfinite(array.min()) and array.max() <= most):
+        first = tuple(map(int, np.argwhere(~(np.isfinite(array) & (array <= most)))[0]))
+        raise InputError(f"{name}{list(first)} is {array[first]:g}, not a number of at most {most:g}; "
+                         "land, too, takes one, such as 0")
+
+
+def as_grid(shape: Sequence[int]) -> Grid:
+    try:
+        lengths = [operator.index(length) for length in shape]
+    except TypeError:
+        lengths = []
+    if len(lengths) != 3 or not all(0 <= length <= 2 ** 31 for length in lengths):
+        raise UsageError(f"grid: takes (nz, ny, nx) with two ghosts on each side of y and x, not {shape!r}")
+    return Grid(*reversed(lengths))
+
+
+# ---- the state ----
+
+class Memory:
+    """What the library holds of a state. It is freed when no state, plan or array refers to it."""
+
+    def __init__(self, library, grid, device, precision):
+        self.lock = threading.RLock()
+        c, handle, opened = library.c, c_void_p(), library.open_device(device)
+        try:
+            c.state_create(opened, PRECISIONS.index(precision), ctypes.byref(grid), handle)
+        except libraries.Error:
+            c.device_close(opened)
+            raise
+        self.handle, self.device = handle.value, decode(c.device_label(opened))
+        weakref.finalize(self, release, c, self.handle, opened)
+
+    def call(self, function, *arguments):
+        """A function of the library on the state, from one thread at a time."""
+        with self.lock:
+            return function(self.handle, *arguments)
+
+
+def release(c, handle, device):
+    c.state_free(handle)
+    c.device_close(device)
+
+
+class State:
+    """The fields of an ocean in the memory of a device, and the kernels that run on them.
+
+    Parameters
+    ----------
+    grid : (nz, ny, nx)
+        nx and ny include two ghost cells on each side; level 0 is the bottom.
+    device : "cpu", "gpu", "gpu:N" or "auto"
+    precision : "float64" or "float32"
+        What the device computes in.
+    cyclic_x : bool
+        Whether ghosts along x come from the other side. All other ghosts are land.
+    **settings
+        By name, such as dt_tracer=43200; miniapp.settings() has them all.
+
+    Fields are arrays in the order (z, y, x), ghosts included; miniapp.fields() has them all.
+    Threads may share a state: its calls wait for each other.
+
+        with miniapp.State(salt.shape) as state:
+            state["salt"], state["temp"], state["p"] = salt, temp, p
+            state.run("eos")
+            dHdT = state["dHdT"]
+    """
+
+    def __init__(self, grid: Sequence[int], device: str = "cpu", precision: str = "float64",
+                 cyclic_x: bool = False, *, library: Library | None = None, **settings: float):
+        if precision not in PRECISIONS:
+            raise UsageError(f"precision: takes {' or '.join(PRECISIONS)}, not {precision!r}")
+        self.library = library or libraries.default()
+        self.c = self.library.c
+        self.grid, self.precision = as_grid(grid), precision
+        self.added: dict[str, Field] = {}
+        self.steps: dict[str, Plan] = {}
+        self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
+        self.device, self.lock = self.memory.device, self.memory.lock
+        self.c.state_set_cyclic(self.memory.handle, cyclic_x)
+        for name, value in settings.items():
+            self.set_setting(name, value)
+
+    def call(self, function, *arguments):
+        memory = self.memory
+        if memory is None:
+            raise UsageError("the state is closed")
+        return memory.call(function, *arguments)
+
+    def close(self) -> None:
+        """Lets go of the memory, which plans and the arrays of `read` keep as long as they are in use."""
+        with self.lock:
+            self.memory = None
+            self.steps.clear()
+
+    def __enter__(self) -> State:
+        return self
+
+    def __exit__(self, *_error) -> None:
+        self.close()
+
+    # -- settings --
+
+    def set_setting(self, name: str, value: float) -> None:
+        try:
+            number = float(value)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{name}: takes a number, not {value!r}") from error
+        self.call(self.c.state_set_setting, encode(name), number)
+
+    def setting(self, name: str) -> float:
+        if name not in self.library.settings:
+            self.set_setting(name, 0)  # which says what is the closest
+        return self.call(lambda state: self.c.settings_get(self.c.state_settings(state), encode(name)))
+
+    # -- fields --
+
+    def field(self, name: str) -> Field:
+        """The row of the table that describes the field."""
+        field = self.added.get(name) or self.library.fields.get(name)
+        if field is None:
+            self.rotate(name)  # which says what is the closest
+        return field
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return tuple(self.c.axis_length(axis, ctypes.byref(self.grid))
+                     for axis in self.field(name).axis_numbers)
+
+    def dtype(self, name: str) -> np.dtype:
+        """As the state holds the field."""
+        return np.dtype({Type.REAL: self.precision, Type.MASK: "uint8", Type.INDEX: "int32"}[
+            self.field(name).type])
+
+    def add(self, name: str, like: str) -> None:
+        """Adds a field, such as a tracer, with the shape and units of another."""
+        with self.lock:
+            self.call(self.c.state_add, encode(name), encode(like))
+            self.added[name] = self.field(like)
+
+    def has(self, name: str) -> bool:
+        """Whether the field holds something."""
+        return self.call(self.c.state_has, encode(name))
+
+    def set(self, name: str, values) -> None:
+        """Copies an array, ghosts included, into the field; one of contiguous doubles with no other copy."""
+        field = self.field(name)
+        array = as_double(name, values, self.shape(name), field.axes)
+        check_values(name, array, self.grid.nz if field.type is Type.INDEX else np.finfo(np.float64).max)
+        with self.lock:
+            self.call(self.c.state_set, encode(name), array.ctypes.data)
+            self.restart_steps(name)
+
+    def get(self, name: str) -> np.ndarray:
+        """A copy of the field, ghosts included, in the type that the state holds it in."""
+        with self.lock:
+            return self.read(name).copy()
+
+    __setitem__, __getitem__, __contains__ = set, get, has
+
+    def read(self, name: str) -> np.ndarray:
+        """The field as the host has it, not a copy: to be read until the state changes next."""
+        return self.view(name, self.c.state_read, writeable=False)
+
+    def write(self, name: str) -> np.ndarray:
+        """The host's memory of the field: fill all of it, ghosts included, before the state's next call."""
+        with self.lock:
+            self.restart_steps(name)
+            return self.view(name, self.c.state_write, writeable=True)
+
+    def view(self, name, find, writeable):
+        shape, dtype = self.shape(name), self.dtype(name)
+        with self.lock:
+            address = self.call(find, encode(name))
+            if not address:
+                raise libraries.FAILURES[self.c.last_failure()](decode(self.c.message()))
+            memory = (ctypes.c_char * (int(np.prod(shape)) * dtype.itemsize)).from_address(address)
+            memory.owner = self.memory  # the array keeps the memory
+        array = np.frombuffer(memory, dtype).reshape(shape)
+        array.flags.writeable = writeable
+        return array
+
+    def rotate(self, *names: str) -> None:
+        """Each field takes what the next one holds, the last what the first held: no copy."""
+        words = (c_char_p * len(names))(*map(encode, names))
+        self.call(self.c.state_rotate, words, len(names))
+
+    @property
+    def bytes(self) -> int:
+        """What it holds of the device's memory."""
+        return int(self.call(self.c.state_bytes))
+
+    # -- running --
+
+    def plan(self, sequence: str, bindings: str = "") -> Plan:
+        """A kernel or a sequence, bound to the fields of this state, to be run often. `bindings` are
+        FIELD=OTHER,... where another field, such as an added one, takes a field's place."""
+        return Plan(self, sequence, bindings)
+
+    def run(self, sequence: str) -> None:
+        """Runs a kernel or a sequence once. A plan does without finding and binding the fields again."""
+        self.plan(sequence).run()
+
+    def step(self, n: int = 1, sequence: str = "ocean_step") -> None:
+        """Makes n steps in time, as `miniapp --steps`: the first ones start from the fields as they were
+        set, and so do those that follow when one of the prognostic fields was set again."""
+        n = operator.index(n)
+        with self.lock:
+            if sequence not in self.steps:
+                self.steps[sequence] = self.begin_steps(sequence)
+            for _ in range(n):
+                self.steps[sequence].advance()
+
+    def begin_steps(self, sequence):
+        plan = self.plan(sequence)
+        if not self.c.sequence_level_count(plan.sequence):
+            raise UsageError(f"'{sequence}' is no step in time")
+        self.call(self.c.snapshot_settle, plan.sequence)
+        return plan
+
+    def restart_steps(self, name):
+        """Steps that carry the field on start anew."""
+        self.steps = {sequence: plan for sequence, plan in self.steps.items() if name not in plan.carried}
+
+
+class Plan:
+    """A sequence of kernels, or one kernel, bound to the fields of a state."""
+
+    def __init__(self, state: State, sequence: str, bindings: str = ""):
+        self.c, self.memory = state.c, state.memory
+        self.sequence = state.library.find_sequence(sequence)
+        self.carried = frozenset(state.library.carries(sequence))
+        handle = c_void_p()
+        state.call(self.c.plan_create, self.sequence, encode(bindings), handle)
+        self.handle = handle.value
+        weakref.finalize(self, self.c.plan_free, self.handle)
+
+    def call(self, function):
+        with self.memory.lock:
+            function(self.handle)
+
+    def run(self) -> None:
+        """Runs it once. Of a step in time, the first run makes what the others find."""
+        self.call(self.c.plan_run)
+
+    def advance(self) -> None:
+        """Runs it as one step in time: afterwards time levels change places."""
+        self.call(self.c.plan_advance)
+
+    def restart(self) -> None:
+        """Lets the next run count as the first, after new fields to start from were set."""
+        self.call(self.c.plan_restart)

@@ -1,0 +1,299 @@
+"""The package in python/: kernels as functions of arrays, states, steps, and what is refused."""
+
+import ast
+import inspect
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from conftest import GRID, HERE, read, read_of
+from processes import DEADLINE_S
+
+SOURCE = HERE.parent / "python" / "src"
+sys.path.insert(0, str(SOURCE))
+import miniapp as package  # noqa: E402  pylint: disable=wrong-import-position
+
+INTERIOR = slice(2, -2)
+STEPS = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library(miniapp):
+    """The functions of the package take the library of the build under test."""
+    if miniapp.is_sanitized:
+        pytest.skip("a sanitized library needs a sanitized Python")
+    path = miniapp.path.parent.parent / "lib" / "libminiapp.so"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MINIAPP_LIBRARY", str(path))
+        package.library.default.cache_clear()
+        yield path
+
+
+@pytest.fixture
+def water():
+    """salt, temp and p of a small ocean."""
+    rng = np.random.default_rng(1)
+    shape = (6, 9, 11)
+    return rng.uniform(30, 38, shape), rng.uniform(0, 25, shape), np.linspace(5000, 5, 6)
+
+
+def inside(field, values):
+    """Without ghosts, as the files of an input without ghosts have it."""
+    return values[tuple(INTERIOR if axis in "xy" else slice(None) for axis in field.axes)]
+
+
+def run(code, **environment):
+    """A Python of its own that has the package."""
+    return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False,
+                          timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(SOURCE), **environment})
+
+
+# ---- kernels ----
+
+def test_functions_make_what_the_program_makes(together, kernel, device):
+    """Bit for bit, by the fields and the settings of the stored grid."""
+    output = together.output(GRID, "-d", device)
+    described = package.kernels()[kernel.name]
+    state = package.load(GRID, kernel.name)
+    given = [state[argument.field.name] for argument in described.arguments
+             if argument.access in package.functions.READS]
+    settings = {setting.name: state.setting(setting.name) for setting in described.settings}
+    made = getattr(package, kernel.name)(*given, device=device, **settings)
+    written = [argument.field for argument in described.arguments
+               if argument.access in package.functions.WRITES]
+    assert {field.name for field in written} == {dataset.name for dataset in kernel.outputs}
+    for field, values in zip(written, made if len(written) > 1 else [made]):
+        np.testing.assert_array_equal(inside(field, values), read_of(kernel.name, output, field.name))
+
+
+def test_a_function_says_what_it_takes(kernel):
+    function = getattr(package, kernel.name)
+    assert function.__name__ in dir(package)
+    parameters = inspect.signature(function).parameters
+    for dataset in (*kernel.inputs, *kernel.outputs):
+        assert f", {dataset.units}\n" in function.__doc__
+    for name, parameter in parameters.items():
+        assert f"\n{name} : " in function.__doc__ and parameter.annotation in (np.ndarray, str, int, float)
+    assert set(kernel.settings) < set(parameters)
+    assert package.kernels()[kernel.name].citation in function.__doc__
+
+
+@pytest.mark.parametrize("change", [
+    lambda array: array.astype(">f8"), lambda array: array[::-1][::-1], lambda array: array.tolist(),
+    lambda array: np.asfortranarray(array)], ids=["big-endian", "strides", "list", "Fortran"])
+def test_any_layout(water, change):
+    np.testing.assert_array_equal(package.eos(*map(change, water)), package.eos(*water))
+
+
+def test_arguments_stay_what_they_are(water):
+    before = [array.copy() for array in water]
+    for array in water:
+        array.flags.writeable = False
+    package.eos(*water)
+    for array, old in zip(water, before):
+        np.testing.assert_array_equal(array, old)
+
+
+def test_no_copy_where_the_layout_fits(water):
+    assert all(package.state.as_double("any", array, array.shape, ()) is array for array in water)
+
+
+# ---- states ----
+
+def test_steps_are_those_of_the_program(miniapp, device, tmp_path):
+    """Bit for bit, at once or one by one."""
+    output = tmp_path / "end.h5"
+    miniapp.passes(GRID, "--steps", STEPS, "-d", device, "-o", output, quick=False)
+    at_once, one_by_one = (package.load(GRID, "ocean_step", device) for _ in range(2))
+    at_once.step(STEPS)
+    for _ in range(STEPS):
+        one_by_one.step()
+    for name in ("temp", "salt", "tke"):
+        for state in (at_once, one_by_one):
+            np.testing.assert_array_equal(inside(state.field(name), state[name]), read(output, name))
+
+
+def test_steps_start_anew_from_what_is_set(device):
+    """As a state that never made other steps."""
+    first, second = (package.load(GRID, "ocean_step", device) for _ in range(2))
+    names = first.library.carries("ocean_step")
+    start = {name: first[name] for name in names}
+    first.step(2)
+    for name in names:
+        first[name] = start[name]
+    for state in (first, second):
+        state.step()
+    np.testing.assert_array_equal(first["temp"], second["temp"])
+
+
+def test_a_state(water, device):
+    with package.State(water[0].shape, device, "float32", dt_tracer=7) as state:
+        for name, array in zip(("salt", "temp", "p"), water):
+            assert name not in state
+            state[name] = array
+        state.run("eos")
+        assert state["dHdT"].dtype == "float32" and state.setting("dt_tracer") == 7
+        assert state.bytes >= 4 * 3 * water[0].size
+        np.testing.assert_allclose(state["dHdT"], package.eos(*water), rtol=1e-5, atol=1e-6)
+        kept = state.read("temp")
+    np.testing.assert_array_equal(kept, water[1].astype("float32"))  # which keeps the memory
+    with pytest.raises(package.UsageError, match="the state is closed"):
+        state.run("eos")
+
+
+# ---- threads ----
+
+def test_threads_have_states_of_their_own(water, device):
+    wanted = package.eos(*water, device=device)
+    with ThreadPoolExecutor(4) as pool:
+        for made in pool.map(lambda _: package.eos(*water, device=device), range(40)):
+            np.testing.assert_array_equal(made, wanted)
+
+
+def test_threads_share_a_state(water, device):
+    wanted = package.eos(*water)
+    state = package.State(water[0].shape, device)
+
+    def use(turn):
+        for name, array in zip(("salt", "temp", "p"), water):
+            state[name] = array
+        state.run("eos")
+        state.add(f"dye{turn}", "temp")
+        return state["dHdT"]
+    with ThreadPoolExecutor(4) as pool:
+        for made in pool.map(use, range(40)):
+            np.testing.assert_allclose(made, wanted, rtol=1e-12)
+
+
+def test_failures_are_those_of_the_thread(water):
+    """Each message is that of the call that failed."""
+    def fail(turn):
+        with pytest.raises(package.UsageError) as refused:
+            package.State(water[0].shape).run(f"none{turn}")
+        return f"'none{turn}'" in str(refused.value)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(fail, range(40)))
+
+
+# ---- refusals ----
+
+def refused(kind, pattern, use):
+    with pytest.raises(kind, match=pattern) as failure:
+        use()
+    assert "\n" not in str(failure.value)
+    return failure.value
+
+
+@pytest.mark.parametrize("kind, pattern, change", [
+    (TypeError, "eos: missing a required argument: 'p'", {"p": None}),
+    (TypeError, "eos: got an unexpected keyword argument 'speed'", {"speed": 1}),
+    (package.UsageError, r"temp: the shape is \(6, 9\), not one of \(z, y, x\)", {"temp": np.ones((6, 9))}),
+    (package.UsageError, r"p: the shape is \(5,\), not \(6,\) of \(z\)", {"p": np.ones(5)}),
+    (package.UsageError, "salt: takes numbers, not complex128", {"salt": 1j}),
+    (package.UsageError, "salt: takes numbers, not <U4", {"salt": "salt"}),
+    (package.UsageError, "salt: is no array: ", {"salt": [[1], [2, 3]]}),
+    (package.UsageError, r"salt: has masked values; .* \.filled\(0\)",
+     {"salt": np.ma.masked_less(np.zeros((6, 9, 11)), 1)}),
+    (package.InputError, r"p\[0\] is nan", {"p": np.full(6, np.nan)}),
+    (package.InputError, r"p\[5\] is inf", {"p": np.array([1, 2, 3, 4, 5, np.inf])}),
+    (package.InputError, "'p' holds 1e[+]300, which float32 cannot",
+     {"p": np.full(6, 1e300), "precision": "float32"}),
+    (package.UsageError, "precision: takes float64 or float32, not 'half'", {"precision": "half"}),
+    (package.UsageError, "unknown device 'tpu'", {"device": "tpu"}),
+    (package.DeviceError, "device 'gpu:7' cannot be used", {"device": "gpu:7"}),
+])
+def test_arguments_that_are_refused(water, kind, pattern, change):
+    given = {**dict(zip(("salt", "temp", "p"), water)), **change}
+    refused(kind, pattern, lambda: package.eos(**{name: value for name, value in given.items()
+                                                  if value is not None}))
+
+
+@pytest.mark.parametrize("kind, pattern, use", [
+    (package.UsageError, r"grid: takes \(nz, ny, nx\)", lambda state: package.State((6, 9))),
+    (package.UsageError, "a grid of 4 x 9 x 2 points is none", lambda state: package.State((2, 9, 4))),
+    (package.UsageError, "unknown setting 'dt'; the closest is", lambda state: package.State((2, 9, 9), dt=1)),
+    (package.UsageError, "dt_mom: takes a number, not 'x'", lambda state: state.set_setting("dt_mom", "x")),
+    (package.UsageError, "unknown setting 'dt'", lambda state: state.setting("dt")),
+    (package.UsageError, "unknown field 'tmep'; the closest is 'temp'", lambda state: state["tmep"]),
+    (package.UsageError, r"'temp\\x00' is no name", lambda state: state["temp\0"]),
+    (package.UsageError, "7 is no name", lambda state: state.run(7)),
+    (package.UsageError, "'temp' is read, but was never set", lambda state: state["temp"]),
+    (package.InputError, r"kbot\[0, 0\] is 7, not a number of at most 6",
+     lambda state: state.set("kbot", np.full((9, 11), 7))),
+    (package.UsageError, "'eos' is no step in time", lambda state: state.step(1, "eos")),
+    (package.UsageError, "'maskT' is read, but was never set", lambda state: state.step()),
+    (TypeError, "cannot be interpreted as an integer", lambda state: state.step(1.5)),
+    (package.InputError, "nothing.h5: ", lambda state: package.load("nothing.h5", "eos")),
+])
+def test_calls_that_are_refused(kind, pattern, use):
+    refused(kind, pattern, lambda: use(package.State((6, 9, 11))))
+
+
+def test_a_warning():
+    code = "import miniapp; print(miniapp.State((2, 9, 9), 'auto').device)"
+    done = run(code, MINIAPP_LIBRARY=os.environ["MINIAPP_LIBRARY"])
+    assert done.returncode == 0, done
+    assert ("RuntimeWarning: device 'auto' is the cpu" in done.stderr) == (done.stdout == "cpu\n")
+
+
+def test_without_a_library(tmp_path):
+    """The package can be imported; what needs the library says what is missing."""
+    code = ("import miniapp\ntry:\n    miniapp.eos\nexcept miniapp.LibraryError as error:\n"
+            "    print(type(error).__mro__[2].__name__, error)")
+    done = run(code, MINIAPP_LIBRARY=str(tmp_path / "none.so"))
+    assert done.returncode == 0 and done.stdout.startswith("ImportError "), done
+    assert "none.so" in done.stdout and done.stdout.count("\n") == 1
+
+
+FUZZ = """
+import random, sys
+import numpy as np
+import miniapp
+rng = random.Random(int(sys.argv[-1]) if len(sys.argv) > 1 else 1)
+SHAPES = [(), (0,), (1,), (6,), (9,), (11,), (9, 11), (6, 9, 11), (11, 9, 6), (2, 2, 6, 9, 11), (5, 5, 5)]
+def anything():
+    kind = rng.randrange(8)
+    if kind == 0:
+        return rng.choice([None, "temp", -1, 1e300, float("nan"), object(), {}, [], b"x", 2 ** 70])
+    array = np.full(rng.choice(SHAPES[kind // 7:]), rng.choice([0, 1, -1, 1e-300, 1e30, 2 ** 31, np.nan]))
+    dtype = rng.choice(["f8", "f4", "f2", "i1", "u8", "c16", "?", "M8[s]", "O", "U3", ">f8"])
+    with np.errstate(all="ignore"):
+        return array if kind < 5 else array.astype(dtype) if kind < 7 else array.T[::-1]
+refused = 0
+for _ in range(600):
+    name = rng.choice(list(miniapp.kernels()))
+    kernel = miniapp.kernels()[name]
+    shape = dict(z=6, y=9, x=11, ip=2, jp=2, kr=2)
+    given = [np.ones([shape[axis] for axis in argument.field.axes]) * rng.choice([0, 1, 3])
+             for argument in kernel.arguments if argument.access in miniapp.functions.READS]
+    for place in range(len(given)):
+        if rng.random() < 1 / len(given):
+            given[place] = anything()
+    try:
+        getattr(miniapp, name)(*given)
+    except (miniapp.Error, TypeError) as error:
+        assert "\\n" not in str(error), error
+        refused += 1
+assert 50 < refused < 600, refused
+"""
+
+
+def test_nothing_crashes():
+    """Arguments at random: an exception of one line, or a result."""
+    done = run("import warnings; warnings.simplefilter('ignore')\n" + FUZZ,
+               MINIAPP_LIBRARY=os.environ["MINIAPP_LIBRARY"])
+    assert done.returncode == 0, done.stderr
+
+
+# ---- its sources ----
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.name)
+def test_sources_name_no_kernel(path):
+    """Kernels, fields and settings come from the library's tables."""
+    names = {node.value for node in ast.walk(ast.parse(path.read_text()))
+             if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    assert not names & set(package.kernels()), path
