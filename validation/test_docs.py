@@ -52,6 +52,7 @@ NOT_RUN = {
     r"build/compare\.json| a\.json ": "needs results of other commands that are not run",
     r"--sweep (--roofline|-d)": "takes a minute; the sweep of --resume is run",
     r"make_reference\.py": "writes the stored reference; test_reference.py checks it",
+    r"^run/wheel|venv-of-wheel": "needs the network",
     r"^run/release": "wants a clean tree, builds and tests; test_release.py runs it",
     r"-m pytest": "runs tests in a test",
     r"^clang-tidy": "needs the clang-tidy of the house",

@@ -191,7 +191,8 @@ def refused(kind, pattern, use):
 @pytest.mark.parametrize("kind, pattern, change", [
     (TypeError, "eos: missing a required argument: 'p'", {"p": None}),
     (TypeError, "eos: got an unexpected keyword argument 'speed'", {"speed": 1}),
-    (package.UsageError, r"temp: the shape is \(6, 9\), not one of \(z, y, x\)", {"temp": np.ones((6, 9))}),
+    (package.UsageError, r"temp: the shape is \(6, 9\), not one of \(z, y, x\)",
+     {"temp": np.ones((6, 9))}),
     (package.UsageError, r"p: the shape is \(5,\), not \(6,\) of \(z\)", {"p": np.ones(5)}),
     (package.UsageError, "salt: takes numbers, not complex128", {"salt": 1j}),
     (package.UsageError, "salt: takes numbers, not <U4", {"salt": "salt"}),

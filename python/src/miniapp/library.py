@@ -7,6 +7,7 @@ ctypes releases the GIL while a function of the library runs.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import enum
@@ -372,18 +373,26 @@ def range_text(least: float, most: float) -> str:
 
 # ---- the one that is used ----
 
-def find() -> Path:
-    """What $MINIAPP_LIBRARY names, what came with the package, or what the source tree built."""
+def find() -> list[Path]:
+    """What $MINIAPP_LIBRARY names; what came with the package, for the newest processors first; or what the
+    source tree built."""
     if named := os.environ.get(VARIABLE):
-        return Path(named)
-    candidates = [folder / "libminiapp.so" for folder in (HERE / "lib", HERE.parents[2] / "build/host/lib")]
-    for candidate in candidates:
-        if candidate.exists():
-            return candidate
-    raise LibraryError(f"there is no {' or '.join(map(str, candidates))}: name a libminiapp.so by ${VARIABLE}")
+        return [Path(named)]
+    built = HERE.parents[2] / "build/host/lib/libminiapp.so"
+    found = sorted(HERE.glob("lib/*/libminiapp.so"), reverse=True) or ([built] if built.exists() else [])
+    if not found:
+        raise LibraryError(f"there is no libminiapp.so in {HERE / 'lib'}, and no {built}: "
+                           f"name one by ${VARIABLE}")
+    return found
 
 
 @functools.cache
 def default() -> Library:
-    """The library of the package's functions, loaded when it is first needed."""
-    return Library(find())
+    """The library of the package's functions, the first that fits this processor."""
+    *better, last = find()
+    for path in better:
+        library = Library(path)
+        with contextlib.suppress(DeviceError):
+            library.check_device("cpu")
+            return library
+    return Library(last)
