@@ -19,6 +19,7 @@ class AnyPython(bdist_wheel):
         return ("py3", "none", super().get_tag()[2])
 
 
-VERSION = re.search(r"^project\(miniapp VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+TEXT = (ROOT / "CMakeLists.txt").read_text()
 
-setup(version=VERSION, distclass=WithLibrary, cmdclass={"bdist_wheel": AnyPython})
+setup(version=re.search(r"^project\(miniapp VERSION (\S+)", TEXT, re.MULTILINE)[1],
+      distclass=WithLibrary, cmdclass={"bdist_wheel": AnyPython})

@@ -128,7 +128,7 @@ def test_python_runs(page, repository, environment):
     environment["PYTHONPATH"] = str(ROOT / "python" / "src")
     for block in blocks(page):
         if re.match(PYTHON, block[0]):
-            done = subprocess.run([sys.executable, "-W", "error", "-c", "\n".join(block)], cwd=repository,
+            done = subprocess.run([sys.executable, "-c", "\n".join(block)], cwd=repository,
                                   env=environment, text=True, capture_output=True, check=False,
                                   timeout=DEADLINE_S)
             assert done.returncode == DONE, done.stderr

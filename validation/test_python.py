@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import h5py
 import numpy as np
 import pytest
 
@@ -145,6 +146,50 @@ def test_a_state(water, device):
         state.run("eos")
 
 
+# ---- Datasets ----
+
+@pytest.fixture
+def dataset():
+    """The stored grid as a Dataset."""
+    xarray = pytest.importorskip("xarray")
+    import miniapp.xarray  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+    with h5py.File(GRID) as file:
+        axes = {name: tuple(str(scale.keys()[0]) for scale in data.dims) if data.dims[0].keys() else (name,)
+                for name, data in file.items()}
+        return xarray.Dataset({name: (axes[name], data[...]) for name, data in file.items()},
+                              attrs=dict(file.attrs))
+
+
+@pytest.mark.parametrize("name", ["density", "eos", "isoneutral_mixing"])
+def test_datasets(together, dataset, name):
+    output = together.output(GRID)
+    made = getattr(dataset.ocean, name)()
+    for key, values in {made.name: made}.items() if name == "eos" else made.items():
+        assert values.dims == ("z", "y", "x") and values.attrs["units"] == package.fields()[key].units
+        np.testing.assert_array_equal(values, read_of(name, output, key))
+
+
+def test_a_dataset_of_somebody_else(dataset):
+    """Other names, levels from the surface down, missing values on land."""
+    there = dataset.maskT == 1
+    theirs = dataset[["p"]].assign(thetao=dataset.temp.where(there), so=dataset.salt.where(there))
+    theirs = theirs.assign_coords(z=("z", -dataset.zt.values, {"positive": "down"})).isel(
+        z=slice(None, None, -1))
+    theirs.thetao.attrs["standard_name"] = package.fields()["temp"].standard_name
+    theirs.so.attrs["standard_name"] = package.fields()["salt"].standard_name
+    made, wanted = theirs.ocean.eos(), dataset.ocean.eos()
+    np.testing.assert_array_equal(made.isel(z=slice(None, None, -1)).values, wanted.where(there).values)
+
+
+def test_datasets_that_are_refused(dataset):
+    refused(package.InputError, "the Dataset: .*'dzw'", lambda: dataset.drop_vars("dzw").ocean.density())
+    refused(AttributeError, "no attribute 'eso'", lambda: dataset.ocean.eso)
+    dataset.temp.attrs["standard_name"] = dataset.salt.attrs["standard_name"] = (
+        package.fields()["temp"].standard_name)
+    refused(package.UsageError, "temp: salt and theta have its standard name",
+            lambda: dataset.rename(temp="theta").ocean.eos())
+
+
 # ---- threads ----
 
 def test_threads_have_states_of_their_own(water, device):
@@ -216,7 +261,7 @@ def test_arguments_that_are_refused(water, kind, pattern, change):
 @pytest.mark.parametrize("kind, pattern, use", [
     (package.UsageError, r"grid: takes \(nz, ny, nx\)", lambda state: package.State((6, 9))),
     (package.UsageError, "a grid of 4 x 9 x 2 points is none", lambda state: package.State((2, 9, 4))),
-    (package.UsageError, "unknown setting 'dt'; the closest is", lambda state: package.State((2, 9, 9), dt=1)),
+    (package.UsageError, "unknown setting 'dt'; the closest", lambda state: package.State((2, 9, 9), dt=1)),
     (package.UsageError, "dt_mom: takes a number, not 'x'", lambda state: state.set_setting("dt_mom", "x")),
     (package.UsageError, "unknown setting 'dt'", lambda state: state.setting("dt")),
     (package.UsageError, "unknown field 'tmep'; the closest is 'temp'", lambda state: state["tmep"]),

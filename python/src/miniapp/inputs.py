@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from ctypes import c_double, c_void_p
 
+import numpy as np
+
 from . import library as libraries
 from .library import Destination, Library
 from .state import State
@@ -30,7 +32,17 @@ def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision:
             name = library.c.field_name(field)
             target = Destination(state.memory.handle, name, False)
             library.c.input_load(file, field, ctypes.byref(target), 1)
+        state.has_ghosts = library.c.input_has_ghosts(file)
+        state.is_surface_first = library.c.input_is_surface_first(file)
     return state
+
+
+def as_in_file(state: State, name: str) -> np.ndarray:
+    """A field of a state that `load` made, with levels and ghosts as the file has them."""
+    cells = slice(None) if state.has_ghosts else slice(2, -2)
+    levels = slice(None, None, -1 if state.is_surface_first else 1)
+    part = {"x": cells, "y": cells, "z": levels}
+    return state[name][tuple(part.get(axis, slice(None)) for axis in state.field(name).axes)]
 
 
 @contextlib.contextmanager

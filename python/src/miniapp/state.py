@@ -115,6 +115,7 @@ class State:
         self.c = self.library.c
         self.grid, self.precision = as_grid(grid), precision
         self.added: dict[str, Field] = {}
+        self.has_ghosts, self.is_surface_first = True, False  # what the file had that it was read from
         self.steps: dict[str, Plan] = {}
         self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
         self.device, self.lock = self.memory.device, self.memory.lock
