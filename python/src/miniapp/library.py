@@ -167,6 +167,10 @@ DECLARATIONS = {
     "sequence_find": (Status, c_char_p, OUT),
     "sequence_name": (c_char_p, c_void_p),
     "sequence_level_count": (c_size_t, c_void_p),
+    "sequence_level": (c_void_p, c_void_p, c_size_t, c_bool),
+    "sequence_step_count": (c_size_t, c_void_p),
+    "sequence_kernel": (c_void_p, c_void_p, c_size_t),
+    "sequence_field": (c_void_p, c_void_p, c_size_t, c_size_t),
     "sequence_reads": (c_bool, c_void_p, c_void_p),
     "sequence_writes": (c_bool, c_void_p, c_void_p),
     "sequence_carries": (c_bool, c_void_p, c_void_p),
@@ -266,6 +270,24 @@ class Kernel:
     settings: tuple[Setting, ...]
 
 
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A kernel of a sequence, and the names of the fields that its arguments are bound to."""
+    kernel: Kernel
+    fields: dict[Argument, str]
+
+    @property
+    def text(self) -> str:
+        """By which the library finds the kernel with the same bindings."""
+        return f"{self.kernel.name}:{','.join(f'{key.name}={field}' for key, field in self.fields.items())}"
+
+    def reads(self) -> list[str]:
+        return [field for key, field in self.fields.items() if key.access in (Access.READ, Access.UPDATE)]
+
+    def writes(self) -> list[str]:
+        return [field for key, field in self.fields.items() if key.access in (Access.WRITE, Access.UPDATE)]
+
+
 class Library:
     """What there is in one libminiapp.so."""
 
@@ -343,6 +365,22 @@ class Library:
     def carries(self, sequence: str) -> list[str]:
         """The fields in which a step in time needs what the step before has left."""
         return self.fields_that(self.c.sequence_carries, sequence)
+
+    def levels(self, sequence: str) -> list[tuple[str, str]]:
+        """The pairs of fields that change places after a step in time."""
+        c, found = self.c, self.find_sequence(sequence)
+        return [tuple(decode(c.field_name(c.sequence_level(found, place, after))) for after in (False, True))
+                for place in range(c.sequence_level_count(found))]
+
+    def steps(self, sequence: str) -> list[Step]:
+        """Its kernels, each bound to the sequence's fields."""
+        c, found, steps = self.c, self.find_sequence(sequence), []
+        for step in range(c.sequence_step_count(found)):
+            kernel = self.kernels[decode(c.kernel_name(c.sequence_kernel(found, step)))]
+            steps.append(Step(kernel, {
+                argument: decode(c.field_name(c.sequence_field(found, step, place)))
+                for place, argument in enumerate(kernel.arguments) if argument.access is not Access.SCRATCH}))
+        return steps
 
     def fields_that(self, question: Callable, sequence: str) -> list[str]:
         found = self.find_sequence(sequence)

@@ -1,0 +1,292 @@
+"""A plug-in of Veros 1.7 that makes a step's tracers, energies and diffusivities by miniapp.
+
+    import miniapp.veros
+
+    class MySetup(ACCSetup):
+        __veros_plugins__ = (miniapp.veros,)
+
+Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in what Veros
+has changed since, and gives Veros what it would have made itself. A step whose diagnostics want more than
+that, such as those of energy, is Veros's own.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+import veros
+from veros import runtime_settings, runtime_state
+from veros.core import advection, eke, isoneutral, thermodynamics, tke, utilities
+from veros.core.density.gsw import rho0
+from veros.core.operators import at, update
+from veros.core.operators import numpy as npx
+
+from .library import UsageError
+from .state import State
+
+TESTED = "1.7.0"
+SEQUENCE = "ocean_step_forced"
+MADE_BY_FORCING = "surface_forcing"
+BEFORE_MOMENTUM = ("eke_diffusivities", "tke_diffusivities")
+# The parts of the sequence that a setup may do without, and the switch of each.
+SWITCHES = {"eke_diffusivities": "enable_eke", "eke": "enable_eke",
+            "tempsalt_sources": "enable_tempsalt_sources"}
+WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
+          "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
+          "enable_idemix": False}
+# What Veros's routines leave behind beside what the kernels make, for diagnostics alone.
+ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dtemp_hmix", "dsalt_hmix", "dHd", "K_11",
+              "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
+ONLY_VEROS_DIAGNOSTICS = ("energy", "overturning")
+
+
+def check(state) -> None:
+    """Refuses in one line what the kernels do not cover."""
+    settings = state.settings
+    if veros.__version__ != TESTED:
+        raise UsageError(f"Veros {veros.__version__} was not tested with miniapp.veros, only {TESTED}")
+    if runtime_state.proc_num > 1:
+        raise UsageError(f"miniapp.veros runs in one process, not in {runtime_state.proc_num}")
+    if runtime_settings.pyom_compatibility_mode:
+        raise UsageError("miniapp.veros does not cover Veros's pyom_compatibility_mode")
+    if runtime_settings.float_type != "float64":
+        raise UsageError(f"miniapp.veros computes in float64, not in {runtime_settings.float_type}")
+    for name, wanted in WANTED.items():
+        if bool(getattr(settings, name)) != wanted:
+            raise UsageError(f"miniapp.veros does not cover {name} = {getattr(settings, name)}")
+
+
+def has(vs, name) -> bool:
+    """Whether the configuration uses the variable: Veros refuses the others."""
+    try:
+        return getattr(vs, name, None) is not None
+    except RuntimeError:
+        return False
+
+
+def in_order(array) -> np.ndarray:
+    """Of Veros's axes, (x, y, z), as (z, y, x)."""
+    return np.asarray(array).T
+
+
+def make_cyclic(values) -> None:
+    """Ghosts along x, the last axis, become copies, also where Veros leaves them behind."""
+    values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
+
+
+def same_inside(ours, theirs) -> bool:
+    inside = (..., slice(2, -2), slice(2, -2))
+    return np.array_equal(ours[inside], theirs[inside])
+
+
+# ---- the state of the kernels ----
+
+class Part:
+    """Kernels that run one after the other, and the fields that they take in and make."""
+
+    def __init__(self, state: State, steps, made=()):
+        self.plans = [state.plan(step.text) for step in steps]
+        self.reads, self.writes = [], []
+        for step in steps:
+            self.reads += [name for name in step.reads() if name not in (*self.reads, *self.writes, *made)]
+            self.writes += [name for name in step.writes() if name not in self.writes]
+
+    def run(self):
+        for plan in self.plans:
+            plan.run()
+
+
+class Ocean:
+    """The fields of the kernels beside those of Veros's state."""
+
+    def __init__(self, state, device="cpu"):
+        vs, settings = state.variables, state.settings
+        self.is_cyclic = bool(settings.enable_cyclic_x)
+        self.state = State(in_order(vs.maskT).shape, device, cyclic_x=self.is_cyclic)
+        self.library = self.state.library
+        self.state["p"] = np.abs(np.asarray(vs.zt))
+        steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING
+                 and getattr(settings, SWITCHES.get(step.kernel.name, "enable_tke"))]
+        self.take_settings(settings, steps)
+        before = [step for step in steps if step.kernel.name in BEFORE_MOMENTUM]
+        self.before = Part(self.state, before)
+        self.after = Part(self.state, [step for step in steps if step not in before], self.before.writes)
+        self.known = {}  # the array of Veros's that a field was taken from, or given as
+        self.given = set()  # the variables that were made here
+        self.is_in_charge = False
+        self.is_teos10 = settings.eq_of_state_type == 5
+
+    def take_settings(self, settings, steps):
+        for setting in {setting for step in steps for setting in step.kernel.settings}:
+            if hasattr(settings, setting.name):
+                self.state.set_setting(setting.name, getattr(settings, setting.name))
+        self.state.set_setting("pyom_compatibility_mode", 0)
+
+    # -- from Veros --
+
+    def take(self, vs, names) -> None:
+        """Takes in what is another array than before, and not what was made here."""
+        for name in names:
+            variable, slot = self.where(vs, name, vs.tau)
+            if not has(vs, variable):
+                if name not in self.state:
+                    self.state.write(name)[...] = 0
+                continue
+            array = getattr(vs, variable)
+            if self.known.get(name) is not array and not self.is_ours(name, variable, slot, array):
+                self.fill(name, array if slot is None else array[..., slot])
+            self.known[name] = array
+
+    def is_ours(self, name, variable, slot, array) -> bool:
+        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. What a level
+        held that is made anew does not matter."""
+        if variable not in self.given or name not in self.state:
+            return False
+        return name.endswith("_taup1") or same_inside(
+            self.state.read(name), in_order(array if slot is None else array[..., slot]))
+
+    def fill(self, name, values):
+        memory = self.state.write(name)
+        memory[...] = in_order(values)
+        if self.is_cyclic and memory.ndim > 1:
+            make_cyclic(memory)
+
+    def where(self, vs, name, slot):
+        """The variable of a field and its time level, `slot` where the name tells none."""
+        variable = name
+        for level in ("taup1", "taum1"):
+            if name.endswith(f"_{level}"):
+                variable, slot = name.removesuffix(f"_{level}"), getattr(vs, level)
+        has_levels = has(vs, variable) and getattr(vs, variable).ndim == 4
+        return variable, int(slot) if has_levels else None
+
+    # -- to Veros --
+
+    def give(self, vs, names) -> None:
+        """Tendencies are of the level tau; all else with time levels is of the new one."""
+        for name in names:
+            tells_tendency = f"{name}_taum1" in self.library.fields
+            variable, slot = self.where(vs, name, vs.tau if tells_tendency else vs.taup1)
+            if has(vs, variable):
+                old = getattr(vs, variable)
+                values = self.state[name]
+                if self.is_cyclic:
+                    make_cyclic(values)
+                new = npx.asarray(np.ascontiguousarray(values.T))
+                setattr(vs, variable, new if slot is None else update(old, at[..., slot], new))
+                self.given.add(variable)
+
+    def remember(self, vs):
+        """That the fields are what Veros was given."""
+        for name in (*self.before.reads, *self.after.reads):
+            variable, _ = self.where(vs, name, vs.tau)
+            if variable in self.given:
+                self.known[name] = getattr(vs, variable)
+
+    # -- a step --
+
+    def make_diffusivities(self, state):
+        vs = state.variables
+        vs.K_diss_v = utilities.enforce_boundaries(vs.K_diss_v, state.settings.enable_cyclic_x)
+        self.take(vs, self.before.reads)
+        self.before.run()
+        self.give(vs, self.before.writes)
+
+    def make_anomalies(self):
+        """By TEOS-10 the kernels make density whole; Veros 1.7 has it less a reference, as by the others."""
+        for name in ("rho", "prho"):
+            values = self.state[name]
+            self.state.write(name)[...] = values - rho0 * self.state.read("maskT")
+
+    def make_all_else(self, state):
+        vs = state.variables
+        self.take(vs, self.after.reads)
+        self.after.run()
+        if self.is_teos10:
+            self.make_anomalies()
+        self.give(vs, self.after.writes)
+        vs.update(thermodynamics.surf_densityf(state))
+        for levels in self.library.levels(SEQUENCE):
+            if all(name in self.state for name in levels):
+                self.state.rotate(*levels)
+        self.remember(vs)
+
+
+# ---- in the place of Veros's routines ----
+
+OCEANS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def is_veros_own(state) -> bool:
+    """Whether this step's diagnostics want what only Veros's routines make."""
+    step = state.settings.dt_tracer
+    time = state.variables.time + step
+    return any(frequency and time % frequency < step
+               for name, diagnostic in state.diagnostics.items()
+               if name in ONLY_VEROS_DIAGNOSTICS or ONLY_VEROS & set(diagnostic.output_variables or ())
+               for frequency in (diagnostic.sampling_frequency, diagnostic.output_frequency))
+
+
+def begin(ocean, state, original):
+    """The first routine of a step."""
+    ocean.is_in_charge = not is_veros_own(state)
+    if not ocean.is_in_charge or not state.settings.enable_eke:
+        original(state)
+
+
+def diffusivities(ocean, state, original):
+    if ocean.is_in_charge:
+        ocean.make_diffusivities(state)
+    else:
+        original(state)
+
+
+def all_else(ocean, state, original):
+    if ocean.is_in_charge:
+        ocean.make_all_else(state)
+    else:
+        original(state)
+
+
+def is_made(ocean, state, original):
+    """By the kernels, with the rest."""
+    if not ocean.is_in_charge:
+        original(state)
+
+
+REPLACED = [(eke, "set_eke_diffusivities", begin), (tke, "set_tke_diffusivities", diffusivities),
+            (thermodynamics, "thermodynamics", all_else), (advection, "calculate_velocity_on_wgrid", is_made),
+            (eke, "integrate_eke", is_made), (tke, "integrate_tke", is_made),
+            (isoneutral, "isoneutral_diag_streamfunction", is_made)]
+
+
+def replace(module, name, replacement) -> None:
+    """In this process, for setups with the plug-in; for others the routine stays what it was."""
+    original = getattr(module, name)
+    if hasattr(original, "is_by_miniapp"):
+        return
+
+    def routine(state):
+        if state in OCEANS:
+            replacement(OCEANS[state], state, original)
+        else:
+            original(state)
+    routine.__name__ = routine.__qualname__ = name
+    routine = veros.veros_routine(routine)
+    routine.is_by_miniapp = True
+    setattr(module, name, routine)
+
+
+def set_up(state) -> None:
+    check(state)
+    OCEANS[state] = Ocean(state)
+    for module, name, replacement in REPLACED:
+        replace(module, name, replacement)
+
+
+def run(_state) -> None:
+    """Nothing: the step is made by what was replaced."""
+
+
+__VEROS_INTERFACE__ = {"name": "miniapp", "setup_entrypoint": set_up, "run_entrypoint": run}

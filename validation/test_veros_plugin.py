@@ -1,0 +1,59 @@
+"""Veros with miniapp's plug-in makes what plain Veros makes, by a Python that has Veros.
+
+    VEROS_PYTHON=venv/bin/python python3 -m pytest --miniapp build/host/bin/miniapp test_veros_plugin.py
+"""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import HERE
+from processes import DEADLINE_S
+
+AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics", "restart of the plug-in",
+         "restart of Veros"]
+REFUSED = {"diffusion": "UsageError: miniapp.veros does not cover enable_hor_diffusion = True",
+           "no skew": "UsageError: miniapp.veros does not cover enable_skew_diffusion = False"}
+
+
+def run(miniapp, *arguments):
+    python = os.environ.get("VEROS_PYTHON")
+    if not python:
+        pytest.skip("there is no Python with Veros: give $VEROS_PYTHON")
+    if miniapp.is_sanitized:
+        pytest.skip("a sanitized library needs a sanitized Python")
+    done = subprocess.run(
+        [python, HERE / "veros_plugin.py", *arguments], capture_output=True, text=True, check=False,
+        timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(HERE.parent / "python" / "src"),
+                                 "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib/libminiapp.so")})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def results(miniapp):
+    return run(miniapp)
+
+
+def assert_agree(fields):
+    """As near as Veros is to itself when last digits change."""
+    assert {"temp", "salt", "tke", "u", "rho"} < set(fields)
+    for name, (error, spread, scale) in fields.items():
+        print(f"{name}: off by {error / scale:.1e}, spread {spread / scale:.1e}")
+        assert error <= 10 * spread + 1e-12 * scale, name
+
+
+@pytest.mark.parametrize("case", AGREE)
+def test_veros_makes_the_same(results, case):
+    assert_agree(results[case])
+
+
+def test_veros_by_jax_makes_the_same(miniapp):
+    assert_agree(run(miniapp, "--backend", "jax", "acc")["acc"])
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_covered(results, case):
+    assert results[case] == REFUSED[case]

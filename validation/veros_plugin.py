@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Runs small oceans by Veros, with miniapp's plug-in and without; a Python that has Veros 1.7.0 runs it.
+
+    PYTHONPATH=python/src venv/bin/python validation/veros_plugin.py [--backend jax] CASE...
+
+Prints JSON: of each case and field how far both end from each other, how far plain Veros does from itself
+when the last digits of what it starts from change, and the largest value; or what a refusal says.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+
+import numpy as np
+import veros
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--backend", default="numpy")
+parser.add_argument("cases", nargs="*")
+options = parser.parse_args()
+veros.runtime_settings.backend = options.backend
+
+# Veros takes its backend from the settings above when the rest of it is imported.
+from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
+from veros import restart, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
+
+STEPS, REMNANT, LEFT_BY_ROUNDING = 12, 1e-20, 1e-25
+GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
+SETUPS = {
+    "acc": {},
+    "acc_basic": {"enable_eke": False, "enable_eke_isopycnal_diffusion": False, "enable_Prandtl_tke": False},
+    "global": {**GLOBAL, "enable_tempsalt_sources": True},
+    "north_atlantic": {**GLOBAL, "enable_cyclic_x": False, "enable_eke": False, "tke_mxl_choice": 1,
+                       "enable_eke_isopycnal_diffusion": False},
+}
+COMPARED = ["temp", "salt", "tke", "eke", "u", "v", "rho", "Nsqr", "kappaM", "kappaH", "K_gm",
+            "P_diss_iso", "P_diss_v"]
+
+
+class Setup(SmallSetup):
+    """With tracers and sources that are rough, in a given number of steps."""
+
+    def __init__(self, switches, change=None):
+        super().__init__()
+        self.switches, self.change = switches, change
+
+    @veros_routine
+    def set_parameter(self, state):
+        super().set_parameter(state)
+        settings = state.settings
+        settings.dt_tracer = 21600.0
+        for name, value in self.switches.items():
+            setattr(settings, name, value)
+
+    @veros_routine
+    def set_grid(self, state):
+        vs = state.variables
+        vs.dxt, vs.dyt = vs.dxt + 4.0, vs.dyt + 4.0
+        vs.dzt = vs.dzt + np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0])
+
+    @veros_routine
+    def set_initial_conditions(self, state):
+        super().set_initial_conditions(state)
+        vs = state.variables
+        rng = np.random.default_rng(5)
+        noise = rng.standard_normal((2, *vs.maskT.shape)) * np.asarray(vs.maskT)
+        cyclic_ghosts = noise[:, -4:-2], noise[:, 2:4]
+        noise[:, :2], noise[:, -2:] = cyclic_ghosts if state.settings.enable_cyclic_x else (0, 0)
+        vs.temp, vs.salt = vs.temp + 0.3 * noise[0, ..., None], vs.salt + 0.05 * noise[1, ..., None]
+        if state.settings.enable_tempsalt_sources:
+            vs.temp_source = vs.temp_source + 1e-7 * noise[0]
+            vs.salt_source = vs.salt_source + 1e-8 * noise[1]
+
+    @veros_routine
+    def after_timestep(self, state):
+        if self.change:
+            self.change(state)
+
+
+class WithPlugin(Setup):
+    __veros_plugins__ = (plugin,)
+
+
+def start(kind, switches, change=None, seed=None):
+    setup = kind(switches, change)
+    setup.setup()
+    if seed is not None:
+        vs, rng = setup.state.variables, np.random.default_rng(seed)
+        with vs.unlock():
+            for name in ("temp", "salt"):
+                values = np.array(getattr(vs, name))
+                values += np.spacing(np.abs(values)) * rng.choice([-1, 1], values.shape) * (values != 0)
+                setattr(vs, name, plugin.npx.asarray(values))
+    return setup
+
+
+def change_remnants(state, rng=np.random.default_rng(3)):
+    """Turbulent kinetic energy that was cut to 0 at the surface is what rounding leaves, 0 or about 1e-26,
+    and mixing lengths take its square root: it gets digits of which none is better."""
+    vs = state.variables
+    values = np.array(vs.tke)
+    remnants = (np.abs(values) < REMNANT) & (np.asarray(vs.maskW)[..., None] > 0)
+    vs.tke = plugin.npx.asarray(np.where(remnants, rng.uniform(0, LEFT_BY_ROUNDING, values.shape), values))
+
+
+def run(setup, steps=STEPS):
+    for _ in range(steps):
+        setup.step(setup.state)
+    return values_of(setup.state)
+
+
+def values_of(state):
+    vs, values = state.variables, {}
+    for name in COMPARED:
+        if plugin.has(vs, name):
+            array = np.array(getattr(vs, name))
+            values[name] = (array[..., int(vs.tau)] if array.ndim == 4 else array)[2:-2, 2:-2]
+    return values
+
+
+def compare(plain, other, nudged=()):
+    return {name: [float(np.abs(other[name] - values).max()),
+                   max((float(np.abs(each[name] - values).max()) for each in nudged), default=0.0),
+                   float(np.abs(values).max())] for name, values in plain.items()}
+
+
+def agree(switches, change=None):
+    plain = run(start(Setup, switches, change))
+    nudged = [run(start(Setup, switches, change, seed)) for seed in (1, 2)]
+    if switches.get("enable_tke_superbee_advection"):
+        nudged.append({**plain, "tke": run(start(Setup, switches, change_remnants))["tke"]})
+    return compare(plain, run(start(WithPlugin, switches, change)), nudged)
+
+
+def with_changes():
+    """A setup that changes a tracer, a forcing and an energy after each step."""
+    def change(state):
+        vs = state.variables
+        vs.temp = vs.temp + 0.01 * vs.maskT[..., None]
+        vs.tke = vs.tke * 1.01
+        vs.forc_tke_surface = vs.forc_tke_surface * 1.1
+    return agree(SETUPS["acc"], change)
+
+
+def with_diagnostics():
+    """Where some steps are Veros's own; the last one is."""
+    class Energy(WithPlugin):
+        @veros_routine
+        def set_diagnostics(self, state):
+            kept = state.diagnostics["energy"]
+            super().set_diagnostics(state)
+            state.diagnostics["energy"] = kept
+            kept.sampling_frequency, kept.output_frequency = 4 * state.settings.dt_tracer, 0.0
+    plain = run(start(Setup, {}))
+    nudged = [run(start(Setup, {}, seed=seed)) for seed in (1, 2)]
+    return compare(plain, run(start(Energy, {})), nudged)
+
+
+def restarts(first, second):
+    """A restart that one writes goes on by the other."""
+    whole = run(start(Setup, {}))
+    nudged = [run(start(Setup, {}, seed=seed)) for seed in (1, 2)]
+    path = f"half of {first.__name__}.h5"
+    written = start(first, {"restart_output_filename": path})
+    run(written, STEPS // 2)
+    restart.write_restart(written.state, force=True)
+    return compare(whole, run(start(second, {"restart_input_filename": path}), STEPS // 2), nudged)
+
+
+def refusal(**switches):
+    try:
+        start(WithPlugin, switches)
+    except Exception as error:  # pylint: disable=broad-except
+        return f"{type(error).__name__}: {error}"
+    return "none"
+
+
+CASES = {
+    **{name: lambda switches=switches: agree(switches) for name, switches in SETUPS.items()},
+    "changes": with_changes,
+    "diagnostics": with_diagnostics,
+    "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
+    "restart of Veros": lambda: restarts(Setup, WithPlugin),
+    "diffusion": lambda: refusal(enable_hor_diffusion=True),
+    "no skew": lambda: refusal(enable_skew_diffusion=False),
+}
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    print(json.dumps({name: CASES[name]() for name in options.cases or CASES}))
+    os.chdir("/")
