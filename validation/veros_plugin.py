@@ -158,6 +158,14 @@ def with_diagnostics():
     return compare(plain, run(start(Energy, {})), nudged)
 
 
+def check():
+    """Two of the steps are made both ways."""
+    setup = start(WithPlugin, {"miniapp_check": 5})
+    run(setup)
+    found = plugin.OCEANS[setup.state].differences
+    return {name: [found[name][0], 0, found[name][1]] for name in COMPARED if name in found}
+
+
 def restarts(first, second):
     """A restart that one writes goes on by the other."""
     whole = run(start(Setup, {}))
@@ -181,9 +189,11 @@ CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in SETUPS.items()},
     "changes": with_changes,
     "diagnostics": with_diagnostics,
+    "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
     "diffusion": lambda: refusal(enable_hor_diffusion=True),
+    "device": lambda: refusal(miniapp_device="gpu:7"),
     "no skew": lambda: refusal(enable_skew_diffusion=False),
 }
 

@@ -8,6 +8,9 @@
 Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in what Veros
 has changed since, and gives Veros what it would have made itself. A step whose diagnostics want more than
 that, such as those of energy, is Veros's own.
+
+In set_parameter a setup may say `settings.miniapp_device = "gpu"`, and `settings.miniapp_check = N`: of N
+steps one is made both ways from the same fields, and the log says how far each field differs.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ import weakref
 
 import numpy as np
 import veros
-from veros import runtime_settings, runtime_state
+from veros import logger, runtime_settings, runtime_state
 from veros.core import advection, eke, isoneutral, thermodynamics, tke, utilities
 from veros.core.density.gsw import rho0
 from veros.core.operators import at, update
 from veros.core.operators import numpy as npx
+from veros.settings import Setting
 
 from .library import UsageError
 from .state import State
@@ -65,6 +69,9 @@ def has(vs, name) -> bool:
         return False
 
 
+INSIDE = (..., slice(2, -2), slice(2, -2))
+
+
 def in_order(array) -> np.ndarray:
     """Of Veros's axes, (x, y, z), as (z, y, x)."""
     return np.asarray(array).T
@@ -76,8 +83,7 @@ def make_cyclic(values) -> None:
 
 
 def same_inside(ours, theirs) -> bool:
-    inside = (..., slice(2, -2), slice(2, -2))
-    return np.array_equal(ours[inside], theirs[inside])
+    return np.array_equal(ours[INSIDE], theirs[INSIDE])
 
 
 # ---- the state of the kernels ----
@@ -100,10 +106,10 @@ class Part:
 class Ocean:
     """The fields of the kernels beside those of Veros's state."""
 
-    def __init__(self, state, device="cpu"):
+    def __init__(self, state):
         vs, settings = state.variables, state.settings
         self.is_cyclic = bool(settings.enable_cyclic_x)
-        self.state = State(in_order(vs.maskT).shape, device, cyclic_x=self.is_cyclic)
+        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic)
         self.library = self.state.library
         self.state["p"] = np.abs(np.asarray(vs.zt))
         steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING
@@ -114,7 +120,8 @@ class Ocean:
         self.after = Part(self.state, [step for step in steps if step not in before], self.before.writes)
         self.known = {}  # the array of Veros's that a field was taken from, or given as
         self.given = set()  # the variables that were made here
-        self.is_in_charge = False
+        self.is_in_charge = self.is_checked = False
+        self.differences = {}  # of the last step that was checked, by variable
         self.is_teos10 = settings.eq_of_state_type == 5
 
     def take_settings(self, settings, steps):
@@ -163,19 +170,32 @@ class Ocean:
 
     # -- to Veros --
 
-    def give(self, vs, names) -> None:
-        """Tendencies are of the level tau; all else with time levels is of the new one."""
+    def made(self, vs, names):
+        """Each with its variable and level: tendencies are of tau, all else with levels of the new one."""
         for name in names:
-            tells_tendency = f"{name}_taum1" in self.library.fields
-            variable, slot = self.where(vs, name, vs.tau if tells_tendency else vs.taup1)
+            is_tendency = f"{name}_taum1" in self.library.fields
+            variable, slot = self.where(vs, name, vs.tau if is_tendency else vs.taup1)
             if has(vs, variable):
-                old = getattr(vs, variable)
-                values = self.state[name]
-                if self.is_cyclic:
-                    make_cyclic(values)
-                new = npx.asarray(np.ascontiguousarray(values.T))
-                setattr(vs, variable, new if slot is None else update(old, at[..., slot], new))
-                self.given.add(variable)
+                yield name, variable, slot
+
+    def give(self, vs, names) -> None:
+        for name, variable, slot in self.made(vs, names):
+            values = self.state[name]
+            if self.is_cyclic:
+                make_cyclic(values)
+            new = npx.asarray(np.ascontiguousarray(values.T))
+            if slot is not None:
+                new = update(getattr(vs, variable), at[..., slot], new)
+            setattr(vs, variable, new)
+            self.given.add(variable)
+
+    def compare(self, vs) -> None:
+        """With what Veros's own routines have made of the same: the largest differences inside."""
+        for name, variable, slot in self.made(vs, (*self.before.writes, *self.after.writes)):
+            array = getattr(vs, variable)
+            theirs = in_order(array if slot is None else array[..., slot])[INSIDE]
+            self.differences[variable] = (float(np.abs(self.state.read(name)[INSIDE] - theirs).max()),
+                                          float(np.abs(theirs).max()))
 
     def remember(self, vs):
         """That the fields are what Veros was given."""
@@ -191,7 +211,6 @@ class Ocean:
         vs.K_diss_v = utilities.enforce_boundaries(vs.K_diss_v, state.settings.enable_cyclic_x)
         self.take(vs, self.before.reads)
         self.before.run()
-        self.give(vs, self.before.writes)
 
     def make_anomalies(self):
         """By TEOS-10 the kernels make density whole; Veros 1.7 has it less a reference, as by the others."""
@@ -205,6 +224,9 @@ class Ocean:
         self.after.run()
         if self.is_teos10:
             self.make_anomalies()
+
+    def finish(self, state):
+        vs = state.variables
         self.give(vs, self.after.writes)
         vs.update(thermodynamics.surf_densityf(state))
         for levels in self.library.levels(SEQUENCE):
@@ -230,21 +252,27 @@ def is_veros_own(state) -> bool:
 
 def begin(ocean, state, original):
     """The first routine of a step."""
-    ocean.is_in_charge = not is_veros_own(state)
+    every = state.settings.miniapp_check
+    ocean.is_checked = every > 0 and (int(state.variables.itt) + 1) % every == 0
+    ocean.is_in_charge = not ocean.is_checked and not is_veros_own(state)
     if not ocean.is_in_charge or not state.settings.enable_eke:
         original(state)
 
 
 def diffusivities(ocean, state, original):
-    if ocean.is_in_charge:
+    if ocean.is_in_charge or ocean.is_checked:
         ocean.make_diffusivities(state)
+    if ocean.is_in_charge:
+        ocean.give(state.variables, ocean.before.writes)
     else:
         original(state)
 
 
 def all_else(ocean, state, original):
-    if ocean.is_in_charge:
+    if ocean.is_in_charge or ocean.is_checked:
         ocean.make_all_else(state)
+    if ocean.is_in_charge:
+        ocean.finish(state)
     else:
         original(state)
 
@@ -255,9 +283,20 @@ def is_made(ocean, state, original):
         original(state)
 
 
+def end(ocean, state, original):
+    """The last routine of a step."""
+    is_made(ocean, state, original)
+    if ocean.is_checked:
+        ocean.compare(state.variables)
+        logger.info("miniapp: step {} by Veros's own routines differs by, and has at most: {}",
+                    int(state.variables.itt) + 1,
+                    ", ".join(f"{name} {difference:.1e} {most:.1e}"
+                              for name, (difference, most) in ocean.differences.items()))
+
+
 REPLACED = [(eke, "set_eke_diffusivities", begin), (tke, "set_tke_diffusivities", diffusivities),
             (thermodynamics, "thermodynamics", all_else), (advection, "calculate_velocity_on_wgrid", is_made),
-            (eke, "integrate_eke", is_made), (tke, "integrate_tke", is_made),
+            (eke, "integrate_eke", is_made), (tke, "integrate_tke", end),
             (isoneutral, "isoneutral_diag_streamfunction", is_made)]
 
 
@@ -289,4 +328,9 @@ def run(_state) -> None:
     """Nothing: the step is made by what was replaced."""
 
 
-__VEROS_INTERFACE__ = {"name": "miniapp", "setup_entrypoint": set_up, "run_entrypoint": run}
+__VEROS_INTERFACE__ = {
+    "name": "miniapp", "setup_entrypoint": set_up, "run_entrypoint": run,
+    "settings": {
+        "miniapp_device": Setting("cpu", str, "where miniapp's kernels run: cpu, gpu, gpu:N"),
+        "miniapp_check": Setting(0, int, "each so many steps one is Veros's own, and is compared"),
+    }}
