@@ -163,7 +163,7 @@ def check():
     setup = start(WithPlugin, {"miniapp_check": 5})
     run(setup)
     found = plugin.OCEANS[setup.state].differences
-    return {name: [found[name][0], 0, found[name][1]] for name in COMPARED if name in found}
+    return {name: [difference, 0, most] for name, (difference, most) in found.items()}
 
 
 def restarts(first, second):

@@ -190,12 +190,15 @@ class Ocean:
             self.given.add(variable)
 
     def compare(self, vs) -> None:
-        """With what Veros's own routines have made of the same: the largest differences inside."""
+        """With what Veros's own routines have made of the same: the largest differences on water."""
+        water = self.state.read("maskT")[INSIDE]
         for name, variable, slot in self.made(vs, (*self.before.writes, *self.after.writes)):
             array = getattr(vs, variable)
             theirs = in_order(array if slot is None else array[..., slot])[INSIDE]
-            self.differences[variable] = (float(np.abs(self.state.read(name)[INSIDE] - theirs).max()),
-                                          float(np.abs(theirs).max()))
+            factor = water if theirs.ndim == 3 else 1
+            self.differences[variable] = tuple(
+                float(np.abs(values * factor).max())
+                for values in (self.state.read(name)[INSIDE] - theirs, theirs))
 
     def remember(self, vs):
         """That the fields are what Veros was given."""
