@@ -10,7 +10,6 @@
  *     miniapp/device.h    where kernels run
  *     miniapp/state.h     fields in a device's memory, and kernels that run on them
  *     miniapp/file.h      inputs, references and outputs in HDF5
- *     miniapp/program.h   what only a program needs that measures and reports
  *
  * The library owns all fields, settings, kernels and sequences. Look them up by name; the pointers
  * stay valid. Public structures never change, so a compiled client works with newer minor versions.
@@ -41,7 +40,6 @@
 #include <miniapp/file.h>
 #include <miniapp/grid.h>
 #include <miniapp/kernel.h>
-#include <miniapp/program.h>
 #include <miniapp/sequence.h>
 #include <miniapp/setting.h>
 #include <miniapp/state.h>

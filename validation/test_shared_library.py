@@ -27,7 +27,8 @@ from miniapp.library import (  # noqa: E402  pylint: disable=wrong-import-positi
     DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status)
 
 HEADERS = "".join(header.read_text() for header in
-                  sorted((HERE.parent / "include/miniapp").glob("*.h")))
+                  [*sorted((HERE.parent / "include/miniapp").glob("*.h")),
+                   HERE.parent / "miniapp/common/program.h"])
 PROTOTYPE = re.compile(r"^(?!typedef)([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
 
 

@@ -31,8 +31,7 @@ static enum miniapp_status set_input(struct miniapp_state *state, const struct m
     for (size_t i = 0; values && i < elements; i++)
         values[i] = value_of(field, i);
     const enum miniapp_status status =
-        values ? miniapp_state_set(state, miniapp_field_name(field), values)
-               : miniapp_fail(MINIAPP_DEVICE, "out of memory");
+        values ? miniapp_state_set(state, miniapp_field_name(field), values) : MINIAPP_DEVICE;
     free(values);
     return status;
 }

@@ -4,6 +4,7 @@
  * test_damage's.
  */
 #include "invented.h"
+#include "program.h"
 
 #include <dirent.h>
 #include <hdf5.h>

@@ -4,7 +4,7 @@
  */
 #include "guard.h"
 
-#include <miniapp/program.h>
+#include "program.h"
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include "on_device.h"
 #include "state.h"
 
-#include <miniapp/program.h>
+#include "program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 
 #include "measure.h"
 
+#include "program.h"
 #include <miniapp.h>
-#include <miniapp/program.h>
 #include <stdint.h>
 
 enum { NO_ROW = -1 };

@@ -4,7 +4,7 @@
 #ifndef STATUS_H
 #define STATUS_H
 
-#include <miniapp/program.h>
+#include "program.h"
 
 #define fail miniapp_fail
 #define warn miniapp_warn

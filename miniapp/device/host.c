@@ -1,8 +1,8 @@
 #include "host.h"
 #include "cgroup.h"
 
+#include "program.h"
 #include <miniapp/device.h>
-#include <miniapp/program.h>
 
 #include <math.h>
 #include <omp.h>

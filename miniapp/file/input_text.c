@@ -1,7 +1,7 @@
 /* What the reader made of a file, in words for the provenance. */
 #include "input.h"
 
-#include <miniapp/program.h>
+#include "program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "stop.h"
 
-#include <miniapp/program.h>
+#include "program.h"
 
 #include <signal.h>
 #include <stddef.h>

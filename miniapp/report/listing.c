@@ -1,6 +1,7 @@
 #include "listing.h"
 #include "measure.h"
 #include "printable.h"
+#include "program.h"
 #include "range.h"
 
 #include <miniapp.h>

@@ -8,8 +8,8 @@
 #include "provenance.h"
 #include "validate.h"
 
+#include "program.h"
 #include <jansson.h>
-#include <miniapp/program.h>
 #include <stdint.h>
 
 /* Up to here doubles hold all whole numbers. */

@@ -1,5 +1,6 @@
 /*
- * For programs that measure and report, as miniapp does. Other clients need not read this.
+ * What the library shows to its own program, which measures and reports, and to its Python package.
+ * Clients find nothing here: it is not installed, and may change with each version.
  */
 #ifndef MINIAPP_PROGRAM_H
 #define MINIAPP_PROGRAM_H
