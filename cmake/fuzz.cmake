@@ -53,6 +53,7 @@ set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)
 set(grid ${CMAKE_CURRENT_SOURCE_DIR}/inputs/grid.h5)
 add_custom_command(OUTPUT ${saved}/run.json
   COMMAND ${CMAKE_COMMAND} -E make_directory ${saved} ${saved}.corpus
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${saved}/run.json # of another commit, it is not resumed
   COMMAND miniapp -k mixing -r 3 --roofline --checksums
     --resume ${saved}/run.json ${grid}
   DEPENDS miniapp VERBATIM)
