@@ -1,9 +1,9 @@
 /*
  * Devices: where kernels run and fields live.
  *
- * "cpu" is the host. "gpu:N" is GPU N, and needs a build for GPUs; "gpu" is gpu:0. "auto" is gpu:0,
- * or with a warning the cpu if that cannot be used. A kind may stand for "gpu": "nvidia",
- * "nvidia:1", "amd", "emulated".
+ * "cpu" is the host. "gpu:N" is GPU N of a build for GPUs; "gpu" is gpu:0. "auto" is gpu:0 or, if
+ * unusable, the cpu, with a warning. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd",
+ * "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -27,8 +27,7 @@ const char *miniapp_device_label(const struct miniapp_device *); /* "cpu", "gpu:
 const char *miniapp_device_kind(const struct miniapp_device *);  /* "host", "nvidia", "emulated" */
 const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200" */
 
-/* Writes a description of a GPU, even of one that cannot be used. If there is no such GPU, it
- * writes the reason and returns false. */
+/* Describes a GPU, even one that cannot be used; or writes why there is none and returns false. */
 bool miniapp_device_describe(int number, char *text, size_t size);
 
 /* ---- the host ---- */
@@ -36,13 +35,13 @@ bool miniapp_device_describe(int number, char *text, size_t size);
 /* How many CPUs the process may use. */
 int miniapp_host_cpus(void);
 
-/* How many threads run the kernels that the calling thread starts. Setting 0 means OMP_NUM_THREADS,
- * or else a thread for each CPU. */
+/* How many threads run the kernels that the calling thread starts; 0 sets OMP_NUM_THREADS, or else
+ * one for each CPU. */
 int miniapp_host_threads(void);
 void miniapp_host_set_threads(int threads);
 
-/* How many bytes of memory are left to the process. `limit` becomes the start of a sentence about
- * them, such as "the machine has". */
+/* How many bytes of memory are left to the process. `limit` says what limits it, to begin a
+ * message: "the machine has". */
 double miniapp_host_memory(const char **limit);
 
 MINIAPP_END

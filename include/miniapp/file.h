@@ -40,11 +40,11 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
                                        struct miniapp_input **);
 void miniapp_input_close(struct miniapp_input *);
 
-/* Checks all wanted fields, alone and against each other. The listener gets a line for each error,
- * with the first bad index, and a warning for anything suspicious. */
+/* Checks all wanted fields, alone and against each other: a line for each error, with the first bad
+ * index, and a warning for anything suspicious. */
 enum miniapp_status miniapp_input_check(struct miniapp_input *);
 
-/* The grid of the file; and the same with ghosts, whether the file has them or not. */
+/* The grid as the file stores it; and the same, always with ghosts. */
 struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *);
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *);
 bool miniapp_input_has_ghosts(const struct miniapp_input *);
@@ -63,13 +63,12 @@ struct miniapp_destination {
     bool resample;
 };
 
-/* Reads a wanted field, checks its values, and stores it in each destination. It makes that state
- * cyclic if the file is, but sets no settings. */
+/* Reads a wanted field, checks it, and stores it in each destination. It makes that state cyclic if
+ * the file is, but sets no settings. */
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Puts the levels of a field that comes from a state into the order of the file, which references
- * and outputs have. */
+/* Turns the levels of a state's field into the file's order, as in references and outputs. */
 void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
                                  const struct miniapp_grid *, double *values);
 
@@ -85,9 +84,8 @@ struct miniapp_reference {
 };
 
 /* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
- * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. Returns MINIAPP_INPUT if a
- * value is out of range or a tolerance too loose; docs/measuring.md has the limits and the
- * defaults. */
+ * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a value is out
+ * of range or a tolerance too loose: docs/measuring.md. */
 enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
                                            const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,
@@ -96,9 +94,9 @@ void miniapp_reference_release(struct miniapp_reference *);
 
 /* ---- outputs ---- */
 
-/* An output is written to a hidden file, which replaces `path` when it is finished. Until then, and
- * if anything fails, an earlier file stays. Only one output may be open in a process. `path` must
- * not be one of `read_files`; NULL entries are skipped. */
+/* An output grows in a hidden file, which replaces `path` when it is finished; until then, and if
+ * anything fails, an earlier file stays. A process may have one open. `path` must not be one of
+ * `read_files`, of which some may be NULL. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);

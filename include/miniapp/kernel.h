@@ -1,5 +1,5 @@
 /*
- * The kernels: what each reads, writes and costs.
+ * The kernels: what each reads, writes and costs. docs/design.md says how to add one.
  */
 #ifndef MINIAPP_KERNEL_H
 #define MINIAPP_KERNEL_H
@@ -35,16 +35,15 @@ const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side must be current in what is read; or are current afterwards in what is
- * written or updated. */
+/* How many ghosts on a side must be current (READ), or are current afterwards (WRITE, UPDATE). */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t index);
 
-/* The flops of a call on all points, where a fused multiply-add counts two; and the bytes that it
- * has to move, where an argument counts once, an UPDATE argument twice, and scratch never. */
+/* Of a call on all points: the flops, two for a fused multiply-add; and the bytes that it has to
+ * move: an argument once, an UPDATE argument twice, scratch never. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,

@@ -33,18 +33,19 @@ size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
 const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
                                                    bool after);
 
-/* Its steps: the kernel, and the field of each of the kernel's arguments. */
+/* Its steps, without those that only the first run needs: the kernel, and the field of each of its
+ * arguments. */
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *);
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *, size_t step);
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,
                                                    size_t argument);
 
-/* Whether it reads what the field holds before. */
+/* Whether it reads the field before writing it. */
 bool miniapp_sequence_reads(const struct miniapp_sequence *, const struct miniapp_field *);
 
 bool miniapp_sequence_writes(const struct miniapp_sequence *, const struct miniapp_field *);
 
-/* Whether a step in time needs what the step before has left in the field. */
+/* Whether a step in time needs what the last one left in the field. */
 bool miniapp_sequence_carries(const struct miniapp_sequence *, const struct miniapp_field *);
 
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);

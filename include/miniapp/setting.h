@@ -26,14 +26,13 @@ bool miniapp_setting_is_whole(const struct miniapp_setting *);
 /* A `least` of DBL_MIN means above 0. */
 void miniapp_setting_range(const struct miniapp_setting *, double *least, double *most);
 
-/* Checks that a value is in the range, an integer if it has to be, and that the precision can hold
- * it. If not, it fails with `status`, and the message begins with `where`. */
+/* Fails with `status`, and a message that begins with `where`, if the value is out of range, no
+ * integer though it has to be, or beyond the precision. */
 enum miniapp_status miniapp_setting_check(const struct miniapp_setting *, double value,
                                           enum miniapp_precision, const char *where,
                                           enum miniapp_status status);
 
-/* A value for each setting, at first its default. Use them to ask what kernels cost; a state has
- * its own. */
+/* A value for each setting, at first its default, to ask what kernels cost; a state has its own. */
 struct miniapp_settings;
 struct miniapp_settings *miniapp_settings_create(void); /* NULL if memory is short */
 void miniapp_settings_free(struct miniapp_settings *);

@@ -23,17 +23,16 @@ struct miniapp_state;
 enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum miniapp_precision,
                                          const struct miniapp_grid *, struct miniapp_state **);
 
-/* Frees its fields and scratch, on the host and on the device. After that you may only free its
- * plans. */
+/* Frees its fields and scratch, on host and device. After that you may only free its plans. */
 void miniapp_state_free(struct miniapp_state *);
 
-/* Makes the state a part of an ocean: its first interior cell is cell (x0, y0) of the interior of
- * `whole`, a grid with ghosts. The state then exchanges no ghosts; you set them with each field. */
+/* Makes it a part of an ocean: its first interior cell is cell (x0, y0) of the interior of `whole`,
+ * a grid with ghosts. It then exchanges no ghosts; you set them with each field. */
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 
-/* Makes x cyclic or not; at first it is not. If it is, an exchange fills the ghosts along x from
- * the opposite side. All other ghosts are land, which no exchange changes. */
+/* Makes x cyclic; at first it is not. An exchange then fills the ghosts along x from the opposite
+ * side. All other ghosts are land, which no exchange changes. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,
@@ -46,7 +45,7 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
 
 /* ---- fields ---- */
 
-/* Copies an array, ghosts included, into a field. Returns MINIAPP_INPUT if a value is too large for
+/* Copies an array, ghosts included, into a field; MINIAPP_INPUT if a value is too large for
  * float32, or invalid in a mask or an index. */
 enum miniapp_status miniapp_state_set(struct miniapp_state *, const char *name,
                                       const double *values);
@@ -63,9 +62,9 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *, const char *n
 enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *name, size_t first,
                                            size_t count, double *values);
 
-/* Return the host's own copy of a field, as its type and the precision say, or NULL. The first is
- * to be read: it is current until the state changes. The second is to be written: fill all of it,
- * ghosts included, before the next call on the state. */
+/* The host's own copy of a field, in its type and precision; NULL on failure. That of _read is
+ * current until the state changes. That of _write is to be overwritten: fill all of it, ghosts
+ * included, before the next call on the state. */
 const void *miniapp_state_read(struct miniapp_state *, const char *name);
 void *miniapp_state_write(struct miniapp_state *, const char *name);
 
@@ -102,15 +101,14 @@ struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 enum miniapp_status miniapp_run(struct miniapp_state *, const char *sequence);
 
 /* A sequence bound to the fields of a state, to be run often. `bindings` are FIELD=OTHER,... or
- * NULL: the plan takes the state's field OTHER, which may be an added one, for FIELD. */
+ * NULL: in place of FIELD, the plan uses the state's OTHER, perhaps an added one. */
 struct miniapp_plan;
 enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct miniapp_sequence *,
                                         const char *bindings, struct miniapp_plan **);
 void miniapp_plan_free(struct miniapp_plan *);
 
-/* Runs the sequence. A sequence that steps in time may have kernels that only the first run needs;
- * they come first. Returns MINIAPP_USAGE if a field that is read was never set, or needs ghosts
- * that only another part of the ocean has. */
+/* Runs the sequence, the first time with the kernels that only a first run needs. MINIAPP_USAGE if
+ * a field that is read was never set, or needs ghosts that only another part of the ocean has. */
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
 /* Runs the sequence as one step in time: afterwards it swaps the time levels. */

@@ -1,10 +1,10 @@
 /*
  * The outcome of a call, and how a failure is reported.
  *
- * In all headers: a function that creates or opens something sets its result to NULL if it fails.
- * Functions that free or close take NULL. A function that returns a pointer to what it looks for
- * returns NULL for an unknown name, and reports no failure; other functions answer MINIAPP_USAGE.
- * An index must be less than the count.
+ * In all headers: what creates or opens something sets its result to NULL if it fails; what frees
+ * or closes takes NULL. For an unknown name, a function with a status returns MINIAPP_USAGE; a
+ * _find that returns a pointer returns NULL and reports no failure. An index must be less than the
+ * count.
  */
 #ifndef MINIAPP_STATUS_H
 #define MINIAPP_STATUS_H
@@ -28,9 +28,9 @@ enum miniapp_status {
 enum miniapp_status miniapp_last_failure(void);
 const char *miniapp_message(void);
 
-/* The library prints nothing. It calls the process's listener for each failure, in the failing
- * thread, and for each warning, with the status MINIAPP_DONE. miniapp_listen sets the listener, or
- * none for NULL, and returns the previous one. */
+/* The library prints nothing. For each failure, and each warning (as MINIAPP_DONE), it calls the
+ * process's listener, in the same thread. miniapp_listen sets it, NULL for none, and returns the
+ * previous one. */
 typedef void (*miniapp_listener)(enum miniapp_status, const char *line);
 miniapp_listener miniapp_listen(miniapp_listener);
 
