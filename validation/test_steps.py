@@ -204,6 +204,21 @@ def test_report(miniapp, frozen):
     assert result["kernel"] == frozen.sequence and result["calls"] == 5
     assert "density" in [part["kernel"] for part in result["shares"]]
     assert abs(sum(part["share"] for part in result["shares"]) - 1) < 1e-6
+    for what in ("bytes", "flops"):
+        assert sum(part[what] for part in result["shares"]) == pytest.approx(result[what])
+    assert all(part["share_of_ceilings"] is None for part in result["shares"])
+
+
+def test_shares_of_the_ceilings(miniapp, frozen, tmp_path):
+    """Of each kernel, where they are measured; from a file of results, too."""
+    kept = tmp_path / "results.json"
+    kept.write_text(miniapp.passes(frozen.path, "--steps", 5, "-k", frozen.sequence, "--roofline", "--format",
+                                   "json", quick=False))
+    shares = json.loads(kept.read_text())["results"][0]["shares"]
+    assert all(part["share_of_ceilings"] > 0 for part in shares)
+    table = miniapp.passes("--show", kept, quick=False)
+    line = re.search(rf"^{frozen.sequence} on cpu in float64: (.*)$", table, re.MULTILINE)[1]
+    assert [part.split()[0] for part in line.split(", ")] == [part["kernel"] for part in shares]
 
 
 @pytest.mark.parametrize("words, complaint", [

@@ -193,9 +193,16 @@ static struct share *shares_of(const struct row *row)
     double sum = 0;
     for (size_t s = 0; shares && s < count; s++)
         sum += row->step_seconds[s];
-    for (size_t s = 0; shares && s < count; s++)
-        shares[s] = (struct share){miniapp_kernel_name(miniapp_sequence_kernel(row->sequence, s)),
-                                   row->step_seconds[s] / sum};
+    for (size_t s = 0; shares && s < count; s++) {
+        const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(row->sequence, s);
+        const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
+        shares[s] = (struct share){
+            .kernel = miniapp_kernel_name(kernel),
+            .share = row->step_seconds[s] / sum,
+            .bytes = miniapp_kernel_bytes(kernel, &row->grid, row->precision, settings),
+            .flops = miniapp_kernel_flops(kernel, &row->grid, settings),
+        };
+    }
     return shares;
 }
 

@@ -80,7 +80,12 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
         return fail(MINIAPP_DEVICE, "out of memory for results");
     result->share_count = json_array_size(steps);
     json_array_foreach (steps, i, step)
-        result->shares[i] = (struct share){text_of(step, "kernel"), number_of(step, "share", NAN)};
+        result->shares[i] = (struct share){
+            .kernel = text_of(step, "kernel"),
+            .share = number_of(step, "share", NAN),
+            .bytes = number_of(step, "bytes", NAN),
+            .flops = number_of(step, "flops", NAN),
+        };
     return MINIAPP_DONE;
 }
 

@@ -112,6 +112,21 @@ static void print_marks(const struct results *results)
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
+/* How near each kernel of a sequence comes to them. */
+static void print_shares_of_ceilings(const struct result *r)
+{
+    print("%s on %s in %s:", r->kernel, r->device, miniapp_precision_name(r->precision));
+    for (size_t s = 0; s < r->share_count; s++) {
+        const double share = share_of_ceilings(&r->shares[s], r);
+        print("%s %s ", s ? "," : "", r->shares[s].kernel);
+        if (share <= 1)
+            print("%.0f %%", 100 * share);
+        else
+            print(isnan(share) ? "unknown" : "above");
+    }
+    putchar('\n');
+}
+
 static void print_roofline(const struct results *results)
 {
     print("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
@@ -131,6 +146,9 @@ static void print_roofline(const struct results *results)
         else
             print(" above\n");
     }
+    for (size_t i = 0; i < results->result_count; i++)
+        if (results->results[i].shares && result_bound(&results->results[i]))
+            print_shares_of_ceilings(&results->results[i]);
 }
 
 /* Bytes and time, and the rate; pinned memory too where it was measured. */

@@ -40,9 +40,16 @@ static json_t *provenance_object(const struct provenance *provenance)
 static json_t *shares_object(const struct result *r)
 {
     json_t *steps = json_array();
-    for (size_t s = 0; s < r->share_count; s++)
-        json_array_append_new(steps, json_pack("{s:s, s:f}", "kernel", r->shares[s].kernel, "share",
-                                               r->shares[s].share));
+    for (size_t s = 0; s < r->share_count; s++) {
+        const struct share *const share = &r->shares[s];
+        json_t *object = json_object();
+        json_object_set_new(object, "kernel", json_string(share->kernel));
+        json_object_set_new(object, "share", number(share->share));
+        json_object_set_new(object, "bytes", whole_number(share->bytes));
+        json_object_set_new(object, "flops", whole_number(share->flops));
+        json_object_set_new(object, "share_of_ceilings", number(share_of_ceilings(share, r)));
+        json_array_append_new(steps, object);
+    }
     return steps;
 }
 

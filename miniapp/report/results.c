@@ -203,6 +203,14 @@ double result_share(const struct result *result)
     return fmax(memory_seconds(result), arithmetic_seconds(result)) / result->timing.median;
 }
 
+double share_of_ceilings(const struct share *share, const struct result *result)
+{
+    const double seconds = share->share * result->timing.mean;
+    if (!result_bound(result))
+        return NAN;
+    return fmax(share->bytes / result->bandwidth, share->flops / result->flop_rate) / seconds;
+}
+
 const char *result_marks(const struct result *result, const struct clock_quality *clock)
 {
     if (result->loaded_marks)

@@ -25,6 +25,7 @@ struct transfer_times {
 struct share {
     const char *kernel;
     double share;
+    double bytes, flops; /* of its own in a call */
 };
 
 /* Steps in time. */
@@ -104,6 +105,10 @@ struct checksum *results_add_checksum(struct results *results);
  * way of transfer. */
 bool same_work(const struct result *a, const struct result *b);
 bool same_row(const struct result *a, const struct result *b);
+
+/* A kernel's own share of the ceilings in a sequence, as result_share is of the whole; NAN where the
+ * ceilings were not measured. */
+double share_of_ceilings(const struct share *share, const struct result *result);
 
 /* How many years of the ocean pass in a day. */
 double result_years_per_day(const struct result *result);
