@@ -106,8 +106,8 @@ struct checksum *results_add_checksum(struct results *results);
 bool same_work(const struct result *a, const struct result *b);
 bool same_row(const struct result *a, const struct result *b);
 
-/* A kernel's own share of the ceilings in a sequence, as result_share is of the whole; NAN where the
- * ceilings were not measured. */
+/* A kernel's own share of the ceilings in a sequence, as result_share is of the whole; NAN where
+ * the ceilings were not measured. */
 double share_of_ceilings(const struct share *share, const struct result *result);
 
 /* How many years of the ocean pass in a day. */
