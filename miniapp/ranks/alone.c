@@ -1,0 +1,91 @@
+/* One process, without MPI. */
+#include "ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum miniapp_status agreed;
+
+int ranks_count(void)
+{
+    return 1;
+}
+
+int ranks_own(void)
+{
+    return 0;
+}
+
+int ranks_local(void)
+{
+    return 0;
+}
+
+int ranks_on_node(void)
+{
+    return 1;
+}
+
+const char *ranks_library(void)
+{
+    return "";
+}
+
+enum miniapp_status ranks_start(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status ranks_agree(enum miniapp_status own)
+{
+    agreed = agreed ? agreed : own;
+    return agreed;
+}
+
+int ranks_failed(void)
+{
+    return 0;
+}
+
+enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count)
+{
+    (void)numbers;
+    (void)count;
+    return ranks_agree(own);
+}
+
+_Noreturn void ranks_abort(enum miniapp_status status)
+{
+    exit(status);
+}
+
+void ranks_exchange(const struct message *messages, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count; j++)
+            if (messages[j].received_as == messages[i].sent_as)
+                memcpy(messages[j].in, messages[i].out, messages[i].bytes);
+}
+
+void ranks_send(int rank, const void *memory, size_t bytes)
+{
+    (void)rank;
+    (void)memory;
+    (void)bytes;
+}
+
+void ranks_receive(int rank, void *memory, size_t bytes)
+{
+    (void)rank;
+    (void)memory;
+    (void)bytes;
+}
+
+void ranks_broadcast(int from, void *memory, size_t bytes)
+{
+    (void)from;
+    (void)memory;
+    (void)bytes;
+}

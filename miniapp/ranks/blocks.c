@@ -1,0 +1,101 @@
+#include "blocks.h"
+#include "status.h"
+
+static size_t inner(size_t cells)
+{
+    return cells - 2 * MINIAPP_HALO;
+}
+
+/* Where block number `place` of `count` starts among the cells of an axis. */
+static size_t start_of(size_t cells, int place, int count)
+{
+    const size_t each = cells / (size_t)count, more = cells % (size_t)count;
+    const size_t before = (size_t)place;
+    return before * each + (before < more ? before : more);
+}
+
+static size_t length_of(size_t cells, int place, int count)
+{
+    return start_of(cells, place + 1, count) - start_of(cells, place, count);
+}
+
+/* ---- choosing ---- */
+
+/* The edges of the largest block beyond which other blocks lie, in cells. */
+static size_t surface(const struct miniapp_grid *whole, int along_x, int along_y)
+{
+    const size_t nx = length_of(inner(whole->nx), 0, along_x);
+    const size_t ny = length_of(inner(whole->ny), 0, along_y);
+    return (along_y > 1 ? 2 * nx : 0) + (along_x > 1 ? 2 * ny : 0);
+}
+
+static bool fits(const struct miniapp_grid *whole, int along_x, int along_y)
+{
+    return (size_t)along_x <= inner(whole->nx) && (size_t)along_y <= inner(whole->ny);
+}
+
+static void choose(const struct miniapp_grid *whole, int ranks, struct blocks *blocks)
+{
+    for (int x = 1; x <= ranks; x++)
+        if (ranks % x == 0 && fits(whole, x, ranks / x) &&
+            (blocks->along_x == 0 ||
+             surface(whole, x, ranks / x) < surface(whole, blocks->along_x, blocks->along_y))) {
+            blocks->along_x = x;
+            blocks->along_y = ranks / x;
+        }
+}
+
+enum miniapp_status blocks_cut(const struct miniapp_grid *whole, int ranks, int along_x,
+                               int along_y, struct blocks *blocks)
+{
+    *blocks = (struct blocks){*whole, along_x, along_y};
+    if (along_x == 0)
+        choose(whole, ranks, blocks);
+    if (blocks->along_x == 0)
+        return fail(MINIAPP_USAGE, "%d processes cannot share %zu x %zu columns", ranks,
+                    inner(whole->nx), inner(whole->ny));
+    if (along_x && !fits(whole, along_x, along_y))
+        return fail(MINIAPP_USAGE, "--decompose %dx%d: there are only %zu x %zu columns to share",
+                    along_x, along_y, inner(whole->nx), inner(whole->ny));
+    return MINIAPP_DONE;
+}
+
+/* ---- one block ---- */
+
+struct block block_of(const struct blocks *blocks, int rank)
+{
+    const struct miniapp_grid *const whole = &blocks->whole;
+    const int x = rank % blocks->along_x, y = rank / blocks->along_x;
+    return (struct block){
+        .grid = {length_of(inner(whole->nx), x, blocks->along_x) + 2 * MINIAPP_HALO,
+                 length_of(inner(whole->ny), y, blocks->along_y) + 2 * MINIAPP_HALO, whole->nz},
+        .x0 = start_of(inner(whole->nx), x, blocks->along_x),
+        .y0 = start_of(inner(whole->ny), y, blocks->along_y),
+        .x = x,
+        .y = y,
+    };
+}
+
+int rank_of(const struct blocks *blocks, int x, int y, bool cyclic_x)
+{
+    if (cyclic_x)
+        x = (x + blocks->along_x) % blocks->along_x;
+    if (x < 0 || x >= blocks->along_x || y < 0 || y >= blocks->along_y)
+        return -1;
+    return y * blocks->along_x + x;
+}
+
+size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis)
+{
+    return axis == MINIAPP_X ? inner(blocks->whole.nx) / (size_t)blocks->along_x
+                             : inner(blocks->whole.ny) / (size_t)blocks->along_y;
+}
+
+struct part part_of_block(const struct blocks *blocks, const struct block *block, bool ghosts)
+{
+    const size_t west = ghosts && block->x == 0 ? 0 : MINIAPP_HALO;
+    const size_t south = ghosts && block->y == 0 ? 0 : MINIAPP_HALO;
+    const size_t east = ghosts && block->x == blocks->along_x - 1 ? 0 : MINIAPP_HALO;
+    const size_t north = ghosts && block->y == blocks->along_y - 1 ? 0 : MINIAPP_HALO;
+    return (struct part){west, south, block->grid.nx - west - east, block->grid.ny - south - north};
+}

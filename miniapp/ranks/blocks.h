@@ -1,0 +1,43 @@
+/* How an ocean is cut along x and y into blocks, one for each rank. */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include <miniapp/grid.h>
+#include <miniapp/status.h>
+#include <stdbool.h>
+
+struct blocks {
+    struct miniapp_grid whole; /* with its ghosts */
+    int along_x, along_y;      /* how many */
+};
+
+/* A part of the ocean with its ghosts; its first cell is cell (x0, y0) of the whole. */
+struct block {
+    struct miniapp_grid grid;
+    size_t x0, y0;
+    int x, y; /* its place among the blocks */
+};
+
+/* Cuts an ocean for so many ranks, `along_x` by `along_y`, or, if these are 0, so that the blocks
+ * have the least ghost surface, and rows as long as can be among those. MINIAPP_USAGE where there
+ * are more blocks than columns along an axis. */
+enum miniapp_status blocks_cut(const struct miniapp_grid *whole, int ranks, int along_x,
+                               int along_y, struct blocks *blocks);
+
+/* The block of a rank. Blocks that are neighbours along x have neighbouring ranks. */
+struct block block_of(const struct blocks *blocks, int rank);
+
+/* The rank of a block; -1 beyond the edge of an ocean that is not cyclic there. */
+int rank_of(const struct blocks *blocks, int x, int y, bool cyclic_x);
+
+/* The fewest cells that a block has inside, along x or along y. */
+size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis);
+
+/* The cells that a block stands for in the whole: its interior, and the ghosts at the edges of the
+ * ocean. Each cell of the whole belongs to one block. */
+struct part {
+    size_t x0, y0, nx, ny; /* in the block, ghosts included */
+};
+struct part part_of_block(const struct blocks *blocks, const struct block *block, bool ghosts);
+
+#endif

@@ -1,0 +1,179 @@
+/* MPI's ranks. */
+#include "ranks.h"
+#include "status.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count = 1, own, local, on_node = 1;
+static enum miniapp_status agreed;
+static int failed = -1;
+
+int ranks_count(void)
+{
+    return count;
+}
+
+int ranks_own(void)
+{
+    return own;
+}
+
+int ranks_local(void)
+{
+    return local;
+}
+
+int ranks_on_node(void)
+{
+    return on_node;
+}
+
+const char *ranks_library(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, version, subversion;
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    MPI_Get_version(&version, &subversion);
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, ",\n")] = '\0';
+    for (char *tab = library; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
+    snprintf(text, sizeof(text), "%.64s, MPI %d.%d", library, version, subversion);
+    return text;
+}
+
+/* Also where argp or a library ends the process: all ranks then do the same. */
+static void finalize(void)
+{
+    int is_final;
+    MPI_Finalized(&is_final);
+    if (!is_final)
+        MPI_Finalize();
+}
+
+static void find_node(void)
+{
+    MPI_Comm node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &local);
+    MPI_Comm_size(node, &on_node);
+    MPI_Comm_free(&node);
+}
+
+enum miniapp_status ranks_start(int *argc, char ***argv)
+{
+    int level;
+    if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+        return fail(MINIAPP_DEVICE, "MPI cannot be started");
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
+    find_node();
+    atexit(finalize);
+    return MINIAPP_DONE;
+}
+
+/* ---- agreements ---- */
+
+/* The largest of each number; the first tells the lowest rank that has failed, and why: as status
+ * + (ranks - rank) * 256, so that it is 0 where none has. */
+enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, size_t many)
+{
+    double mine[1 + MOST_AGREED] = {0}, most[1 + MOST_AGREED];
+    if (agreed)
+        return agreed;
+    mine[0] = status ? (double)status + 256.0 * (count - own) : 0;
+    for (size_t i = 0; i < many; i++)
+        mine[1 + i] = numbers[i];
+    MPI_Allreduce(mine, most, 1 + MOST_AGREED, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    for (size_t i = 0; i < many; i++)
+        numbers[i] = most[1 + i];
+    if (most[0] > 0) {
+        const int all = (int)most[0];
+        agreed = (enum miniapp_status)(all % 256);
+        failed = count - all / 256;
+    }
+    return agreed;
+}
+
+enum miniapp_status ranks_agree(enum miniapp_status status)
+{
+    return ranks_agree_on(status, NULL, 0);
+}
+
+int ranks_failed(void)
+{
+    return failed < 0 ? own : failed;
+}
+
+_Noreturn void ranks_abort(enum miniapp_status status)
+{
+    MPI_Abort(MPI_COMM_WORLD, (int)status);
+    _Exit((int)status);
+}
+
+/* ---- messages ---- */
+
+enum { TO_ONE = 100 }; /* a tag; those of neighbours are smaller */
+
+/* MPI counts in int: larger messages go in several. */
+static const size_t most_bytes = (size_t)1 << 30;
+
+static int part_of(size_t bytes, size_t done)
+{
+    return (int)(bytes - done < most_bytes ? bytes - done : most_bytes);
+}
+
+enum { MOST_REQUESTS = 64 };
+
+static void wait_for(MPI_Request *requests, int *pending)
+{
+    MPI_Waitall(*pending, requests, MPI_STATUSES_IGNORE);
+    *pending = 0;
+}
+
+void ranks_exchange(const struct message *messages, size_t many)
+{
+    MPI_Request requests[MOST_REQUESTS];
+    int pending = 0;
+    size_t longest = 0;
+    for (size_t i = 0; i < many; i++)
+        longest = messages[i].bytes > longest ? messages[i].bytes : longest;
+    for (size_t done = 0; done < longest; done += most_bytes) {
+        for (size_t i = 0; i < many; i++)
+            if (done < messages[i].bytes)
+                MPI_Irecv((char *)messages[i].in + done, part_of(messages[i].bytes, done), MPI_BYTE,
+                          messages[i].rank, messages[i].received_as, MPI_COMM_WORLD,
+                          &requests[pending++]);
+        for (size_t i = 0; i < many; i++)
+            if (done < messages[i].bytes)
+                MPI_Isend((char *)messages[i].out + done, part_of(messages[i].bytes, done),
+                          MPI_BYTE, messages[i].rank, messages[i].sent_as, MPI_COMM_WORLD,
+                          &requests[pending++]);
+        wait_for(requests, &pending);
+    }
+}
+
+void ranks_send(int rank, const void *memory, size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += most_bytes)
+        MPI_Send((const char *)memory + done, part_of(bytes, done), MPI_BYTE, rank, TO_ONE,
+                 MPI_COMM_WORLD);
+}
+
+void ranks_receive(int rank, void *memory, size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += most_bytes)
+        MPI_Recv((char *)memory + done, part_of(bytes, done), MPI_BYTE, rank, TO_ONE,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+void ranks_broadcast(int from, void *memory, size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += most_bytes)
+        MPI_Bcast((char *)memory + done, part_of(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
+}
