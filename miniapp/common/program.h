@@ -6,6 +6,8 @@
 #define MINIAPP_PROGRAM_H
 
 #include <miniapp/api.h>
+#include <miniapp/field.h>
+#include <miniapp/grid.h>
 #include <miniapp/status.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,6 +72,32 @@ const char *miniapp_input_external_file(const struct miniapp_input *, size_t ind
 /* How many bytes of host memory are needed for a moment to load a field. */
 double miniapp_input_passing_bytes(const struct miniapp_input *);
 
+/* ---- outputs ---- */
+
+/* Writes a field as miniapp_output_write does, plane by plane: the elements of each along y and
+ * x. */
+enum miniapp_status miniapp_output_begin(struct miniapp_output *, const char *sequence,
+                                         const struct miniapp_field *, const struct miniapp_grid *,
+                                         enum miniapp_precision);
+enum miniapp_status miniapp_output_plane(struct miniapp_output *, size_t plane,
+                                         const double *values);
+enum miniapp_status miniapp_output_end(struct miniapp_output *);
+
+/* ---- several processes ---- */
+
+/* Makes a state this process's own block of an ocean, which all processes share; it then exchanges
+ * ghosts with the other blocks. */
+struct blocks;
+enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct blocks *);
+
+/* How many seconds it spent on that. */
+double miniapp_state_exchange_seconds(const struct miniapp_state *);
+
+/* Brings a plane of a field, from all blocks, to the first process; `values` has room for it there
+ * and is not used elsewhere. With the ghosts of the whole ocean, or without. */
+enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *name, size_t plane,
+                                         bool with_ghosts, double *values);
+
 /* ---- steps in time ---- */
 
 /* What a step keeps: heat, salt, turbulent and eddy kinetic energy, and the energy of both. */
@@ -93,7 +121,8 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct m
                                           size_t steps, struct miniapp_budget[MINIAPP_BUDGETS]);
 
 /* Writes a snapshot into an output: what the next step needs of the last one, number `step` of a
- * run, in the layout of Veros's snapshots. `input` may be NULL: then axes are distances. */
+ * run, in the layout of Veros's snapshots. `input` may be NULL: then axes are distances. All
+ * processes call it; only the first has an output. */
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
                                             struct miniapp_state *, const struct miniapp_sequence *,
                                             const char *run, size_t step);

@@ -110,8 +110,17 @@ int ranks_failed(void)
     return failed < 0 ? own : failed;
 }
 
+static void (*before_abort)(void);
+
+void ranks_before_abort(void (*say)(void))
+{
+    before_abort = say;
+}
+
 _Noreturn void ranks_abort(enum miniapp_status status)
 {
+    if (before_abort)
+        before_abort();
     MPI_Abort(MPI_COMM_WORLD, (int)status);
     _Exit((int)status);
 }

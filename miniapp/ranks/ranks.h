@@ -36,7 +36,9 @@ int ranks_failed(void);
 enum { MOST_AGREED = 6 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
-/* Ends all ranks at once, after a failure in a place where the others wait for this one. */
+/* Ends all ranks at once, after a failure in a place where the others wait for this one; `say` is
+ * called before. */
+void ranks_before_abort(void (*say)(void));
 _Noreturn void ranks_abort(enum miniapp_status status);
 
 /* ---- messages ---- */

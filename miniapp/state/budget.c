@@ -1,5 +1,6 @@
 /* The budgets of steps in time, which physics/mixing/ocean.budgets describes. */
 #include "constants.h"
+#include "ranks.h"
 #include "state.h"
 #include "status.h"
 
@@ -76,33 +77,36 @@ struct cells {
     double *mask, *values;   /* of a level */
 };
 
+/* Lines and levels of the whole ocean, without ghosts, come together in the first process. */
 static enum miniapp_status take_cells(struct miniapp_state *state, struct cells *cells)
 {
-    const struct miniapp_grid *const g = &state->grid;
-    const size_t plane = g->nx * g->ny;
-    cells->memory = malloc((g->nx + 2 * g->ny + 2 * g->nz + 2 * plane) * sizeof(double));
+    const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
+    const size_t plane = g.nx * g.ny;
+    cells->memory = malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * plane) * sizeof(double));
+    if (!cells->memory && state->exchange)
+        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for budgets"));
     if (!cells->memory)
         return fail(MINIAPP_DEVICE, "out of memory for budgets");
     cells->width = cells->memory;
-    cells->breadth = cells->width + g->nx;
-    double *const cosine = cells->breadth + g->ny;
-    cells->height[T_CELLS] = cosine + g->ny;
-    cells->height[W_CELLS] = cells->height[T_CELLS] + g->nz;
-    cells->mask = cells->height[W_CELLS] + g->nz;
+    cells->breadth = cells->width + g.nx;
+    double *const cosine = cells->breadth + g.ny;
+    cells->height[T_CELLS] = cosine + g.ny;
+    cells->height[W_CELLS] = cells->height[T_CELLS] + g.nz;
+    cells->mask = cells->height[W_CELLS] + g.nz;
     cells->values = cells->mask + plane;
-    enum miniapp_status status = miniapp_state_get(state, "dxt", cells->width);
+    enum miniapp_status status = miniapp_state_gather(state, "dxt", 0, false, cells->width);
     if (!status)
-        status = miniapp_state_get(state, "dyt", cells->breadth);
+        status = miniapp_state_gather(state, "dyt", 0, false, cells->breadth);
     if (!status)
-        status = miniapp_state_get(state, "cost", cosine);
+        status = miniapp_state_gather(state, "cost", 0, false, cosine);
     if (!status)
         status = miniapp_state_get(state, "dzt", cells->height[T_CELLS]);
     if (!status)
         status = miniapp_state_get(state, "dzw", cells->height[W_CELLS]);
-    for (size_t y = 0; y < g->ny && !status; y++)
+    for (size_t y = 0; y < g.ny && !status; y++)
         cells->breadth[y] *= cosine[y];
     if (!status)
-        cells->height[W_CELLS][g->nz - 1] /= 2;
+        cells->height[W_CELLS][g.nz - 1] /= 2;
     return status;
 }
 
@@ -118,13 +122,13 @@ static void add(struct sum *sum, double factor, struct sum other)
 }
 
 /* Over the water of a level, by area. */
-static struct sum sum_level(const struct miniapp_grid *grid, const struct cells *cells)
+static struct sum sum_level(const struct miniapp_grid *inner, const struct cells *cells)
 {
     struct sum sum = {0, 0};
-    for (size_t y = MINIAPP_HALO; y < grid->ny - MINIAPP_HALO; y++) {
+    for (size_t y = 0; y < inner->ny; y++) {
         struct sum row = {0, 0};
-        for (size_t x = MINIAPP_HALO; x < grid->nx - MINIAPP_HALO; x++) {
-            const size_t i = y * grid->nx + x;
+        for (size_t x = 0; x < inner->nx; x++) {
+            const size_t i = y * inner->nx + x;
             if (cells->mask[i] == 0)
                 continue;
             row.value += (long double)cells->width[x] * cells->values[i];
@@ -136,23 +140,24 @@ static struct sum sum_level(const struct miniapp_grid *grid, const struct cells 
     return sum;
 }
 
-/* In one order, whatever runs the kernels. */
+/* In one order, whatever runs the kernels, and however the ocean is cut. */
 static enum miniapp_status integrate(struct miniapp_state *state, const struct cells *cells,
                                      enum field_id field, enum place place, struct sum *sum)
 {
-    const struct miniapp_grid *const grid = &state->grid;
-    const size_t plane = grid->nx * grid->ny;
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const char *const mask = place == W_CELLS ? "maskW" : "maskT";
     enum miniapp_status status = MINIAPP_DONE;
     *sum = (struct sum){0, 0};
-    for (size_t z = place == SURFACE ? grid->nz - 1 : 0; z < grid->nz && !status; z++) {
-        const size_t first = place == SURFACE ? 0 : z * plane;
-        status = miniapp_state_get_part(state, mask, z * plane, plane, cells->mask);
+    for (size_t z = place == SURFACE ? inner.nz - 1 : 0; z < inner.nz && !status; z++) {
+        const size_t level = place == SURFACE ? 0 : z;
+        status = miniapp_state_gather(state, mask, z, false, cells->mask);
         if (!status)
-            status = miniapp_state_get_part(state, fields[field].name, first, plane, cells->values);
-        if (!status)
-            add(sum, place == SURFACE ? 1 : cells->height[place][z], sum_level(grid, cells));
+            status = miniapp_state_gather(state, fields[field].name, level, false, cells->values);
+        if (!status && ranks_own() == 0)
+            add(sum, place == SURFACE ? 1 : cells->height[place][z], sum_level(&inner, cells));
     }
+    if (state->exchange)
+        ranks_broadcast(0, sum, sizeof(*sum));
     return status;
 }
 

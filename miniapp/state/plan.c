@@ -1,6 +1,7 @@
 /* Sequences bound to the fields of a state. */
 #include "clock.h"
-#include "state.h"
+#include "exchange.h"
+#include "ranks.h"
 #include "status.h"
 
 #include <math.h>
@@ -195,6 +196,8 @@ static bool lacks_ghosts(const struct slot *slot, const struct argument *argumen
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
     enum miniapp_status status = check_settings(state, step->kernel);
+    struct slot *lacking[MOST_ARGUMENTS];
+    size_t lack = 0;
     for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
         const struct argument *const argument = &step->kernel->arguments[i];
         if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
@@ -202,16 +205,17 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
         else if (argument->access == MINIAPP_WRITE)
             status = state_allocate(state, step->slot[i]);
         if (!status && argument->access == MINIAPP_READ && lacks_ghosts(step->slot[i], argument))
-            status = state_exchange(state, step->slot[i]);
+            lacking[lack++] = step->slot[i];
     }
-    return status;
+    return status ? status : state_exchange(state, lacking, lack);
 }
 
 static void run_step(struct miniapp_state *state, struct bound_step *step)
 {
     const struct miniapp_kernel *const kernel = step->kernel;
     void *argument[MOST_ARGUMENTS];
-    const struct kernel_call call = {state->grid, state->settings.value, argument};
+    const struct kernel_call call = {state->grid, state->settings.value, argument,
+                                     exchange_carry(state)};
     for (size_t i = 0; i < kernel->argument_count; i++)
         argument[i] =
             step->slot[i] ? step->slot[i]->device : state->scratch[step->scratch[i]].memory;
@@ -234,6 +238,8 @@ enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
             run_step(state, &plan->steps[s]);
         plan->steps[s].seconds = seconds_now() - start;
     }
+    if (status && state->exchange)
+        ranks_abort(status); /* others wait for ghosts */
     plan->has_started = !status;
     return status;
 }

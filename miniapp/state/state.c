@@ -1,6 +1,7 @@
 #include "state.h"
 #include "clock.h"
 #include "convert.h"
+#include "exchange.h"
 #include "status.h"
 #include "suggest.h"
 
@@ -73,6 +74,7 @@ void miniapp_state_free(struct miniapp_state *state)
     }
     for (size_t i = 0; i < state->scratch_count; i++)
         backend_of(state)->release(number, state->scratch[i].memory);
+    exchange_free(state);
     free(state->slots);
     free(state->scratch);
     free(state);
@@ -566,36 +568,49 @@ enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char
     return MINIAPP_DONE;
 }
 
-enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot)
+static bool has_all_ghosts(const struct slot *slot)
 {
-    const struct miniapp_field *const field = slot->field;
-    enum miniapp_status status = state_to_device(state, slot);
-    if (status)
-        return status;
-    if (!memcmp(slot->ghosts, all_ghosts, sizeof(slot->ghosts)))
+    return memcmp(slot->ghosts, all_ghosts, sizeof(slot->ghosts)) == 0;
+}
+
+/* A part of an ocean whose other parts this library knows nothing of. */
+static enum miniapp_status check_parts(const struct miniapp_state *state, const struct slot *slot)
+{
+    if (state->exchange || (state->whole.nx == state->grid.nx && state->whole.ny == state->grid.ny))
         return MINIAPP_DONE;
-    if (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny)
-        return fail(MINIAPP_USAGE,
-                    "the ghosts of '%s' are not current, and come from other parts of "
-                    "the ocean, which this library does not exchange",
-                    slot->name);
-    if (state->cyclic_x && has_axis(field, MINIAPP_X)) {
-        const size_t nx = state->grid.nx;
-        backend_of(state)->select(state->device->number);
-        backend_of(state)
-            ->functions(state->precision)
-            ->exchange_x(slot->device, element_bytes(state, slot), nx,
-                         slot_elements(state, slot) / nx);
-        slot->host_current = false;
+    return fail(MINIAPP_USAGE,
+                "the ghosts of '%s' are not current, and come from other parts of the ocean, which "
+                "this library does not exchange",
+                slot->name);
+}
+
+enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
+                                   size_t count)
+{
+    struct slot *lacking[MOST_ARGUMENTS];
+    size_t lack = 0;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < count && !status; i++) {
+        status = state_to_device(state, slots[i]);
+        if (status || has_all_ghosts(slots[i]))
+            continue;
+        status = check_parts(state, slots[i]);
+        lacking[lack++] = slots[i];
     }
-    memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
-    return MINIAPP_DONE;
+    if (!status && lack > 0)
+        status = exchange_ghosts(state, lacking, lack);
+    for (size_t i = 0; i < lack && !status; i++) {
+        if (state->exchange || state->cyclic_x)
+            lacking[i]->host_current = false;
+        memcpy(lacking[i]->ghosts, all_ghosts, sizeof(all_ghosts));
+    }
+    return status;
 }
 
 enum miniapp_status miniapp_state_exchange(struct miniapp_state *state, const char *name)
 {
     struct slot *const slot = state_slot(state, name);
-    return slot ? state_exchange(state, slot) : MINIAPP_USAGE;
+    return slot ? state_exchange(state, &slot, 1) : MINIAPP_USAGE;
 }
 
 /* ---- timing copies ---- */

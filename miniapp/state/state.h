@@ -22,12 +22,15 @@ struct scratch {
     size_t bytes;
 };
 
+struct exchange;
+
 struct miniapp_state {
     const struct miniapp_device *device;
     enum miniapp_precision precision;
     struct miniapp_grid grid, whole;
     size_t x0, y0; /* of its interior in that of the whole */
     bool cyclic_x;
+    struct exchange *exchange; /* with the blocks of other ranks, or NULL */
     struct miniapp_settings settings;
     struct slot **slots; /* each stays where it is: plans point at them */
     size_t slot_count;
@@ -51,8 +54,9 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
 /* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
 
-/* Makes all ghosts current. */
-enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *slot);
+/* Makes all ghosts of some fields current. */
+enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
+                                   size_t count);
 
 /* Notes that only the device's copy is current, with so many ghosts on each side. */
 void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);

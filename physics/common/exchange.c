@@ -1,4 +1,4 @@
-/* Ghosts along x of a grid whose east meets its west. */
+/* Ghosts: copies within a grid whose east meets its west, and messages to other blocks. */
 #include "directives.h"
 #include "variant.h"
 
@@ -31,4 +31,41 @@ void VARIANT(exchange_x)(void *field, size_t element_bytes, size_t cells, size_t
                     row[ghost * width + byte] = row[copied * width + byte];
             }
         }
+}
+
+/* Elements of a row, moved as they are: masks in bytes, indices and reals in words. */
+INLINED void copy_elements(uint8_t *to, const uint8_t *from, ptrdiff_t elements, ptrdiff_t bytes)
+{
+    ALONG_X
+    for (ptrdiff_t i = 0; i < elements; i++)
+        __builtin_memcpy(to + i * bytes, from + i * bytes, (size_t)bytes);
+}
+
+void VARIANT(copy_box)(const struct field_box *box, void *of_field, void *of_message,
+                       bool to_message)
+{
+    uint8_t *const field = of_field, *const message = of_message;
+    const ptrdiff_t bytes = (ptrdiff_t)box->element_bytes;
+    const ptrdiff_t nx = (ptrdiff_t)box->nx, ny = (ptrdiff_t)box->ny;
+    const ptrdiff_t x0 = (ptrdiff_t)box->x0, y0 = (ptrdiff_t)box->y0;
+    const ptrdiff_t width = (ptrdiff_t)box->width, height = (ptrdiff_t)box->height;
+    const ptrdiff_t planes = (ptrdiff_t)box->planes;
+
+    SLABS(p0, p1, planes, height * width)
+    SLABS(r0, r1, height, width)
+    PARALLEL_ROWS
+    for (count p = p0; p < p1; p++)
+        for (count y = r0; y < r1; y++)
+            for (count part = 0; part < (count)width; part += ROW_PART(width)) {
+                uint8_t *const inside = field + ((p * ny + y0 + y) * nx + x0) * bytes;
+                uint8_t *const outside = message + (p * height + y) * width * bytes;
+                const uint8_t *const from = (to_message ? inside : outside) + part * bytes;
+                uint8_t *const to = (to_message ? outside : inside) + part * bytes;
+                if (bytes == 8)
+                    copy_elements(to, from, ROW_PART(width), 8);
+                else if (bytes == 4)
+                    copy_elements(to, from, ROW_PART(width), 4);
+                else
+                    copy_elements(to, from, ROW_PART(width), 1);
+            }
 }

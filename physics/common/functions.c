@@ -8,4 +8,4 @@ static kernel_function *const run[KERNELS] = {
 #undef DESCRIPTIONS
 };
 
-const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x)};
+const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box)};

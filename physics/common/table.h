@@ -111,11 +111,23 @@ bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
 double sample_of(size_t element);
 
+/* How a sum over the whole ocean goes on from one block of it to the next, in one order. Memory is
+ * the device's. */
+struct carry {
+    void *context;
+    /* What the block beyond a side has sent, or what is sent to it; false where none lies there. */
+    bool (*receive)(void *context, enum miniapp_side side, void *memory, size_t bytes);
+    bool (*send)(void *context, enum miniapp_side side, const void *memory, size_t bytes);
+    /* What the last block along both axes has goes to all. */
+    void (*share)(void *context, void *memory, size_t bytes);
+};
+
 /* What a kernel gets: an array for each argument, and all settings. */
 struct kernel_call {
     struct miniapp_grid grid;
     const double *setting;
     void *const *argument;
+    const struct carry *carry; /* NULL where the grid is the whole ocean */
 };
 
 typedef void kernel_function(const struct kernel_call *call);
@@ -123,10 +135,20 @@ typedef void kernel_function(const struct kernel_call *call);
 /* Makes the ghosts at both ends of each of `rows` rows of nx cells copies of the cells opposite. */
 typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
 
+/* A part of a field: of each plane, cells from (x0, y0) on. */
+struct field_box {
+    size_t element_bytes, nx, ny, planes;
+    size_t x0, y0, width, height;
+};
+
+/* Copies it into a message, or a message into it. */
+typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
+
 /* A build of all kernels, for a precision and a target. */
 struct kernel_functions {
     kernel_function *const *run; /* in the order of the table */
     exchange_function *exchange_x;
+    box_function *copy_box;
 };
 
 #endif

@@ -23,6 +23,7 @@ typedef REAL real;
 /* This build's kernels, and what it exchanges ghosts with. */
 extern const struct kernel_functions VARIANT(functions);
 exchange_function VARIANT(exchange_x);
+box_function VARIANT(copy_box);
 #define KERNEL(name, ...) kernel_function VARIANT(name);
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"

@@ -10,8 +10,11 @@
  *
  * Both sums are made in an order that does not depend on the number of threads: first columns,
  * where a level's loss counts with as much as the W cells hold of it; then the columns of each
- * meridian; and last the meridians, one after the other.
+ * meridian; and last the meridians, one after the other. Where the ocean is cut into blocks, a
+ * block goes on from the sums of the one to the south, and the northernmost ones from that to the
+ * west: the order, and so the sum, stays the same.
  */
+#include "carry.h"
 #include "eos/expansion.h"
 #include "span.h"
 #include "tracer_advection.h"
@@ -104,7 +107,7 @@ static void VARIANT(sum_columns)(const struct kernel_call *call)
 }
 
 /* One row of threads: a meridian each. */
-static void VARIANT(sum_meridians)(const struct kernel_call *call)
+static void VARIANT(sum_meridians)(const struct kernel_call *call, bool goes_on)
 {
 #include "unpack.h"
     const count rows = 1;
@@ -115,15 +118,16 @@ static void VARIANT(sum_meridians)(const struct kernel_call *call)
             for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
                 ALONG_X
     for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++) {
-        const bool is_first = y == MINIAPP_HALO;
+        const bool is_first = y == MINIAPP_HALO && !goes_on;
         lost_along[x] = lost[y * nx + x] + (is_first ? 0 : lost_along[x]);
         volume_along[x] = volume[y * nx + x] + (is_first ? 0 : volume_along[x]);
     }
 }
 
-/* What is lost of a unit of volume goes to a ghost of the sums. One thread adds: a nest of one
- * turn, since in a region without one Clang's GPU code guards the loop by a call. */
-static void VARIANT(sum_all)(const struct kernel_call *call)
+/* The sums over all meridians so far go to the last ghosts; what is lost of a unit of volume, to
+ * the first. One thread adds: a nest of one turn, since in a region without one Clang's GPU code
+ * guards the loop by a call. */
+static void VARIANT(sum_all)(const struct kernel_call *call, bool goes_on)
 {
 #include "unpack.h"
     const count once = 1;
@@ -131,11 +135,14 @@ static void VARIANT(sum_all)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count row = 0; row < once; row++)
         for (count column = 0; column < once; column++) {
-            real all_lost = 0, all_volume = 0;
+            real all_lost = goes_on ? lost_along[nx - 1] : 0;
+            real all_volume = goes_on ? volume_along[nx - 1] : 0;
             for (ptrdiff_t x = MINIAPP_HALO; x < nx - MINIAPP_HALO; x++) {
                 all_lost += lost_along[x];
                 all_volume += volume_along[x];
             }
+            lost_along[nx - 1] = all_lost;
+            volume_along[nx - 1] = all_volume;
             lost_along[0] = enable_conserve_energy && all_volume > 0 ? all_lost / all_volume : 0;
         }
 }
@@ -164,8 +171,16 @@ static void VARIANT(spread)(const struct kernel_call *call)
 
 void VARIANT(advection_dissipation)(const struct kernel_call *call)
 {
+#include "unpack.h"
+    real *const sums[] = {lost_along, volume_along};
+    real *const totals[] = {lost_along + nx - 1, volume_along + nx - 1};
+    const size_t row = (size_t)nx * sizeof(real);
     VARIANT(sum_columns)(call);
-    VARIANT(sum_meridians)(call);
-    VARIANT(sum_all)(call);
+    VARIANT(sum_meridians)(call, carry_in(call, MINIAPP_SOUTH, sums, row));
+    if (!carry_on(call, MINIAPP_NORTH, sums, row)) {
+        VARIANT(sum_all)(call, carry_in(call, MINIAPP_WEST, totals, sizeof(real)));
+        carry_on(call, MINIAPP_EAST, totals, sizeof(real));
+    }
+    share_result(call, lost_along, sizeof(real));
     VARIANT(spread)(call);
 }
