@@ -1,6 +1,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "progress.h"
+#include "ranks.h"
 #include "shape.h"
 #include "status.h"
 #include "stop.h"
@@ -17,7 +18,30 @@ static bool same_state(const struct row *a, const struct row *b)
     return a->device == b->device && a->precision == b->precision && same_grid(&a->grid, &b->grid);
 }
 
-static int add_row(struct bench *bench, struct row row)
+/* The parts of the grid. Ceilings are measured on small grids, too: by rows of blocks. */
+static enum miniapp_status cut(struct row *row, const struct method *method)
+{
+    const bool is_asked = method->along_x && !row->is_ceiling;
+    const enum miniapp_status status =
+        blocks_cut(&row->grid, ranks_count(), is_asked ? method->along_x : 0,
+                   is_asked ? method->along_y : 0, &row->blocks);
+    if (!status)
+        row->part = block_of(&row->blocks, ranks_own()).grid;
+    return status;
+}
+
+/* What is added up over the whole ocean by the runtime's reduction is no sum of all processes. */
+static enum miniapp_status check_parts(const struct row *row)
+{
+    for (size_t i = 0; i < miniapp_field_count() && ranks_count() > 1; i++)
+        if (miniapp_sequence_writes(row->sequence, miniapp_field_at(i)) &&
+            miniapp_field_rank(miniapp_field_at(i)) == 0)
+            return fail(MINIAPP_USAGE, "'%s' is a single number: several processes cannot share it",
+                        miniapp_field_name(miniapp_field_at(i)));
+    return MINIAPP_DONE;
+}
+
+static int add_row(struct bench *bench, struct row row, const struct method *method)
 {
     for (int i = 0; i < bench->count; i++)
         if (bench->rows[i].sequence == row.sequence && bench->rows[i].threads == row.threads &&
@@ -25,6 +49,8 @@ static int add_row(struct bench *bench, struct row row)
             bench->rows[i].is_ceiling &= row.is_ceiling;
             return i;
         }
+    if (check_parts(&row) || cut(&row, method))
+        return NO_ROW;
     struct row *rows = realloc(bench->rows, (size_t)(bench->count + 1) * sizeof(*rows));
     if (!rows) {
         fail(MINIAPP_DEVICE, "out of memory for %d rows", bench->count + 1);
@@ -80,19 +106,21 @@ static struct row fma_of(const struct row *row)
     return fma;
 }
 
-int bench_add(struct bench *bench, const struct row *wanted, bool roofline,
-              const struct miniapp_settings *settings)
+enum miniapp_status bench_add(struct bench *bench, const struct row *wanted, bool roofline,
+                              const struct method *method)
 {
     struct row row = *wanted;
     row.triad = row.fma = NO_ROW;
-    const int place = add_row(bench, row);
-    if (place == NO_ROW || !roofline)
-        return place;
-    const int triad = add_row(bench, triad_of(&row, settings));
-    const int fma = triad == NO_ROW ? NO_ROW : add_row(bench, fma_of(&row));
+    const int place = add_row(bench, row, method);
+    if (place == NO_ROW)
+        return miniapp_last_failure();
+    if (!roofline)
+        return MINIAPP_DONE;
+    const int triad = add_row(bench, triad_of(&row, method->settings), method);
+    const int fma = triad == NO_ROW ? NO_ROW : add_row(bench, fma_of(&row), method);
     bench->rows[place].triad = triad;
     bench->rows[place].fma = fma;
-    return fma == NO_ROW ? NO_ROW : place;
+    return fma == NO_ROW ? miniapp_last_failure() : MINIAPP_DONE;
 }
 
 double row_flops(const struct row *row)
@@ -160,7 +188,7 @@ static bool is_there(const struct bench *bench, const struct row *row,
 static double bytes_of(const struct row *row, const struct miniapp_field *field,
                        enum miniapp_precision precision)
 {
-    return (double)miniapp_field_elements(field, &row->grid) *
+    return (double)miniapp_field_elements(field, &row->part) *
            (double)miniapp_element_bytes(miniapp_field_type(field), precision);
 }
 
@@ -209,9 +237,11 @@ static enum miniapp_status add_state(struct bench *bench, struct row *row,
         return fail(MINIAPP_DEVICE, "out of memory for a state");
     bench->states = states;
     enum miniapp_status status =
-        miniapp_state_create(row->device, row->precision, &row->grid, &row->state);
-    if (!status)
+        miniapp_state_create(row->device, row->precision, &row->part, &row->state);
+    if (!status) {
         states[bench->state_count++] = row->state;
+        status = miniapp_state_spread(row->state, &row->blocks);
+    }
     for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
         status = miniapp_state_set_setting(row->state, name,
@@ -327,7 +357,7 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
         const size_t count = list_targets(bench, field, own_grid ? &own : NULL, targets);
         progress_show((double)i / (double)fields, "reading and transferring fields");
         if (count > 0)
-            status = miniapp_input_load(input, field, targets, count);
+            status = agree(miniapp_input_load(input, field, targets, count));
     }
     free(targets);
     return status;
@@ -341,7 +371,7 @@ static enum miniapp_status keep_before(struct row *row)
         struct bound_field *const bound = &row->fields[i];
         if (!bound->reads || !bound->writes || row->advances)
             continue;
-        bound->before = malloc(miniapp_field_elements(bound->field, &row->grid) * sizeof(double));
+        bound->before = malloc(miniapp_field_elements(bound->field, &row->part) * sizeof(double));
         status = bound->before
                      ? miniapp_state_get(row->state, bound->name, bound->before)
                      : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", bound->name);
@@ -358,13 +388,15 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
         bench->rows[i].advances = method->advances && !bench->rows[i].is_ceiling;
         status = find_state(bench, &bench->rows[i], method);
     }
+    status = agree(status);
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = bind_row(bench, &bench->rows[i]);
+    status = agree(status);
     if (!status && !stop_signal())
         status = bench_load(bench, input, method->own_grid);
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++)
         status = keep_before(&bench->rows[i]);
-    return status;
+    return agree(status);
 }
 
 /* ---- calls ---- */
@@ -390,30 +422,53 @@ static bool copy_back(struct row *row, bool what_it_writes)
     return done;
 }
 
-/* Times one call, with the transfers of its data if each_call is set. */
-static enum miniapp_status time_call(struct row *row, double *seconds)
+/* The seconds of a call on the slowest process and on the fastest, and of this one's exchanges. */
+struct call {
+    double slowest, fastest, exchanged;
+};
+
+/* Times one call, with the transfers of its data if each_call is set. All processes start together,
+ * from the agreement after the call before; the slowest one's time counts. */
+static enum miniapp_status time_call(struct row *row, struct call *call)
 {
     if (row->threads)
         miniapp_host_set_threads(row->threads);
+    const double exchanged = miniapp_state_exchange_seconds(row->state);
     const double start = seconds_now();
     enum miniapp_status status = row->each_call && !refill(row) ? MINIAPP_DEVICE
                                  : row->advances                ? miniapp_plan_advance(row->plan)
                                                                 : miniapp_plan_run(row->plan);
     if (!status && row->each_call && !copy_back(row, true))
         status = MINIAPP_DEVICE;
-    *seconds = seconds_now() - start;
+    const double own = seconds_now() - start;
+    double times[] = {own, -own};
+    status = agree_on(status, times, 2);
+    *call =
+        (struct call){times[0], -times[1], miniapp_state_exchange_seconds(row->state) - exchanged};
+    return status;
+}
+
+/* A call that counts for nothing but its time. */
+static enum miniapp_status call_once(struct row *row, double *seconds)
+{
+    struct call call;
+    const enum miniapp_status status = time_call(row, &call);
+    *seconds = call.slowest;
     return status;
 }
 
 static enum miniapp_status sample_call(struct row *row, const struct method *method)
 {
-    double *const seconds = &row->samples.seconds[row->samples.count++];
-    const enum miniapp_status status = time_call(row, seconds);
+    struct call call;
+    const enum miniapp_status status = time_call(row, &call);
+    row->samples.seconds[row->samples.count++] = call.slowest;
+    row->fastest += call.fastest;
+    row->exchanged += call.exchanged;
     if (row->advances && row->samples.count == 1)
-        row->timing.first = *seconds;
+        row->timing.first = call.slowest;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
-    return status || !row->advances ? status : method->after_step(method->context, row);
+    return status || !row->advances ? status : agree(method->after_step(method->context, row));
 }
 
 /* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
@@ -431,7 +486,7 @@ static size_t turn_length(size_t calls, double call)
 /* A user of --verbose sees that a long run is alive; tests wait for it. */
 static void announce(const struct method *method, const struct row *row, const char *what)
 {
-    if (!method->verbose)
+    if (!method->verbose || ranks_own() > 0)
         return;
     progress_clear();
     fprintf(stderr, "miniapp: %s on %s, %zu x %zu x %zu points: %s done\n",
@@ -446,17 +501,17 @@ static enum miniapp_status burn_in(struct row *row, const struct method *method)
         return MINIAPP_DONE;
     /* the host's copies have to be there before they can be sent */
     enum miniapp_status status =
-        row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE;
+        agree(row->each_call && !copy_back(row, false) ? MINIAPP_DEVICE : MINIAPP_DONE);
     if (!status)
-        status = time_call(row, &row->timing.first);
+        status = call_once(row, &row->timing.first);
     if (!status)
         announce(method, row, "first call");
     row->last = row->timing.first;
     for (size_t i = 0; i < method->burnin && !status && !stop_signal(); i++)
-        status = time_call(row, &row->last);
+        status = call_once(row, &row->last);
     /* the very first call says little about the next ones */
     if (!status && method->repetitions == 0 && method->burnin == 0)
-        status = time_call(row, &row->last);
+        status = call_once(row, &row->last);
     return status;
 }
 
@@ -482,7 +537,7 @@ static enum miniapp_status take_turn(struct row *row, const struct method *metho
     const size_t end = samples->count + row->turn;
     enum miniapp_status status = MINIAPP_DONE;
     if (others_ran && row->turn > 1 && !row->advances)
-        status = time_call(row, &row->last);
+        status = call_once(row, &row->last);
     while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
         status = sample_call(row, method);
     return status;
@@ -560,7 +615,7 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
     size_t turns = 0, filled = 0;
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
         progress_show((double)i / bench->count, "first calls");
-        status = warm_up(&bench->rows[i], method);
+        status = agree(warm_up(&bench->rows[i], method));
         turns += bench->rows[i].is_ceiling ? 0 : turns_of(&bench->rows[i]);
     }
     int *order = status || stop_signal() ? NULL : malloc((turns + 1) * sizeof(*order));
@@ -609,6 +664,7 @@ enum miniapp_status row_settle(struct row *row)
     if (row->threads)
         miniapp_host_set_threads(row->threads);
     miniapp_plan_restart(row->plan);
+    status = agree(status);
     return status || !again ? status : miniapp_plan_run(row->plan);
 }
 

@@ -9,6 +9,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include "blocks.h"
 #include "measure.h"
 
 #include "program.h"
@@ -33,6 +34,8 @@ struct row {
     int threads; /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
+    struct blocks blocks;        /* of the grid, one for each process */
+    struct miniapp_grid part;    /* this process's own */
     int triad, fma;              /* the rows that measure its ceilings, or NO_ROW */
     bool is_ceiling;             /* is here to measure the ceiling of others only */
     struct miniapp_state *state; /* the bench's */
@@ -47,7 +50,9 @@ struct row {
     struct miniapp_budget budgets[MINIAPP_BUDGETS]; /* likewise */
     double last;                                    /* the time of the last untimed call */
     double *step_seconds;                           /* of all timed calls */
-    struct samples samples;
+    struct samples samples;                         /* of the slowest process */
+    double fastest;                                 /* the sum of the times of the fastest one */
+    double exchanged;     /* the seconds that the process spent on ghosts in timed calls */
     struct timing timing; /* of the samples, where there are any */
     size_t turn;          /* calls in a turn */
 };
@@ -61,6 +66,7 @@ struct bench {
 
 /* How rows are measured. */
 struct method {
+    int along_x, along_y; /* blocks, or 0 */
     size_t burnin;
     size_t repetitions; /* 0: as many as take `seconds` */
     bool advances;      /* they are steps in time */
@@ -83,10 +89,10 @@ const struct miniapp_sequence *ceiling_of_flops(void);
 bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
                bool advances);
 
-/* Adds a row unless there is one like it, and the rows of its ceilings if `roofline` is true.
- * Returns its place, or NO_ROW, with a message, if memory is short. Earlier rows move. */
-int bench_add(struct bench *bench, const struct row *row, bool roofline,
-              const struct miniapp_settings *settings);
+/* Adds a row unless there is one like it, and the rows of its ceilings if `roofline` is true. Fails
+ * if memory is short, or if the processes cannot share a grid. Earlier rows move. */
+enum miniapp_status bench_add(struct bench *bench, const struct row *row, bool roofline,
+                              const struct method *method);
 
 /* Whether there is enough memory for all rows; MINIAPP_DEVICE, and how much is needed, if not. */
 enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,

@@ -50,7 +50,7 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
     *opened = NULL;
     if (!output)
         return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
-    output->file = output->new.file = output->place.folder = -1;
+    output->file = output->dataset = output->new.file = output->place.folder = -1;
     enum miniapp_status status = check_not_read("output", path, read_files, count);
     if (!status)
         status = place_find(path, &output->place);
@@ -173,10 +173,10 @@ bool write_names(hid_t dataset, const struct miniapp_field *field)
             H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
 }
 
-enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
+enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const char *sequence,
                                          const struct miniapp_field *field,
                                          const struct miniapp_grid *grid,
-                                         enum miniapp_precision precision, const double *values)
+                                         enum miniapp_precision precision)
 {
     const int rank = miniapp_field_rank(field);
     const hid_t type = precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
@@ -186,17 +186,62 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
     const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, lengths, NULL);
     const hid_t creation = checked_chunks(lengths, rank);
     const hid_t dataset = create_dataset(output, sequence, field, type, space, creation);
-    bool written = dataset >= 0 &&
-                   H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
+    bool written = dataset >= 0;
     for (int i = 0; i < rank && written; i++)
         written = attach_scale(output, dataset, (unsigned)i, field->axes[i], lengths[i]) >= 0;
     written = written && write_names(dataset, field);
-    const enum miniapp_status status = written ? MINIAPP_DONE : output_failed(output);
-    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
-        return output_failed(output);
+    output->dataset = dataset;
+    output->plane_rank = has_axis(field, MINIAPP_X) + has_axis(field, MINIAPP_Y);
     H5Pclose(creation);
     H5Sclose(space);
-    return status;
+    return written ? MINIAPP_DONE : output_failed(output);
+}
+
+static hid_t select_plane(const struct miniapp_output *output, size_t plane)
+{
+    hsize_t lengths[MINIAPP_MAX_RANK], first[MINIAPP_MAX_RANK] = {0};
+    const hid_t space = H5Dget_space(output->dataset);
+    const int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, lengths, NULL);
+    for (int i = rank - 1 - output->plane_rank; i >= 0; i--) {
+        first[i] = plane % lengths[i];
+        plane /= lengths[i];
+        lengths[i] = 1;
+    }
+    if (rank > 0)
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, lengths, NULL);
+    return space;
+}
+
+enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t plane,
+                                         const double *values)
+{
+    const hid_t space = select_plane(output, plane);
+    const hsize_t elements = space < 0 ? 0 : (hsize_t)H5Sget_select_npoints(space);
+    const hid_t memory = H5Screate_simple(1, &elements, NULL);
+    const herr_t error =
+        H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
+    H5Sclose(memory);
+    H5Sclose(space);
+    return error < 0 ? output_failed(output) : MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_output_end(struct miniapp_output *output)
+{
+    const herr_t error = H5Dclose(output->dataset);
+    output->dataset = -1;
+    return error < 0 ? output_failed(output) : MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
+                                         const struct miniapp_field *field,
+                                         const struct miniapp_grid *grid,
+                                         enum miniapp_precision precision, const double *values)
+{
+    enum miniapp_status status = miniapp_output_begin(output, sequence, field, grid, precision);
+    if (!status &&
+        H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+        status = output_failed(output);
+    return status ? status : miniapp_output_end(output);
 }
 
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,

@@ -18,6 +18,8 @@ struct miniapp_output {
     struct place place;
     struct replacement new;
     hid_t file;
+    hid_t dataset;  /* of the field that is being written */
+    int plane_rank; /* how many of its axes are x or y: the last ones */
     struct named_axis axes[MINIAPP_AXES];
 };
 

@@ -7,6 +7,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"
+#include "ranks.h"
 #include "state.h"
 #include "status.h"
 
@@ -120,28 +121,30 @@ static bool write_time(hid_t file, double seconds)
     return is_written && make_scale(file, time.name);
 }
 
+/* The first process writes; the others pass on what they have of each line and level. */
 static enum miniapp_status write_axes(const struct miniapp_output *output,
                                       const struct miniapp_input *input,
                                       struct miniapp_state *state, double seconds)
 {
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const size_t longest = state->grid.nx + state->grid.ny + state->grid.nz;
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    const size_t longest = inner.nx + inner.ny + inner.nz;
     double *const values = malloc(longest * sizeof(*values));
     enum miniapp_status status =
         values ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
-    bool is_written = !status && write_time(output->file, seconds);
-    for (size_t i = 0; i < 2 && !status && is_written; i++) {
+    bool is_written = !status && (!output || write_time(output->file, seconds));
+    for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
         status = miniapp_state_get(state, scales[i].name, values);
         is_written = !status && write_scale(output->file, &scales[i], values, inner.nz) &&
                      make_scale(output->file, scales[i].name);
     }
-    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y && !status && is_written; axis++) {
+    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y; axis++) {
         const char *const name = axis == MINIAPP_X ? "dxt" : "dyt";
-        status = miniapp_state_get_interior(state, name, values);
-        is_written =
-            !status &&
-            write_horizontal(output, input, axis, values, miniapp_axis_length(axis, &inner)) &&
-            make_scale(output->file, distances[axis == MINIAPP_Y].name);
+        const enum miniapp_status gathered = miniapp_state_gather(state, name, 0, false, values);
+        status = status ? status : gathered;
+        if (output && !status && is_written)
+            is_written =
+                write_horizontal(output, input, axis, values, miniapp_axis_length(axis, &inner)) &&
+                make_scale(output->file, distances[axis == MINIAPP_Y].name);
     }
     free(values);
     return status || is_written ? status : output_failed(output);
@@ -205,28 +208,49 @@ static enum miniapp_status get_mask(struct miniapp_state *state, const struct mi
     return MINIAPP_DONE;
 }
 
+/* A level of the whole ocean, and of its mask. */
+static enum miniapp_status gather_level(struct miniapp_state *state,
+                                        const struct miniapp_field *field, size_t z,
+                                        const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    const struct miniapp_field *const mask = mask_of(field);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (mask)
+        status = miniapp_state_gather(state, mask->name, z, false, level->mask);
+    for (size_t i = 0; i < inner.nx * inner.ny && !mask; i++)
+        level->mask[i] = 1;
+    return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
+}
+
+static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inner,
+                        const struct levels_of *level)
+{
+    const hsize_t cells = inner->nx * inner->ny;
+    const hid_t memory = H5Screate_simple(1, &cells, NULL);
+    const hid_t space = select_level(dataset, z, inner);
+    for (size_t i = 0; i < cells; i++)
+        level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
+    const herr_t error =
+        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values);
+    H5Sclose(space);
+    H5Sclose(memory);
+    return error >= 0;
+}
+
 static enum miniapp_status write_levels(const struct miniapp_output *output,
                                         struct miniapp_state *state,
                                         const struct miniapp_field *field, hid_t dataset,
                                         const struct levels_of *level)
 {
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const hsize_t cells = inner.nx * inner.ny;
-    const hid_t memory = H5Screate_simple(1, &cells, NULL);
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < inner.nz && !status; z++) {
-        status = get_mask(state, field, z, level);
-        if (!status)
-            status = get_level(state, field, z, level->plane, level->values);
-        for (size_t i = 0; i < cells; i++)
-            level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
-        const hid_t space = select_level(dataset, z, &inner);
-        if (!status &&
-            H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
+    for (size_t z = 0; z < inner.nz; z++) {
+        const enum miniapp_status gathered = gather_level(state, field, z, level);
+        status = status ? status : gathered;
+        if (output && !status && dataset >= 0 && !write_level(dataset, z, &inner, level))
             status = output_failed(output);
-        H5Sclose(space);
     }
-    H5Sclose(memory);
     return status;
 }
 
@@ -259,12 +283,11 @@ static bool attach_scales(hid_t file, hid_t dataset, const char *const names[SNA
     return is_attached;
 }
 
-static enum miniapp_status write_carried(const struct miniapp_output *output,
-                                         struct miniapp_state *state,
-                                         const struct miniapp_field *field,
-                                         const struct levels_of *level)
+/* Creates the dataset of a field; negative on failure. */
+static hid_t create_carried(const struct miniapp_output *output, const struct miniapp_state *state,
+                            const struct miniapp_field *field)
 {
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const char *const axes[] = {"Time", field->wet == FIELD_maskW ? "zw" : "zt", "yt", "xt"};
     const hsize_t lengths[] = {1, inner.nz, inner.ny, inner.nx};
     const hsize_t most[] = {H5S_UNLIMITED, inner.nz, inner.ny, inner.nx};
@@ -276,12 +299,25 @@ static enum miniapp_status write_carried(const struct miniapp_output *output,
     const bool is_described = dataset >= 0 && write_names(dataset, field) &&
                               (!mask_of(field) || write_missing(dataset, type)) &&
                               attach_scales(output->file, dataset, axes);
-    enum miniapp_status status =
-        is_described ? write_levels(output, state, field, dataset, level) : output_failed(output);
-    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
-        status = output_failed(output);
     H5Pclose(creation);
     H5Sclose(space);
+    if (dataset >= 0 && !is_described)
+        H5Dclose(dataset);
+    return is_described ? dataset : -1;
+}
+
+static enum miniapp_status write_carried(const struct miniapp_output *output,
+                                         struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct levels_of *level)
+{
+    const hid_t dataset = output ? create_carried(output, state, field) : -1;
+    const enum miniapp_status created =
+        output && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
+    enum miniapp_status status = write_levels(output, state, field, dataset, level);
+    status = created ? created : status;
+    if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
+        status = output_failed(output);
     return status;
 }
 
@@ -305,15 +341,19 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
 {
     const double number = (double)step;
     struct levels_of level;
-    enum miniapp_status status = make_levels(&state->grid, &level);
-    if (!status)
-        status =
-            write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
-    for (size_t id = 1; id < FIELDS && !status; id++)
-        if (miniapp_sequence_carries(sequence, &fields[id]))
-            status = write_carried(output, state, &fields[id], &level);
-    free(level.plane);
+    enum miniapp_status status = make_levels(&state->whole, &level);
+    if (state->exchange && status)
+        ranks_abort(status); /* others wait for levels */
     if (status)
+        return status;
+    status = write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
+    for (size_t id = 1; id < FIELDS && !(status && !state->exchange); id++)
+        if (miniapp_sequence_carries(sequence, &fields[id])) {
+            const enum miniapp_status written = write_carried(output, state, &fields[id], &level);
+            status = status ? status : written;
+        }
+    free(level.plane);
+    if (status || !output)
         return status;
     const bool is_written =
         write_settings(output->file, &state->settings) &&

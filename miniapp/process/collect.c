@@ -1,5 +1,6 @@
 #include "collect.h"
 #include "finite.h"
+#include "ranks.h"
 #include "resume.h"
 #include "status.h"
 #include "steps.h"
@@ -33,7 +34,11 @@ enum miniapp_status check_reference(struct run *run)
     const struct options *options = &run->options;
     size_t water;
     enum miniapp_status status = miniapp_input_count_water(run->input, &water);
-    run->is_land = water == 0;
+    double most = (double)water; /* that a process found in its part */
+    status = agree_on(status, &most, 1);
+    run->is_land = most == 0;
+    if (ranks_own() > 0)
+        return status;
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count() && !status; f++)
             if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
@@ -41,33 +46,58 @@ enum miniapp_status check_reference(struct run *run)
     return status;
 }
 
-static enum miniapp_status check_output(struct run *run, const struct row *row,
-                                        const struct miniapp_field *field, const double *values)
-{
+/* What is made of an output, which passes plane by plane. One process does it for all. */
+struct use {
+    struct miniapp_grid grid; /* as in the file */
     struct miniapp_reference reference;
-    const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
-    const enum miniapp_status status =
-        miniapp_reference_read(run->options.reference, miniapp_sequence_name(row->sequence), field,
-                               &grid, row->precision, run->options.allow, &reference);
-    if (status)
-        return status;
-    struct check *check = results_add_check(&run->results);
-    if (check) {
-        check->kernel = miniapp_sequence_name(row->sequence);
-        check->device = miniapp_device_label(row->device);
-        check->precision = row->precision;
-        check->variable = miniapp_field_name(field);
-        validate(values, &reference, field, &grid, &check->verdict);
-    }
-    miniapp_reference_release(&reference);
-    return check ? MINIAPP_DONE : MINIAPP_DEVICE;
+    struct comparison comparison;
+    struct sha256_ctx digest;
+};
+
+static enum miniapp_status begin_use(struct run *run, const struct row *row,
+                                     const struct miniapp_field *field, struct use *use)
+{
+    const struct options *options = &run->options;
+    const char *const sequence = miniapp_sequence_name(row->sequence);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (options->reference)
+        status = miniapp_reference_read(options->reference, sequence, field, &use->grid,
+                                        row->precision, options->allow, &use->reference);
+    compare_begin(&use->comparison, &use->reference);
+    digest_begin(&use->digest);
+    if (!status && options->output)
+        status = miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision);
+    return status;
+}
+
+static enum miniapp_status use_plane(struct run *run, struct use *use, size_t plane,
+                                     const double *values, size_t elements)
+{
+    if (run->options.reference)
+        compare_add(&use->comparison, &use->reference, values, plane * elements, elements);
+    if (run->options.checksums)
+        digest_add(&use->digest, values, elements);
+    return run->options.output ? miniapp_output_plane(run->output, plane, values) : MINIAPP_DONE;
+}
+
+static enum miniapp_status add_check(struct run *run, const struct row *row,
+                                     const struct miniapp_field *field, struct use *use)
+{
+    struct check *const check = results_add_check(&run->results);
+    if (!check)
+        return MINIAPP_DEVICE;
+    check->kernel = miniapp_sequence_name(row->sequence);
+    check->device = miniapp_device_label(row->device);
+    check->precision = row->precision;
+    check->variable = miniapp_field_name(field);
+    compare_end(&use->comparison, field, &use->grid, &check->verdict);
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status add_checksum(struct run *run, const struct row *row,
-                                        const struct miniapp_field *field,
-                                        const struct miniapp_grid *grid, const double *values)
+                                        const struct miniapp_field *field, struct use *use)
 {
-    struct checksum *checksum = results_add_checksum(&run->results);
+    struct checksum *const checksum = results_add_checksum(&run->results);
     if (!checksum)
         return MINIAPP_DEVICE;
     checksum->kernel = miniapp_sequence_name(row->sequence);
@@ -75,36 +105,70 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
     checksum->precision = row->precision;
     checksum->grid = row->grid;
     checksum->variable = miniapp_field_name(field);
-    digest_values(values, miniapp_field_elements(field, grid), checksum->text);
+    digest_end(&use->digest, checksum->text);
     return MINIAPP_DONE;
 }
 
-/* Brings one output to the host and to the form of the file, to be compared, hashed and written. */
+static enum miniapp_status end_use(struct run *run, const struct row *row,
+                                   const struct miniapp_field *field, struct use *use)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    if (run->options.output)
+        status = miniapp_output_end(run->output);
+    if (!status && run->options.reference)
+        status = add_check(run, row, field, use);
+    if (!status && run->options.checksums)
+        status = add_checksum(run, row, field, use);
+    return status;
+}
+
+/* The planes of a field, and the elements of one. */
+static void count_planes(const struct miniapp_field *field, const struct miniapp_grid *grid,
+                         size_t *planes, size_t *elements, size_t *levels)
+{
+    *elements = *levels = 1;
+    for (int i = 0; i < miniapp_field_rank(field); i++) {
+        const enum miniapp_axis axis = miniapp_field_axis(field, i);
+        const size_t length = miniapp_axis_length(axis, grid);
+        *elements *= axis == MINIAPP_X || axis == MINIAPP_Y ? length : 1;
+        *levels = axis == MINIAPP_Z ? length : *levels;
+    }
+    *planes = miniapp_field_elements(field, grid) / *elements;
+}
+
+/* Brings one output to the host and to the form of the file, to be compared, hashed and written.
+ * After a failure the other processes still send what they have, until the next agreement. */
 static enum miniapp_status use_output(struct run *run, struct row *row,
                                       const struct bound_field *bound)
 {
     const bool has_ghosts = miniapp_input_has_ghosts(run->input);
-    const struct miniapp_grid grid = has_ghosts ? row->grid : miniapp_grid_interior(&row->grid);
-    double *values = malloc(miniapp_field_elements(bound->field, &grid) * sizeof(*values));
+    const bool is_user = ranks_own() == 0;
+    struct use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
+    size_t planes, elements, levels;
+    count_planes(bound->field, &use.grid, &planes, &elements, &levels);
+    double *const plane = is_user ? malloc(elements * sizeof(*plane)) : NULL;
     enum miniapp_status status = MINIAPP_DONE;
-    if (!values)
-        status = fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'",
+    if (is_user && !plane)
+        status = fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'",
                       miniapp_field_name(bound->field));
-    else if (has_ghosts)
-        status = miniapp_state_get(row->state, bound->name, values);
-    else
-        status = miniapp_state_get_interior(row->state, bound->name, values);
-    if (!status)
-        miniapp_input_restore_order(run->input, bound->field, &grid, values);
-    if (!status && run->options.reference)
-        status = check_output(run, row, bound->field, values);
-    if (!status && run->options.checksums)
-        status = add_checksum(run, row, bound->field, &grid, values);
-    if (!status && run->options.output)
-        status = miniapp_output_write(run->output, miniapp_sequence_name(row->sequence),
-                                      bound->field, &grid, row->precision, values);
-    free(values);
-    return status;
+    if (!status && is_user)
+        status = begin_use(run, row, bound->field, &use);
+    const size_t gathered_planes = agree(status) ? 0 : planes;
+    for (size_t p = 0; p < gathered_planes && !(status && ranks_count() == 1); p++) {
+        const size_t k = p % levels;
+        const size_t place =
+            miniapp_input_is_surface_first(run->input) ? p - k + levels - 1 - k : p;
+        const enum miniapp_status gathered =
+            miniapp_state_gather(row->state, bound->name, place, has_ghosts, plane);
+        if (is_user && !status && !gathered)
+            status = use_plane(run, &use, p, plane, elements);
+        status = status ? status : gathered;
+    }
+    if (is_user && !status && gathered_planes)
+        status = end_use(run, row, bound->field, &use);
+    miniapp_reference_release(&use.reference);
+    free(plane);
+    return agree(status);
 }
 
 /* Finite inputs have finite outputs; where an input may be NaN or Inf, so may they. */
@@ -206,6 +270,30 @@ static struct share *shares_of(const struct row *row)
     return shares;
 }
 
+/* What several processes found of a row, each in its own block. */
+static enum miniapp_status agree_on_row(const struct row *row, struct result *result)
+{
+    const struct samples *const samples = &row->samples;
+    double numbers[] = {miniapp_plan_bytes(row->plan), miniapp_state_bytes(row->state),
+                        row->exchanged};
+    double slowest = 0;
+    const enum miniapp_status status = agree_on(MINIAPP_DONE, numbers, 3);
+    for (size_t i = 0; i < samples->count; i++)
+        slowest += samples->seconds[i];
+    result->device_bytes = numbers[0];
+    result->state_bytes = numbers[1];
+    if (ranks_count() > 1)
+        result->processes = (struct processes){
+            .count = ranks_count(),
+            .along_x = row->blocks.along_x,
+            .along_y = row->blocks.along_y,
+            .largest = block_of(&row->blocks, 0).grid, /* the first ones have what is left over */
+            .fastest = row->fastest / slowest,
+            .exchange = numbers[2] / slowest,
+        };
+    return status;
+}
+
 /* Of a row that made all of its steps, or all up to one that went wrong. */
 static struct march *march_of(const struct run *run, struct row *row)
 {
@@ -267,15 +355,13 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->timing = row->timing;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);
-    result->device_bytes = miniapp_plan_bytes(row->plan);
-    result->state_bytes = miniapp_state_bytes(row->state);
     result->shares = shares_of(row);
     result->share_count = result->shares ? miniapp_sequence_step_count(row->sequence) : 0;
     result->to_device = to_device;
     result->from_device = from_device;
     result->bandwidth = rate_of(bench, row->triad, true);
     result->flop_rate = rate_of(bench, row->fma, false);
-    return MINIAPP_DONE;
+    return agree_on_row(row, result);
 }
 
 /* Sizes that are run one after the other may share a ceiling. */

@@ -1,5 +1,7 @@
 #include "finite.h"
+#include "ranks.h"
 #include "status.h"
+#include "stop.h"
 #include "validate.h"
 
 #include <math.h>
@@ -7,13 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t length_along(const struct miniapp_field *field, enum miniapp_axis axis,
-                           const struct miniapp_grid *grid)
+static bool has_axis_of(const struct miniapp_field *field, enum miniapp_axis axis)
 {
     for (int i = 0; i < miniapp_field_rank(field); i++)
         if (miniapp_field_axis(field, i) == axis)
-            return miniapp_axis_length(axis, grid);
-    return 1;
+            return true;
+    return false;
+}
+
+static size_t length_along(const struct miniapp_field *field, enum miniapp_axis axis,
+                           const struct miniapp_grid *grid)
+{
+    return has_axis_of(field, axis) ? miniapp_axis_length(axis, grid) : 1;
 }
 
 /* It has no branches, so that it takes no longer than reading the memory does. */
@@ -25,49 +32,101 @@ static bool is_all_finite(const double *values, size_t count)
     return !odd;
 }
 
-/* The first in a plane of the state without `west` cells on both sides along x, and `south` along
- * y. The output file counts the others from `first` on. */
-static void look_through(const double *plane, size_t nx, size_t ny, size_t west, size_t south,
-                         size_t first, struct nonfinite *found)
+/* A block's own part of a plane, and where that lies in the plane of the whole. */
+struct view {
+    size_t nx, ny;           /* of the block's plane */
+    struct part part;        /* in it */
+    size_t x0, y0;           /* of the part, in the whole */
+    size_t all_nx, elements; /* of the whole's plane */
+};
+
+/* The first in a plane, number `plane`, of the output file. */
+static void look_through(const double *values, const struct view *view, size_t plane,
+                         struct nonfinite *found)
 {
-    for (size_t y = south; y < ny - south && !found->is_there; y++) {
-        const double *const row = plane + y * nx + west;
-        const size_t cells = nx - 2 * west;
+    for (size_t y = 0; y < view->part.ny && !found->is_there; y++) {
+        const double *const row = values + (view->part.y0 + y) * view->nx + view->part.x0;
         size_t x = 0;
-        if (is_all_finite(row, cells))
+        if (is_all_finite(row, view->part.nx))
             continue;
         while (isfinite(row[x]))
             x++;
         found->is_there = true;
-        found->element = first + (y - south) * cells + x;
+        found->element = plane * view->elements + (view->y0 + y) * view->all_nx + view->x0 + x;
         found->value = isnan(row[x]) ? NAN : row[x]; /* without the sign of a NaN */
     }
+}
+
+static struct view view_of(const struct row *row, const struct miniapp_field *field, bool ghosts)
+{
+    const struct block block = block_of(&row->blocks, ranks_own());
+    const struct miniapp_grid inner = miniapp_grid_interior(&row->grid);
+    const struct miniapp_grid *const whole = ghosts ? &row->grid : &inner;
+    const size_t edge = ghosts ? 0 : MINIAPP_HALO;
+    struct view view = {
+        .nx = length_along(field, MINIAPP_X, &row->part),
+        .ny = length_along(field, MINIAPP_Y, &row->part),
+        .part = part_of_block(&row->blocks, &block, ghosts),
+        .all_nx = length_along(field, MINIAPP_X, whole),
+    };
+    view.elements = view.all_nx * length_along(field, MINIAPP_Y, whole);
+    view.x0 = block.x0 + view.part.x0 - edge;
+    view.y0 = block.y0 + view.part.y0 - edge;
+    if (!has_axis_of(field, MINIAPP_X)) {
+        view.part.x0 = view.x0 = 0;
+        view.part.nx = 1;
+    }
+    if (!has_axis_of(field, MINIAPP_Y)) {
+        view.part.y0 = view.y0 = 0;
+        view.part.ny = 1;
+    }
+    return view;
+}
+
+/* All processes get what the first of them in the order of the file has found. */
+static enum miniapp_status agree_on_first(enum miniapp_status status, struct nonfinite *found)
+{
+    enum { NONE, IS_NAN, IS_INF, IS_MINUS_INF };
+    if (ranks_count() == 1)
+        return status;
+    double place = found->is_there ? -(double)found->element : -INFINITY;
+    double kind = !found->is_there      ? NONE
+                  : isnan(found->value) ? IS_NAN
+                  : found->value > 0    ? IS_INF
+                                        : IS_MINUS_INF;
+    const double own = place;
+    status = agree_on(status, &place, 1);
+    kind = place == own ? kind : NONE;
+    status = agree_on(status, &kind, 1);
+    found->is_there = kind != NONE;
+    found->element = found->is_there ? (size_t)-place : 0;
+    found->value = kind == IS_NAN ? NAN : kind == IS_INF ? INFINITY : -INFINITY;
+    return status;
 }
 
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
                                    const struct bound_field *output, struct nonfinite *found)
 {
     const struct miniapp_field *const field = output->field;
-    const size_t edge = miniapp_input_has_ghosts(input) ? 0 : MINIAPP_HALO;
-    const size_t nx = length_along(field, MINIAPP_X, &row->grid);
-    const size_t ny = length_along(field, MINIAPP_Y, &row->grid);
+    const bool ghosts = miniapp_input_has_ghosts(input);
+    const struct view view = view_of(row, field, ghosts);
     const size_t nz = length_along(field, MINIAPP_Z, &row->grid);
-    const size_t west = nx > 1 ? edge : 0, south = ny > 1 ? edge : 0;
-    const size_t planes = miniapp_field_elements(field, &row->grid) / (nx * ny);
-    double *const plane = malloc(nx * ny * sizeof(*plane));
-    *found = (struct nonfinite){.grid = edge ? miniapp_grid_interior(&row->grid) : row->grid};
+    const size_t cells = view.nx * view.ny;
+    const size_t planes = miniapp_field_elements(field, &row->part) / cells;
+    double *const plane = malloc(cells * sizeof(*plane));
+    *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     enum miniapp_status status =
         plane ? MINIAPP_DONE
               : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", output->name);
     for (size_t p = 0; p < planes && !status && !found->is_there; p++) {
         const size_t k = p % nz;
         const size_t place = miniapp_input_is_surface_first(input) ? p - k + nz - 1 - k : p;
-        status = miniapp_state_get_part(row->state, output->name, place * nx * ny, nx * ny, plane);
+        status = miniapp_state_get_part(row->state, output->name, place * cells, cells, plane);
         if (!status)
-            look_through(plane, nx, ny, west, south, p * (nx - 2 * west) * (ny - 2 * south), found);
+            look_through(plane, &view, p, found);
     }
     free(plane);
-    return status;
+    return agree_on_first(status, found);
 }
 
 void note_nonfinite(const struct row *row, const struct bound_field *output,

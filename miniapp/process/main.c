@@ -2,6 +2,7 @@
 #include "listing.h"
 #include "load.h"
 #include "progress.h"
+#include "ranks.h"
 #include "report.h"
 #include "run.h"
 #include "status.h"
@@ -138,10 +139,51 @@ static enum miniapp_status settle_in(void)
     return status ? status : check_threads();
 }
 
+/* What several processes have to say of a failure: one of them says it, at the end. */
+static char *held;
+static size_t held_bytes;
+static FILE *held_lines;
+
+static void say_held(void)
+{
+    if (!held_lines)
+        return;
+    fclose(held_lines);
+    fputs(held, stderr);
+    free(held);
+    held_lines = NULL;
+}
+
+/* Several processes warn of the same: the first one does. */
 static void print(enum miniapp_status status, const char *line)
 {
+    if (ranks_count() > 1 && status && !held_lines)
+        held_lines = open_memstream(&held, &held_bytes);
+    if (!status && ranks_own() > 0)
+        return;
     progress_clear();
-    fprintf(stderr, "miniapp: %s%s\n", status ? "" : "warning: ", line);
+    fprintf(status && held_lines ? held_lines : stderr, "miniapp: %s%s\n",
+            status ? "" : "warning: ", line);
+}
+
+/* The lowest process that has failed speaks for all. */
+static void end_ranks(enum miniapp_status own)
+{
+    const enum miniapp_status status = ranks_agree(own);
+    if (status && ranks_failed() != ranks_own())
+        return;
+    progress_clear();
+    say_held();
+}
+
+/* Starts MPI, where the build has it. One process prints. */
+static enum miniapp_status start_ranks(int *argc, char ***argv)
+{
+    const enum miniapp_status status = ranks_start(argc, argv);
+    ranks_before_abort(say_held);
+    if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
+        return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -150,11 +192,14 @@ int main(int argc, char **argv)
     run.resume = NO_RESUME;
     miniapp_listen(print);
     miniapp_own_process(true);
-    join_words(argc, argv, run.command_line); /* argp moves the words about */
     enum miniapp_status status = settle_in();
     if (!status)
-        status = parse_options(argc, argv, &run.options);
+        status = start_ranks(&argc, &argv);
+    join_words(argc, argv, run.command_line); /* argp moves the words about */
+    if (!status)
+        status = ranks_agree(parse_options(argc, argv, &run.options));
     if (status) {
+        end_ranks(status);
         run_release(&run);
         return status;
     }
@@ -168,6 +213,7 @@ int main(int argc, char **argv)
     }
     status = run.options.action == ACTION_CHECK ? run_check(&run) : run_all(&run);
     const bool ended = !status && run.results.interrupted;
+    end_ranks(status);
     run_release(&run);
     return ended ? stop_exit_code() : (int)status;
 }

@@ -1,5 +1,6 @@
 #include "options.h"
 #include "provenance.h"
+#include "ranks.h"
 #include "shape.h"
 #include "status.h"
 #include "suggest.h"
@@ -14,7 +15,7 @@
 
 /* clang-format off */
 enum {
-    KEY_VALIDATE = 256, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
     KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
@@ -34,6 +35,8 @@ static const struct argp_option option_table[] = {
     {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
     {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
      "run on a grid of that shape, ghosts included; repeatable", 0},
+    {"decompose", KEY_DECOMPOSE, "PXxPY", 0,
+     "cut the ocean into PX by PY blocks, one for each process of MPI [with the least ghosts]", 0},
     {"steps", KEY_STEPS, "N", 0,
      "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
      "another sequence with time levels", 0},
@@ -307,6 +310,22 @@ static error_t parse_shape(struct options *options, const char *text)
     return add_shape(options, "shape", text, &grid);
 }
 
+/* Two whole numbers with an x between */
+static error_t set_blocks(struct options *options, const char *text)
+{
+    char *end = NULL;
+    const long along_x = isdigit((unsigned char)text[0]) ? strtol(text, &end, 10) : 0;
+    const bool has_two = end && *end == 'x' && isdigit((unsigned char)end[1]);
+    const long along_y = has_two ? strtol(end + 1, &end, 10) : 0;
+    if (along_x < 1 || along_y < 1 || *end || along_x > INT16_MAX || along_y > INT16_MAX) {
+        fail(MINIAPP_USAGE, "--decompose takes two whole numbers such as 4x2, not '%s'", text);
+        return REPORTED;
+    }
+    options->along_x = (int)along_x;
+    options->along_y = (int)along_y;
+    return 0;
+}
+
 static error_t add_threads(struct options *options, const char *text)
 {
     size_t threads;
@@ -517,6 +536,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_RESTART: options->restart = true; return 0;
     case KEY_SWEEP: return add_sweep(options);
     case KEY_SHAPE: return add_each(options, argument, parse_shape);
+    case KEY_DECOMPOSE: return set_blocks(options, argument);
     case KEY_SECONDS: return set_seconds(options, argument);
     case KEY_SEED: return set_seed(options, argument);
     case KEY_ROOFLINE: options->roofline = true; return 0;
@@ -635,8 +655,13 @@ static enum miniapp_status check_steps(const struct options *options)
 static enum miniapp_status check_together(const struct options *options)
 {
     const bool resized = options->shape_count > 1 || options->shapes[0].nx != 0;
+    const int blocks = options->along_x * options->along_y;
     if (!options->input)
         return fail(MINIAPP_USAGE, "an input file is needed: miniapp [OPTIONS] INPUT.h5");
+    if (blocks && blocks != ranks_count())
+        return fail(MINIAPP_USAGE, "--decompose %dx%d makes %d blocks, but there %s %d process%s",
+                    options->along_x, options->along_y, blocks, ranks_count() == 1 ? "is" : "are",
+                    ranks_count(), ranks_count() == 1 ? "" : "es");
     if (options->action == ACTION_CHECK &&
         (options->output || options->reference || options->resume))
         return fail(

@@ -29,6 +29,7 @@ struct options {
     size_t device_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
+    int along_x, along_y; /* blocks, of processes that share the ocean; 0: as suits them */
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;
     size_t repetitions; /* 0: as many calls as take `seconds` */

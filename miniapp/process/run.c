@@ -4,6 +4,7 @@
 #include "collect.h"
 #include "files.h"
 #include "printable.h"
+#include "ranks.h"
 #include "report.h"
 #include "resume.h"
 #include "status.h"
@@ -179,7 +180,8 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
 }
 
 /* The rows of one size. A resumed run skips those that it has. */
-static enum miniapp_status add_rows(const struct run *run, size_t shape, struct bench *bench)
+static enum miniapp_status add_rows(const struct run *run, size_t shape,
+                                    const struct method *method, struct bench *bench)
 {
     const struct options *options = &run->options;
     for (size_t k = 0; k < options->kernel_count; k++)
@@ -194,9 +196,12 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape, struct 
             const enum miniapp_status status = has_rows(run, rows, count, &has);
             if (status)
                 return status;
-            for (size_t i = 0; i < count && !has; i++)
-                if (bench_add(bench, &rows[i], options->roofline, options->settings) == NO_ROW)
-                    return MINIAPP_DEVICE;
+            for (size_t i = 0; i < count && !has; i++) {
+                const enum miniapp_status added =
+                    bench_add(bench, &rows[i], options->roofline, method);
+                if (added)
+                    return added;
+            }
         }
     return MINIAPP_DONE;
 }
@@ -207,6 +212,8 @@ static struct method method_of(struct run *run)
 {
     const struct options *const options = &run->options;
     return (struct method){
+        .along_x = options->along_x,
+        .along_y = options->along_y,
         .burnin = options->burnin,
         .repetitions = options->steps ? options->steps - run->first_step : options->repetitions,
         .advances = options->steps > 0,
@@ -228,8 +235,8 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
     enum miniapp_status status = MINIAPP_DONE;
     *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
-        status = add_rows(run, shape, bench);
-    return status ? status : bench_check_memory(bench, run->input, &method);
+        status = add_rows(run, shape, &method, bench);
+    return agree(status ? status : bench_check_memory(bench, run->input, &method));
 }
 
 static enum miniapp_status open_rows(struct run *run, struct bench *bench,
@@ -251,13 +258,13 @@ static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
     if (!status)
         status = open_rows(run, &bench, &method);
     if (!status && !stop_signal())
-        status = steps_begin(run, &bench);
+        status = agree(steps_begin(run, &bench));
     if (!status)
-        status = bench_measure(&bench, &method);
+        status = agree(bench_measure(&bench, &method));
     if (!status)
-        status = steps_end(run, &bench);
+        status = agree(steps_end(run, &bench));
     if (!status)
-        status = collect(run, &bench);
+        status = agree(collect(run, &bench));
     bench_close(&bench);
     return status;
 }
@@ -339,11 +346,19 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* "4, on this node 2; Open MPI v4.1.4, MPI 3.1" */
+static const char *processes_text(char text[PROVENANCE_TEXT])
+{
+    snprintf(text, PROVENANCE_TEXT, "%d, on this node %d; %s", ranks_count(), ranks_on_node(),
+             ranks_library());
+    return text;
+}
+
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
-    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
+    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], processes[PROVENANCE_TEXT];
     size_t used = 0, count;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
@@ -362,6 +377,8 @@ static void describe_run(struct run *run)
     if (external && count > 0)
         provenance_of_external(provenance, external, count);
     free(external);
+    if (ranks_count() > 1)
+        provenance_add(provenance, "processes", processes_text(processes));
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     if (run->options.reading_text)
@@ -440,12 +457,14 @@ static void warn_of_end(const struct run *run)
                                                    : "rows may lack calls, or be missing");
 }
 
-/* What comes of a run that is done, or that a signal ended. */
+/* What comes of a run that is done, or that a signal ended. The first process does it. */
 static enum miniapp_status conclude(struct run *run)
 {
     const struct options *options = &run->options;
     const bool ended = run->results.interrupted != NULL;
     enum miniapp_status status = MINIAPP_DONE;
+    if (ranks_own() > 0)
+        return status;
     if (options->output && !ended)
         status = put_end(run);
     if (!status)
@@ -477,11 +496,14 @@ static enum miniapp_status open_resume(struct run *run)
     return status ? status : resume_open(options->resume, &run->resume);
 }
 
-/* The files that results go to. They may be none of those that are read. */
+/* The files that results go to. They may be none of those that are read. The first process writes
+ * them. */
 static enum miniapp_status open_outputs(struct run *run)
 {
     const struct options *options = &run->options;
     enum miniapp_status status = MINIAPP_DONE;
+    if (ranks_own() > 0)
+        return status;
     if (options->output)
         status = start_end(run);
     if (!status && options->every)
@@ -489,20 +511,40 @@ static enum miniapp_status open_outputs(struct run *run)
     return status || !options->resume ? status : open_resume(run);
 }
 
+/* All processes run the same build, and take turns by the same seed. */
+static enum miniapp_status check_builds(struct run *run)
+{
+    static struct provenance own;
+    char digest[SHA256_TEXT], first[SHA256_TEXT], text[PROVENANCE_TEXT] = "";
+    size_t used = 0;
+    provenance_of_build(&own);
+    for (size_t i = 0; i < own.count && used < sizeof(text); i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s ", own.texts[i]);
+    digest_text(text, digest);
+    memcpy(first, digest, sizeof(first));
+    ranks_broadcast(0, first, sizeof(first));
+    ranks_broadcast(0, &run->options.seed, sizeof(run->options.seed));
+    return strcmp(digest, first) == 0
+               ? MINIAPP_DONE
+               : fail(MINIAPP_USAGE, "process %d runs another build than the first", ranks_own());
+}
+
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
-    enum miniapp_status status = open_devices(run);
+    enum miniapp_status status = agree(check_builds(run));
     if (!status)
-        status = open_input(run);
+        status = agree(open_devices(run));
     if (!status)
-        status = choose_settings(run);
+        status = agree(open_input(run));
+    if (!status)
+        status = agree(choose_settings(run));
     if (!status && options->reference)
-        status = check_reference(run);
+        status = agree(check_reference(run));
     if (!status)
-        status = open_outputs(run);
+        status = agree(open_outputs(run));
     if (!status)
-        status = steps_find_start(run);
+        status = agree(steps_find_start(run));
     if (status)
         return status;
     describe_run(run);
@@ -511,14 +553,14 @@ enum miniapp_status run_all(struct run *run)
     if (status)
         return status;
     status = run_bench(run);
-    return status ? status : conclude(run);
+    return status ? status : agree(conclude(run));
 }
 
 enum miniapp_status run_check(struct run *run)
 {
-    enum miniapp_status status = open_input(run);
+    enum miniapp_status status = agree(open_input(run));
     if (!status)
-        status = choose_settings(run);
+        status = agree(choose_settings(run));
     if (status)
         return status;
     print("%s: can be used by ", run->options.input);

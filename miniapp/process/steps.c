@@ -3,6 +3,7 @@
 #include "files.h"
 #include "finite.h"
 #include "progress.h"
+#include "ranks.h"
 #include "status.h"
 #include "stop.h"
 
@@ -54,25 +55,36 @@ static size_t step_of_name(const struct run *run, const char *name)
     return errno || strcmp(end, suffix) != 0 ? 0 : (size_t)step;
 }
 
+/* What the first process has found goes to all. */
+static enum miniapp_status hear_start(struct run *run, enum miniapp_status status)
+{
+    double step = (double)run->first_step;
+    status = agree_on(status, &step, 1);
+    run->first_step = (size_t)step;
+    return status;
+}
+
 enum miniapp_status steps_find_start(struct run *run)
 {
     const struct options *options = &run->options;
     char path[PATH_MAX];
     if (!options->restart)
         return MINIAPP_DONE;
+    if (ranks_own() > 0)
+        return hear_start(run, MINIAPP_DONE);
     snprintf(path, sizeof(path), "%s", options->output);
     const char *const folder = dirname(path);
     DIR *const entries = opendir(folder);
     if (!entries)
-        return fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
-                    strerror(errno));
+        return hear_start(run, fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s",
+                                    folder, strerror(errno)));
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         const size_t step = step_of_name(run, entry->d_name);
         if (step > run->first_step && step < options->steps)
             run->first_step = step;
     }
     closedir(entries);
-    return MINIAPP_DONE;
+    return hear_start(run, MINIAPP_DONE);
 }
 
 /* What makes two runs one: a snapshot of one is none of the other if any of it differs. */
@@ -104,18 +116,19 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
     const size_t step = steps_done(run, row);
     const bool is_own = run->options.shapes[0].nx == 0;
     char path[PATH_MAX], name[SHA256_TEXT];
-    struct miniapp_output *output;
+    struct miniapp_output *output = NULL;
     name_snapshot(run, step, path);
     name_run(run, name);
-    enum miniapp_status status = start_output(run, path, &output);
-    if (status)
-        return status;
-    status = miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state, row->sequence,
-                                     name, step);
+    enum miniapp_status status = ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output);
+    status = agree(status);
     if (!status)
+        status = miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state,
+                                         row->sequence, name, step);
+    if (!status && output)
         status = finish_output(run, output);
     else
         miniapp_output_discard(output);
+    status = agree(status);
     if (!status)
         run->snapshot = row->good_step = step;
     return status;
@@ -131,8 +144,8 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         if (!row->advances)
             continue;
         row->good_step = run->first_step;
-        status = run->first_step > 0 ? load_snapshot(run, row, run->first_step)
-                                     : miniapp_snapshot_settle(row->state, row->sequence);
+        status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
+                                           : miniapp_snapshot_settle(row->state, row->sequence));
         if (!status)
             status = miniapp_budgets_open(row->state, row->sequence, row->budgets);
     }
@@ -196,7 +209,7 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
     if (!options->every)
         return MINIAPP_DONE;
     if (!stop_signal())
-        return start_end(run);
+        return ranks_own() > 0 ? MINIAPP_DONE : start_end(run);
     return row->samples.count > 0 && row->good_step < steps_done(run, row)
                ? write_snapshot(run, row)
                : MINIAPP_DONE;

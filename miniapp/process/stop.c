@@ -1,9 +1,11 @@
 #include "stop.h"
+#include "ranks.h"
 
 #include "program.h"
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 /* They come from a user's Ctrl-C; from Slurm and PBS; as a warning from Slurm and Grid Engine; and
@@ -14,30 +16,50 @@ enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
 
 static volatile sig_atomic_t noted;
 static struct sigaction before[SIGNALS];
+static int agreed; /* by several processes */
 
 int stop_signal(void)
 {
-    return noted;
+    return ranks_count() > 1 ? agreed : noted;
+}
+
+enum miniapp_status agree_on(enum miniapp_status status, double *numbers, size_t count)
+{
+    double all[MOST_AGREED];
+    if (ranks_count() == 1)
+        return status;
+    memcpy(all, numbers, count * sizeof(*all));
+    all[count] = noted;
+    status = ranks_agree_on(status, all, count + 1);
+    memcpy(numbers, all, count * sizeof(*all));
+    agreed = (int)all[count];
+    return status;
+}
+
+enum miniapp_status agree(enum miniapp_status status)
+{
+    double none;
+    return agree_on(status, &none, 0);
 }
 
 const char *stop_signal_name(void)
 {
     size_t i = 0;
-    while (signals[i] != noted)
+    while (signals[i] != stop_signal())
         i++;
     return names[i];
 }
 
 int stop_exit_code(void)
 {
-    return 128 + (noted == SIGINT ? SIGINT : SIGTERM);
+    return 128 + (stop_signal() == SIGINT ? SIGINT : SIGTERM);
 }
 
 static void note(int signal_number)
 {
     if (noted) {
         miniapp_abandon();
-        _exit(stop_exit_code());
+        _exit(128 + (noted == SIGINT ? SIGINT : SIGTERM));
     }
     noted = signal_number;
 }

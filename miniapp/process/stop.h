@@ -2,6 +2,9 @@
 #ifndef STOP_H
 #define STOP_H
 
+#include <miniapp/status.h>
+#include <stddef.h>
+
 /* From the start, a signal that ends the program also gives up what is half done, such as an output
  * under its temporary name; SIGUSR1 and SIGUSR2 end it, too, as SIGTERM does. */
 void stop_prepare(void);
@@ -16,8 +19,13 @@ void stop_in_order(void);
 /* From here on signals do what they did before. */
 void stop_at_once(void);
 
-/* The signal that asked for an end, or 0. */
+/* The signal that asked for an end, or 0. Of several processes all hear of it at the same time: at
+ * the next agreement after one of them has noted it. */
 int stop_signal(void);
+
+/* Agreements as ranks_agree() and ranks_agree_on() make them, of signals, too. */
+enum miniapp_status agree(enum miniapp_status status);
+enum miniapp_status agree_on(enum miniapp_status status, double *numbers, size_t count);
 
 /* Its name; there has to be one. */
 const char *stop_signal_name(void);

@@ -1,6 +1,5 @@
 #include "digest.h"
 
-#include <nettle/sha2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,10 +45,17 @@ void digest_text(const char *words, char text[SHA256_TEXT])
     finish(&context, text);
 }
 
-void digest_values(const double *values, size_t count, char text[SHA256_TEXT])
+void digest_begin(struct sha256_ctx *context)
 {
-    struct sha256_ctx context;
-    sha256_init(&context);
-    sha256_update(&context, count * sizeof(*values), (const uint8_t *)values);
-    finish(&context, text);
+    sha256_init(context);
+}
+
+void digest_add(struct sha256_ctx *context, const double *values, size_t count)
+{
+    sha256_update(context, count * sizeof(*values), (const uint8_t *)values);
+}
+
+void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT])
+{
+    finish(context, text);
 }

@@ -2,6 +2,7 @@
 #ifndef DIGEST_H
 #define DIGEST_H
 
+#include <nettle/sha2.h>
 #include <stddef.h>
 
 enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
@@ -9,8 +10,10 @@ enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
 /* Of files, one after the other; "" where one cannot be read. */
 void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT]);
 
-/* Of values, as they lie in memory. */
-void digest_values(const double *values, size_t count, char text[SHA256_TEXT]);
+/* Of values that come one part after the other, as they lie in memory. */
+void digest_begin(struct sha256_ctx *context);
+void digest_add(struct sha256_ctx *context, const double *values, size_t count);
+void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT]);
 
 /* Of a text. */
 void digest_text(const char *words, char text[SHA256_TEXT]);

@@ -125,6 +125,20 @@ static enum miniapp_status load_march(const json_t *steps, struct result *result
     return MINIAPP_DONE;
 }
 
+static struct processes processes_of(const json_t *all)
+{
+    if (!json_is_object(all))
+        return (struct processes){0};
+    return (struct processes){
+        .count = (int)count_of(all, "count"),
+        .along_x = (int)count_of(all, "along_x"),
+        .along_y = (int)count_of(all, "along_y"),
+        .largest = grid_of(json_object_get(all, "largest_block")),
+        .fastest = number_of(all, "fastest", NAN),
+        .exchange = number_of(all, "exchange", NAN),
+    };
+}
+
 static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
                                     struct results *results)
 {
@@ -144,6 +158,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .speedup = number_of(row, "speedup", NAN),
         .device_bytes = number_of(row, "device_bytes", 0),
         .state_bytes = number_of(transfers, "state_bytes", 0),
+        .processes = processes_of(json_object_get(row, "processes")),
         .to_device = transfer_of(transfers, "to_device"),
         .from_device = transfer_of(transfers, "from_device"),
         .loaded_marks = text_of(row, "marks"),

@@ -192,6 +192,22 @@ static void print_shared(const struct results *results)
     }
 }
 
+/* How several processes shared the rows. */
+static void print_processes(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        const struct processes *const all = &r->processes;
+        if (all->count == 0)
+            continue;
+        print("%-*s %-6s %-9s %9.0f points: %d x %d blocks of at most %zu x %zu x %zu points, one "
+              "a process; the fastest took %.0f %% of the slowest's time; ghosts %.1f %%\n",
+              name_width(results), r->kernel, r->device, miniapp_precision_name(r->precision),
+              result_points(r), all->along_x, all->along_y, all->largest.nx, all->largest.ny,
+              all->largest.nz, 100 * all->fastest, 100 * all->exchange);
+    }
+}
+
 /* Each kernel's share of the time of a sequence. */
 static void print_shares(const struct results *results)
 {
@@ -339,6 +355,7 @@ static void report_table(const struct results *results)
     putchar('\n');
     print_rows(results);
     print_marks(results);
+    print_processes(results);
     print_shares(results);
     for (size_t i = 0; i < results->result_count; i++)
         has_ceilings = has_ceilings || result_bound(&results->results[i]);

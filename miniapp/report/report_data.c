@@ -87,6 +87,21 @@ static json_t *march_object(const struct result *r)
     return object;
 }
 
+static json_t *processes_object(const struct processes *all)
+{
+    const struct miniapp_grid *const grid = &all->largest;
+    json_t *object = json_object();
+    json_object_set_new(object, "count", json_integer(all->count));
+    json_object_set_new(object, "along_x", json_integer(all->along_x));
+    json_object_set_new(object, "along_y", json_integer(all->along_y));
+    json_object_set_new(object, "largest_block",
+                        json_pack("{s:I, s:I, s:I}", "nx", (json_int_t)grid->nx, "ny",
+                                  (json_int_t)grid->ny, "nz", (json_int_t)grid->nz));
+    json_object_set_new(object, "fastest", number(all->fastest));
+    json_object_set_new(object, "exchange", number(all->exchange));
+    return object;
+}
+
 static json_t *result_object(const struct result *r, const struct results *results)
 {
     json_t *object = json_object();
@@ -101,6 +116,8 @@ static json_t *result_object(const struct result *r, const struct results *resul
         json_object_set_new(object, "shares", shares_object(r));
     if (r->march)
         json_object_set_new(object, "steps", march_object(r));
+    if (r->processes.count)
+        json_object_set_new(object, "processes", processes_object(&r->processes));
     return object;
 }
 
@@ -251,6 +268,17 @@ void report_json(const struct results *results)
 
 /* ---- CSV: the rows, after everything else in comments ---- */
 
+static void csv_processes(const struct result *r)
+{
+    const struct processes *const all = &r->processes;
+    if (all->count)
+        print("# processes: %s %s %s count=%d along_x=%d along_y=%d largest_block=%zux%zux%zu "
+              "fastest=%.9g exchange=%.9g\n",
+              r->kernel, r->device, miniapp_precision_name(r->precision), all->count, all->along_x,
+              all->along_y, all->largest.nx, all->largest.ny, all->largest.nz, all->fastest,
+              all->exchange);
+}
+
 static void csv_march(const struct result *r)
 {
     const struct march *const march = r->march;
@@ -289,8 +317,10 @@ static void csv_comments(const struct results *results)
               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
               r->from_device.seconds, r->timing.first);
     }
-    for (size_t i = 0; i < results->result_count; i++)
+    for (size_t i = 0; i < results->result_count; i++) {
+        csv_processes(&results->results[i]);
         csv_march(&results->results[i]);
+    }
     for (size_t i = 0; i < results->check_count; i++) {
         const struct check *c = &results->checks[i];
         const struct verdict *v = &c->verdict;

@@ -37,6 +37,14 @@ struct march {
     size_t budget_count;
 };
 
+/* The processes that share a result; `count` is 0 where one made it alone. */
+struct processes {
+    int count, along_x, along_y;
+    struct miniapp_grid largest; /* block, with ghosts */
+    double fastest;              /* the time of the fastest one, as a share of the slowest one's */
+    double exchange;             /* the most that one of them spent on ghosts, of that time */
+};
+
 /* One kernel or sequence on one device in one precision and size. */
 struct result {
     const char *kernel; /* or a sequence */
@@ -48,10 +56,11 @@ struct result {
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */
     double speedup;       /* over the first device or number of threads, by the median */
-    double device_bytes;  /* of memory held, by it alone */
-    double state_bytes;   /* by all that share its state */
+    double device_bytes;  /* of memory held, by it alone; of several processes, the most */
+    double state_bytes;   /* by all that share its state; likewise */
     struct share *shares; /* of the time, by step; of a sequence of several */
     size_t share_count;
+    struct processes processes;
     struct march *march; /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
     bool is_nonfinite;        /* an output holds NaN or Inf, though its inputs are finite */

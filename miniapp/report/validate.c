@@ -40,35 +40,48 @@ static double in_tolerances(double off, double tolerated)
     return off > 0 ? off / tolerated : 0;
 }
 
-void validate(const double *values, const struct miniapp_reference *reference,
-              const struct miniapp_field *field, const struct miniapp_grid *grid,
-              struct verdict *verdict)
+void compare_begin(struct comparison *comparison, const struct miniapp_reference *reference)
 {
-    const size_t elements = miniapp_field_elements(field, grid);
-    double most = 0, largest = 0;
-    size_t worst = 0, nonzero = 0, below = 0;
-    *verdict = (struct verdict){.passed = true, .rtol = reference->rtol, .atol = reference->atol};
-    for (size_t i = 0; i < elements; i++) {
-        const double ref = reference->values[i];
-        const double off = difference(values[i], ref);
-        const double size = isfinite(ref) ? fabs(ref) : 0;
-        const double tolerated = reference->atol + reference->rtol * size;
-        const double relative = in_tolerances(off, tolerated);
-        nonzero += size > 0;
-        below += size > 0 && size <= reference->atol;
-        verdict->compared += size > 0 || (isfinite(values[i]) && values[i] != 0);
-        if (!(off <= tolerated) || isinf(off))
-            verdict->passed = false;
-        verdict->max_abs = fmax(verdict->max_abs, off);
-        verdict->largest = fmax(verdict->largest, size);
-        if (off > 0)
-            verdict->max_rel = fmax(verdict->max_rel, size > 0 ? off / size : INFINITY);
-        if (relative > most || (relative == most && off > largest)) {
-            most = relative;
-            largest = off;
-            worst = i;
-        }
+    *comparison = (struct comparison){
+        .verdict = {.passed = true, .rtol = reference->rtol, .atol = reference->atol}};
+}
+
+static void compare_one(struct comparison *comparison, double value, double ref, size_t place)
+{
+    struct verdict *const verdict = &comparison->verdict;
+    const double off = difference(value, ref);
+    const double size = isfinite(ref) ? fabs(ref) : 0;
+    const double tolerated = verdict->atol + verdict->rtol * size;
+    const double relative = in_tolerances(off, tolerated);
+    comparison->nonzero += size > 0;
+    comparison->below += size > 0 && size <= verdict->atol;
+    verdict->compared += size > 0 || (isfinite(value) && value != 0);
+    if (!(off <= tolerated) || isinf(off))
+        verdict->passed = false;
+    verdict->max_abs = fmax(verdict->max_abs, off);
+    verdict->largest = fmax(verdict->largest, size);
+    if (off > 0)
+        verdict->max_rel = fmax(verdict->max_rel, size > 0 ? off / size : INFINITY);
+    if (relative > comparison->most ||
+        (relative == comparison->most && off > comparison->largest)) {
+        comparison->most = relative;
+        comparison->largest = off;
+        comparison->worst = place;
     }
-    verdict->below_atol = nonzero ? (double)below / (double)nonzero : NAN;
-    verdict->rank = index_of(worst, field, grid, verdict->worst_index);
+}
+
+void compare_add(struct comparison *comparison, const struct miniapp_reference *reference,
+                 const double *values, size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        compare_one(comparison, values[i], reference->values[first + i], first + i);
+}
+
+void compare_end(struct comparison *comparison, const struct miniapp_field *field,
+                 const struct miniapp_grid *grid, struct verdict *verdict)
+{
+    *verdict = comparison->verdict;
+    verdict->below_atol =
+        comparison->nonzero ? (double)comparison->below / (double)comparison->nonzero : NAN;
+    verdict->rank = index_of(comparison->worst, field, grid, verdict->worst_index);
 }

@@ -24,10 +24,20 @@ struct verdict {
     size_t worst_index[MINIAPP_MAX_RANK]; /* where the difference is largest for its tolerance */
 };
 
+/* A comparison that goes on from part to part. */
+struct comparison {
+    struct verdict verdict;
+    double most, largest; /* the difference in tolerances, and as it is, at the worst place */
+    size_t worst, nonzero, below;
+};
+
 /* Passes when |x - ref| <= atol + rtol |ref| at every element. Where the reference is not finite
- * the value must be the same. `values` and the reference are on `grid`. */
-void validate(const double *values, const struct miniapp_reference *reference,
-              const struct miniapp_field *field, const struct miniapp_grid *grid,
-              struct verdict *verdict);
+ * the value must be the same. `values` are `count` elements from number `first` on, each of which
+ * comes once. */
+void compare_begin(struct comparison *comparison, const struct miniapp_reference *reference);
+void compare_add(struct comparison *comparison, const struct miniapp_reference *reference,
+                 const double *values, size_t first, size_t count);
+void compare_end(struct comparison *comparison, const struct miniapp_field *field,
+                 const struct miniapp_grid *grid, struct verdict *verdict);
 
 #endif
