@@ -265,6 +265,8 @@ void miniapp_output_discard(struct miniapp_output *output)
 {
     if (!output)
         return;
+    if (output->dataset >= 0)
+        H5Dclose(output->dataset);
     if (output->file >= 0)
         H5Fclose(output->file);
     replace_close(&output->new);

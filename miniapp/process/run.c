@@ -532,11 +532,11 @@ static enum miniapp_status check_builds(struct run *run)
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
-    enum miniapp_status status = agree(check_builds(run));
-    if (!status)
-        status = agree(open_devices(run));
+    enum miniapp_status status = agree(open_devices(run));
     if (!status)
         status = agree(open_input(run));
+    if (!status) /* after the reader, which HDF5 has to know first */
+        status = agree(check_builds(run));
     if (!status)
         status = agree(choose_settings(run));
     if (!status && options->reference)
