@@ -235,7 +235,7 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
             const struct miniapp_field *const field = row->fields[i].field;
             names[count++] = row->fields[i].name;
             times->bytes +=
-                (double)miniapp_field_elements(field, &row->grid) *
+                (double)miniapp_field_elements(field, &row->part) *
                 (double)miniapp_element_bytes(miniapp_field_type(field), row->precision);
         }
     enum miniapp_status status =

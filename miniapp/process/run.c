@@ -27,13 +27,34 @@ static bool is_open(const struct run *run, const struct miniapp_device *device)
     return false;
 }
 
+/* The processes of a node take its GPUs in turn: for them "gpu" is gpu:0, gpu:1, ... */
+static void name_of_own(const char *name, char own[DEVICE_NAME])
+{
+    char text[PROVENANCE_TEXT];
+    int count = 0;
+    snprintf(own, DEVICE_NAME, "%s", name);
+    if (ranks_on_node() == 1 || strcmp(name, "cpu") == 0 || strchr(name, ':'))
+        return;
+    while (miniapp_device_describe(count, text, sizeof(text)))
+        count++;
+    if (count == 0) /* opening it says why */
+        return;
+    if (ranks_on_node() > count)
+        warn("%d processes of a node share %d device%s", ranks_on_node(), count,
+             count == 1 ? "" : "s");
+    snprintf(own, DEVICE_NAME, "%.10s:%d", strcmp(name, "auto") == 0 ? "gpu" : name,
+             ranks_local() % count);
+}
+
 /* Each device once, whatever it is called. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < options->device_count; i++) {
         struct miniapp_device *device;
-        const enum miniapp_status status = miniapp_device_open(options->devices[i], &device);
+        char name[DEVICE_NAME];
+        name_of_own(options->devices[i], name);
+        const enum miniapp_status status = miniapp_device_open(name, &device);
         if (status)
             return status;
         if (!is_open(run, device)) {

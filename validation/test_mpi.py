@@ -1,0 +1,324 @@
+"""Several processes: the same bits as one, however the ocean is cut, and failures that all hear of."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
+from processes import Running, executable, wait_for
+
+ACC = GRID.parent / "acc.h5"
+CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
+TOGETHER_S = 60  # only turns a hang of processes that wait for each other into a failure
+
+
+def count(cut):
+    along_x, along_y = cut.split("x")
+    return int(along_x) * int(along_y)
+
+
+class Ranks:
+    """The program, started by the launcher of the MPI that it is linked with."""
+
+    def __init__(self, miniapp):
+        libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
+                                   check=True).stdout
+        self.miniapp = miniapp
+        self.is_mpich = "libmpich" in libraries
+        if not self.is_mpich and "libmpi.so" not in libraries:
+            pytest.skip("the program is built without MPI")
+        self.launcher = (["mpirun.mpich"] if self.is_mpich else
+                         ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"])
+
+    def command(self, ranks, *arguments, program=None):
+        return [*self.launcher, "-n", str(ranks), *map(str, program or [self.miniapp.path]),
+                *map(str, arguments)]
+
+    def environment(self):
+        return self.miniapp.environment({
+            "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+
+    def run(self, ranks, *arguments, program=None):
+        return subprocess.run(self.command(ranks, *arguments, program=program),
+                              env=self.environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=TOGETHER_S * ranks,
+                              check=False)
+
+    def start(self, ranks, *arguments):
+        return Running(self.command(ranks, "--verbose", *arguments), env=self.environment())
+
+    def passes(self, cut, *arguments):
+        """A run that is done without a word on stderr; what it printed."""
+        done = self.run(count(cut), "--decompose", cut, *arguments)
+        said = [line for line in own_lines(done.stderr) if "of a node share" not in line]
+        assert done.returncode == DONE and not said, done
+        assert not TROUBLE.search(done.stderr), done
+        return done.stdout
+
+    def fails(self, code, pattern, ranks, *arguments, program=None):
+        """Whatever the launcher says, one of the processes says why, in one line."""
+        done = self.run(ranks, *arguments, program=program)
+        assert done.returncode == code, done
+        lines = own_lines(done.stderr)
+        assert len(lines) == 1 and re.search(pattern, lines[0]), done
+        assert "median" not in done.stdout
+        return done
+
+    def checksums(self, cut, *arguments):
+        results = json.loads(self.passes(cut, "--format", "json", "--checksums", *arguments))
+        return {(entry["kernel"], entry["variable"]): entry["sha256"]
+                for entry in results["checksums"]}
+
+
+def own_lines(text):
+    return [line for line in text.splitlines() if line.startswith("miniapp: ")]
+
+
+@pytest.fixture(scope="module")
+def ranks(miniapp):
+    return Ranks(miniapp)
+
+
+# ---- the same bits ----
+
+WORK = {
+    "kernels": ("-k", "all", *QUICK, GRID),
+    "float32": ("-k", "all", *QUICK, "--precision", "float32", GRID),
+    "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
+    "steps": ("--steps", 100, ACC),
+    "eke": ("-k", "ocean_step_eke", "--steps", 10, GRID),
+    "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
+    "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
+}
+
+
+@pytest.fixture(scope="module", params=WORK)
+def work(request):
+    return WORK[request.param]
+
+
+@pytest.fixture(scope="module")
+def alone(ranks, work):
+    """What one process makes, on each device."""
+    return {device: ranks.checksums("1x1", "-d", device, *work)
+            for device in ranks.miniapp.devices_to_test}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_bits_do_not_depend_on_the_cut(ranks, work, alone, device, cut):
+    if ranks.is_mpich and count(cut) > 4:
+        pytest.skip("processes of MPICH that wait take the cores of those that work")
+    if "10x10x6" in work:
+        cut = {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}.get(cut, cut)
+    assert ranks.checksums(cut, "-d", device, *work) == alone[device]
+
+
+def islands(path):
+    """A basin with islands one cell wide, some of them where blocks meet."""
+    import fields
+    values, settings = fields.make(16, 14, 5, seed=11)
+    for y, x in ((5, 9), (6, 9), (8, 8), (9, 7), (4, 4), (11, 13)):
+        values["kbot"][y, x] = 0
+        for name in ("maskT", "maskU", "maskV", "maskW"):
+            values[name][:, y, x] = 0
+        values["maskU"][:, y, x - 1] = 0
+        values["maskV"][:, y - 1, x] = 0
+    return write(path, values, settings, halo=2)
+
+
+@pytest.mark.parametrize("cut", ["2x1", "2x2"])
+def test_islands_across_cuts(ranks, tmp_path, device, cut):
+    path = islands(tmp_path / "islands.h5")
+    words = ("-d", device, "-k", "all", *QUICK, path)
+    assert ranks.checksums(cut, *words) == ranks.checksums("1x1", *words)
+
+
+def test_an_ocean_between_walls(ranks, tmp_path):
+    """Without ghosts in its file, and of an odd number of columns."""
+    with h5py.File(GRID) as file:
+        values = {name: np.array(file[name]) for name in ("salt", "temp", "p")}
+    path = write(tmp_path / "odd.h5", {**values, "salt": values["salt"][..., :-1, :-1],
+                                       "temp": values["temp"][..., :-1, :-1]}, halo=0)
+    words = ("-k", "eos", *QUICK, path)
+    assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words)
+
+
+# ---- files ----
+
+def same_datasets(a, b):
+    with h5py.File(a) as ours, h5py.File(b) as theirs:
+        assert set(ours) == set(theirs)
+        for name in ours:
+            assert ours[name][...].tobytes() == theirs[name][...].tobytes(), name
+            assert dict(ours[name].attrs).keys() == dict(theirs[name].attrs).keys(), name
+
+
+@pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
+def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
+    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, path)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+
+
+def test_a_reference_is_compared(ranks, device):
+    reference = GRID.parent.parent / "validation" / "grid.reference.h5"
+    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, GRID, "--validate", reference,
+             "--format", "json")
+    one, four = (json.loads(ranks.passes(cut, *words))["validation"] for cut in ("1x1", "2x2"))
+    assert one == four
+
+
+def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
+    words = ("-d", device, ACC, "-k", "ocean_step_eke", "--every", 4)
+    whole, end = tmp_path / "whole.nc", tmp_path / "end.nc"
+    ranks.passes("1x1", *words, "--steps", 10, "-o", whole)
+    ranks.passes("2x2", *words, "--steps", 8, "-o", end)
+    same_datasets(tmp_path / "whole.000004.nc", tmp_path / "end.000004.nc")
+    ranks.passes("1x2", *words, "--steps", 10, "-o", end, "--restart")
+    same_datasets(whole, end)
+
+
+# ---- reports ----
+
+def test_one_process_prints(ranks):
+    table = ranks.passes("2x2", "-k", "eos", *QUICK, GRID)
+    assert table.count("median") == 1
+    assert re.search(r"2 x 2 blocks of at most 49 x 24 x 20 points", table)
+    assert re.search(r"# processes +4, on this node 4; \S+", table)
+    assert ranks.run(2, "--help").stdout.count("Usage:") == 1
+
+
+def test_a_report_says_how_processes_shared(ranks):
+    results = json.loads(ranks.passes("2x1", "--steps", 3, ACC, "--format", "json"))
+    shared = results["results"][0]["processes"]
+    assert (shared["count"], shared["along_x"], shared["along_y"]) == (2, 2, 1)
+    assert 0 < shared["exchange"] < 1 and 0 < shared["fastest"] <= 1
+
+
+def test_memory_of_a_process_falls(ranks):
+    def held(cut):
+        results = json.loads(ranks.passes(cut, "-k", "isoneutral", *QUICK, "--shape", "124x124x10",
+                                          GRID, "--format", "json"))
+        return results["results"][0]["device_bytes"]
+    assert held("2x2") / held("1x1") == pytest.approx(64 * 64 / 124**2, rel=0.02)
+
+
+# ---- failures ----
+
+def test_one_line_of_what_all_find(ranks, tmp_path):
+    ranks.fails(USAGE, "--steps takes a whole number", 2, "--steps", "x", GRID)
+    ranks.fails(INPUT, "No such file", 2, tmp_path / "none.h5")
+    ranks.fails(USAGE, "--decompose 2x2 makes 4 blocks, but there are 2 processes", 2,
+                "--decompose", "2x2", GRID)
+    ranks.fails(USAGE, "--decompose takes two whole numbers", 2, "--decompose", "2", GRID)
+    ranks.fails(USAGE, "3 processes cannot share 1 x 2 columns", 3, *QUICK, "--shape", "5x6x4",
+                "-k", "eos", GRID)
+    ranks.fails(USAGE, "'expsum' is a single number", 2, *QUICK, "-k", "expsum", GRID)
+    ranks.fails(OUTPUT, "cannot be written", 2, "-k", "eos", *QUICK, GRID, "-o",
+                tmp_path / "none" / "out.h5")
+
+
+def one_rank(folder, command):
+    """A program that runs the command in place of the own one on rank 1."""
+    script = folder / "one_rank"
+    executable(script, f"""#!/bin/sh
+if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then
+  {command}
+fi
+exec "$@"
+""")
+    return script
+
+
+def test_a_file_that_one_process_cannot_open(ranks, tmp_path):
+    script = one_rank(tmp_path, f'exec "$1" "{tmp_path}/none.h5"')
+    ranks.fails(INPUT, "none.h5: No such file", 2, GRID, program=[script, ranks.miniapp.path])
+
+
+def test_a_file_in_which_one_process_finds_an_error(ranks, tmp_path):
+    """In the northern block, by its place in the whole file."""
+    path = tmp_path / "wrong.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        values = file["temp"][...]
+        water = np.argwhere(file["maskT"][...] != 0)
+    place = tuple(water[np.argmax(water[:, 1])])
+    values[place] = 99
+    replace(path, "temp", values)
+    ranks.fails(INPUT, re.escape(f"temp[{', '.join(map(str, place))}] is 99"), 4, *QUICK,
+                "-k", "eos", path)
+
+
+def test_a_process_without_memory(ranks, tmp_path):
+    if ranks.miniapp.is_sanitized:
+        pytest.skip("a sanitizer takes more address space than any limit")
+    script = one_rank(tmp_path, "ulimit -v 3000000")
+    ranks.fails(DEVICE, "out of memory", 2, *QUICK, "-k", "isoneutral", "-s", "16M", GRID,
+                program=[script, ranks.miniapp.path])
+
+
+def test_another_build_on_one_process(ranks, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(ranks.miniapp.path.read_bytes().replace(b"Release", b"Rel..se"))
+    other.chmod(0o755)
+    script = one_rank(tmp_path, f'shift; exec "{other}" "$@"')
+    ranks.fails(USAGE, "process 1 runs another build", 2, *QUICK, "-k", "eos", GRID,
+                program=[script, ranks.miniapp.path])
+
+
+# ---- signals ----
+
+def children(launcher):
+    """The processes of the run, by rank."""
+    found = {}
+    for folder in os.listdir("/proc"):
+        if folder.isdigit():
+            try:
+                words = open(f"/proc/{folder}/environ", "rb").read().split(b"\0")
+                command = open(f"/proc/{folder}/cmdline", "rb").read()
+            except OSError:
+                continue
+            names = dict(word.split(b"=", 1) for word in words if b"=" in word)
+            rank = names.get(b"OMPI_COMM_WORLD_RANK", names.get(b"PMI_RANK"))
+            if rank is not None and b"miniapp" in command and \
+                    names.get(b"MINIAPP_TEST_RUN") == str(launcher).encode():
+                found[int(rank)] = int(folder)
+    return found
+
+
+@pytest.fixture
+def endless(ranks, tmp_path, monkeypatch):
+    """Steps on two processes, more than any test waits for; and the processes."""
+    monkeypatch.setenv("MINIAPP_TEST_RUN", str(tmp_path))
+    with ranks.start(2, "--steps", 10**6, ACC, "--every", 2, "-o", tmp_path / "end.nc",
+                     "--format", "json") as run:
+        wait_for(lambda: list(tmp_path.glob("end.00*.nc")), run)
+        yield run, wait_for(lambda: (found := children(tmp_path)) and len(found) == 2 and found,
+                            run)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
+    run, found = endless
+    os.kill(found[rank], signal.SIGUSR1)
+    output = run.communicate(timeout=TOGETHER_S)[0]
+    assert run.returncode != DONE
+    assert json.loads(output)["interrupted"] == "SIGUSR1"
+    lines = [line for line in own_lines(run.said()) if "ended by" in line]
+    assert len(lines) == 1 and "--restart goes on from" in lines[0], run.said()
+
+
+def test_a_process_that_is_killed_ends_all(endless):
+    run, found = endless
+    os.kill(found[1], signal.SIGKILL)
+    run.communicate(timeout=TOGETHER_S)
+    assert run.returncode != DONE
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in found.values()))
