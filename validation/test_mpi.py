@@ -150,6 +150,14 @@ def test_an_ocean_between_walls(ranks, tmp_path):
     assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words)
 
 
+def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
+    """As where MPI takes a GPU's pointers; the emulated device's memory is the host's."""
+    words = ("-d", device, "-k", "ocean_step_eke", "--steps", 3, ACC)
+    alone = ranks.checksums("1x1", *words)
+    monkeypatch.setenv("MINIAPP_GPU_AWARE", "1")
+    assert ranks.checksums("2x2", *words) == alone
+
+
 # ---- files ----
 
 def same_datasets(a, b):
@@ -192,7 +200,8 @@ def test_one_process_prints(ranks):
     table = ranks.passes("2x2", "-k", "eos", *QUICK, GRID)
     assert table.count("median") == 1
     assert re.search(r"2 x 2 blocks of at most 49 x 24 x 20 points", table)
-    assert re.search(r"# processes +4, on this node 4; \S+", table)
+    assert re.search(r"# processes +4\n", table)
+    assert re.search(r"# mpi +\S.*; 4 of the processes on this node", table)
     assert ranks.run(2, "--help").stdout.count("Usage:") == 1
 
 
@@ -209,6 +218,16 @@ def test_memory_of_a_process_falls(ranks):
                                           GRID, "--format", "json"))
         return results["results"][0]["device_bytes"]
     assert held("2x2") / held("1x1") == pytest.approx(64 * 64 / 124**2, rel=0.02)
+
+
+def test_a_sweep_is_resumed(ranks, tmp_path):
+    kept = tmp_path / "kept.json"
+    words = ("-k", "eos", *QUICK, GRID, "--resume", kept)
+    ranks.passes("2x1", *words, "-s", 4096)
+    ranks.passes("2x1", *words, "-s", "4096,16384")
+    results = json.loads(kept.read_text())["results"]
+    assert [(row["nx"], row["processes"]["count"]) for row in results] == [(32, 2), (51, 2)]
+    ranks.fails(INPUT, "cannot be resumed", 4, *words)
 
 
 # ---- failures ----

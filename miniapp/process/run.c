@@ -200,6 +200,22 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
                 wanted.device);
 }
 
+/* The first process keeps the results. */
+static enum miniapp_status agree_on_rows(const struct run *run, const struct row *rows,
+                                         size_t count, bool *has)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    *has = false;
+    if (!run->options.resume)
+        return status;
+    if (ranks_own() == 0)
+        status = has_rows(run, rows, count, has);
+    double number = *has;
+    status = agree_on(status, &number, 1);
+    *has = number > 0;
+    return status;
+}
+
 /* The rows of one size. A resumed run skips those that it has. */
 static enum miniapp_status add_rows(const struct run *run, size_t shape,
                                     const struct method *method, struct bench *bench)
@@ -214,7 +230,7 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape,
             struct row rows[MOST_COMPARED];
             bool has;
             const size_t count = list_compared(run, &like, rows);
-            const enum miniapp_status status = has_rows(run, rows, count, &has);
+            const enum miniapp_status status = agree_on_rows(run, rows, count, &has);
             if (status)
                 return status;
             for (size_t i = 0; i < count && !has; i++) {
@@ -315,14 +331,15 @@ static enum miniapp_status run_bench(struct run *run)
     const struct options *options = &run->options;
     const size_t step = shapes_together(options);
     enum miniapp_status status = check_plans(run);
-    if (!status && options->resume)
+    if (!status && options->resume && ranks_own() == 0)
         resume_compare(&run->resume, &run->results);
     stop_in_order();
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
-        if (!status && options->resume && !stop_signal())
+        if (!status && options->resume && !stop_signal() && ranks_own() == 0)
             status = resume_save(&run->resume, &run->results);
+        status = agree(status);
     }
     stop_at_once();
     if (stop_signal())
@@ -367,19 +384,25 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
-/* "4, on this node 2; Open MPI v4.1.4, MPI 3.1" */
-static const char *processes_text(char text[PROVENANCE_TEXT])
+static void describe_processes(struct provenance *provenance)
 {
-    snprintf(text, PROVENANCE_TEXT, "%d, on this node %d; %s", ranks_count(), ranks_on_node(),
-             ranks_library());
-    return text;
+    char text[PROVENANCE_TEXT];
+    if (ranks_count() == 1)
+        return;
+    snprintf(text, sizeof(text), "%d", ranks_count());
+    provenance_add(provenance, "processes", text);
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
+             ranks_on_node(),
+             ranks_gpu_aware() ? "it sends from a GPU's memory"
+                               : "a GPU's messages go by the host");
+    provenance_add(provenance, "mpi", text);
 }
 
 static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
-    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], processes[PROVENANCE_TEXT];
+    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
     size_t used = 0, count;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
@@ -398,8 +421,7 @@ static void describe_run(struct run *run)
     if (external && count > 0)
         provenance_of_external(provenance, external, count);
     free(external);
-    if (ranks_count() > 1)
-        provenance_add(provenance, "processes", processes_text(processes));
+    describe_processes(provenance);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     if (run->options.reading_text)
@@ -569,8 +591,9 @@ enum miniapp_status run_all(struct run *run)
     if (status)
         return status;
     describe_run(run);
-    if (options->resume)
+    if (options->resume && ranks_own() == 0)
         status = resume_load(&run->resume, &run->results);
+    status = agree(status);
     if (status)
         return status;
     status = run_bench(run);

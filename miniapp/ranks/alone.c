@@ -31,6 +31,11 @@ const char *ranks_library(void)
     return "";
 }
 
+bool ranks_gpu_aware(void)
+{
+    return false;
+}
+
 enum miniapp_status ranks_start(int *argc, char ***argv)
 {
     (void)argc;

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(OPEN_MPI) && OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 static int count = 1, own, local, on_node = 1;
 static enum miniapp_status agreed;
@@ -45,6 +48,25 @@ const char *ranks_library(void)
         *tab = ' ';
     snprintf(text, sizeof(text), "%.64s, MPI %d.%d", library, version, subversion);
     return text;
+}
+
+static bool is_aware(void)
+{
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support();
+#elif defined(MPIX_GPU_SUPPORT_CUDA)
+    int is_supported = 0;
+    return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &is_supported) == MPI_SUCCESS &&
+           is_supported;
+#else
+    return false;
+#endif
+}
+
+bool ranks_gpu_aware(void)
+{
+    const char *const told = getenv("MINIAPP_GPU_AWARE");
+    return told && told[0] ? strcmp(told, "0") != 0 : is_aware();
 }
 
 /* Also where argp or a library ends the process: all ranks then do the same. */

@@ -23,6 +23,10 @@ int ranks_on_node(void);
 /* The MPI library in words; "" without one. */
 const char *ranks_library(void);
 
+/* Whether MPI sends from a GPU's memory and receives there: by what it says of itself, or by
+ * $MINIAPP_GPU_AWARE, 1 or 0. */
+bool ranks_gpu_aware(void);
+
 /* Call this once, before anything else. The arguments are main's. */
 enum miniapp_status ranks_start(int *argc, char ***argv);
 

@@ -149,9 +149,10 @@ static void first_difference(const char *a, const char *b, char of_a[SETTING_TEX
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
-    static const char *const same[] = {
-        "version",        "git_commit", "build_type",   "compiler",        "flags",
-        "offload_target", "threads",    "input_sha256", "external_sha256", "input_options"};
+    static const char *const same[] = {"version",         "git_commit",   "build_type",
+                                       "compiler",        "flags",        "offload_target",
+                                       "processes",       "threads",      "input_sha256",
+                                       "external_sha256", "input_options"};
     static const char refusal[] = "%s: cannot be resumed: its %s is '%s', but this run's is '%s'";
     char before[SETTING_TEXT], after[SETTING_TEXT];
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)

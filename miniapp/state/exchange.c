@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What goes to a neighbour, or comes from it: in the device's memory, and on its way through the
- * host's, where that is another. */
+ * host's, where that is another and MPI cannot do without. */
 struct buffer {
     void *device, *host;
     size_t bytes;
@@ -17,7 +17,8 @@ struct exchange {
     struct blocks blocks;
     struct block block;
     struct buffer out[MINIAPP_SIDES], in[MINIAPP_SIDES];
-    struct buffer sums; /* on their way */
+    void *sums; /* on their way: memory of the host, for so many bytes */
+    size_t sums_bytes;
     struct carry carry;
     double seconds;
 };
@@ -40,11 +41,10 @@ static void release(const struct miniapp_state *state, struct buffer *buffer)
 {
     const struct backend *const backend = backend_of(state);
     const int number = state->device->number;
-    if (!buffer->bytes)
-        return;
-    if (!backend->is_host && backend->release_pinned)
+    const bool has_host = buffer->host && buffer->host != buffer->device;
+    if (has_host && backend->release_pinned)
         backend->release_pinned(number, buffer->host);
-    else if (!backend->is_host)
+    else if (has_host)
         free(buffer->host);
     backend->release(number, buffer->device);
     *buffer = (struct buffer){0};
@@ -58,7 +58,7 @@ static enum miniapp_status reserve(const struct miniapp_state *state, struct buf
         return MINIAPP_DONE;
     release(state, buffer);
     buffer->device = backend->allocate(state->device->number, bytes);
-    buffer->host = backend->is_host ? buffer->device : take_host(state, bytes);
+    buffer->host = backend->is_host || ranks_gpu_aware() ? buffer->device : take_host(state, bytes);
     buffer->bytes = bytes;
     return buffer->device && buffer->host
                ? MINIAPP_DONE
@@ -68,10 +68,11 @@ static enum miniapp_status reserve(const struct miniapp_state *state, struct buf
 static bool to_host(const struct miniapp_state *state, void *host, const void *device, size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
+    if (host == device)
+        return true;
     if (!backend->is_host)
         return backend->from_device(state->device->number, host, device, bytes);
-    if (host != device)
-        memcpy(host, device, bytes);
+    memcpy(host, device, bytes);
     return true;
 }
 
@@ -79,10 +80,11 @@ static bool to_device(const struct miniapp_state *state, void *device, const voi
                       size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
+    if (host == device)
+        return true;
     if (!backend->is_host)
         return backend->to_device(state->device->number, device, host, bytes);
-    if (host != device)
-        memcpy(device, host, bytes);
+    memcpy(device, host, bytes);
     return true;
 }
 
@@ -275,9 +277,14 @@ static void check(const struct miniapp_state *state, bool is_done)
 static void *passage(struct miniapp_state *state, size_t bytes)
 {
     struct exchange *const exchange = state->exchange;
-    if (reserve(state, &exchange->sums, bytes))
-        ranks_abort(MINIAPP_DEVICE);
-    return exchange->sums.host;
+    if (exchange->sums_bytes < bytes) {
+        free(exchange->sums);
+        exchange->sums = malloc(bytes);
+        exchange->sums_bytes = bytes;
+    }
+    if (!exchange->sums)
+        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for sums"));
+    return exchange->sums;
 }
 
 static bool receive_sum(void *context, enum miniapp_side side, void *memory, size_t bytes)
@@ -366,6 +373,6 @@ void exchange_free(struct miniapp_state *state)
         release(state, &state->exchange->out[side]);
         release(state, &state->exchange->in[side]);
     }
-    release(state, &state->exchange->sums);
+    free(state->exchange->sums);
     free(state->exchange);
 }
