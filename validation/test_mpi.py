@@ -279,7 +279,7 @@ def test_a_file_in_which_one_process_finds_an_error(ranks, tmp_path):
 def test_a_process_without_memory(ranks, tmp_path):
     if ranks.miniapp.is_sanitized:
         pytest.skip("a sanitizer takes more address space than any limit")
-    script = one_rank(tmp_path, "ulimit -v 3000000")
+    script = one_rank(tmp_path, "ulimit -v 1200000")
     ranks.fails(DEVICE, "out of memory", 2, *QUICK, "-k", "isoneutral", "-s", "16M", GRID,
                 program=[script, ranks.miniapp.path])
 

@@ -35,13 +35,13 @@ bool miniapp_device_describe(int number, char *text, size_t size);
 /* How many CPUs the process may use. */
 int miniapp_host_cpus(void);
 
-/* How many threads run the kernels that the calling thread starts; 0 sets OMP_NUM_THREADS, or else
- * one for each CPU. */
+/* How many threads run the kernels that the calling thread starts. 0 stands for as many as
+ * $OMP_NUM_THREADS says or, without it, one for each CPU. */
 int miniapp_host_threads(void);
 void miniapp_host_set_threads(int threads);
 
-/* How many bytes of memory are left to the process. `limit` says what limits it, to begin a
- * message: "the machine has". */
+/* How many bytes of memory are left to the process. `limit` becomes what limits it, as a message
+ * begins: "the machine has". */
 double miniapp_host_memory(const char **limit);
 
 MINIAPP_END

@@ -32,8 +32,9 @@ void miniapp_input_options_set_time(struct miniapp_input_options *, long long in
 enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *,
                                                        const char *field, const char *dataset);
 
-/* Opens a file, reads its settings, and finds the datasets of the wanted fields, or what they can
- * be made of. The options may be NULL. Returns MINIAPP_INPUT if the file cannot be used. */
+/* Opens a file, reads its settings, and finds the datasets of the wanted fields, those that
+ * miniapp_sequence_reads, or what they can be made of. The options may be NULL, or be freed
+ * afterwards. Returns MINIAPP_INPUT if the file cannot be used. */
 struct miniapp_input;
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
                                        size_t count, const struct miniapp_input_options *,
@@ -68,11 +69,13 @@ struct miniapp_destination {
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Turns the levels of a state's field into the file's order, as in references and outputs. */
+/* Turns the levels of a field into the file's order. References and outputs are on the file's grid:
+ * get a field with or without ghosts, as the file has it, and turn it. */
 void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
                                  const struct miniapp_grid *, double *values);
 
-/* Counts the cells that are water: all of them where the file has no mask and nothing missing. */
+/* Counts the cells that are water: all of them where the file has neither masks nor missing values.
+ */
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
 
 /* ---- references ---- */

@@ -25,7 +25,7 @@ const char *miniapp_kernel_subject(const struct miniapp_kernel *);  /* its folde
 enum miniapp_access {
     MINIAPP_READ,
     MINIAPP_WRITE,   /* it overwrites the whole field */
-    MINIAPP_UPDATE,  /* it reads the field and writes it in place */
+    MINIAPP_UPDATE,  /* it reads the field, without ghosts, and writes it in place */
     MINIAPP_SCRATCH, /* working memory of the field's shape */
 };
 
@@ -42,8 +42,8 @@ int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t index);
 
-/* Of a call on all points: the flops, two for a fused multiply-add; and the bytes that it has to
- * move: an argument once, an UPDATE argument twice, scratch never. */
+/* What a call on all points costs: the flops, where a fused multiply-add counts as two; and the
+ * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,

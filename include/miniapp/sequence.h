@@ -27,14 +27,14 @@ const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
 const char *miniapp_sequence_subject(const struct miniapp_sequence *);
 
-/* Its time levels: pairs of fields that miniapp_plan_advance swaps. `after` picks the second one.
- */
+/* Its time levels: pairs of fields that miniapp_plan_advance swaps, the one before a step and the
+ * one after it. */
 size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
 const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
                                                    bool after);
 
-/* Its steps, without those that only the first run needs: the kernel, and the field of each of its
- * arguments. */
+/* Its steps: the kernel, and the field of each of its arguments. Those that only the first run
+ * needs, because later ones have it from the step before, are not among them. */
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *);
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *, size_t step);
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,

@@ -26,8 +26,8 @@ bool miniapp_setting_is_whole(const struct miniapp_setting *);
 /* A `least` of DBL_MIN means above 0. */
 void miniapp_setting_range(const struct miniapp_setting *, double *least, double *most);
 
-/* Fails with `status`, and a message that begins with `where`, if the value is out of range, no
- * integer though it has to be, or beyond the precision. */
+/* Fails with `status`, and a message that begins with `where`, if the value is out of range,
+ * has a fraction though it has to be whole, or does not fit the precision. */
 enum miniapp_status miniapp_setting_check(const struct miniapp_setting *, double value,
                                           enum miniapp_precision, const char *where,
                                           enum miniapp_status status);

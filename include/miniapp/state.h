@@ -2,9 +2,9 @@
  * A state holds the fields of an ocean, or of a part of one, in one device's memory and in one
  * precision. A plan runs kernels on them.
  *
- * A state allocates a field when it is first set or bound. It knows which copies and which ghosts
- * are current, and copies or exchanges only what is needed. An exchange copies ghosts within the
- * state; it sends nothing to other processes.
+ * A state allocates a field when it is first set or bound. It knows whether the host's copy, the
+ * device's copy and the ghosts of a field are up to date, "current", and copies or exchanges only
+ * what is not. An exchange fills ghosts from the opposite side of a cyclic ocean.
  */
 #ifndef MINIAPP_STATE_H
 #define MINIAPP_STATE_H
@@ -31,8 +31,9 @@ void miniapp_state_free(struct miniapp_state *);
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 
-/* Makes x cyclic; at first it is not. An exchange then fills the ghosts along x from the opposite
- * side. All other ghosts are land, which no exchange changes. */
+/* Says whether x is cyclic; at first it is not. If so, an exchange fills the ghosts along x. All
+ * other ghosts are land: no exchange changes them, and kernels leave 0 or numbers of no meaning
+ * there. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,
@@ -45,8 +46,8 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
 
 /* ---- fields ---- */
 
-/* Copies an array, ghosts included, into a field; MINIAPP_INPUT if a value is too large for
- * float32, or invalid in a mask or an index. */
+/* Copies an array into a field, whose ghosts are current then: the array includes them.
+ * MINIAPP_INPUT if a value is too large for float32, or invalid in a mask or an index. */
 enum miniapp_status miniapp_state_set(struct miniapp_state *, const char *name,
                                       const double *values);
 
@@ -80,7 +81,7 @@ bool miniapp_state_has(const struct miniapp_state *, const char *name);
 enum miniapp_status miniapp_state_rotate(struct miniapp_state *, const char *const *names,
                                          size_t count);
 
-/* Makes all ghosts of a field current. */
+/* Makes all ghosts of a field current. MINIAPP_USAGE if they lie in another part of the ocean. */
 enum miniapp_status miniapp_state_exchange(struct miniapp_state *, const char *name);
 
 /* How many ghosts on a side are current. */
@@ -97,11 +98,13 @@ struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 
 /* ---- running ---- */
 
-/* Finds a sequence as miniapp_sequence_find does, and runs it once. */
+/* Finds a sequence as miniapp_sequence_find does, and runs it once. For steps in time make a plan:
+ * this swaps no time levels. */
 enum miniapp_status miniapp_run(struct miniapp_state *, const char *sequence);
 
-/* A sequence bound to the fields of a state, to be run often. `bindings` are FIELD=OTHER,... or
- * NULL: in place of FIELD, the plan uses the state's OTHER, perhaps an added one. */
+/* A sequence bound to the fields of a state, to be run often. `bindings` may be NULL, or be
+ * FIELD=OTHER,...: where the sequence uses FIELD, the plan takes the state's OTHER, perhaps an
+ * added one. */
 struct miniapp_plan;
 enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct miniapp_sequence *,
                                         const char *bindings, struct miniapp_plan **);
