@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-DEADLINE_S = 400  # only turns a hang into a failure: what is waited for comes, or never does
+DEADLINE_S = 1200  # only turns a hang into a failure: what is waited for comes, or never does
 ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (call|turn)).*\n",
                           re.MULTILINE)
 

@@ -15,7 +15,7 @@ from processes import Running, executable, wait_for
 
 ACC = GRID.parent / "acc.h5"
 CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
-TOGETHER_S = 60  # only turns a hang of processes that wait for each other into a failure
+TOGETHER_S = 600  # only turns a hang of processes that wait for each other into a failure
 
 
 def count(cut):
@@ -48,7 +48,7 @@ class Ranks:
     def run(self, ranks, *arguments, program=None):
         return subprocess.run(self.command(ranks, *arguments, program=program),
                               env=self.environment(), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=TOGETHER_S * ranks,
+                              capture_output=True, text=True, timeout=TOGETHER_S,
                               check=False)
 
     def start(self, ranks, *arguments):
