@@ -122,14 +122,15 @@ static struct ocean make(size_t nx, size_t ny, size_t nz)
 static struct ocean regrid(const struct ocean *from, bool has_ghosts, bool cyclic,
                            const struct miniapp_grid *to, bool resample)
 {
-    const struct file_grid file = {from->grid, has_ghosts, cyclic};
+    const struct file_grid file = {{from->grid, from->grid, 0, 0}, has_ghosts, cyclic};
+    const struct window all = {*to, *to, 0, 0};
     struct ocean ocean = {.grid = *to};
     for (size_t id = 1; id < FIELDS; id++) {
         struct regrid plan;
         if (!from->data[id])
             continue;
         give(&ocean, (enum field_id)id);
-        assert_int_equal(regrid_open(&fields[id], &file, to, resample, &plan), MINIAPP_DONE);
+        assert_int_equal(regrid_open(&fields[id], &file, &all, resample, &plan), MINIAPP_DONE);
         assert_int_equal(plan.planes * plan.plane_elements, elements_of((enum field_id)id, &ocean));
         for (size_t p = 0; p < plan.planes; p++)
             memcpy(ocean.data[id] + p * plan.plane_elements, regrid_plane(&plan, from->data[id], p),

@@ -56,8 +56,8 @@ bool miniapp_input_is_surface_first(const struct miniapp_input *);
 bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
                            double *value);
 
-/* A field of a state to be filled. The state's grid has to be that of miniapp_input_grid, unless
- * `resample` asks for interpolation. */
+/* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to be
+ * that of miniapp_input_grid, unless `resample` asks for interpolation. */
 struct miniapp_destination {
     struct miniapp_state *state;
     const char *name;
@@ -65,7 +65,9 @@ struct miniapp_destination {
 };
 
 /* Reads a wanted field, checks it, and stores it in each destination. It makes that state cyclic if
- * the file is, but sets no settings. */
+ * the file is, but sets no settings. Of the file it reads what the states are parts of. Western and
+ * eastern ghosts of a part of a cyclic ocean are not current, unless the file has them or the part
+ * has whole rows. */
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 

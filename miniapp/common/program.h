@@ -16,6 +16,7 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 struct miniapp_input;
+struct miniapp_input_options;
 struct miniapp_output;
 struct miniapp_sequence;
 struct miniapp_state;
@@ -58,6 +59,11 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char
                                               double *seconds);
 
 /* ---- inputs ---- */
+
+/* Shares a file among `of` processes: this one, `number` from 0, checks its part of the rows, and
+ * counts the water there. It holds no more of a field than that, or than the states take that it
+ * loads. All have to open the file, since they agree about land then. */
+void miniapp_input_options_share(struct miniapp_input_options *, int number, int of);
 
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
@@ -128,11 +134,13 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struc
                                             const char *run, size_t step);
 
 /* Makes land, and ghosts that are land, 0 in what the next step needs, as a snapshot does: steps
- * from a state, and from a snapshot of it, then end in the same bits. */
+ * from a state, and from a snapshot of it, then end in the same bits. The ghosts of a part of an
+ * ocean are not current afterwards, nor those after miniapp_snapshot_load. */
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
                                             const struct miniapp_sequence *);
 
-/* Puts a snapshot of the same run into a state whose other fields are set. */
+/* Puts a snapshot of the same run, or a state's part of one, into a state whose other fields are
+ * set. */
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *,
                                           const struct miniapp_sequence *, const char *run);
 

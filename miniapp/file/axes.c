@@ -291,6 +291,17 @@ static enum miniapp_status choose_record(const char *path, const char *name,
     return is_said ? MINIAPP_INPUT : wrong_record(path, name, time, records);
 }
 
+/* All of the dataset, or a record of it. */
+static void take_record(int dimensions, struct layout *layout)
+{
+    layout->part = (struct box){.rank = dimensions};
+    memcpy(layout->part.count, layout->length, sizeof(layout->length));
+    if (layout->time >= 0) {
+        layout->part.first[layout->time] = layout->record;
+        layout->part.count[layout->time] = 1;
+    }
+}
+
 /* Each axis gets the dimension that has its name; those without a name are left in their order. */
 static enum miniapp_status place_axes(const char *path, const char *name,
                                       const struct miniapp_field *field,
@@ -330,7 +341,6 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     *layout = (struct layout){0};
     dimensions.count = H5Sget_simple_extent_dims(space, layout->length, NULL);
     H5Sclose(space);
-    layout->dimensions = dimensions.count;
     if (!find_scales(dataset, scales, &dimensions))
         return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
                     path, name, hdf5_reason());
@@ -341,7 +351,21 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
     for (int axis = 0; axis < rank && !status; axis++)
         layout->scale[axis] = dimensions.scale[layout->place[axis]];
-    return status ? status : choose_record(path, name, time, layout);
+    if (!status)
+        status = choose_record(path, name, time, layout);
+    if (!status)
+        take_record(dimensions.count, layout);
+    return status;
+}
+
+void narrow_layout(struct layout *layout, const struct miniapp_field *field, enum miniapp_axis axis,
+                   size_t first, size_t count)
+{
+    for (int i = 0; i < miniapp_field_rank(field); i++)
+        if (field->axes[i] == axis) {
+            layout->part.first[layout->place[i]] = first;
+            layout->part.count[layout->place[i]] = count;
+        }
 }
 
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field)

@@ -4,6 +4,7 @@
 #ifndef AXES_H
 #define AXES_H
 
+#include "box.h"
 #include "table.h"
 
 #include <hdf5.h>
@@ -36,12 +37,12 @@ struct time_choice {
 };
 
 struct layout {
-    int dimensions; /* of the dataset */
-    hsize_t length[H5S_MAX_RANK];
+    hsize_t length[H5S_MAX_RANK];        /* of the dataset's dimensions */
     int place[MINIAPP_MAX_RANK];         /* the dimension that each axis of the field is */
     const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
     int time;                            /* the dimension that is none of them, or -1 */
     hsize_t record;                      /* the place along it */
+    struct box part;                     /* what is read: the record, or less of it */
 };
 
 /* MINIAPP_INPUT where the dimensions are not the field's axes, but for an axis of time, or where
@@ -49,6 +50,10 @@ struct layout {
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct scales *scales,
                                 struct time_choice *time, struct layout *layout);
+
+/* Lets only so many cells of an axis be read, from `first` on. */
+void narrow_layout(struct layout *layout, const struct miniapp_field *field, enum miniapp_axis axis,
+                   size_t first, size_t count);
 
 /* Whether the dimensions are in the order of the field's axes. */
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field);

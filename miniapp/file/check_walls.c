@@ -12,8 +12,8 @@
 /* Whether a face leads out of a file with ghosts: nothing reads it. */
 static bool leads_out(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
-    const struct miniapp_grid *const grid = &input->grid;
-    const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
+    const struct miniapp_grid *const grid = &input->whole;
+    const size_t x = column_in_file(input, i), y = row_in_file(input, i);
     return input->has_ghosts && ((mask == FIELD_maskU && x + 1 == grid->nx) ||
                                  (mask == FIELD_maskV && y + 1 == grid->ny));
 }
@@ -22,8 +22,8 @@ static bool leads_out(const struct miniapp_input *input, enum field_id mask, siz
  * there, with water in the ghosts. */
 static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
-    const struct miniapp_grid *const grid = &input->grid;
-    const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
+    const struct miniapp_grid *const grid = &input->whole;
+    const size_t x = column_in_file(input, i), y = row_in_file(input, i);
     return input->has_ghosts && (is_outer(x, grid->nx) || is_outer(y, grid->ny) ||
                                  is_outer(x + (mask == FIELD_maskU), grid->nx) ||
                                  is_outer(y + (mask == FIELD_maskV), grid->ny));
@@ -32,13 +32,12 @@ static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask
 /* "eastern" or "northern" where a face lies in a wall, else NULL. */
 static const char *wall_of(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
-    const struct miniapp_grid *const grid = &input->grid;
     if (input->has_ghosts)
         return NULL;
-    if (mask == FIELD_maskV && i / grid->nx % grid->ny + 1 == grid->ny)
+    if (mask == FIELD_maskV && row_in_file(input, i) + 1 == input->whole.ny)
         return "northern";
-    return mask == FIELD_maskU && !input->is_cyclic && i % grid->nx + 1 == grid->nx ? "eastern"
-                                                                                    : NULL;
+    const bool is_last = column_in_file(input, i) + 1 == input->whole.nx;
+    return mask == FIELD_maskU && !input->is_cyclic && is_last ? "eastern" : NULL;
 }
 
 static enum miniapp_status refuse_wall(const struct miniapp_input *input, enum field_id id,
@@ -72,7 +71,7 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
     if (status || !water)
         return status;
     for (size_t i = 0; i < points; i++) {
-        if (leads_out(input, mask, i))
+        if (leads_out(input, mask, i) || is_in_margin(input, &fields[mask], i))
             continue;
         const bool is_between = water[i] && is_water_beyond(input, mask, water, i);
         if (values[i] != 0 && !is_between)
@@ -133,7 +132,7 @@ enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
                                  const double *values)
 {
     const struct miniapp_field *const field = &fields[id];
-    const struct miniapp_grid *const grid = &input->grid;
+    const struct miniapp_grid *const grid = &input->grid; /* of whole rows */
     const uint8_t *water = NULL;
     if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;
@@ -141,9 +140,10 @@ enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
     if (status)
         return status;
     for (size_t i = 0; i < miniapp_field_elements(field, grid); i++) {
-        const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
+        const size_t x = i % grid->nx, y = row_in_file(input, i);
         const size_t other = i - x + opposite_column(x, grid->nx);
-        if (!is_outer(x, grid->nx) || (has_axis(field, MINIAPP_Y) && is_outer(y, grid->ny)) ||
+        if (!is_outer(x, grid->nx) ||
+            (has_axis(field, MINIAPP_Y) && is_outer(y, input->whole.ny)) ||
             !is_water(input, field, water, i) || are_copies(field, values[i], values[other]))
             continue;
         note_ghost(input, id, values, i, other);

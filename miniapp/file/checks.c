@@ -123,7 +123,7 @@ static bool needs_faces(const struct miniapp_input *input)
 static enum miniapp_status check_rows(struct miniapp_input *input)
 {
     const char *const name = input->scale[MINIAPP_Y];
-    const size_t ny = input->grid.ny;
+    const size_t ny = input->whole.ny;
     double *values = NULL;
     size_t unused;
     hid_t scale;
@@ -216,8 +216,8 @@ static enum miniapp_status compare_deepest(struct miniapp_input *input, enum fie
                         "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
                         "deepest wet level is %d by the one, %d by the other",
                         input->path, name_in_file(input, a), name_in_file(input, b),
-                        i / input->grid.nx, i % input->grid.nx, level_in_file(input, by_a[i]),
-                        level_in_file(input, by_b[i]));
+                        row_in_file(input, i), column_in_file(input, i),
+                        level_in_file(input, by_a[i]), level_in_file(input, by_b[i]));
         }
     return MINIAPP_DONE;
 }

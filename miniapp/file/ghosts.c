@@ -68,8 +68,14 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
     static const enum field_id tracers[] = {FIELD_salt, FIELD_temp};
     const uint8_t *water = NULL;
     double *values = NULL;
-    if (input->grid.nx < MINIAPP_MIN_CELLS || input->grid.ny < MINIAPP_MIN_CELLS)
+    if (input->whole.nx < MINIAPP_MIN_CELLS || input->whole.ny < MINIAPP_MIN_CELLS)
         return decide(input, false, "too few cells for them");
+    if (input->strips > 1)
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute 'halo' is missing, and each of several processes reads only a "
+                    "part of the file: give 0 if it has no ghost cells, 2 if its outer two rings "
+                    "are ghosts",
+                    input->path);
     enum miniapp_status status = find_water_cells(input, &water);
     if (status)
         return status;
@@ -83,7 +89,7 @@ enum miniapp_status find_ghosts(struct miniapp_input *input)
         if (is_there(input, tracers[i]))
             status = read_raw(input, tracers[i], &values);
     const struct rings rings =
-        status ? (struct rings){0} : look_at_rings(&input->grid, water, values);
+        status ? (struct rings){0} : look_at_rings(&input->whole, water, values);
     free(values);
     return status ? status : judge(input, &rings);
 }

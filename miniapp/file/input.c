@@ -102,14 +102,22 @@ static void keep_scales(struct miniapp_input *input, const struct miniapp_field 
             input->scale[field->axes[i]] = layout->scale[i];
 }
 
+/* Of a dataset only the window is read. */
+static double narrow_to_window(struct miniapp_input *input, enum field_id id, hid_t dataset,
+                               struct layout *layout)
+{
+    narrow_layout(layout, &fields[id], MINIAPP_X, input->x0, input->grid.nx);
+    narrow_layout(layout, &fields[id], MINIAPP_Y, input->y0, input->grid.ny);
+    const double bytes = bytes_to_read(dataset, &fields[id], layout);
+    input->passing_bytes = fmax(input->passing_bytes, bytes);
+    return bytes;
+}
+
 /* One dataset at a time is held as double, with what reading it takes. */
-static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id,
-                                        hid_t dataset, const struct layout *layout)
+static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id, double bytes)
 {
     const char *limit;
     const double available = miniapp_host_memory(&limit);
-    const double bytes = bytes_to_read(dataset, &fields[id], layout);
-    input->passing_bytes = fmax(input->passing_bytes, bytes);
     if (bytes <= available || input->is_too_large)
         return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* which was said once */
     input->is_too_large = true;
@@ -119,16 +127,18 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
                 input->path, input->name[id], bytes / 1e9, limit, available / 1e9);
 }
 
-/* An axis that no dataset has gets the least length. */
+/* An axis that no dataset has so far gets the least length. */
 static void set_grid(struct miniapp_input *input)
 {
     const size_t least = input->has_ghosts ? MINIAPP_MIN_CELLS : 1;
     for (int axis = MINIAPP_X; axis <= MINIAPP_Z; axis++)
         if (!input->axes.said_by[axis])
             input->axes.length[axis] = axis == MINIAPP_Z ? 1 : least;
-    input->grid =
+    input->whole =
         (struct miniapp_grid){input->axes.length[MINIAPP_X], input->axes.length[MINIAPP_Y],
                               input->axes.length[MINIAPP_Z]};
+    const struct window own = own_window(input);
+    move_window(input, &own);
 }
 
 /* Opens a dataset that will be read, for its lengths. */
@@ -140,7 +150,8 @@ static enum miniapp_status look_at_field(struct miniapp_input *input, enum field
     if (status)
         return status;
     keep_scales(input, &fields[id], &layout);
-    status = check_memory(input, id, dataset, &layout);
+    set_grid(input);
+    status = check_memory(input, id, narrow_to_window(input, id, dataset, &layout));
     H5Dclose(dataset);
     return status;
 }
@@ -186,7 +197,8 @@ const char *place_in_file(const struct miniapp_input *input, enum field_id id, s
     const size_t level = element / block % grid->nz;
     if (input->is_surface_first && has_levels)
         element += (grid->nz - 1 - level) * block - level * block;
-    return element_name(name_in_file(input, id), &fields[id], grid, element);
+    return element_name(name_in_file(input, id), &fields[id], &input->whole,
+                        element_in_file(input, &fields[id], element));
 }
 
 /* Masks and indices are whole and in their range, and no index is above the surface: kernels
@@ -220,7 +232,7 @@ static enum miniapp_status stand_in(struct miniapp_input *input, enum field_id i
     if (field->stand_in && !field->is_sampled)
         status = read_field(input, field->stand_in, &source);
     for (size_t i = 0; i < elements && !status; i++)
-        values[i] = field->is_sampled ? sample_of(i)
+        values[i] = field->is_sampled ? sample_of(element_in_file(input, field, i))
                     : source          ? field->stand_in_factor * source[i]
                                       : 0;
     free(source);
@@ -254,6 +266,7 @@ enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, doub
     if (status)
         return status;
     input->is_read[id] = true;
+    narrow_to_window(input, id, dataset, &layout);
     status = read_values(dataset, input->path, input->name[id], field, &layout, &input->outside,
                          values, &input->treatment[id]);
     H5Dclose(dataset);
@@ -345,6 +358,9 @@ static enum miniapp_status read_header(struct miniapp_input *input,
         is_known &= !direction;
         status = first_of(status, direction);
     }
+    if (!status && input->strips > 1)
+        status = find_telling(input);
+    is_known &= input->strips == 1 || input->is_land_known;
     if (goes_on(status))
         status = first_of(status, check_missing(input, status == MINIAPP_DONE));
     is_known &= !lacks_made(input); /* without masks, nothing tells what lies on water */
@@ -370,9 +386,12 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         free(input);
         return fail(MINIAPP_DEVICE, "out of memory for an input");
     }
+    input->strips = 1;
     if (options) {
         input->allow = options->allow;
         input->time = options->time;
+        input->strip = options->strip;
+        input->strips = options->strips > 0 ? options->strips : 1;
     }
     guard_start(path);
     enum miniapp_status status = open_file(path, &input->file);
@@ -393,6 +412,8 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
 
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
+    const struct window own = own_window(input);
+    move_window(input, &own);
     guard_start(input->path);
     const enum miniapp_status status = check_fields(input);
     guard_end();
@@ -405,11 +426,9 @@ void miniapp_input_close(struct miniapp_input *input)
         return;
     if (input->file > 0)
         H5Fclose(input->file);
-    for (size_t id = 0; id < FIELDS; id++) {
+    drop_masks(input);
+    for (size_t id = 0; id < FIELDS; id++)
         free(input->name[id]);
-        free(input->water[id]);
-        free(input->deepest[id]);
-    }
     release_scales(&input->scales);
     outside_close(&input->outside);
     free(input->path);
@@ -418,12 +437,12 @@ void miniapp_input_close(struct miniapp_input *input)
 
 struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input)
 {
-    return input->grid;
+    return input->whole;
 }
 
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input)
 {
-    return input->has_ghosts ? input->grid : miniapp_grid_with_ghosts(&input->grid);
+    return input->has_ghosts ? input->whole : miniapp_grid_with_ghosts(&input->whole);
 }
 
 bool miniapp_input_has_ghosts(const struct miniapp_input *input)
@@ -478,14 +497,13 @@ static enum miniapp_status check_target(const struct miniapp_input *input,
                                         const struct miniapp_destination *target)
 {
     const struct miniapp_grid own = miniapp_input_grid(input);
-    const struct miniapp_grid grid = miniapp_state_grid(target->state);
     const struct slot *const slot = state_slot(target->state, target->name);
     if (!slot)
         return MINIAPP_USAGE;
     if (!same_shape(slot->field, field))
         return fail(MINIAPP_USAGE, "'%s' cannot take '%s': it has other axes or another type",
                     slot->name, field->name);
-    if (!target->resample && memcmp(&own, &grid, sizeof(own)) != 0)
+    if (!target->resample && memcmp(&own, &target->state->whole, sizeof(own)) != 0)
         return fail(MINIAPP_USAGE,
                     "%s: '%s' has another grid than the state, and is not to be "
                     "resampled",
@@ -493,13 +511,30 @@ static enum miniapp_status check_target(const struct miniapp_input *input,
     return MINIAPP_DONE;
 }
 
+/* Whether the western and eastern ghosts of a part of a cyclic ocean lie opposite, in none of its
+ * own columns. Those that lie beside it count with them, so that all parts do the same. */
+static bool lacks_ghosts(const struct miniapp_input *input,
+                         const struct miniapp_destination *target)
+{
+    return input->is_cyclic && target->state->grid.nx != target->state->whole.nx &&
+           (target->resample || !input->has_ghosts);
+}
+
+static void mark_ghosts(const struct miniapp_input *input, const struct miniapp_field *field,
+                        const struct miniapp_destination *target)
+{
+    signed char ghosts[MINIAPP_SIDES] = {0, 0, MINIAPP_HALO, MINIAPP_HALO};
+    if (lacks_ghosts(input, target) && has_axis(field, MINIAPP_X))
+        state_written(state_slot(target->state, target->name), ghosts);
+}
+
 /* Plane by plane: the state's memory is all that is needed beside the file's field. */
 static enum miniapp_status fill(const struct miniapp_input *input,
                                 const struct miniapp_field *field, const double *values,
                                 const struct miniapp_destination *target)
 {
-    const struct file_grid from = {input->grid, input->has_ghosts, input->is_cyclic};
-    const struct miniapp_grid to = miniapp_state_grid(target->state);
+    const struct file_grid from = file_grid_of(input);
+    const struct window to = window_of_state(target->state);
     struct regrid regrid;
     enum miniapp_status status = regrid_open(field, &from, &to, target->resample, &regrid);
     for (size_t plane = 0; plane < regrid.planes && !status; plane++)
@@ -507,6 +542,8 @@ static enum miniapp_status fill(const struct miniapp_input *input,
             miniapp_state_set_part(target->state, target->name, plane * regrid.plane_elements,
                                    regrid.plane_elements, regrid_plane(&regrid, values, plane));
     regrid_close(&regrid);
+    if (!status)
+        mark_ghosts(input, field, target);
     return status;
 }
 
@@ -523,17 +560,21 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
                                        const struct miniapp_destination *targets, size_t count)
 {
     double *values = NULL;
+    enum miniapp_status status = MINIAPP_DONE;
     if (!input->needed[field_id(field)])
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
                     input->path, field->name);
+    for (size_t i = 0; i < count && !status; i++)
+        status = check_target(input, field, &targets[i]);
+    if (status)
+        return status;
+    const struct window window = window_for(input, targets, count);
+    move_window(input, &window);
     input->precision = narrowest(targets, count);
     guard_start(input->path);
-    enum miniapp_status status = read_field(input, field_id(field), &values);
+    status = read_field(input, field_id(field), &values);
     guard_end();
     for (size_t i = 0; i < count && !status; i++) {
-        status = check_target(input, field, &targets[i]);
-        if (status)
-            break;
         miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
         status = fill(input, field, values, &targets[i]);
     }

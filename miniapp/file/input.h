@@ -7,6 +7,7 @@
 #include "table.h"
 #include "units.h"
 #include "values.h"
+#include "window.h"
 
 #include <hdf5.h>
 #include <miniapp/file.h>
@@ -16,6 +17,7 @@ struct miniapp_input_options {
     int allow;
     struct time_choice time;
     char *variable[FIELDS]; /* the dataset that is to hold the field, or NULL */
+    int strip, strips;      /* which strip of rows this process checks, of how many; or 0 */
 };
 
 enum { SENTENCE = 256 };
@@ -32,7 +34,10 @@ struct miniapp_input {
     bool is_renamed[FIELDS];
     struct scales scales;
     struct axes axes;
-    struct miniapp_grid grid;        /* as in the file, with or without ghosts */
+    struct miniapp_grid whole; /* as in the file, with or without ghosts */
+    struct miniapp_grid grid;  /* of the window: the part of the file that is read now */
+    size_t x0, y0;             /* the window's first cell in the file */
+    int strip, strips;
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* the file: what is read is turned round */
@@ -48,7 +53,9 @@ struct miniapp_input {
     double setting[SETTINGS];
     uint8_t *water[FIELDS];      /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
-    int32_t *deepest[FIELDS];    /* of masks and kbot: 1 + the lowest wet level, once it is known */
+    bool is_land_known;          /* whether a field tells by what it lacks, and which: */
+    enum field_id telling;
+    int32_t *deepest[FIELDS]; /* of masks and kbot: 1 + the lowest wet level, once it is known */
     struct conversion conversion[FIELDS]; /* of what was opened */
     struct treatment treatment[FIELDS];
     bool is_made[FIELDS];                     /* a mask or kbot */
@@ -86,6 +93,42 @@ enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, do
  * call. */
 const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element);
 
+/* ---- window.c ---- */
+
+/* Frees the masks that were kept, which are the window's. */
+void drop_masks(struct miniapp_input *input);
+
+/* What is read next. Masks are dropped where they were those of another window. A window has one
+ * column and one row more than is wanted, where the file does: that margin is read for the faces
+ * beside it, which it closes or opens. Faces in the margin are not known, and nothing that it takes
+ * a mask to see is said of it. */
+void move_window(struct miniapp_input *input, const struct window *window);
+struct window window_of(const struct miniapp_input *input);
+
+/* The rows that this process checks, all where it is the only one; and their window. */
+struct cells own_rows(const struct miniapp_input *input);
+struct window own_window(const struct miniapp_input *input);
+
+/* What these targets take. */
+struct window window_for(const struct miniapp_input *input,
+                         const struct miniapp_destination *targets, size_t count);
+
+/* The file's values as targets take them. */
+struct file_grid file_grid_of(const struct miniapp_input *input);
+struct window window_of_state(const struct miniapp_state *state);
+
+/* Where a cell of the window lies in the file, by its element in a field on (y, x) or (z, y, x). */
+size_t column_in_file(const struct miniapp_input *input, size_t element);
+size_t row_in_file(const struct miniapp_input *input, size_t element);
+
+/* Whether an element lies in the margin of the window. */
+bool is_in_margin(const struct miniapp_input *input, const struct miniapp_field *field,
+                  size_t element);
+
+/* The element of the whole field. */
+size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
+                       size_t element);
+
 /* ---- input_text.c ---- */
 
 /* Once the grid is known. */
@@ -110,6 +153,11 @@ enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable
 
 /* ---- land.c ---- */
 
+/* Which field tells by missing values what is water in the whole file, where no mask does. Several
+ * processes agree about it while they read the header, and never again: when the rest is read
+ * depends on data. */
+enum miniapp_status find_telling(struct miniapp_input *input);
+
 /* Which T cells are water, 1 or 0: by a mask, by kbot, else by the missing values of a field. They
  * are the input's. NULL where nothing tells. */
 enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water);
@@ -118,8 +166,8 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
 enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values);
 
 /* Whether the cell beyond an element is water: to the east for U, to the north for V, above for W.
- * Beyond the last column lies the first where the ocean is cyclic, else land; above the surface,
- * nothing that closes the face. */
+ * Beyond the last column lies the first where the ocean is cyclic, else land, as beyond a window;
+ * above the surface, nothing that closes the face. */
 bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
                      size_t element);
 

@@ -1,5 +1,6 @@
 /* How an input is to be read. */
 #include "input.h"
+#include "program.h"
 #include "status.h"
 #include "suggest.h"
 
@@ -26,6 +27,12 @@ void miniapp_input_options_allow(struct miniapp_input_options *options, int allo
 void miniapp_input_options_set_time(struct miniapp_input_options *options, long long index)
 {
     options->time = (struct time_choice){.is_chosen = true, .index = index};
+}
+
+void miniapp_input_options_share(struct miniapp_input_options *options, int number, int of)
+{
+    options->strip = number;
+    options->strips = of;
 }
 
 enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *options,

@@ -14,7 +14,7 @@ const char *miniapp_input_grid_text(const struct miniapp_input *input)
 void describe_grid(struct miniapp_input *input)
 {
     snprintf(input->grid_text, sizeof(input->grid_text), "%zu x %zu x %zu points, %s%s: %s",
-             input->grid.nx, input->grid.ny, input->grid.nz,
+             input->whole.nx, input->whole.ny, input->whole.nz,
              input->has_ghosts ? "two ghosts on each side" : "no ghosts",
              input->is_cyclic ? ", cyclic in x" : "", input->reason);
 }

@@ -3,6 +3,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "range.h"
+#include "ranks.h"
 #include "status.h"
 
 #include <math.h>
@@ -77,34 +78,88 @@ static bool lies_on_cells(const struct miniapp_field *field)
            (field->wet == FIELD_maskT || field->wet == FIELD_maskW || field->wet == FIELD_kbot);
 }
 
-/* Cells where a field has a value, if some lack one, but not all. */
-static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
+/* Where a field has a value, 1, or lacks one, 0; and how many it lacks. */
+static enum miniapp_status read_presence(struct miniapp_input *input, enum field_id id,
+                                         double **values, size_t *missing)
 {
-    const size_t points = miniapp_grid_points(&input->grid);
-    size_t missing = 0;
-    double *values = NULL;
-    if (input->is_checking && input->is_bad[id])
-        return MINIAPP_INPUT;
+    *missing = 0;
+    *values = NULL;
     enum miniapp_status status = check_room(input, id);
     if (!status)
-        status = read_raw(input, id, &values);
-    for (size_t i = 0; i < points && !status; i++) {
-        missing += isnan(values[i]);
-        values[i] = !isnan(values[i]);
+        status = read_raw(input, id, values);
+    for (size_t i = 0; i < miniapp_grid_points(&input->grid) && !status; i++) {
+        *missing += isnan((*values)[i]);
+        (*values)[i] = !isnan((*values)[i]);
     }
-    const bool tells = missing > 0 && missing < points;
-    if (!status && tells)
-        status = check_columns(input, id, values, "is missing");
-    if (!status && tells && !keep_water(input, FIELD_maskT))
-        status = MINIAPP_DEVICE;
+    return status;
+}
+
+/* Whether some values are missing, but not all: in the whole file, of which this process has looked
+ * at all or at its part. */
+static enum miniapp_status agree_on_land(const struct miniapp_input *input,
+                                         enum miniapp_status status, size_t missing, bool *tells)
+{
+    double counts[] = {(double)missing, (double)(miniapp_grid_points(&input->grid) - missing)};
+    if (input->strips > 1) {
+        guard_end(); /* it would take the time that others need for HDF5's */
+        status = ranks_agree_on(status, counts, sizeof(counts) / sizeof(*counts));
+        guard_start(input->path);
+    }
+    *tells = !status && counts[0] > 0 && counts[1] > 0;
+    return status;
+}
+
+static enum miniapp_status keep_presence(struct miniapp_input *input, enum field_id id,
+                                         const double *values)
+{
+    const enum miniapp_status status = check_columns(input, id, values, "is missing");
+    if (status)
+        return status;
+    if (!keep_water(input, FIELD_maskT))
+        return MINIAPP_DEVICE;
+    input->is_made[FIELD_maskT] = true;
+    fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
+    snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
+             name_in_file(input, id));
+    return MINIAPP_DONE;
+}
+
+/* Water is where a field has a value, if it is the one that tells. */
+static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
+{
+    size_t missing;
+    double *values = NULL;
+    bool tells = true;
+    if (input->is_checking && input->is_bad[id])
+        return MINIAPP_INPUT;
+    enum miniapp_status status = read_presence(input, id, &values, &missing);
+    if (!input->is_land_known)
+        status = agree_on_land(input, status, missing, &tells);
     if (!status && tells) {
-        input->is_made[FIELD_maskT] = true;
-        fill_water(input, FIELD_maskT, values, input->water[FIELD_maskT]);
-        snprintf(input->water_source, sizeof(input->water_source), "the missing values of '%.200s'",
-                 name_in_file(input, id));
+        input->telling = id;
+        status = keep_presence(input, id, values);
     }
     input->is_bad[id] |= status != MINIAPP_DONE;
     free(values);
+    return status;
+}
+
+static bool has_cells(const struct miniapp_input *input)
+{
+    return is_there(input, FIELD_maskT) || is_there(input, FIELD_maskW) ||
+           is_there(input, FIELD_kbot);
+}
+
+enum miniapp_status find_telling(struct miniapp_input *input)
+{
+    const struct window here = window_of(input), own = own_window(input);
+    enum miniapp_status status = MINIAPP_DONE;
+    move_window(input, &own);
+    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status && !has_cells(input); id++)
+        if (!input->telling && is_there(input, id) && lies_on_cells(&fields[id]))
+            status = read_missing(input, id);
+    input->is_land_known = !status;
+    move_window(input, &here);
     return status;
 }
 
@@ -118,23 +173,28 @@ enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t 
                      name_in_file(input, masks[i]));
             return read_water(input, masks[i], water);
         }
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++)
-        if (!input->water[FIELD_maskT] && is_there(input, id) && lies_on_cells(&fields[id]))
-            status = read_missing(input, id);
+    if (!input->is_land_known)
+        status = find_telling(input);
+    if (!status && input->telling && !input->water[FIELD_maskT])
+        status = read_missing(input, input->telling);
     *water = input->water[FIELD_maskT];
     return status;
 }
 
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
 {
-    const size_t points = miniapp_grid_points(&input->grid);
+    const struct window own = own_window(input);
     const uint8_t *water = NULL;
+    move_window(input, &own);
     guard_start(input->path);
     const enum miniapp_status status = find_water_cells(input, &water);
     guard_end();
-    *cells = water ? 0 : points;
-    for (size_t i = 0; water && i < points; i++)
-        *cells += water[i];
+    const struct cells rows = own_rows(input);
+    const size_t plane = input->grid.nx * input->grid.ny;
+    *cells = 0;
+    for (size_t z = 0; z < input->grid.nz; z++)
+        for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++)
+            *cells += !water || water[z * plane + i];
     return status;
 }
 
@@ -147,10 +207,10 @@ bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, cons
     const size_t x = element % grid->nx, y = element / grid->nx % grid->ny;
     const size_t first = input->has_ghosts ? 2 * MINIAPP_HALO : 0;
     const size_t plane = grid->nx * grid->ny;
+    const bool is_all_around = input->is_cyclic && grid->nx == input->whole.nx;
     switch (mask) {
     case FIELD_maskU:
-        return x + 1 < grid->nx ? water[element + 1]
-                                : input->is_cyclic && water[element - x + first];
+        return x + 1 < grid->nx ? water[element + 1] : is_all_around && water[element - x + first];
     case FIELD_maskV: return y + 1 < grid->ny && water[element + grid->nx];
     case FIELD_maskW: return element / plane + 1 == grid->nz || water[element + plane];
     default: return true;
@@ -286,8 +346,11 @@ enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, d
     for (size_t i = first; i < elements; i++) {
         if (is_accepted(input, field, values[i]))
             continue;
-        if (is_water(input, field, water, i))
+        if (is_water(input, field, water, i)) {
+            if (water && is_in_margin(input, field, i))
+                continue;
             return refuse(input, id, i, values[i]);
+        }
         const double replaced = values[i];
         values[i] = value_on_land(input, field, water, values, i);
         input->has_land[id] |= values[i] != replaced;

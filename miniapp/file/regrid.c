@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t cells_along(const struct miniapp_field *field, enum miniapp_axis axis,
-                          const struct miniapp_grid *grid)
+static size_t cells_along(bool is_there, enum miniapp_axis axis, const struct miniapp_grid *grid)
 {
-    return has_axis(field, axis) ? miniapp_axis_length(axis, grid) : 1;
+    return is_there ? miniapp_axis_length(axis, grid) : 1;
+}
+
+static size_t first_along(bool is_there, enum miniapp_axis axis, const struct window *window)
+{
+    return !is_there ? 0 : axis == MINIAPP_X ? window->x0 : axis == MINIAPP_Y ? window->y0 : 0;
 }
 
 /* ---- one axis ---- */
@@ -36,6 +40,7 @@ static struct place place_on(size_t cell, size_t to, size_t from)
                           .weight = inside - (double)lower};
 }
 
+/* That of a cell of the whole ocean in the whole file. */
 static struct place place_of(size_t cell, const struct pair_of_axes *axes)
 {
     if (axes->same)
@@ -53,27 +58,33 @@ static struct place place_of(size_t cell, const struct pair_of_axes *axes)
     return place;
 }
 
+/* Those of the state, in the window. */
 static struct place *places(const struct pair_of_axes *axes)
 {
-    const size_t cells = axes->to + 2 * axes->to_ghosts;
+    const size_t cells = axes->part.end - axes->part.first;
     struct place *all = malloc(cells * sizeof(*all));
-    for (size_t cell = 0; all && cell < cells; cell++)
-        all[cell] = place_of(cell, axes);
+    for (size_t i = 0; all && i < cells; i++) {
+        all[i] = place_of(axes->part.first + i, axes);
+        all[i].lower -= axes->window;
+        all[i].upper -= axes->window;
+        all[i].nearest -= axes->window;
+    }
     return all;
 }
 
-static struct pair_of_axes pair_of(const struct regrid *regrid, enum miniapp_axis axis,
-                                   const struct file_grid *from, const struct miniapp_grid *to,
-                                   bool resample)
+static struct pair_of_axes pair_of(bool there, enum miniapp_axis axis, const struct file_grid *from,
+                                   const struct window *to, bool resample)
 {
-    const bool there = has_axis(regrid->field, axis);
     const bool ghosts = there && axis != MINIAPP_Z;
+    const size_t first = first_along(there, axis, to);
     struct pair_of_axes pair = {
-        .from = cells_along(regrid->field, axis, &from->grid),
-        .to = cells_along(regrid->field, axis, to),
+        .from = cells_along(there, axis, &from->window.whole),
+        .to = cells_along(there, axis, &to->whole),
         .from_ghosts = ghosts && from->has_ghosts ? MINIAPP_HALO : 0,
         .to_ghosts = ghosts ? MINIAPP_HALO : 0,
-        .cyclic = axis == MINIAPP_X && from->cyclic_x,
+        .window = first_along(there, axis, &from->window),
+        .part = {first, first + cells_along(there, axis, &to->grid)},
+        .cyclic = axis == MINIAPP_X && from->cyclic_x && to->grid.nx == to->whole.nx,
         .resample = resample && there,
         .same = !there || (!resample && (axis == MINIAPP_Z || from->has_ghosts)),
     };
@@ -84,30 +95,61 @@ static struct pair_of_axes pair_of(const struct regrid *regrid, enum miniapp_axi
     return pair;
 }
 
+/* The edges of a new cell of `to` on the same length, in cells of the file. */
+static double start_of(size_t cell, size_t from, size_t to)
+{
+    return (double)cell * (double)from / (double)to;
+}
+
+/* Places rise with the cells of a part, whose ghosts at the ocean's edge repeat the cell beside
+ * them: its first and its last are enough. A spacing takes all of what its cell covers. */
+struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
+                            const struct window *to, bool resample)
+{
+    if (miniapp_axis_length(axis, &to->grid) == miniapp_axis_length(axis, &to->whole))
+        return (struct cells){0, miniapp_axis_length(axis, &from->window.whole)};
+    const struct pair_of_axes axes = pair_of(true, axis, from, to, resample);
+    const struct place first = place_of(axes.part.first, &axes);
+    const struct place last = place_of(axes.part.end - 1, &axes);
+    const struct cells cells = {first.lower, last.upper + 1};
+    if (!resample)
+        return cells;
+    const double start = start_of(first.inside, axes.from, axes.to);
+    const double end = start_of(last.inside + 1, axes.from, axes.to);
+    const struct cells covered = {axes.from_ghosts + (size_t)start,
+                                  axes.from_ghosts + (size_t)fmin(ceil(end), (double)axes.from)};
+    return cells_of_both(&cells, &covered);
+}
+
 /* ---- a field ---- */
 
 enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
-                                const struct miniapp_grid *to, bool resample, struct regrid *regrid)
+                                const struct window *to, bool resample, struct regrid *regrid)
 {
+    const struct miniapp_grid *const read = &from->window.grid;
+    const bool on_x = has_axis(field, MINIAPP_X), on_y = has_axis(field, MINIAPP_Y);
+    const bool on_z = has_axis(field, MINIAPP_Z);
     *regrid = (struct regrid){
         .field = field,
-        .nx = cells_along(field, MINIAPP_X, to),
-        .ny = cells_along(field, MINIAPP_Y, to),
-        .nz = cells_along(field, MINIAPP_Z, to),
-        .from_nx = cells_along(field, MINIAPP_X, &from->grid),
-        .from_ny = cells_along(field, MINIAPP_Y, &from->grid),
-        .from_nz = cells_along(field, MINIAPP_Z, &from->grid),
-        .is_same = !resample && from->has_ghosts,
+        .nx = cells_along(on_x, MINIAPP_X, &to->grid),
+        .ny = cells_along(on_y, MINIAPP_Y, &to->grid),
+        .nz = cells_along(on_z, MINIAPP_Z, &to->grid),
+        .from_nx = cells_along(on_x, MINIAPP_X, read),
+        .from_ny = cells_along(on_y, MINIAPP_Y, read),
+        .from_nz = cells_along(on_z, MINIAPP_Z, read),
+        .is_same = !resample && from->has_ghosts && is_same_window(&from->window, to),
         .resamples = resample,
-        .from_levels = from->grid.nz,
-        .to_levels = to->nz,
+        .from_levels = read->nz,
+        .to_levels = to->grid.nz,
     };
     regrid->plane_elements = regrid->nx * regrid->ny;
-    regrid->planes = miniapp_field_elements(field, to) / regrid->plane_elements;
+    regrid->planes = miniapp_field_elements(field, &to->grid) / regrid->plane_elements;
     if (regrid->is_same)
         return MINIAPP_DONE;
+    const bool is_there[] = {on_x, on_y, on_z};
     for (int i = 0; i < 3; i++)
-        regrid->axes[i] = pair_of(regrid, (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
+        regrid->axes[i] =
+            pair_of(is_there[i], (enum miniapp_axis)(MINIAPP_X + i), from, to, resample);
     regrid->x = places(&regrid->axes[0]);
     regrid->y = places(&regrid->axes[1]);
     regrid->z = places(&regrid->axes[2]);
@@ -189,14 +231,15 @@ static void regrid_levels(double *index, size_t elements, size_t from_nz, size_t
     }
 }
 
-/* The part of the file's spacings that lies in one new cell of `to` on the same length. */
-static double spacing_of(const double *from, size_t old_cells, size_t cell, size_t to)
+/* The part of the window's spacings that lies in one new cell. */
+static double spacing_of(const double *from, const struct pair_of_axes *axes, size_t cell)
 {
-    const double start = (double)cell * (double)old_cells / (double)to;
-    const double end = (double)(cell + 1) * (double)old_cells / (double)to;
+    const double start = start_of(cell, axes->from, axes->to);
+    const double end = start_of(cell + 1, axes->from, axes->to);
     double sum = 0;
-    for (size_t j = (size_t)start; j < old_cells && (double)j < end; j++)
-        sum += from[j] * (fmin(end, (double)(j + 1)) - fmax(start, (double)j));
+    for (size_t j = (size_t)start; j < axes->from && (double)j < end; j++)
+        sum += from[j + axes->from_ghosts - axes->window] *
+               (fmin(end, (double)(j + 1)) - fmax(start, (double)j));
     return sum;
 }
 
@@ -207,8 +250,7 @@ static void fill_spacing(const struct regrid *regrid, const double *values, size
     const struct pair_of_axes *const axes = &regrid->axes[along_z ? 2 : on_x ? 0 : 1];
     const struct place *const at = along_z ? &regrid->z[plane] : on_x ? regrid->x : regrid->y;
     for (size_t i = 0; i < regrid->plane_elements; i++)
-        regrid->plane[i] =
-            spacing_of(values + axes->from_ghosts, axes->from, at[i].inside, axes->to);
+        regrid->plane[i] = spacing_of(values, axes, at[i].inside);
 }
 
 const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane)

@@ -1,36 +1,37 @@
 /*
  * From the file's grid to that of a state, plane by plane: fields get their ghost cells, and are
- * interpolated where another size is asked for.
+ * interpolated where another size is asked for. The values may be those of a window of the file,
+ * and the state a part of the ocean.
  *
  * Reals are interpolated in the index; masks, indices and what means nothing on land are taken from
  * the nearest cell. Spacings are cut and joined, so that they keep their sum. Ghosts along x are
  * cyclic or closed, along y closed. A closed side is land, on which the values of the nearest cell
- * are repeated and velocities are 0.
+ * are repeated and velocities are 0. A part that is narrower along x than a cyclic ocean gets none
+ * of the cells opposite: its ghosts there are taken for closed.
  */
 #ifndef REGRID_H
 #define REGRID_H
 
 #include "table.h"
+#include "window.h"
 
 #include <miniapp/status.h>
 
-struct file_grid {
-    struct miniapp_grid grid; /* with or without ghosts */
-    bool has_ghosts, cyclic_x;
-};
-
-/* Where a cell lies on an axis of the file: between the cells `lower` and `upper`, at `weight` of
- * the way, and nearest to `nearest`; and which interior cell it is or repeats. A closed ghost is
- * land. */
+/* Where a cell lies on an axis of the file, or of its window: between the cells `lower` and
+ * `upper`, at `weight` of the way, and nearest to `nearest`; and which interior cell it is or
+ * repeats. A closed ghost is land. */
 struct place {
     size_t lower, upper, nearest, inside;
     double weight;
     bool is_closed;
 };
 
-/* An axis of the file and of the state: interior cells, and the ghosts on each side. */
+/* An axis of the file and of the ocean: interior cells, and the ghosts on each side; where the
+ * window begins, and the cells of the state. */
 struct pair_of_axes {
     size_t from, from_ghosts, to, to_ghosts;
+    size_t window;
+    struct cells part;
     bool cyclic, resample, same;
 };
 
@@ -49,11 +50,15 @@ struct regrid {
 
 /* regrid_close() is due after a failure, too. */
 enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
-                                const struct miniapp_grid *to, bool resample,
-                                struct regrid *regrid);
+                                const struct window *to, bool resample, struct regrid *regrid);
 void regrid_close(struct regrid *regrid);
 
 /* The elements of one of the planes, of the file's values; valid until the next call. */
 const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane);
+
+/* The cells of the file along x or y that any field of a state is made of: all where the state has
+ * the whole axis. */
+struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
+                            const struct window *to, bool resample);
 
 #endif

@@ -172,10 +172,11 @@ static enum miniapp_status get_level(struct miniapp_state *state, const struct m
     return status;
 }
 
-/* The part of a dataset that is level z. */
-static hid_t select_level(hid_t dataset, size_t z, const struct miniapp_grid *inner)
+/* The part of a dataset that is level z of an interior which begins at cell (x0, y0). */
+static hid_t select_level(hid_t dataset, size_t z, size_t x0, size_t y0,
+                          const struct miniapp_grid *inner)
 {
-    const hsize_t start[SNAPSHOT_RANK] = {0, z, 0, 0};
+    const hsize_t start[SNAPSHOT_RANK] = {0, z, y0, x0};
     const hsize_t count[SNAPSHOT_RANK] = {1, 1, inner->ny, inner->nx};
     const hid_t space = H5Dget_space(dataset);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
@@ -228,7 +229,7 @@ static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inne
 {
     const hsize_t cells = inner->nx * inner->ny;
     const hid_t memory = H5Screate_simple(1, &cells, NULL);
-    const hid_t space = select_level(dataset, z, inner);
+    const hid_t space = select_level(dataset, z, 0, 0, inner);
     for (size_t i = 0; i < cells; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
     const herr_t error =
@@ -364,7 +365,13 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
 
 /* ---- going on from one ---- */
 
-/* Puts the interior of a level into a plane with ghosts, which are land or copies. */
+static bool is_part(const struct miniapp_state *state)
+{
+    return state->grid.nx != state->whole.nx || state->grid.ny != state->whole.ny;
+}
+
+/* Puts the interior of a level into a plane with ghosts, which are land or copies; those of a part
+ * are to come from others. */
 static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
 {
     const struct miniapp_grid *const grid = &state->grid;
@@ -373,7 +380,7 @@ static void add_ghosts(const struct miniapp_state *state, const struct levels_of
     for (size_t y = 0; y < inner.ny; y++) {
         double *const row = level->plane + (y + MINIAPP_HALO) * grid->nx;
         memcpy(row + MINIAPP_HALO, level->values + y * inner.nx, inner.nx * sizeof(double));
-        for (size_t x = 0; x < grid->nx && state->cyclic_x; x++)
+        for (size_t x = 0; x < grid->nx && state->cyclic_x && !is_part(state); x++)
             if (is_outer(x, grid->nx))
                 row[x] = row[opposite_column(x, grid->nx)];
     }
@@ -391,6 +398,13 @@ static enum miniapp_status set_level(struct miniapp_state *state, const struct m
     return miniapp_state_set_part(state, field->name, z * plane, plane, level->plane);
 }
 
+static void mark_ghosts(struct miniapp_state *state, const struct miniapp_field *field)
+{
+    static const signed char none[MINIAPP_SIDES];
+    if (is_part(state))
+        state_written(state_slot(state, field->name), none);
+}
+
 static enum miniapp_status read_levels(const char *path, hid_t dataset, struct miniapp_state *state,
                                        const struct miniapp_field *field,
                                        const struct levels_of *level)
@@ -400,7 +414,7 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     const hid_t memory = H5Screate_simple(1, &cells, NULL);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t z = 0; z < inner.nz && !status; z++) {
-        const hid_t space = select_level(dataset, z, &inner);
+        const hid_t space = select_level(dataset, z, state->x0, state->y0, &inner);
         status = get_mask(state, field, z, level);
         if (!status &&
             H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
@@ -411,30 +425,32 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
             status = set_level(state, field, z, level);
     }
     H5Sclose(memory);
+    if (!status)
+        mark_ghosts(state, field);
     return status;
 }
 
-static bool fits(hid_t dataset, const struct miniapp_grid *inner)
+static bool fits(hid_t dataset, const struct miniapp_grid *whole)
 {
     hsize_t lengths[SNAPSHOT_RANK] = {0};
     const hid_t space = H5Dget_space(dataset);
     const bool has_rank = H5Sget_simple_extent_ndims(space) == SNAPSHOT_RANK &&
                           H5Sget_simple_extent_dims(space, lengths, NULL) == SNAPSHOT_RANK;
     H5Sclose(space);
-    return has_rank && lengths[0] == 1 && lengths[1] == inner->nz && lengths[2] == inner->ny &&
-           lengths[3] == inner->nx;
+    return has_rank && lengths[0] == 1 && lengths[1] == whole->nz && lengths[2] == whole->ny &&
+           lengths[3] == whole->nx;
 }
 
 static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
                                         const struct miniapp_field *field, struct outside *outside,
                                         const struct levels_of *level)
 {
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
     hid_t dataset;
     enum miniapp_status status = open_dataset(file, path, field->name, outside, &dataset);
     if (status)
         return status;
-    status = fits(dataset, &inner)
+    status = fits(dataset, &whole)
                  ? read_levels(path, dataset, state, field, level)
                  : fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' has another shape", path,
                         field->name);
@@ -461,21 +477,31 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
     return status;
 }
 
+static enum miniapp_status settle_levels(struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct levels_of *level)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t z = 0; z < state->grid.nz && !status; z++) {
+        status = get_mask(state, field, z, level);
+        if (!status)
+            status = get_level(state, field, z, level->plane, level->values);
+        if (!status)
+            status = set_level(state, field, z, level);
+    }
+    if (!status)
+        mark_ghosts(state, field);
+    return status;
+}
+
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
                                             const struct miniapp_sequence *sequence)
 {
     struct levels_of level;
     enum miniapp_status status = make_levels(&state->grid, &level);
     for (size_t id = 1; id < FIELDS && !status; id++)
-        for (size_t z = 0;
-             z < state->grid.nz && miniapp_sequence_carries(sequence, &fields[id]) && !status;
-             z++) {
-            status = get_mask(state, &fields[id], z, &level);
-            if (!status)
-                status = get_level(state, &fields[id], z, level.plane, level.values);
-            if (!status)
-                status = set_level(state, &fields[id], z, &level);
-        }
+        if (miniapp_sequence_carries(sequence, &fields[id]))
+            status = settle_levels(state, &fields[id], &level);
     free(level.plane);
     return status;
 }

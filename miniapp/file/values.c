@@ -114,18 +114,6 @@ static void unpack(const struct packing *packing, double missing, double *values
 
 /* ---- reading ---- */
 
-/* All of the dataset, or a record of it. */
-static struct box box_of_record(const struct layout *layout)
-{
-    struct box box = {.rank = layout->dimensions};
-    memcpy(box.count, layout->length, sizeof(box.count));
-    if (layout->time >= 0) {
-        box.first[layout->time] = layout->record;
-        box.count[layout->time] = 1;
-    }
-    return box;
-}
-
 static size_t elements_of_box(const struct box *box)
 {
     size_t elements = 1;
@@ -155,13 +143,13 @@ static herr_t read_as_double(hid_t dataset, const struct box *box, size_t elemen
 
 /* ---- the order of axes ---- */
 
-/* The step in the file from one cell to the next along each axis of the field. */
+/* The step in the file's order from one cell to the next along each axis of the field. */
 static void find_steps(const struct layout *layout, int rank, size_t *step)
 {
     for (int axis = 0; axis < rank; axis++) {
         step[axis] = 1;
-        for (int i = layout->place[axis] + 1; i < layout->dimensions; i++)
-            step[axis] *= i == layout->time ? 1 : (size_t)layout->length[i];
+        for (int i = layout->place[axis] + 1; i < layout->part.rank; i++)
+            step[axis] *= (size_t)layout->part.count[i];
     }
 }
 
@@ -175,7 +163,7 @@ static void transpose(const double *from, const struct layout *layout,
         to[i] = from[place];
         for (int axis = rank - 1; axis >= 0; axis--) {
             place += step[axis];
-            if (++index[axis] < layout->length[layout->place[axis]])
+            if (++index[axis] < layout->part.count[layout->place[axis]])
                 break;
             place -= index[axis] * step[axis];
             index[axis] = 0;
@@ -206,8 +194,8 @@ static enum miniapp_status order_axes(const char *path, const char *name,
 double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout)
 {
     double bytes = sizeof(double) * (is_in_order(layout, field) ? 1 : 2);
-    for (int axis = 0; axis < miniapp_field_rank(field); axis++)
-        bytes *= (double)layout->length[layout->place[axis]];
+    for (int i = 0; i < layout->part.rank; i++)
+        bytes *= (double)layout->part.count[i];
     return bytes + bytes_of_chunks(dataset);
 }
 
@@ -216,14 +204,13 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                                 struct outside *outside, double **values,
                                 struct treatment *treatment)
 {
-    const struct box box = box_of_record(layout);
-    const size_t elements = elements_of_box(&box);
+    const size_t elements = elements_of_box(&layout->part);
     struct packing packing;
     struct treatment ignored;
     treatment = treatment ? treatment : &ignored;
     *treatment = (struct treatment){0};
     *values = NULL;
-    enum miniapp_status status = check_written(dataset, path, name, &box, outside);
+    enum miniapp_status status = check_written(dataset, path, name, &layout->part, outside);
     if (!status)
         status = read_packing(dataset, path, name, &packing);
     if (status)
@@ -235,7 +222,7 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                     "%s: dataset '%s' is too large for this machine's memory: "
                     "%.3g GB",
                     path, name, (double)elements * 8e-9);
-    if (read_as_double(dataset, &box, elements, *values) < 0) {
+    if (read_as_double(dataset, &layout->part, elements, *values) < 0) {
         status = cannot_be_read(dataset, path, name);
     } else {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);

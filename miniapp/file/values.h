@@ -15,9 +15,9 @@ struct treatment {
 };
 
 /*
- * The values of an open dataset as double, which the caller frees, as many as its layout says. What
- * is missing, by _FillValue or missing_value, is NaN in a field of reals and 0, land, in a mask or
- * an index; MINIAPP_INPUT where nothing was written. `treatment` may be NULL.
+ * The values of an open dataset as double, which the caller frees: the part that its layout says.
+ * What is missing, by _FillValue or missing_value, is NaN in a field of reals and 0, land, in a
+ * mask or an index; MINIAPP_INPUT where nothing was written. `treatment` may be NULL.
  */
 enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct layout *layout,

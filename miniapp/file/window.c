@@ -1,0 +1,154 @@
+/* The part of a file that is read: what is checked, and what states take of it. */
+#include "input.h"
+#include "regrid.h"
+#include "state.h"
+
+#include <stdlib.h>
+
+/* ---- moving it ---- */
+
+struct window window_of(const struct miniapp_input *input)
+{
+    return (struct window){input->grid, input->whole, input->x0, input->y0};
+}
+
+void drop_masks(struct miniapp_input *input)
+{
+    for (size_t id = 0; id < FIELDS; id++) {
+        free(input->water[id]);
+        free(input->deepest[id]);
+        input->water[id] = NULL;
+        input->deepest[id] = NULL;
+    }
+}
+
+void move_window(struct miniapp_input *input, const struct window *window)
+{
+    const struct window here = window_of(input);
+    if (is_same_window(&here, window))
+        return;
+    drop_masks(input);
+    input->grid = window->grid;
+    input->x0 = window->x0;
+    input->y0 = window->y0;
+}
+
+/* ---- choosing it ---- */
+
+static size_t with_margin(size_t end, size_t cells)
+{
+    return end < cells ? end + 1 : end;
+}
+
+static struct window window_from(const struct miniapp_input *input, const struct cells *x,
+                                 const struct cells *y)
+{
+    const struct miniapp_grid *const whole = &input->whole;
+    return (struct window){.grid = {with_margin(x->end, whole->nx) - x->first,
+                                    with_margin(y->end, whole->ny) - y->first, whole->nz},
+                           .whole = *whole,
+                           .x0 = x->first,
+                           .y0 = y->first};
+}
+
+struct cells own_rows(const struct miniapp_input *input)
+{
+    const size_t ny = input->whole.ny, strip = (size_t)input->strip, strips = (size_t)input->strips;
+    const size_t first = strip * ny / strips, end = (strip + 1) * ny / strips;
+    return (struct cells){first, end > first ? end : first + 1}; /* where rows are few */
+}
+
+struct window own_window(const struct miniapp_input *input)
+{
+    const struct cells x = {0, input->whole.nx}, y = own_rows(input);
+    return window_from(input, &x, &y);
+}
+
+/* Whether faces in the last column are made, of the cells in the first. */
+static bool makes_faces_around(const struct miniapp_input *input)
+{
+    bool is_needed = false;
+    for (size_t id = 1; id < FIELDS; id++)
+        is_needed |= input->needed[id] && (id == FIELD_maskU || fields[id].wet == FIELD_maskU);
+    return is_needed && input->is_cyclic && !is_there(input, FIELD_maskU);
+}
+
+struct file_grid file_grid_of(const struct miniapp_input *input)
+{
+    return (struct file_grid){window_of(input), input->has_ghosts, input->is_cyclic};
+}
+
+struct window window_of_state(const struct miniapp_state *state)
+{
+    return (struct window){state->grid, state->whole, state->x0, state->y0};
+}
+
+static struct cells cells_for(const struct miniapp_input *input, enum miniapp_axis axis,
+                              const struct miniapp_destination *targets, size_t count)
+{
+    const struct file_grid from = file_grid_of(input);
+    struct cells all = {SIZE_MAX, 0};
+    for (size_t i = 0; i < count; i++) {
+        const struct window to = window_of_state(targets[i].state);
+        const struct cells cells = regrid_sources(axis, &from, &to, targets[i].resample);
+        all = cells_of_both(&all, &cells);
+    }
+    return all;
+}
+
+struct window window_for(const struct miniapp_input *input,
+                         const struct miniapp_destination *targets, size_t count)
+{
+    if (count == 0)
+        return own_window(input);
+    struct cells x = cells_for(input, MINIAPP_X, targets, count);
+    const struct cells y = cells_for(input, MINIAPP_Y, targets, count);
+    if (makes_faces_around(input))
+        x = (struct cells){0, input->whole.nx};
+    return window_from(input, &x, &y);
+}
+
+/* ---- places in it ---- */
+
+size_t column_in_file(const struct miniapp_input *input, size_t element)
+{
+    return input->x0 + element % input->grid.nx;
+}
+
+size_t row_in_file(const struct miniapp_input *input, size_t element)
+{
+    return input->y0 + element / input->grid.nx % input->grid.ny;
+}
+
+static size_t first_along(const struct miniapp_input *input, enum miniapp_axis axis)
+{
+    return axis == MINIAPP_X ? input->x0 : axis == MINIAPP_Y ? input->y0 : 0;
+}
+
+bool is_in_margin(const struct miniapp_input *input, const struct miniapp_field *field,
+                  size_t element)
+{
+    bool is_margin = false;
+    for (int i = miniapp_field_rank(field) - 1; i >= 0; i--) {
+        const enum miniapp_axis axis = field->axes[i];
+        const size_t cells = miniapp_axis_length(axis, &input->grid);
+        const size_t end = first_along(input, axis) + cells;
+        is_margin |= element % cells + 1 == cells && end < miniapp_axis_length(axis, &input->whole);
+        element /= cells;
+    }
+    return is_margin;
+}
+
+size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
+                       size_t element)
+{
+    size_t in_file = 0, block = 1;
+    for (int i = miniapp_field_rank(field) - 1; i >= 0; i--) {
+        const enum miniapp_axis axis = field->axes[i];
+        const size_t cells = miniapp_axis_length(axis, &input->grid);
+        in_file += (first_along(input, axis) + element % cells) * block;
+        element /= cells;
+        block *= miniapp_axis_length(axis, &input->whole);
+    }
+    return in_file;
+}
