@@ -83,7 +83,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
         name_of_dimension(scale, name);
     if (!name[0] || is_used(output, name))
         return MINIAPP_DONE;
-    const size_t length = miniapp_axis_length(axis, &input->grid);
+    const size_t length = miniapp_axis_length(axis, &input->whole);
     if (is_coordinate(input->file, scale, length) &&
         !copy_coordinate(input->file, scale, output->file, name))
         return output_failed(output);
