@@ -58,8 +58,9 @@ NOT_RUN = {
     r"^clang-tidy": "needs the clang-tidy of the house",
 }
 
-# The program of the pages, which makes a single call of each kernel.
+# The program of the pages, which makes a single call of each kernel, and sweeps over two of them.
 QUICK_PROGRAM = """#!/bin/sh
+case "$*" in *--sweep*) set -- --kernel eos,tke "$@" ;; esac
 case "$*" in *--steps*) ;; *.h5) set -- --repetitions 1 --burnin 0 "$@" ;; esac
 exec "{}" "$@"
 """

@@ -1,8 +1,10 @@
 """run/release, in a clone that is made ready for one and then spoilt."""
 
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -39,8 +41,10 @@ def commit(path):
 
 
 def release(path, *words):
+    """It builds in a folder for temporary files what run/test's ccache has: by paths below that."""
     return subprocess.run([path / "run" / "release", "--no-tests", "--dry-run", *words], cwd=path,
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_S)
+                          capture_output=True, text=True, check=False, timeout=DEADLINE_S,
+                          env={**os.environ, "CCACHE_BASEDIR": tempfile.gettempdir()})
 
 
 def fails(clone, pattern, version=VERSION):

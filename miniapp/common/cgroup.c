@@ -9,6 +9,7 @@
 enum { PATH = 4096 };
 
 #define ROOT "/sys/fs/cgroup"
+#define NO_LIMIT 0x1p62
 
 static double number_of(const char *folder, const char *name, const char *format)
 {
@@ -17,15 +18,20 @@ static double number_of(const char *folder, const char *name, const char *format
     return number_in(path, format);
 }
 
-/* The memory that is left, most - used, from two files; NAN if there is no limit. Cached contents
- * of files count as used, but they give way to anything else, so they are counted as left. */
+/* The memory that is left, most - used, from two files; NAN if there is no limit, for which v1 has
+ * the largest number that it knows: then nothing else is read, which takes longer than a dataset
+ * does. Cached contents of files count as used, but they give way to anything else, so they are
+ * counted as left. */
 static double left_of(const char *folder, const char *most_name, const char *used_name,
                       const char *inactive, const char *active)
 {
+    const double most = number_of(folder, most_name, "%lf");
+    if (!(most < NO_LIMIT))
+        return NAN;
     const double used = number_of(folder, used_name, "%lf");
     const double cached =
         number_of(folder, "memory.stat", inactive) + number_of(folder, "memory.stat", active);
-    return number_of(folder, most_name, "%lf") - (isnan(cached) ? used : fmax(used - cached, 0));
+    return most - (isnan(cached) ? used : fmax(used - cached, 0));
 }
 
 static double memory_of(const char *folder)
