@@ -56,8 +56,8 @@ bool miniapp_input_is_surface_first(const struct miniapp_input *);
 bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
                            double *value);
 
-/* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to be
- * that of miniapp_input_grid, unless `resample` asks for interpolation. */
+/* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to
+ * be that of miniapp_input_grid, unless `resample` asks for interpolation. */
 struct miniapp_destination {
     struct miniapp_state *state;
     const char *name;
