@@ -41,6 +41,7 @@ NOT_RUN = {
     r"^spack ": "needs Spack",
     r"^git clone ": "needs the network",
     r"^sbatch ": "needs a Slurm; test_slurm.py submits them",
+    r"^mpirun ": "needs MPI; test_mpi.py starts several processes",
     r"^run/reframe/check": "installs ReFrame; test_reframe.py runs it without",
     r" -d gpu": "needs a device for offload; test_bench.py has one",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
