@@ -12,6 +12,7 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
 from processes import Running, executable, wait_for
+from test_mock import mock  # noqa: F401, a fixture
 
 ACC = GRID.parent / "acc.h5"
 CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
@@ -29,7 +30,7 @@ class Ranks:
     def __init__(self, miniapp):
         libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
                                    check=True).stdout
-        self.miniapp = miniapp
+        self.miniapp, self.changes = miniapp, {}
         self.is_mpich = "libmpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
@@ -43,7 +44,7 @@ class Ranks:
     def environment(self):
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **self.changes})
 
     def run(self, ranks, *arguments, program=None):
         return subprocess.run(self.command(ranks, *arguments, program=program),
@@ -156,6 +157,15 @@ def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
     alone = ranks.checksums("1x1", *words)
     monkeypatch.setenv("MINIAPP_GPU_AWARE", "1")
     assert ranks.checksums("2x2", *words) == alone
+
+
+def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
+    """Of a build for NVIDIA's GPUs, `cmake --preset nvptx -DMINIAPP_MPI=ON`."""
+    monkeypatch.setattr(ranks, "changes", mock.environment())
+    for words in (("-k", "ocean_step_eke", "--steps", 3), ("-k", "all", *QUICK)):
+        words = ("-d", "gpu", "--shape", "14x14x6", *words, GRID)
+        alone = ranks.checksums("1x1", *words)
+        assert all(ranks.checksums(cut, *words) == alone for cut in ("2x1", "1x2", "2x2"))
 
 
 # ---- files ----
