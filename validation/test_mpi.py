@@ -153,10 +153,21 @@ def test_an_ocean_between_walls(ranks, tmp_path):
 
 def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
     """As where MPI takes a GPU's pointers; the emulated device's memory is the host's."""
+    if device == "cpu":
+        pytest.skip("the host's memory is the device's")
     words = ("-d", device, "-k", "ocean_step_eke", "--steps", 3, ACC)
     alone = ranks.checksums("1x1", *words)
     monkeypatch.setenv("MINIAPP_GPU_AWARE", "1")
     assert ranks.checksums("2x2", *words) == alone
+    assert "it sends from a GPU's memory" in ranks.passes("2x1", *words)
+
+
+@pytest.mark.parametrize("more", [("--transfer", "each-call", GRID), ("--shape", "14x13x6", ACC)],
+                         ids=["copied at each call", "resampled with ghosts"])
+def test_ghosts_across_the_seam(ranks, device, more):
+    """Those beyond the edge of a file come from the other side, before anything is run."""
+    words = ("-d", device, "-k", "all", *QUICK, *more)
+    assert ranks.checksums("2x1", *words) == ranks.checksums("1x1", *words)
 
 
 def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
@@ -170,12 +181,17 @@ def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
 
 # ---- files ----
 
+def attributes(dataset):
+    """Their values, but for references to axes."""
+    return {name: "" if name.isupper() else str(value) for name, value in dataset.attrs.items()}
+
+
 def same_datasets(a, b):
     with h5py.File(a) as ours, h5py.File(b) as theirs:
         assert set(ours) == set(theirs)
         for name in ours:
             assert ours[name][...].tobytes() == theirs[name][...].tobytes(), name
-            assert dict(ours[name].attrs).keys() == dict(theirs[name].attrs).keys(), name
+            assert attributes(ours[name]) == attributes(theirs[name]), name
 
 
 @pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
@@ -240,6 +256,15 @@ def test_a_sweep_is_resumed(ranks, tmp_path):
     ranks.fails(INPUT, "cannot be resumed", 4, *words)
 
 
+def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):
+    kept = tmp_path / "kept.json"
+    words = (*QUICK, GRID, "--roofline", "-s", 4096, "--resume", kept)
+    for kernels in ("eos", "eos,isoneutral"):
+        ranks.passes("2x1", "-k", kernels, *words)
+    names = [row["kernel"] for row in json.loads(kept.read_text())["results"]]
+    assert sorted(set(names)) == ["eos", "fma", "isoneutral", "triad"]
+
+
 # ---- failures ----
 
 def test_one_line_of_what_all_find(ranks, tmp_path):
@@ -253,6 +278,27 @@ def test_one_line_of_what_all_find(ranks, tmp_path):
     ranks.fails(USAGE, "'expsum' is a single number", 2, *QUICK, "-k", "expsum", GRID)
     ranks.fails(OUTPUT, "cannot be written", 2, "-k", "eos", *QUICK, GRID, "-o",
                 tmp_path / "none" / "out.h5")
+
+
+def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
+    ranks.fails(INPUT, "none.json", 2, "--show", tmp_path / "none.json")
+    monkeypatch.setattr(ranks, "changes", {"OMP_NUM_THREADS": "abc"})
+    ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 2, GRID)
+    ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 1, GRID)
+
+
+def test_a_warning_of_any_part(ranks, tmp_path):
+    """Faces in the north of the file that are closed between cells of water."""
+    path = tmp_path / "closed.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        mask = file["maskV"][...]
+    mask[:, -6, 10:14] = 0
+    replace(path, "maskV", mask)
+    for words in ((GRID, 0), (path, 1)):
+        done = ranks.run(4, "-k", "isoneutral", *QUICK, words[0])
+        warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
+        assert done.returncode == DONE and len(warned) == words[1], done
 
 
 def one_rank(folder, command):

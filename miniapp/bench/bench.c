@@ -358,6 +358,8 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
         progress_show((double)i / (double)fields, "reading and transferring fields");
         if (count > 0)
             status = agree(miniapp_input_load(input, field, targets, count));
+        for (size_t t = 0; t < count && !status; t++) /* ghosts that lie in other blocks */
+            status = miniapp_state_exchange(targets[t].state, targets[t].name);
     }
     free(targets);
     return status;
@@ -435,9 +437,12 @@ static enum miniapp_status time_call(struct row *row, struct call *call)
         miniapp_host_set_threads(row->threads);
     const double exchanged = miniapp_state_exchange_seconds(row->state);
     const double start = seconds_now();
-    enum miniapp_status status = row->each_call && !refill(row) ? MINIAPP_DEVICE
-                                 : row->advances                ? miniapp_plan_advance(row->plan)
-                                                                : miniapp_plan_run(row->plan);
+    const bool is_filled = !row->each_call || refill(row);
+    if (!is_filled && ranks_count() > 1)
+        ranks_abort(MINIAPP_DEVICE); /* others wait for ghosts */
+    enum miniapp_status status = !is_filled      ? MINIAPP_DEVICE
+                                 : row->advances ? miniapp_plan_advance(row->plan)
+                                                 : miniapp_plan_run(row->plan);
     if (!status && row->each_call && !copy_back(row, true))
         status = MINIAPP_DEVICE;
     const double own = seconds_now() - start;
@@ -621,7 +626,8 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
     int *order = status || stop_signal() ? NULL : malloc((turns + 1) * sizeof(*order));
     if (!status && !stop_signal() && !order)
         status = fail(MINIAPP_DEVICE, "out of memory for %zu turns", turns);
-    if (order) {
+    status = agree(status);
+    if (order && !status) {
         spread_ceilings(bench);
         for (int i = 0; i < bench->count; i++)
             for (size_t turn = 0; !bench->rows[i].is_ceiling && turn < turns_of(&bench->rows[i]);

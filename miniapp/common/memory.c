@@ -1,5 +1,6 @@
 #include "cgroup.h"
 #include "number.h"
+#include "ranks.h"
 
 #include <miniapp/device.h>
 
@@ -18,8 +19,9 @@ static double address_space_leaves(void)
 
 double miniapp_host_memory(const char **limit)
 {
-    const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf");
-    const double group = cgroup_memory();
+    const double share = ranks_on_node(); /* what the processes of a node have together */
+    const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf") / share;
+    const double group = cgroup_memory() / share;
     const double space = address_space_leaves();
     const double least = fmin(fmin(machine, group), space);
     *limit = least == space   ? "the limit on address space (ulimit -v) leaves"

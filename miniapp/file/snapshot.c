@@ -129,9 +129,12 @@ static enum miniapp_status write_axes(const struct miniapp_output *output,
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const size_t longest = inner.nx + inner.ny + inner.nz;
     double *const values = malloc(longest * sizeof(*values));
-    enum miniapp_status status =
-        values ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
-    bool is_written = !status && (!output || write_time(output->file, seconds));
+    if (!values && state->exchange)
+        ranks_abort(fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
+    if (!values)
+        return fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
+    enum miniapp_status status = MINIAPP_DONE;
+    bool is_written = !output || write_time(output->file, seconds);
     for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
         status = miniapp_state_get(state, scales[i].name, values);
         is_written = !status && write_scale(output->file, &scales[i], values, inner.nz) &&
@@ -219,7 +222,7 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
     enum miniapp_status status = MINIAPP_DONE;
     if (mask)
         status = miniapp_state_gather(state, mask->name, z, false, level->mask);
-    for (size_t i = 0; i < inner.nx * inner.ny && !mask; i++)
+    for (size_t i = 0; i < inner.nx * inner.ny && !mask && ranks_own() == 0; i++)
         level->mask[i] = 1;
     return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
 }
@@ -342,7 +345,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
 {
     const double number = (double)step;
     struct levels_of level;
-    enum miniapp_status status = make_levels(&state->whole, &level);
+    const struct miniapp_grid none = {1, 1, 1};
+    enum miniapp_status status = make_levels(output ? &state->whole : &none, &level);
     if (state->exchange && status)
         ranks_abort(status); /* others wait for levels */
     if (status)

@@ -298,8 +298,8 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
 static struct march *march_of(const struct run *run, struct row *row)
 {
     struct march *const march = calloc(1, sizeof(*march));
-    if (!march) {
-        fail(MINIAPP_DEVICE, "out of memory for budgets");
+    if (agree(march ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets"))) {
+        free(march);
         return NULL;
     }
     march->first = run->first_step;
@@ -338,6 +338,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
         if (!status)
             status = time_transfers(row, false, &from_device);
     }
+    status = agree(status);
     if (!status && !stop_signal() && !row->is_ceiling) /* a ceiling may have another grid */
         status = use_outputs(run, row, &is_nonfinite);
     struct march *const march =
@@ -364,11 +365,17 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     return agree_on_row(row, result);
 }
 
-/* Sizes that are run one after the other may share a ceiling. */
-static bool is_known_ceiling(const struct run *run, const struct row *row)
+/* Sizes that are run one after the other may share a ceiling. The first process has the results of
+ * earlier runs, too. */
+static enum miniapp_status find_ceiling(const struct run *run, const struct row *row, bool *found)
 {
     const struct result wanted = result_like(row);
-    return row->is_ceiling && results_have(&run->results, &wanted);
+    double is_known = ranks_own() == 0 && results_have(&run->results, &wanted);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (row->is_ceiling)
+        status = agree_on(status, &is_known, 1);
+    *found = row->is_ceiling && is_known > 0;
+    return status;
 }
 
 enum miniapp_status collect(struct run *run, struct bench *bench)
@@ -377,8 +384,11 @@ enum miniapp_status collect(struct run *run, struct bench *bench)
     for (int ceilings = 0; ceilings < 2; ceilings++)
         for (int i = 0; i < bench->count && !status; i++) {
             struct row *row = &bench->rows[i];
-            if (row->samples.count > 0 && row->is_ceiling == (ceilings == 1) &&
-                !is_known_ceiling(run, row))
+            bool is_known;
+            if (row->samples.count == 0 || row->is_ceiling != (ceilings == 1))
+                continue;
+            status = find_ceiling(run, row, &is_known);
+            if (!status && !is_known)
                 status = collect_row(run, bench, row);
         }
     for (int i = 0; i < bench->count && !status; i++)

@@ -132,55 +132,123 @@ static void fill_standard_streams(void)
 /* Puts the process into the order that the program relies on. */
 static enum miniapp_status settle_in(void)
 {
-    fill_standard_streams();
     enum miniapp_status status = check_stack();
     if (!status)
         status = check_stack_of_threads();
     return status ? status : check_threads();
 }
 
-/* What several processes have to say of a failure: one of them says it, at the end. */
-static char *held;
-static size_t held_bytes;
-static FILE *held_lines;
+/* ---- what is said ---- */
 
-static void say_held(void)
+/* Lines that a process keeps to itself until all are done. */
+struct held {
+    char *text;
+    size_t bytes;
+    FILE *lines;
+};
+static struct held failures, warnings;
+
+static void hold(struct held *held, const char *line)
 {
-    if (!held_lines)
-        return;
-    fclose(held_lines);
-    fputs(held, stderr);
-    free(held);
-    held_lines = NULL;
+    if (!held->lines)
+        held->lines = open_memstream(&held->text, &held->bytes);
+    if (held->lines)
+        fputs(line, held->lines);
 }
 
-/* Several processes warn of the same: the first one does. */
+static void give_up(struct held *held)
+{
+    if (held->lines)
+        fclose(held->lines);
+    free(held->text);
+    *held = (struct held){0};
+}
+
+/* Also where argp ends the process, or a failure ends all others. */
+static void say_failures(void)
+{
+    if (failures.lines && fflush(failures.lines) == 0)
+        fputs(failures.text, stderr);
+    give_up(&failures);
+}
+
+/* Of several processes each holds what it has to say of a failure, since one of them speaks for
+ * all; and all but the first hold their warnings, which may be those of the first. */
 static void print(enum miniapp_status status, const char *line)
 {
-    if (ranks_count() > 1 && status && !held_lines)
-        held_lines = open_memstream(&held, &held_bytes);
-    if (!status && ranks_own() > 0)
-        return;
-    progress_clear();
-    fprintf(status && held_lines ? held_lines : stderr, "miniapp: %s%s\n",
-            status ? "" : "warning: ", line);
+    static char text[1 << 14]; /* where memory is short, there is a line to say */
+    snprintf(text, sizeof(text), "miniapp: %s%s\n", status ? "" : "warning: ", line);
+    if (ranks_count() > 1 && status) {
+        hold(&failures, text);
+    } else if (ranks_own() > 0) {
+        hold(&warnings, text);
+    } else {
+        progress_clear();
+        fputs(text, stderr);
+        if (ranks_count() > 1)
+            hold(&warnings, text);
+    }
+}
+
+/* Prints the lines that were not printed before, and keeps them. */
+static void say_new(char *lines)
+{
+    for (char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        fflush(warnings.lines);
+        if (!strstr(warnings.text, line)) {
+            fprintf(stderr, "%s\n", line);
+            hold(&warnings, line);
+            hold(&warnings, "\n");
+        }
+    }
+}
+
+/* The first process warns of what the others have found in their parts. */
+static void say_warnings(void)
+{
+    hold(&warnings, "");
+    if (!warnings.lines)
+        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for warnings"));
+    fflush(warnings.lines);
+    size_t bytes = warnings.bytes;
+    for (int rank = 1; rank < ranks_count() && ranks_own() == 0; rank++) {
+        ranks_receive(rank, &bytes, sizeof(bytes));
+        char *const lines = malloc(bytes + 1);
+        if (!lines)
+            ranks_abort(fail(MINIAPP_DEVICE, "out of memory for warnings"));
+        ranks_receive(rank, lines, bytes);
+        lines[bytes] = '\0';
+        say_new(lines);
+        free(lines);
+    }
+    if (ranks_own() > 0) {
+        ranks_send(0, &bytes, sizeof(bytes));
+        ranks_send(0, warnings.text, bytes);
+    }
+    give_up(&warnings);
 }
 
 /* The lowest process that has failed speaks for all. */
 static void end_ranks(enum miniapp_status own)
 {
     const enum miniapp_status status = ranks_agree(own);
-    if (status && ranks_failed() != ranks_own())
+    if (ranks_count() == 1)
         return;
+    if (!status)
+        say_warnings();
+    if (status && ranks_failed() != ranks_own())
+        give_up(&failures);
     progress_clear();
-    say_held();
+    say_failures();
 }
 
 /* Starts MPI, where the build has it. One process prints. */
 static enum miniapp_status start_ranks(int *argc, char ***argv)
 {
     const enum miniapp_status status = ranks_start(argc, argv);
-    ranks_before_abort(say_held);
+    ranks_before_abort(say_failures);
+    atexit(say_failures);
     if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
         return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
     return status;
@@ -192,10 +260,11 @@ int main(int argc, char **argv)
     run.resume = NO_RESUME;
     miniapp_listen(print);
     miniapp_own_process(true);
-    enum miniapp_status status = settle_in();
-    if (!status)
-        status = start_ranks(&argc, &argv);
+    fill_standard_streams();
+    enum miniapp_status status = start_ranks(&argc, &argv);
     join_words(argc, argv, run.command_line); /* argp moves the words about */
+    if (!status)
+        status = ranks_agree(settle_in());
     if (!status)
         status = ranks_agree(parse_options(argc, argv, &run.options));
     if (status) {
@@ -208,6 +277,7 @@ int main(int argc, char **argv)
     if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
         status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
                                                    : list(&run.options);
+        end_ranks(status);
         run_release(&run);
         return status;
     }

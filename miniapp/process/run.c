@@ -274,6 +274,10 @@ static enum miniapp_status plan(struct run *run, size_t first, size_t end, struc
     *bench = (struct bench){0};
     for (size_t shape = first; shape < end && !status; shape++)
         status = add_rows(run, shape, &method, bench);
+    double rows[] = {bench->count, -bench->count};
+    status = agree_on(status, rows, 2);
+    if (!status && rows[0] != -rows[1])
+        status = fail(MINIAPP_USAGE, "processes find different devices: name each by its number");
     return agree(status ? status : bench_check_memory(bench, run->input, &method));
 }
 
@@ -338,6 +342,7 @@ static enum miniapp_status run_bench(struct run *run)
     for (size_t i = 0; i < options->shape_count && !status && !stop_signal(); i += step) {
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
+        status = agree(status);
         if (!status && options->resume && !stop_signal() && ranks_own() == 0)
             status = resume_save(&run->resume, &run->results);
         status = agree(status);

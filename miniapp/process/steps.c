@@ -99,6 +99,7 @@ static void name_run(const struct run *run, char text[SHA256_TEXT])
              miniapp_sequence_name(options->kernels[0]),
              miniapp_precision_name(options->precisions[0]));
     digest_text(all, text);
+    ranks_broadcast(0, text, SHA256_TEXT); /* it alone has the input's SHA-256 */
 }
 
 /* ---- before and after a step ---- */
@@ -235,7 +236,7 @@ enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, s
 {
     const size_t last = steps_done(run, row);
     size_t step;
-    enum miniapp_status status = go_back(run, bench, row, &step);
+    enum miniapp_status status = agree(go_back(run, bench, row, &step));
     bool is_there = false;
     while (step < last && !status && !is_there && !stop_signal()) {
         progress_show((double)step / (double)last, "looking for the first step with NaN or Inf");

@@ -25,14 +25,18 @@ int stop_signal(void)
 
 enum miniapp_status agree_on(enum miniapp_status status, double *numbers, size_t count)
 {
-    double all[MOST_AGREED];
+    enum {
+        OF_SIGNAL = MOST_AGREED - 1
+    }; /* at every agreement, since ranks may meet at different ones */
+    double all[MOST_AGREED] = {0};
     if (ranks_count() == 1)
         return status;
     memcpy(all, numbers, count * sizeof(*all));
-    all[count] = noted;
-    status = ranks_agree_on(status, all, count + 1);
+    all[OF_SIGNAL] = noted;
+    status = ranks_agree_on(status, all, MOST_AGREED);
     memcpy(numbers, all, count * sizeof(*all));
-    agreed = (int)all[count];
+    if (!status)
+        agreed = (int)all[OF_SIGNAL];
     return status;
 }
 

@@ -103,7 +103,9 @@ static enum miniapp_status take_cells(struct miniapp_state *state, struct cells 
         status = miniapp_state_get(state, "dzt", cells->height[T_CELLS]);
     if (!status)
         status = miniapp_state_get(state, "dzw", cells->height[W_CELLS]);
-    for (size_t y = 0; y < g.ny && !status; y++)
+    if (status && state->exchange)
+        ranks_abort(status); /* others wait for planes */
+    for (size_t y = 0; y < g.ny && !status && ranks_own() == 0; y++)
         cells->breadth[y] *= cosine[y];
     if (!status)
         cells->height[W_CELLS][g.nz - 1] /= 2;

@@ -37,7 +37,7 @@ static void *take_host(const struct miniapp_state *state, size_t bytes)
                                     : malloc(bytes);
 }
 
-static void release(const struct miniapp_state *state, struct buffer *buffer)
+static void release_memory(const struct miniapp_state *state, struct buffer *buffer)
 {
     const struct backend *const backend = backend_of(state);
     const int number = state->device->number;
@@ -47,18 +47,18 @@ static void release(const struct miniapp_state *state, struct buffer *buffer)
     else if (has_host)
         free(buffer->host);
     backend->release(number, buffer->device);
-    *buffer = (struct buffer){0};
+    buffer->device = buffer->host = NULL;
 }
 
-static enum miniapp_status reserve(const struct miniapp_state *state, struct buffer *buffer,
-                                   size_t bytes)
+static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *buffer, size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
     if (buffer->bytes >= bytes)
         return MINIAPP_DONE;
-    release(state, buffer);
+    release_memory(state, buffer);
     buffer->device = backend->allocate(state->device->number, bytes);
     buffer->host = backend->is_host || ranks_gpu_aware() ? buffer->device : take_host(state, bytes);
+    state->bytes += (double)(bytes - buffer->bytes);
     buffer->bytes = bytes;
     return buffer->device && buffer->host
                ? MINIAPP_DONE
@@ -265,7 +265,7 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
 
 /* ---- sums ---- */
 
-/* Nothing but a failure of the device ends these, when other ranks wait: it ends all. */
+/* A rank that fails here ends all, since others wait for its sum. */
 static void check(const struct miniapp_state *state, bool is_done)
 {
     if (!is_done) {
@@ -370,8 +370,8 @@ void exchange_free(struct miniapp_state *state)
     if (!state->exchange)
         return;
     for (int side = 0; side < MINIAPP_SIDES; side++) {
-        release(state, &state->exchange->out[side]);
-        release(state, &state->exchange->in[side]);
+        release_memory(state, &state->exchange->out[side]);
+        release_memory(state, &state->exchange->in[side]);
     }
     free(state->exchange->sums);
     free(state->exchange);

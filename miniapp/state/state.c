@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "convert.h"
 #include "exchange.h"
+#include "ranks.h"
 #include "status.h"
 #include "suggest.h"
 
@@ -599,6 +600,8 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *con
     }
     if (!status && lack > 0)
         status = exchange_ghosts(state, lacking, lack);
+    if (status && state->exchange)
+        ranks_abort(status); /* others wait for ghosts */
     for (size_t i = 0; i < lack && !status; i++) {
         if (state->exchange || state->cyclic_x)
             lacking[i]->host_current = false;
