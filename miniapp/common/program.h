@@ -91,9 +91,10 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 
 /* ---- several processes ---- */
 
+struct blocks;
+
 /* Makes a state this process's own block of an ocean, which all processes share; it then exchanges
  * ghosts with the other blocks. */
-struct blocks;
 enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct blocks *);
 
 /* How many seconds it spent on that. */

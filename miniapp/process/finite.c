@@ -32,55 +32,23 @@ static bool is_all_finite(const double *values, size_t count)
     return !odd;
 }
 
-/* A block's own part of a plane, and where that lies in the plane of the whole. */
-struct view {
-    size_t nx, ny;           /* of the block's plane */
-    struct part part;        /* in it */
-    size_t x0, y0;           /* of the part, in the whole */
-    size_t all_nx, elements; /* of the whole's plane */
-};
-
-/* The first in a plane, number `plane`, of the output file. */
-static void look_through(const double *values, const struct view *view, size_t plane,
+/* The first in the own part of a plane, number `plane`, of the output file. */
+static void look_through(const double *values, const struct part *part, size_t plane,
                          struct nonfinite *found)
 {
-    for (size_t y = 0; y < view->part.ny && !found->is_there; y++) {
-        const double *const row = values + (view->part.y0 + y) * view->nx + view->part.x0;
+    const size_t elements = part->whole_nx * part->whole_ny;
+    for (size_t y = 0; y < part->ny && !found->is_there; y++) {
+        const double *const row = values + (part->y0 + y) * part->block_nx + part->x0;
         size_t x = 0;
-        if (is_all_finite(row, view->part.nx))
+        if (is_all_finite(row, part->nx))
             continue;
         while (isfinite(row[x]))
             x++;
         found->is_there = true;
-        found->element = plane * view->elements + (view->y0 + y) * view->all_nx + view->x0 + x;
+        found->element =
+            plane * elements + (part->whole_y0 + y) * part->whole_nx + part->whole_x0 + x;
         found->value = isnan(row[x]) ? NAN : row[x]; /* without the sign of a NaN */
     }
-}
-
-static struct view view_of(const struct row *row, const struct miniapp_field *field, bool ghosts)
-{
-    const struct block block = block_of(&row->blocks, ranks_own());
-    const struct miniapp_grid inner = miniapp_grid_interior(&row->grid);
-    const struct miniapp_grid *const whole = ghosts ? &row->grid : &inner;
-    const size_t edge = ghosts ? 0 : MINIAPP_HALO;
-    struct view view = {
-        .nx = length_along(field, MINIAPP_X, &row->part),
-        .ny = length_along(field, MINIAPP_Y, &row->part),
-        .part = part_of_block(&row->blocks, &block, ghosts),
-        .all_nx = length_along(field, MINIAPP_X, whole),
-    };
-    view.elements = view.all_nx * length_along(field, MINIAPP_Y, whole);
-    view.x0 = block.x0 + view.part.x0 - edge;
-    view.y0 = block.y0 + view.part.y0 - edge;
-    if (!has_axis_of(field, MINIAPP_X)) {
-        view.part.x0 = view.x0 = 0;
-        view.part.nx = 1;
-    }
-    if (!has_axis_of(field, MINIAPP_Y)) {
-        view.part.y0 = view.y0 = 0;
-        view.part.ny = 1;
-    }
-    return view;
 }
 
 /* All processes get what the first of them in the order of the file has found. */
@@ -109,9 +77,12 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
 {
     const struct miniapp_field *const field = output->field;
     const bool ghosts = miniapp_input_has_ghosts(input);
-    const struct view view = view_of(row, field, ghosts);
+    const struct block block = block_of(&row->blocks, ranks_own());
+    const struct part part = part_of_block(&row->blocks, &block, has_axis_of(field, MINIAPP_X),
+                                           has_axis_of(field, MINIAPP_Y), ghosts);
     const size_t nz = length_along(field, MINIAPP_Z, &row->grid);
-    const size_t cells = view.nx * view.ny;
+    const size_t cells =
+        length_along(field, MINIAPP_X, &row->part) * length_along(field, MINIAPP_Y, &row->part);
     const size_t planes = miniapp_field_elements(field, &row->part) / cells;
     double *const plane = malloc(cells * sizeof(*plane));
     *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
@@ -123,7 +94,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
         const size_t place = miniapp_input_is_surface_first(input) ? p - k + nz - 1 - k : p;
         status = miniapp_state_get_part(row->state, output->name, place * cells, cells, plane);
         if (!status)
-            look_through(plane, &view, p, found);
+            look_through(plane, &part, p, found);
     }
     free(plane);
     return agree_on_first(status, found);

@@ -91,11 +91,29 @@ size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis)
                              : inner(blocks->whole.ny) / (size_t)blocks->along_y;
 }
 
-struct part part_of_block(const struct blocks *blocks, const struct block *block, bool ghosts)
+/* One axis of a part. */
+struct stretch {
+    size_t start, count, in_block, at, in_whole;
+};
+
+static struct stretch stretch_of(bool has_axis, bool ghosts, int place, int blocks, size_t cells,
+                                 size_t first, size_t all)
 {
-    const size_t west = ghosts && block->x == 0 ? 0 : MINIAPP_HALO;
-    const size_t south = ghosts && block->y == 0 ? 0 : MINIAPP_HALO;
-    const size_t east = ghosts && block->x == blocks->along_x - 1 ? 0 : MINIAPP_HALO;
-    const size_t north = ghosts && block->y == blocks->along_y - 1 ? 0 : MINIAPP_HALO;
-    return (struct part){west, south, block->grid.nx - west - east, block->grid.ny - south - north};
+    const size_t low = ghosts && place == 0 ? 0 : MINIAPP_HALO;
+    const size_t high = ghosts && place == blocks - 1 ? 0 : MINIAPP_HALO;
+    const size_t edge = ghosts ? 0 : MINIAPP_HALO;
+    if (!has_axis)
+        return (struct stretch){0, place == 0, 1, 0, 1};
+    return (struct stretch){low, cells - low - high, cells, first + low - edge, all - 2 * edge};
+}
+
+struct part part_of_block(const struct blocks *blocks, const struct block *block, bool has_x,
+                          bool has_y, bool ghosts)
+{
+    const struct stretch x = stretch_of(has_x, ghosts, block->x, blocks->along_x, block->grid.nx,
+                                        block->x0, blocks->whole.nx);
+    const struct stretch y = stretch_of(has_y, ghosts, block->y, blocks->along_y, block->grid.ny,
+                                        block->y0, blocks->whole.ny);
+    return (struct part){x.start, y.start, x.count,    y.count,   x.in_block,
+                         x.at,    y.at,    x.in_whole, y.in_whole};
 }

@@ -33,11 +33,16 @@ int rank_of(const struct blocks *blocks, int x, int y, bool cyclic_x);
 /* The fewest cells that a block has inside, along x or along y. */
 size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis);
 
-/* The cells that a block stands for in the whole: its interior, and the ghosts at the edges of the
- * ocean. Each cell of the whole belongs to one block. */
+/* The part of a plane that a block stands for: its interior and, with ghosts, those at the edges of
+ * the ocean. Each cell of the whole belongs to one block; along an axis that a field lacks, its one
+ * cell belongs to the first. */
 struct part {
-    size_t x0, y0, nx, ny; /* in the block, ghosts included */
+    size_t x0, y0, nx, ny;     /* in the block's plane */
+    size_t block_nx;           /* the rows of that */
+    size_t whole_x0, whole_y0; /* where it lies in the plane of the whole */
+    size_t whole_nx, whole_ny;
 };
-struct part part_of_block(const struct blocks *blocks, const struct block *block, bool ghosts);
+struct part part_of_block(const struct blocks *blocks, const struct block *block, bool has_x,
+                          bool has_y, bool ghosts);
 
 #endif

@@ -187,46 +187,56 @@ static void copy_all(const struct miniapp_state *state, struct slot *const *slot
         }
 }
 
+/* The fields of an exchange, and how many of their ghosts a round brings. */
+struct load {
+    struct slot *const *slots;
+    size_t count, round, depth;
+};
+
+/* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
+static enum miniapp_status pack(struct miniapp_state *state, const struct load *load,
+                                enum miniapp_side side, int rank, struct message *message)
+{
+    struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
+    const size_t bytes = bytes_of_all(state, load->slots, load->count, side, load->depth);
+    enum miniapp_status status = reserve(state, out, bytes);
+    if (!status)
+        status = reserve(state, in, bytes);
+    if (status)
+        return status;
+    copy_all(state, load->slots, load->count, side, load->round, load->depth, true, out->device);
+    *message = (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
+    return to_host(state, out->host, out->device, bytes) ? MINIAPP_DONE : copy_failed(state);
+}
+
+static enum miniapp_status unpack(struct miniapp_state *state, const struct load *load,
+                                  enum miniapp_side side, const struct message *message)
+{
+    const struct buffer *const in = &state->exchange->in[side];
+    if (!to_device(state, in->device, in->host, message->bytes))
+        return copy_failed(state);
+    copy_all(state, load->slots, load->count, side, load->round, load->depth, false, in->device);
+    return MINIAPP_DONE;
+}
+
 /* One round along an axis. */
-static enum miniapp_status exchange_round(struct miniapp_state *state, struct slot *const *slots,
-                                          size_t count, enum miniapp_axis axis, size_t round,
-                                          size_t depth)
+static enum miniapp_status exchange_round(struct miniapp_state *state, const struct load *load,
+                                          enum miniapp_axis axis)
 {
     const enum miniapp_side sides[] = {axis == MINIAPP_X ? MINIAPP_WEST : MINIAPP_SOUTH,
                                        axis == MINIAPP_X ? MINIAPP_EAST : MINIAPP_NORTH};
-    struct exchange *const exchange = state->exchange;
     struct message messages[2];
-    enum miniapp_side of_message[2];
     size_t sent = 0;
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < 2 && !status; i++) {
-        const enum miniapp_side side = sides[i];
-        const int rank = neighbour(exchange, side, state->cyclic_x);
-        const size_t bytes = bytes_of_all(state, slots, count, side, depth);
-        if (rank < 0 || bytes == 0)
-            continue;
-        struct buffer *const out = &exchange->out[side], *const in = &exchange->in[side];
-        status = reserve(state, out, bytes);
-        if (!status)
-            status = reserve(state, in, bytes);
-        if (status)
-            break;
-        copy_all(state, slots, count, side, round, depth, true, out->device);
-        if (!to_host(state, out->host, out->device, bytes))
-            status = copy_failed(state);
-        of_message[sent] = side;
-        messages[sent++] =
-            (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
+        const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
+        if (rank >= 0 && bytes_of_all(state, load->slots, load->count, sides[i], load->depth) > 0)
+            status = pack(state, load, sides[i], rank, &messages[sent++]);
     }
     if (!status)
         ranks_exchange(messages, sent);
-    for (size_t i = 0; i < sent && !status; i++) {
-        const struct buffer *const in = &exchange->in[of_message[i]];
-        if (!to_device(state, in->device, in->host, messages[i].bytes))
-            status = copy_failed(state);
-        else
-            copy_all(state, slots, count, of_message[i], round, depth, false, in->device);
-    }
+    for (size_t i = 0; i < sent && !status; i++)
+        status = unpack(state, load, (enum miniapp_side)messages[i].sent_as, &messages[i]);
     return status;
 }
 
@@ -255,8 +265,10 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y && exchange; axis++) {
         const int blocks = axis == MINIAPP_X ? exchange->blocks.along_x : exchange->blocks.along_y;
         const size_t times = rounds(exchange, axis);
-        for (size_t round = 0; round < times && blocks > 1 && !status; round++)
-            status = exchange_round(state, slots, count, axis, round, MINIAPP_HALO / times);
+        for (size_t round = 0; round < times && blocks > 1 && !status; round++) {
+            const struct load load = {slots, count, round, MINIAPP_HALO / times};
+            status = exchange_round(state, &load, axis);
+        }
     }
     if (exchange)
         exchange->seconds += seconds_now() - start;
