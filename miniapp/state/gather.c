@@ -39,6 +39,17 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
     }
 }
 
+/* It is kept from plane to plane, since the system clears what it gives anew. */
+static double *take_room(struct miniapp_state *state, size_t elements)
+{
+    if (state->plane_elements < elements) {
+        free(state->plane);
+        state->plane = malloc(elements * sizeof(*state->plane));
+        state->plane_elements = state->plane ? elements : 0;
+    }
+    return state->plane;
+}
+
 enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
                                          size_t plane, bool with_ghosts, double *values)
 {
@@ -47,21 +58,21 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
         return MINIAPP_USAGE;
     const size_t nx = has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1;
     const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
-    const size_t room = (nx + 1) * (ny + 1); /* blocks differ by a row and a column */
-    double *const own = malloc((nx * ny + room) * sizeof(*own));
+    const size_t first = plane * nx * ny, room = (nx + 1) * (ny + 1); /* blocks differ by a row */
+    if (!state->exchange && (with_ghosts || nx * ny == 1))
+        return miniapp_state_get_part(state, name, first, nx * ny, values);
+    double *const own = take_room(state, nx * ny + room);
     enum miniapp_status status =
-        own ? miniapp_state_get_part(state, name, plane * nx * ny, nx * ny, own)
+        own ? miniapp_state_get_part(state, name, first, nx * ny, own)
             : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
     if (state->exchange && status)
         ranks_abort(status); /* others wait for this part */
     if (state->exchange) {
         gather(slot->field, exchange_blocks(state), own, with_ghosts, own + nx * ny, values);
     } else if (!status) {
-        const size_t west = with_ghosts || nx == 1 ? 0 : MINIAPP_HALO;
-        const size_t south = with_ghosts || ny == 1 ? 0 : MINIAPP_HALO;
+        const size_t west = nx == 1 ? 0 : MINIAPP_HALO, south = ny == 1 ? 0 : MINIAPP_HALO;
         copy_part(own + south * nx + west, nx, values, nx - 2 * west, nx - 2 * west,
                   ny - 2 * south);
     }
-    free(own);
     return status;
 }

@@ -76,6 +76,7 @@ void miniapp_state_free(struct miniapp_state *state)
     for (size_t i = 0; i < state->scratch_count; i++)
         backend_of(state)->release(number, state->scratch[i].memory);
     exchange_free(state);
+    free(state->plane);
     free(state->slots);
     free(state->scratch);
     free(state);

@@ -36,6 +36,8 @@ struct miniapp_state {
     size_t slot_count;
     struct scratch *scratch;
     size_t scratch_count;
+    double *plane; /* room for a plane on its way out, of so many elements */
+    size_t plane_elements;
     double bytes;
     struct miniapp_traffic traffic;
 };
