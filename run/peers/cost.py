@@ -154,9 +154,9 @@ class Prediction:
         """What it was fitted to, in one line."""
         places = sorted({run.place for run in self.fitted})
         names = ", ".join(f"{run.kind} {run.ranks}" for run in self.fitted)
-        worst = max((self.error(run) for run in self.held), key=abs)
+        worst = max(abs(self.error(run)) for run in self.held)
         return (f"fitted to {self.fitted[0].row['kernel']} on ranks {names} of {'; '.join(places)}; "
-                f"off by {100 * worst:.0f} % at worst where held out")
+                f"off by {100 * worst:.0f} % at most where held out")
 
     def modelled(self, run):
         return seconds(self.factors, counts(self.step, run.blocks, run.block))

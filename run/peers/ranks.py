@@ -70,11 +70,12 @@ def parsed(path, kind, ranks, whole):
         raise ValueError(f"it is of {shared['count']} ranks, not of {ranks}")
     if not 0 < row["p25_s"] <= row["median_s"] <= row["p75_s"]:
         raise ValueError(f"a step of {row['median_s']} s")
-    on_node = re.search(r"on this node (\d+)", provenance.get("processes") or "")
+    on_node = ranks if ranks == 1 else int(re.search(r"(\d+) of the processes on this node",
+                                                     provenance["mpi"])[1])
     return Run(path, kind, ranks, (shared["along_x"], shared["along_y"]),
                tuple(shared["largest_block"][axis] for axis in ("nx", "ny", "nz")), inside(*size),
                row["median_s"], (row["p25_s"], row["p75_s"]), shared["exchange"],
-               shared["fastest"], not on_node or int(on_node[1]) == ranks, row, provenance)
+               shared["fastest"], on_node == ranks, row, provenance)
 
 
 def read_folders(folders):
