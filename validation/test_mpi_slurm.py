@@ -96,12 +96,13 @@ def test_mpirun_finds_the_nodes_of_a_job(jobs, ranks):
     assert ON_TWO_NODES in jobs.passes(job)
 
 
-def test_gpu_job(jobs, eight, tmp_path):
+def test_gpu_job(jobs, ranks, tmp_path):
     """Each rank has the GPU of its node; without one it never runs on the host."""
     job = jobs.submit("mpi-gpu", arguments=(*EIGHT, "-o", tmp_path / "end.nc"))
     if len(jobs.miniapp.devices) > 1:
         jobs.passes(job)
-        same_datasets(tmp_path / "end.nc", eight)
+        ranks.passes("1x1", "-d", "gpu", *EIGHT, "-o", tmp_path / "alone.nc", ACC)
+        same_datasets(tmp_path / "end.nc", tmp_path / "alone.nc")
         return
     state = jobs.slurm.ended(job)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{DEVICE}:0"
