@@ -80,9 +80,10 @@ class LocalSlurm:
         return self.wait(job, lambda state: state["EndTime"] != "Unknown" and state["JobState"]
                          not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"))
 
-    def processes(self, job):
-        """The processes of a job, by the environment that Slurm gives them, and their parents."""
-        marks = {f"SLURM_JOB_ID={self.job(job)['JobId']}",
+    def processes(self, job, node):
+        """The processes of a job on a node, by the environment that Slurm gives them, and their
+        parents."""
+        marks = {f"SLURM_JOB_ID={self.job(job)['JobId']}", f"SLURMD_NODENAME={node}",
                  f"SLURM_CONF={self.environment['SLURM_CONF']}"}
         found = set()
         for entry in Path("/proc").glob("[0-9]*"):
@@ -95,17 +96,24 @@ class LocalSlurm:
         return found
 
     def crash(self, job):
-        """The node of a job dies: its daemon, the job's own daemon and what the job runs. They are
-        stopped first, so that no daemon can report what was killed before it."""
-        node = self.job(job)["NodeList"]
+        """The first node of a job dies: its daemon, the job's own daemons and what the job runs.
+        They are stopped first, so that no daemon can report what was killed before it."""
+        node = self.job(job)["BatchHost"]
         daemon = int((self.folder / f"slurmd-{node}.pid").read_text())
-        processes = {daemon, *self.processes(job)}
+        processes = {daemon, *self.processes(job, node)}
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in processes:
                 os.kill(pid, number)
         return node
 
     def restart(self, node):
+        """As after a boot of a node whose spool is in memory. Slurm 22.05 starts no step by pmix
+        where one of the same number, which died, has left its socket."""
+        for left in (*self.folder.glob(f"spool-{node}/*pmix*"), *self.folder.glob(f"tmp-{node}/*")):
+            if left.is_dir():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
         self.check(SCRIPTS / "local", "node", self.folder, node)
 
 

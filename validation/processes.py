@@ -43,9 +43,9 @@ def executable(path, text):
     path.chmod(0o755)
 
 
-def library(path, source, **definitions):
+def library(path, source, compiler="cc", **definitions):
     """A shared library of C source, to be loaded in another's place or before it."""
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", path, "-x", "c", "-",
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", path, "-x", "c", "-",
                     *(f"-D{name}={value}" for name, value in definitions.items())],
                    input=source, text=True, check=True)
     return path

@@ -19,7 +19,8 @@ ROOT = HERE.parent
 RUN = ROOT / "run"
 sys.path.insert(0, str(RUN))
 import safely  # noqa: E402  pylint: disable=wrong-import-position
-JOBS = re.compile("(slurm|pbs|lsf|sge)/(cpu|gpu|sweep)")  # they are for sbatch, qsub and bsub
+# They are for sbatch, qsub and bsub.
+JOBS = re.compile("(slurm|pbs|lsf|sge)/((mpi-)?(cpu|gpu)|sweep|scaling)")
 USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
 
 

@@ -1,0 +1,232 @@
+"""What a step costs on many ranks: a model, fitted to runs, and what it predicts.
+
+A step of a rank takes
+
+    points a rank   x  time a point
+    + launches      x  time a launch       nests and copies of ghosts into messages and out of them
+    + messages      x  latency             those that wait for each other
+    + bytes         /  bandwidth           the ghosts that an inner block sends
+
+The four factors on the right are fitted by least squares of relative errors, none below 0. Points
+are those of the largest block with its ghosts. An exchange is a message along x, then one along y.
+advection_dissipation sums along y, then along x, from block to block: two messages a block, after
+which all hear of the sum, by a message for each doubling of the ranks.
+"""
+
+import dataclasses
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from .ranks import HALO
+from .results import Unusable
+
+LIMITS = Path(__file__).resolve().parents[2] / "validation/paper.json"
+# Exchanges of a step between blocks, and the fields in space that they hold in all;
+# validation/test_scaling.py counts both.
+EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4)}
+FACTORS = ("time a point", "time a launch", "latency", "time a byte")
+UNITS = {"time a point": (1e9, "ns"), "time a launch": (1e6, "us"), "latency": (1e6, "us"),
+         "time a byte": (1e9, "ns")}
+OCEANS = {"1/4 degree": (1440, 720, 50), "1/10 degree": (3600, 1800, 60)}
+RANKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
+
+
+@dataclasses.dataclass
+class Step:
+    """A sequence, as the model sees it."""
+
+    launches: int  # on one rank
+    exchanges: int
+    fields: int
+    element_bytes: int
+
+
+@dataclasses.dataclass
+class Machine:
+    """The four factors, each with where it comes from."""
+
+    name: str
+    factors: tuple
+    sources: tuple
+
+
+def step_of(row):
+    """The step that a row of results is of."""
+    kernel = row["kernel"]
+    if kernel not in EXCHANGES:
+        raise Unusable(f"the model knows {', '.join(EXCHANGES)}, not '{kernel}'")
+    launches = json.loads(LIMITS.read_text(encoding="utf-8"))[f"{kernel}, float64"]["launches"]
+    return Step(launches, *EXCHANGES[kernel], {"float64": 8, "float32": 4}[row["precision"]])
+
+
+# ---- the model ----
+
+def counts(step, blocks, block):
+    """What a step of the largest block has of points, launches, messages in a row, and bytes."""
+    (along_x, along_y), (nx, ny, nz) = blocks, block
+    cut_x, cut_y = along_x > 1, along_y > 1
+    sides = 2 * cut_x + min(along_y - 1, 2)
+    copies = 2 * step.fields * sides - step.fields * cut_x  # in place of those along x on one rank
+    chain = 2 * (along_x + along_y - 2) + math.ceil(math.log2(along_x * along_y))
+    cells = 2 * cut_x * ny + min(along_y - 1, 2) * nx
+    return (nx * ny * nz, step.launches + copies, step.exchanges * (cut_x + cut_y) + chain,
+            step.fields * HALO * cells * nz * step.element_bytes)
+
+
+def seconds(factors, numbers):
+    return sum(factor * number for factor, number in zip(factors, numbers))
+
+
+def fit(step, runs):
+    """The factors that are nearest to the runs, by the best choice of those that are not 0."""
+    shares = np.array([np.array(counts(step, run.blocks, run.block)) / run.seconds for run in runs])
+    scale = np.maximum(shares.max(axis=0), 1e-300)
+    best, least = None, math.inf
+    for size in range(1, len(FACTORS) + 1):
+        for chosen in map(list, itertools.combinations(range(len(FACTORS)), size)):
+            factors = np.zeros(len(FACTORS))
+            factors[chosen] = np.linalg.lstsq((shares / scale)[:, chosen], np.ones(len(runs)),
+                                              rcond=None)[0]
+            error = np.sum((shares / scale @ factors - 1) ** 2)
+            if (factors >= 0).all() and error < least - 1e-12:
+                best, least = factors / scale, error
+    return tuple(map(float, best))
+
+
+def split(series):
+    """(runs to fit, runs to hold out): of each kind the run of the most ranks is held out."""
+    held = [runs[-1] for runs in series.values() if len(runs) > 2]
+    fitted = [run for runs in series.values() for run in runs if run not in held]
+    if not held or len(fitted) < len(FACTORS):
+        raise Unusable(f"{len(fitted)} runs to fit and {len(held)} to hold out are too few: the "
+                       f"model has {len(FACTORS)} factors, and of each kind with 3 numbers of "
+                       "ranks or more the largest is held out")
+    return fitted, held
+
+
+# ---- predictions ----
+
+def block_of(size, ranks):
+    """(blocks, the largest block with its ghosts) as miniapp/ranks/blocks.c chooses them."""
+    nx, ny, nz = size
+    best = None
+    for along_x in (n for n in range(1, ranks + 1) if ranks % n == 0):
+        along_y = ranks // along_x
+        if along_x <= nx and along_y <= ny:
+            block = math.ceil(nx / along_x), math.ceil(ny / along_y)
+            surface = (2 * block[0] if along_y > 1 else 0) + (2 * block[1] if along_x > 1 else 0)
+            if best is None or surface < best[0]:
+                best = surface, (along_x, along_y), (*(n + 2 * HALO for n in block), nz)
+    return best[1:]
+
+
+def predictions(step, machine, size):
+    """(ranks, blocks, block, the four parts of a step's seconds) for each number of ranks."""
+    for ranks in RANKS:
+        blocks, block = block_of(size, ranks)
+        yield ranks, blocks, block, [factor * number for factor, number in
+                                     zip(machine.factors, counts(step, blocks, block))]
+
+
+def time_of_kernels(row, bandwidth, rate):
+    """Seconds a point as run/paper has them: of each kernel the larger of bytes and of flops."""
+    return sum(max(share["bytes"] / bandwidth, share["flops"] / rate)
+               for share in row["shares"]) / (row["nx"] * row["ny"] * row["nz"])
+
+
+@dataclasses.dataclass
+class Prediction:
+    """All that comes of a fit."""
+
+    step: Step
+    fitted: list
+    held: list
+    factors: tuple
+    machines: list
+    bytes_a_point: float  # that a rank holds
+
+    @property
+    def basis(self):
+        """What it was fitted to, in one line."""
+        places = sorted({run.place for run in self.fitted})
+        names = ", ".join(f"{run.kind} {run.ranks}" for run in self.fitted)
+        worst = max(abs(self.error(run)) for run in self.held)
+        return (f"fitted to {self.fitted[0].row['kernel']} on ranks {names} of {'; '.join(places)}; "
+                f"off by {100 * worst:.0f} % at most where held out")
+
+    def modelled(self, run):
+        return seconds(self.factors, counts(self.step, run.blocks, run.block))
+
+    def error(self, run):
+        """How far the model is off, by the run's own time."""
+        return self.modelled(run) / run.seconds - 1
+
+
+def predict(series, options):
+    """A Prediction from {kind: runs}; the options are run/scaling's."""
+    fitted, held = split(series)
+    row, block = fitted[0].row, fitted[0].block
+    step = step_of(row)
+    factors = fit(step, fitted)
+    network = 1e-6 * options.latency, 1e-9 / options.bandwidth
+    on_one_node = all(run.on_one_node for run in fitted)
+    ours = Machine(
+        "ranks like those measured", factors[:2] + (network if on_one_node else factors[2:]),
+        ("fitted", "fitted", *["stated: the runs were on one node" if on_one_node else "fitted"] * 2))
+    kernels = time_of_kernels(row, 1e12 * options.memory_bandwidth, 1e12 * options.rate)
+    launch = 1e-6 * options.launch
+    gpus = Machine(
+        "GPUs", (kernels, launch, network[0] + 2 * launch, network[1] + 1e-9 / options.copy),
+        (f"stated: {options.memory_bandwidth:g} TB/s, {options.rate:g} TFLOP/s", "stated",
+         f"stated: {options.latency:g} us, and two copies as long as a launch",
+         f"stated: {options.bandwidth:g} GB/s, and copies at {options.copy:g}"))
+    return Prediction(step, fitted, held, factors, [ours, gpus],
+                      row["device_bytes"] / math.prod(block))
+
+
+# ---- text ----
+
+def report(found):
+    """Lines of text, each table of which says what it is."""
+    yield f"prediction, not measured; {found.basis}"
+    yield ""
+    yield "fitted: " + ", ".join(written(*pair) for pair in zip(FACTORS, found.factors))
+    yield from quality(found)
+    for machine in found.machines:
+        yield ""
+        yield f"prediction for {machine.name}, by"
+        for name, factor, source in zip(FACTORS, machine.factors, machine.sources):
+            yield f"  {written(name, factor)} ({source})"
+        for ocean, size in OCEANS.items():
+            yield from table(found, machine, ocean, size)
+
+
+def written(name, factor):
+    scale, unit = UNITS[name]
+    return f"{name} {scale * factor:.4g} {unit}" if factor else f"{name} 0: too little to be seen"
+
+
+def quality(found):
+    yield f"{'run':>12}  {'measured ms':>11}  {'of the model':>12}  {'off by':>8}"
+    for runs, what in ((found.fitted, "fitted"), (found.held, "held out")):
+        for run in runs:
+            yield (f"{run.kind + ' ' + str(run.ranks):>12}  {1e3 * run.seconds:>11.3f}  "
+                   f"{1e3 * found.modelled(run):>12.3f}  {100 * found.error(run):>6.1f} %  {what}")
+
+
+def table(found, machine, ocean, size):
+    yield f"prediction: {ocean}, {' x '.join(map(str, size))} points, {machine.name}"
+    yield (f"{'ranks':>6}  {'blocks':>8}  {'GB a rank':>9}  {'ms a step':>10}  {'efficiency':>10}  "
+           "points, launches, latency, bytes")
+    first = None
+    for ranks, blocks, block, parts in predictions(found.step, machine, size):
+        time = sum(parts)
+        first = first or time
+        shares = ", ".join(f"{100 * part / time:.0f} %" for part in parts)
+        yield (f"{ranks:>6}  {'{} x {}'.format(*blocks):>8}  "
+               f"{1e-9 * found.bytes_a_point * math.prod(block):>9.2f}  {1e3 * time:>10.3f}  "
+               f"{100 * first / time / ranks:>8.1f} %  {shares}")

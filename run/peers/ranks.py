@@ -1,0 +1,131 @@
+"""Runs of miniapp on several numbers of ranks: what was kept of them, and how they scale."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+from .results import Unusable
+
+HALO = 2  # ghost cells on each side
+KINDS = ("strong", "weak")
+ALIKE = ("kernel", "device", "precision", "threads")  # in all runs that are compared
+COLUMNS = (("ranks", 6), ("blocks", 8), ("points a rank", 14), ("ms a step", 10), ("ns/point", 9),
+           ("speedup", 8), ("efficiency", 11), ("exchange", 9), ("fastest", 8))
+
+
+@dataclasses.dataclass
+class Run:
+    """What a number of ranks took. Points are those without ghosts."""
+
+    path: Path
+    kind: str
+    ranks: int
+    blocks: tuple  # along x, along y
+    block: tuple  # nx, ny, nz of the largest, ghosts included
+    points: int  # of the whole
+    seconds: float  # of the median step
+    quartiles: tuple
+    exchange: float  # the share of the time that the slowest rank's exchanges took
+    fastest: float  # the fastest rank's time by the slowest's
+    on_one_node: bool
+    row: dict
+    provenance: dict
+
+    @property
+    def place(self):
+        return f"{self.provenance['host']}, {self.provenance['cpu']}, {self.provenance['time'][:10]}"
+
+
+def path_of(folder, kind, ranks):
+    """Where the run of so many ranks is kept."""
+    return Path(folder) / f"{kind}-{ranks:04d}.json"
+
+
+def inside(nx, ny, nz):
+    return (nx - 2 * HALO) * (ny - 2 * HALO) * nz
+
+
+def read(path):
+    """A run, or Unusable where the file holds none of steps by so many ranks."""
+    kind, _, ranks = path.stem.partition("-")
+    try:
+        return parsed(path, kind, int(ranks), json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be read: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Unusable(f"{path}: is not what miniapp --steps prints by --format json "
+                       f"({type(error).__name__}: {error})") from error
+
+
+def parsed(path, kind, ranks, whole):
+    if whole["interrupted"] or len(whole["results"]) != 1:
+        raise ValueError("it is of one row that nothing has interrupted")
+    row, provenance = whole["results"][0], whole["provenance"]
+    size = row["nx"], row["ny"], row["nz"]
+    shared = row.get("processes") or {
+        "count": 1, "along_x": 1, "along_y": 1, "exchange": 0, "fastest": 1,
+        "largest_block": dict(zip(("nx", "ny", "nz"), size))}
+    if shared["count"] != ranks:
+        raise ValueError(f"it is of {shared['count']} ranks, not of {ranks}")
+    if not 0 < row["p25_s"] <= row["median_s"] <= row["p75_s"]:
+        raise ValueError(f"a step of {row['median_s']} s")
+    on_node = ranks if ranks == 1 else int(re.search(r"(\d+) of the processes on this node",
+                                                     provenance["mpi"])[1])
+    return Run(path, kind, ranks, (shared["along_x"], shared["along_y"]),
+               tuple(shared["largest_block"][axis] for axis in ("nx", "ny", "nz")), inside(*size),
+               row["median_s"], (row["p25_s"], row["p75_s"]), shared["exchange"],
+               shared["fastest"], on_node == ranks, row, provenance)
+
+
+def read_folders(folders):
+    """{kind: runs by their number of ranks}, of all folders; Unusable where they do not compare."""
+    found = []
+    for folder in folders:
+        here = sorted(path for kind in KINDS for path in Path(folder).glob(f"{kind}-*.json"))
+        if not here:
+            raise Unusable(f"{folder}: holds no strong-*.json or weak-*.json, which run/scaling "
+                           "--strong and --weak keep there")
+        found += map(read, here)
+    for run in found:
+        for name in ALIKE:
+            if run.row.get(name) != found[0].row.get(name):
+                raise Unusable(f"{run.path}: its {name} is {run.row.get(name)}, but in "
+                               f"{found[0].path} it is {found[0].row.get(name)}")
+    series = {kind: sorted((run for run in found if run.kind == kind), key=lambda run: run.ranks)
+              for kind in KINDS}
+    check_sizes(series["strong"], "points", lambda run: run.points)
+    check_sizes(series["weak"], "points a rank", lambda run: run.points // run.ranks)
+    return {kind: runs for kind, runs in series.items() if runs}
+
+
+def check_sizes(runs, what, size):
+    for run in runs:
+        if size(run) != size(runs[0]):
+            raise Unusable(f"{run.path}: has {size(run)} {what}, but {runs[0].path} has "
+                           f"{size(runs[0])}: that is no {run.kind} scaling")
+
+
+# ---- what comes of them ----
+
+def speedup(run, first):
+    """How many times as many points a second as on the least number of ranks."""
+    return (run.points / run.seconds) / (first.points / first.seconds)
+
+
+def efficiency(run, first):
+    return speedup(run, first) * first.ranks / run.ranks
+
+
+def table(kind, runs):
+    """Lines of text."""
+    row = runs[0].row
+    yield (f"{kind} scaling of {row['kernel']} on {row['device']} in {row['precision']}, "
+           f"{row['threads'] or '-'} threads a rank: {runs[0].place}")
+    yield "  ".join(f"{name:>{width}}" for name, width in COLUMNS)
+    for run in runs:
+        cells = (run.ranks, "{} x {}".format(*run.blocks), f"{run.points / run.ranks:.0f}",
+                 f"{1e3 * run.seconds:.3f}", f"{1e9 * run.seconds / run.points:.2f}",
+                 f"{speedup(run, runs[0]):.2f}", f"{100 * efficiency(run, runs[0]):.1f} %",
+                 f"{100 * run.exchange:.1f} %", f"{100 * run.fastest:.1f} %")
+        yield "  ".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, COLUMNS))

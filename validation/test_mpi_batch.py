@@ -1,0 +1,108 @@
+"""The job scripts of several ranks: what each starts with what its scheduler grants.
+
+Only Slurm is real (test_mpi_slurm.py). Here the scripts of all four run under a shell with the
+variables that the scheduler's manual promises, and made-up srun and mpirun.
+"""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import GRID
+from processes import DEADLINE_S, executable
+from test_batch import ROOT, RUN, UNKNOWN_TO_SLURM, accepted
+
+# What each scheduler sets for a job that is granted 4 ranks of 3 CPUs and, of an array, its third
+# task.
+GRANTED = {
+    "slurm": {"SLURM_CPUS_PER_TASK": "3", "SLURM_ARRAY_JOB_ID": "1234",
+              "SLURM_ARRAY_TASK_ID": "3"},
+    "pbs": {"PBS_O_WORKDIR": str(ROOT), "OMP_NUM_THREADS": "3", "PBS_ARRAY_ID": "1234[].server",
+            "PBS_ARRAY_INDEX": "3"},
+    "lsf": {"LSB_DJOB_NUMPROC": "4", "OMP_NUM_THREADS": "3", "LSB_JOBID": "1234",
+            "LSB_JOBINDEX": "3"},
+    "sge": {"NSLOTS": "4", "JOB_ID": "1234", "SGE_TASK_ID": "3"},
+}
+STEPS = [f"{scheduler}/{job}" for scheduler in GRANTED for job in ("mpi-cpu", "mpi-gpu")
+         if (scheduler, job) != ("sge", "mpi-gpu")]
+ARRAYS = [f"{scheduler}/scaling" for scheduler in GRANTED]
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Runs a script: the job, and what srun or mpirun said in its place: its process, the threads
+    of a rank, and its words."""
+    for name in ("srun", "mpirun"):
+        executable(tmp_path / "bin" / name, '#!/bin/sh\necho "$$ ${OMP_NUM_THREADS-none}" >&2\n'
+                                            'printf "%s\\n" "$@" >&2\n')
+    hosts = tmp_path / "hosts"
+    hosts.write_text("n1\nn1\nn2\nn2\n")
+
+    def begin(script, *arguments, **env):
+        granted = {"PBS_NODEFILE": str(hosts), "LSB_DJOB_HOSTFILE": str(hosts),
+                   "RESULTS": str(tmp_path / "results"), "MINIAPP": "PROGRAM",
+                   **GRANTED[script.split("/")[0]], **env}
+        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        with subprocess.Popen(["/bin/sh", RUN / script, *arguments], cwd=ROOT, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env={**os.environ, **granted, "PATH": path}) as job:
+            output, _ = job.communicate(timeout=DEADLINE_S)
+        first, *words = output.splitlines()
+        return job, first, words
+    return begin
+
+
+def threads_of(first, words):
+    """Given by srun, or by env on each node."""
+    return next((word for word in words if word.startswith("OMP_NUM_THREADS=")),
+                "=" + first.split()[1]).partition("=")[2]
+
+
+@pytest.mark.parametrize("script", STEPS)
+def test_launcher_takes_the_place_of_the_shell(script, start):
+    """It has the job's process and so gets its signals; ranks have the threads granted."""
+    job, first, words = start(script)
+    assert job.returncode == 0 and first.split()[0] == str(job.pid)
+    assert threads_of(first, words) == ("1" if script.startswith("sge") else "3")
+    program = words[words.index("PROGRAM"):]
+    assert program == ["PROGRAM", "--device", script[-3:], "--steps", "100", "inputs/acc.h5"]
+    if not script.startswith("slurm"):  # there srun knows
+        assert words[words.index("-n") + 1] == "4"
+
+
+@pytest.mark.parametrize("script", STEPS)
+def test_other_steps(script, start):
+    words = ("--steps", "7", "--every", "2")
+    given = {"STEPS": " ".join(words)} if script.startswith(("pbs", "lsf")) else {}
+    _, _, found = start(script, *(() if given else words), MINIAPP_INPUT=str(GRID), **given)
+    assert found[-5:] == [*words, str(GRID)]
+
+
+@pytest.mark.parametrize("script", ARRAYS)
+def test_a_task_runs_its_number_of_ranks(script, start, tmp_path):
+    """The third of 1, 2, 4, 8; the made-up launcher prints no result, and run/scaling says so."""
+    job, first, words = start(script)
+    assert job.returncode == 3 and re.search("4 ranks: .* started no 4 processes", words[-1])
+    assert threads_of(first, words) == ("1" if script.startswith("sge") else "3")
+    assert "--ntasks=4" in words or words[words.index("-n") + 1] == "4"
+    assert words[words.index("PROGRAM"):][:3] == ["PROGRAM", "--steps", "20"]
+    assert (tmp_path / "results").is_dir()
+
+
+@pytest.mark.parametrize("script", ARRAYS)
+def test_an_array_has_a_task_for_each_number(script):
+    text = (RUN / script).read_text()
+    tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-scaling\[)1-(\d+)", text, re.MULTILINE)[1])
+    assert tasks >= re.search(r"--strong -n (\S+?)[}\s]", text)[1].count(",") + 1
+
+
+@pytest.mark.parametrize("script, cpus", [
+    ("slurm/mpi-cpu", 32), ("slurm/mpi-gpu", 8), ("slurm/scaling", 64), ("lsf/mpi-cpu", 4),
+    ("lsf/mpi-gpu", 8), ("lsf/scaling", 8)])
+def test_slurm_accepts_the_directives(script, cpus, slurm, tmp_path):
+    lines = (RUN / script).read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
+    done = accepted(slurm, text, tmp_path)
+    assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done
