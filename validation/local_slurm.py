@@ -77,8 +77,10 @@ class LocalSlurm:
         return wait_for(reached)
 
     def ended(self, job):
+        """In a state that stays, unlike COMPLETING or SIGNALING."""
         return self.wait(job, lambda state: state["EndTime"] != "Unknown" and state["JobState"]
-                         not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING"))
+                         in ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",
+                             "OUT_OF_MEMORY", "PREEMPTED"))
 
     def processes(self, job, node):
         """The processes of a job on a node, by the environment that Slurm gives them, and their

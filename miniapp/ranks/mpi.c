@@ -106,7 +106,9 @@ enum miniapp_status ranks_start(int *argc, char ***argv)
 enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, size_t many)
 {
     double mine[1 + MOST_AGREED] = {0}, most[1 + MOST_AGREED];
-    if (agreed)
+    if (count == 1 && !agreed) /* a client of the library may not have started MPI */
+        agreed = status;
+    if (agreed || count == 1)
         return agreed;
     mine[0] = status ? (double)status + 256.0 * (count - own) : 0;
     for (size_t i = 0; i < many; i++)
@@ -205,6 +207,6 @@ void ranks_receive(int rank, void *memory, size_t bytes)
 
 void ranks_broadcast(int from, void *memory, size_t bytes)
 {
-    for (size_t done = 0; done < bytes; done += most_bytes)
+    for (size_t done = 0; done < bytes && count > 1; done += most_bytes)
         MPI_Bcast((char *)memory + done, part_of(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
 }
