@@ -1,5 +1,6 @@
 #include "collect.h"
 #include "finite.h"
+#include "planes.h"
 #include "ranks.h"
 #include "resume.h"
 #include "status.h"
@@ -122,20 +123,6 @@ static enum miniapp_status end_use(struct run *run, const struct row *row,
     return status;
 }
 
-/* The planes of a field, and the elements of one. */
-static void count_planes(const struct miniapp_field *field, const struct miniapp_grid *grid,
-                         size_t *planes, size_t *elements, size_t *levels)
-{
-    *elements = *levels = 1;
-    for (int i = 0; i < miniapp_field_rank(field); i++) {
-        const enum miniapp_axis axis = miniapp_field_axis(field, i);
-        const size_t length = miniapp_axis_length(axis, grid);
-        *elements *= axis == MINIAPP_X || axis == MINIAPP_Y ? length : 1;
-        *levels = axis == MINIAPP_Z ? length : *levels;
-    }
-    *planes = miniapp_field_elements(field, grid) / *elements;
-}
-
 /* Brings one output to the host and to the form of the file, to be compared, hashed and written.
  * After a failure the other processes still send what they have, until the next agreement. */
 static enum miniapp_status use_output(struct run *run, struct row *row,
@@ -144,24 +131,20 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     const bool has_ghosts = miniapp_input_has_ghosts(run->input);
     const bool is_user = ranks_own() == 0;
     struct use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
-    size_t planes, elements, levels;
-    count_planes(bound->field, &use.grid, &planes, &elements, &levels);
-    double *const plane = is_user ? malloc(elements * sizeof(*plane)) : NULL;
+    const struct planes planes = planes_of(bound->field, &use.grid);
+    double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
     enum miniapp_status status = MINIAPP_DONE;
     if (is_user && !plane)
         status = fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'",
                       miniapp_field_name(bound->field));
     if (!status && is_user)
         status = begin_use(run, row, bound->field, &use);
-    const size_t gathered_planes = agree(status) ? 0 : planes;
+    const size_t gathered_planes = agree(status) ? 0 : planes.count;
     for (size_t p = 0; p < gathered_planes && !(status && ranks_count() == 1); p++) {
-        const size_t k = p % levels;
-        const size_t place =
-            miniapp_input_is_surface_first(run->input) ? p - k + levels - 1 - k : p;
-        const enum miniapp_status gathered =
-            miniapp_state_gather(row->state, bound->name, place, has_ghosts, plane);
+        const enum miniapp_status gathered = miniapp_state_gather(
+            row->state, bound->name, plane_in_state(run->input, &planes, p), has_ghosts, plane);
         if (is_user && !status && !gathered)
-            status = use_plane(run, &use, p, plane, elements);
+            status = use_plane(run, &use, p, plane, planes.elements);
         status = status ? status : gathered;
     }
     if (is_user && !status && gathered_planes)

@@ -1,4 +1,5 @@
 #include "finite.h"
+#include "planes.h"
 #include "ranks.h"
 #include "status.h"
 #include "stop.h"
@@ -8,20 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_axis_of(const struct miniapp_field *field, enum miniapp_axis axis)
-{
-    for (int i = 0; i < miniapp_field_rank(field); i++)
-        if (miniapp_field_axis(field, i) == axis)
-            return true;
-    return false;
-}
-
-static size_t length_along(const struct miniapp_field *field, enum miniapp_axis axis,
-                           const struct miniapp_grid *grid)
-{
-    return has_axis_of(field, axis) ? miniapp_axis_length(axis, grid) : 1;
-}
 
 /* It has no branches, so that it takes no longer than reading the memory does. */
 static bool is_all_finite(const double *values, size_t count)
@@ -78,21 +65,17 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     const struct miniapp_field *const field = output->field;
     const bool ghosts = miniapp_input_has_ghosts(input);
     const struct block block = block_of(&row->blocks, ranks_own());
-    const struct part part = part_of_block(&row->blocks, &block, has_axis_of(field, MINIAPP_X),
-                                           has_axis_of(field, MINIAPP_Y), ghosts);
-    const size_t nz = length_along(field, MINIAPP_Z, &row->grid);
-    const size_t cells =
-        length_along(field, MINIAPP_X, &row->part) * length_along(field, MINIAPP_Y, &row->part);
-    const size_t planes = miniapp_field_elements(field, &row->part) / cells;
-    double *const plane = malloc(cells * sizeof(*plane));
+    const struct planes planes = planes_of(field, &row->part);
+    const struct part part =
+        part_of_block(&row->blocks, &block, planes.has_x, planes.has_y, ghosts);
+    double *const plane = malloc(planes.elements * sizeof(*plane));
     *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     enum miniapp_status status =
         plane ? MINIAPP_DONE
               : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", output->name);
-    for (size_t p = 0; p < planes && !status && !found->is_there; p++) {
-        const size_t k = p % nz;
-        const size_t place = miniapp_input_is_surface_first(input) ? p - k + nz - 1 - k : p;
-        status = miniapp_state_get_part(row->state, output->name, place * cells, cells, plane);
+    for (size_t p = 0; p < planes.count && !status && !found->is_there; p++) {
+        const size_t first = plane_in_state(input, &planes, p) * planes.elements;
+        status = miniapp_state_get_part(row->state, output->name, first, planes.elements, plane);
         if (!status)
             look_through(plane, &part, p, found);
     }

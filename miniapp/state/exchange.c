@@ -65,27 +65,29 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
                : fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
 }
 
+/* Within the host, or where both are the same memory. */
+static bool copy_here(void *to, const void *from, size_t bytes)
+{
+    if (to != from)
+        memcpy(to, from, bytes);
+    return true;
+}
+
 static bool to_host(const struct miniapp_state *state, void *host, const void *device, size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
-    if (host == device)
-        return true;
-    if (!backend->is_host)
-        return backend->from_device(state->device->number, host, device, bytes);
-    memcpy(host, device, bytes);
-    return true;
+    return backend->is_host || host == device
+               ? copy_here(host, device, bytes)
+               : backend->from_device(state->device->number, host, device, bytes);
 }
 
 static bool to_device(const struct miniapp_state *state, void *device, const void *host,
                       size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
-    if (host == device)
-        return true;
-    if (!backend->is_host)
-        return backend->to_device(state->device->number, device, host, bytes);
-    memcpy(device, host, bytes);
-    return true;
+    return backend->is_host || host == device
+               ? copy_here(device, host, bytes)
+               : backend->to_device(state->device->number, device, host, bytes);
 }
 
 static enum miniapp_status copy_failed(const struct miniapp_state *state)
@@ -195,10 +197,10 @@ struct load {
 
 /* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
 static enum miniapp_status pack(struct miniapp_state *state, const struct load *load,
-                                enum miniapp_side side, int rank, struct message *message)
+                                enum miniapp_side side, size_t bytes, int rank,
+                                struct message *message)
 {
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
-    const size_t bytes = bytes_of_all(state, load->slots, load->count, side, load->depth);
     enum miniapp_status status = reserve(state, out, bytes);
     if (!status)
         status = reserve(state, in, bytes);
@@ -230,8 +232,9 @@ static enum miniapp_status exchange_round(struct miniapp_state *state, const str
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < 2 && !status; i++) {
         const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
-        if (rank >= 0 && bytes_of_all(state, load->slots, load->count, sides[i], load->depth) > 0)
-            status = pack(state, load, sides[i], rank, &messages[sent++]);
+        const size_t bytes = bytes_of_all(state, load->slots, load->count, sides[i], load->depth);
+        if (rank >= 0 && bytes > 0)
+            status = pack(state, load, sides[i], bytes, rank, &messages[sent++]);
     }
     if (!status)
         ranks_exchange(messages, sent);
