@@ -5,11 +5,11 @@
  *     miniapp/grid.h      the grid, its axes and ghost cells
  *     miniapp/field.h     the fields: names, axes, units, valid ranges
  *     miniapp/setting.h   the numeric settings
- *     miniapp/kernel.h    the kernels: what each reads, writes and costs
+ *     miniapp/kernel.h    the kernels: what each reads and writes
  *     miniapp/sequence.h  kernels one after the other, bound to fields
  *     miniapp/device.h    where kernels run
  *     miniapp/state.h     fields in a device's memory, and kernels that run on them
- *     miniapp/file.h      inputs, references and outputs in HDF5
+ *     miniapp/file.h      inputs and outputs in HDF5
  *
  * The library owns all fields, settings, kernels and sequences. Look them up by name; the pointers
  * stay valid. Public structures never change, so a compiled client works with newer minor versions.

@@ -141,6 +141,31 @@ static void what_is_written_is_read(void **state)
     miniapp_input_close(NULL);
 }
 
+/* Its fields and settings at once. */
+static void a_whole_state_is_loaded(void **state)
+{
+    (void)state;
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const double type = 4;
+    assert_true(H5LTset_attribute_double(file, "/", "eq_of_state_type", &type, 1) >= 0);
+    H5Fclose(file);
+    struct miniapp_input *const input = input_of(2);
+    struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, miniapp_input_grid(input));
+    assert_done(miniapp_state_load(ocean, input));
+    double *const salt = values_of(ocean, "salt", "salt");
+    assert_true(salt[17] == invented(&fields[FIELD_salt], 17, grid.nz));
+    assert_true(miniapp_state_has(ocean, "kbot") && !miniapp_state_has(ocean, "temp"));
+    assert_true(miniapp_settings_get(miniapp_state_settings(ocean), "eq_of_state_type") == type);
+    free(salt);
+    miniapp_state_free(ocean);
+    const struct miniapp_grid wide = {10, 8, 7};
+    struct miniapp_state *const another = state_on(cpu, MINIAPP_FLOAT64, wide);
+    assert_refused(miniapp_state_load(another, input), MINIAPP_USAGE,
+                   "'salt' has another grid than the state");
+    miniapp_state_free(another);
+    miniapp_input_close(input);
+}
+
 static void settings_of_a_file(void **state)
 {
     (void)state;
@@ -332,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_is_written_is_read, write_file),
+        cmocka_unit_test_setup(a_whole_state_is_loaded, write_file),
         cmocka_unit_test_setup(settings_of_a_file, write_file),
         cmocka_unit_test_setup(only_what_was_wanted_is_loaded, write_file),
         cmocka_unit_test_setup(targets_have_to_fit, write_file),

@@ -27,22 +27,12 @@ const char *miniapp_device_label(const struct miniapp_device *); /* "cpu", "gpu:
 const char *miniapp_device_kind(const struct miniapp_device *);  /* "host", "nvidia", "emulated" */
 const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200" */
 
-/* Describes a GPU, even one that cannot be used; or writes why there is none and returns false. */
-bool miniapp_device_describe(int number, char *text, size_t size);
-
 /* ---- the host ---- */
-
-/* How many CPUs the process may use. */
-int miniapp_host_cpus(void);
 
 /* How many threads run the kernels that the calling thread starts. 0 stands for as many as
  * $OMP_NUM_THREADS says or, without it, one for each CPU. */
 int miniapp_host_threads(void);
 void miniapp_host_set_threads(int threads);
-
-/* How many bytes of memory are left to the process. `limit` becomes what limits it, as a message
- * begins: "the machine has". */
-double miniapp_host_memory(const char **limit);
 
 MINIAPP_END
 

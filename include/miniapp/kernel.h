@@ -1,5 +1,5 @@
 /*
- * The kernels: what each reads, writes and costs. docs/design.md says how to add one.
+ * The kernels: what each reads and writes. docs/design.md says how to add one.
  */
 #ifndef MINIAPP_KERNEL_H
 #define MINIAPP_KERNEL_H
@@ -41,13 +41,6 @@ int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum
 /* The settings that it reads. */
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *);
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *, size_t index);
-
-/* What a call on all points costs: the flops, where a fused multiply-add counts as two; and the
- * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
-double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
-                            const struct miniapp_settings *);
-double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,
-                            enum miniapp_precision, const struct miniapp_settings *);
 
 MINIAPP_END
 

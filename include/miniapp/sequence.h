@@ -25,13 +25,6 @@ enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
-const char *miniapp_sequence_subject(const struct miniapp_sequence *);
-
-/* Its time levels: pairs of fields that miniapp_plan_advance swaps, the one before a step and the
- * one after it. */
-size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
-const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
-                                                   bool after);
 
 /* Its steps: the kernel, and the field of each of its arguments. Those that only the first run
  * needs, because later ones have it from the step before, are not among them. */
@@ -40,21 +33,9 @@ const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequen
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,
                                                    size_t argument);
 
-/* Whether it reads the field before writing it. */
+/* Whether it reads the field before writing it; and whether it writes it. */
 bool miniapp_sequence_reads(const struct miniapp_sequence *, const struct miniapp_field *);
-
 bool miniapp_sequence_writes(const struct miniapp_sequence *, const struct miniapp_field *);
-
-/* Whether a step in time needs what the last one left in the field. */
-bool miniapp_sequence_carries(const struct miniapp_sequence *, const struct miniapp_field *);
-
-bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
-
-/* The sums over its steps. */
-double miniapp_sequence_flops(const struct miniapp_sequence *, const struct miniapp_grid *,
-                              const struct miniapp_settings *);
-double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
-                              enum miniapp_precision, const struct miniapp_settings *);
 
 MINIAPP_END
 

@@ -11,9 +11,8 @@
 
 #include "blocks.h"
 #include "measure.h"
-
 #include "program.h"
-#include <miniapp.h>
+
 #include <stdint.h>
 
 enum { NO_ROW = -1 };

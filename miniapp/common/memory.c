@@ -1,8 +1,7 @@
 #include "cgroup.h"
 #include "number.h"
+#include "program.h"
 #include "ranks.h"
-
-#include <miniapp/device.h>
 
 #include <math.h>
 #include <sys/resource.h>

@@ -5,21 +5,11 @@
 #ifndef MINIAPP_PROGRAM_H
 #define MINIAPP_PROGRAM_H
 
-#include <miniapp/api.h>
-#include <miniapp/field.h>
-#include <miniapp/grid.h>
-#include <miniapp/status.h>
+#include <miniapp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 MINIAPP_BEGIN
-
-struct miniapp_device;
-struct miniapp_input;
-struct miniapp_input_options;
-struct miniapp_output;
-struct miniapp_sequence;
-struct miniapp_state;
 
 /* ---- failures ---- */
 
@@ -39,7 +29,85 @@ void miniapp_abandon(void);
  * 1 counts as the offload runtime's, unless the last failure was a MINIAPP_MISMATCH. */
 void miniapp_own_process(bool owned);
 
-/* ---- devices ---- */
+/* ---- tables ---- */
+
+/* Fails with `status`, and a message that begins with `where`, if the value is out of range,
+ * has a fraction though it has to be whole, or does not fit the precision. */
+enum miniapp_status miniapp_setting_check(const struct miniapp_setting *, double value,
+                                          enum miniapp_precision, const char *where,
+                                          enum miniapp_status status);
+
+/* A value for each setting, at first its default, to ask what kernels cost; a state has its own. */
+struct miniapp_settings;
+struct miniapp_settings *miniapp_settings_create(void); /* NULL if memory is short */
+void miniapp_settings_free(struct miniapp_settings *);
+enum miniapp_status miniapp_settings_set(struct miniapp_settings *, const char *name, double value);
+double miniapp_settings_get(const struct miniapp_settings *, const char *name); /* NAN: unknown */
+const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state *);
+
+/* What a call on all points costs: the flops, where a fused multiply-add counts as two; and the
+ * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
+double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
+                            const struct miniapp_settings *);
+double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,
+                            enum miniapp_precision, const struct miniapp_settings *);
+
+/* The sums over the steps of a sequence. */
+double miniapp_sequence_flops(const struct miniapp_sequence *, const struct miniapp_grid *,
+                              const struct miniapp_settings *);
+double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
+                              enum miniapp_precision, const struct miniapp_settings *);
+
+const char *miniapp_sequence_subject(const struct miniapp_sequence *); /* its folder */
+bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
+
+/* Its time levels: pairs of fields that miniapp_plan_advance swaps, the one before a step and the
+ * one after it. */
+size_t miniapp_sequence_level_count(const struct miniapp_sequence *);
+const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence *, size_t index,
+                                                   bool after);
+
+/* Whether a step in time needs what the last one left in the field. */
+bool miniapp_sequence_carries(const struct miniapp_sequence *, const struct miniapp_field *);
+
+/* ---- states ---- */
+
+/* Sets or gets `count` elements of a field, from number `first` on. In a new field, the first part
+ * marks the whole field as set and its ghosts as current; later parts do not change that. */
+enum miniapp_status miniapp_state_set_part(struct miniapp_state *, const char *name, size_t first,
+                                           size_t count, const double *values);
+enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *name, size_t first,
+                                           size_t count, double *values);
+
+/* How many ghosts on a side are current. */
+int miniapp_state_ghosts(const struct miniapp_state *, const char *name, enum miniapp_side);
+
+/* What was copied between host and device since the state was made. */
+struct miniapp_traffic {
+    double to_device_bytes, to_device_seconds;
+    double from_device_bytes, from_device_seconds;
+};
+struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
+
+/* Makes the next run count as the first. Call it after setting new fields to start from. */
+void miniapp_plan_restart(struct miniapp_plan *);
+
+/* Seconds of a step in the last run, with the copies and exchanges before it. */
+double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
+
+double miniapp_plan_bytes(const struct miniapp_plan *); /* of memory, for its fields and scratch */
+
+/* ---- devices and the host ---- */
+
+/* Describes a GPU, even one that cannot be used; or writes why there is none and returns false. */
+bool miniapp_device_describe(int number, char *text, size_t size);
+
+/* How many CPUs the process may use. */
+int miniapp_host_cpus(void);
+
+/* How many bytes of memory are left to the process. `limit` becomes what limits it, as a message
+ * begins: "the machine has". */
+double miniapp_host_memory(const char **limit);
 
 const char *miniapp_host_processor(void);
 
@@ -65,6 +133,44 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char
  * loads. All have to open the file, since they agree about land then. */
 void miniapp_input_options_share(struct miniapp_input_options *, int number, int of);
 
+/* The grid as the file stores it: perhaps without ghosts, perhaps from the surface down. */
+struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *);
+bool miniapp_input_has_ghosts(const struct miniapp_input *);
+bool miniapp_input_is_cyclic(const struct miniapp_input *);
+bool miniapp_input_is_surface_first(const struct miniapp_input *);
+
+/* Whether the file has a setting, and its value, or 0. */
+bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
+                           double *value);
+
+/* Checks all wanted fields, alone and against each other: a line for each error, with the first bad
+ * index, and a warning for anything suspicious. */
+enum miniapp_status miniapp_input_check(struct miniapp_input *);
+
+/* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to
+ * be that of miniapp_input_grid, unless `resample` asks for interpolation. */
+struct miniapp_destination {
+    struct miniapp_state *state;
+    const char *name;
+    bool resample;
+};
+
+/* Reads a wanted field, checks it, and stores it in each destination. It makes that state cyclic if
+ * the file is, but sets no settings. Of the file it reads what the states are parts of. Western and
+ * eastern ghosts of a part of a cyclic ocean are not current, unless the file has them or the part
+ * has whole rows. */
+enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
+                                       const struct miniapp_destination *, size_t count);
+
+/* Turns the levels of a field into the file's order. References and outputs are on the file's grid:
+ * get a field with or without ghosts, as the file has it, and turn it. */
+void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
+                                 const struct miniapp_grid *, double *values);
+
+/* Counts the cells that are water: all of them where the file has neither masks nor missing values.
+ */
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
+
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
 
@@ -78,7 +184,29 @@ const char *miniapp_input_external_file(const struct miniapp_input *, size_t ind
 /* How many bytes of host memory are needed for a moment to load a field. */
 double miniapp_input_passing_bytes(const struct miniapp_input *);
 
+/* ---- references ---- */
+
+/* A value x agrees where |x - ref| <= atol + rtol |ref|. */
+struct miniapp_reference {
+    double *values;
+    double rtol, atol;
+};
+
+/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
+ * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a value is out
+ * of range or a tolerance too loose: docs/measuring.md. */
+enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
+                                           const struct miniapp_field *,
+                                           const struct miniapp_grid *, enum miniapp_precision,
+                                           int allow, struct miniapp_reference *);
+void miniapp_reference_release(struct miniapp_reference *);
+
 /* ---- outputs ---- */
+
+/* Names the axes as the input does, and copies its coordinates. Call it before a field is written.
+ */
+enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
+                                                    struct miniapp_input *);
 
 /* Writes a field as miniapp_output_write does, plane by plane: the elements of each along y and
  * x. */

@@ -1,8 +1,6 @@
 #include "host.h"
 #include "cgroup.h"
-
 #include "program.h"
-#include <miniapp/device.h>
 
 #include <math.h>
 #include <omp.h>

@@ -56,7 +56,7 @@ static void list_wanted(struct miniapp_input *input, const struct miniapp_field 
                         size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        input->needed[field_id(wanted[i])] = true;
+        input->wanted[field_id(wanted[i])] = input->needed[field_id(wanted[i])] = true;
 }
 
 /* A field that is absent needs what stands in for it. */
@@ -579,5 +579,19 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
         status = fill(input, field, values, &targets[i]);
     }
     free(values);
+    return status;
+}
+
+enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)
+{
+    enum miniapp_status status = miniapp_input_check(input);
+    for (size_t id = 0; id < SETTINGS && !status; id++)
+        if (input->is_set[id])
+            status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);
+    for (size_t id = 0; id < FIELDS && !status; id++) {
+        const struct miniapp_destination own = {.state = state, .name = fields[id].name};
+        if (input->wanted[id])
+            status = miniapp_input_load(input, &fields[id], &own, 1);
+    }
     return status;
 }

@@ -4,13 +4,13 @@
 
 #include "axes.h"
 #include "outside.h"
+#include "program.h"
 #include "table.h"
 #include "units.h"
 #include "values.h"
 #include "window.h"
 
 #include <hdf5.h>
-#include <miniapp/file.h>
 #include <stdint.h>
 
 struct miniapp_input_options {
@@ -29,8 +29,8 @@ struct miniapp_input {
     int allow;
     enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
-    bool needed[FIELDS]; /* the wanted ones, and what stands in for those that are absent */
-    char *name[FIELDS];  /* of the dataset that holds the field, or NULL */
+    bool wanted[FIELDS], needed[FIELDS]; /* needed: with what stands in for those that are absent */
+    char *name[FIELDS];                  /* of the dataset that holds the field, or NULL */
     bool is_renamed[FIELDS];
     struct scales scales;
     struct axes axes;

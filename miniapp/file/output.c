@@ -4,10 +4,10 @@
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
+#include "program.h"
 #include "status.h"
 
 #include <hdf5_hl.h>
-#include <miniapp/file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* References. */
 #include "guard.h"
 #include "hdf5_file.h"
+#include "program.h"
 #include "range.h"
 #include "status.h"
 #include "values.h"
 
 #include <float.h>
 #include <math.h>
-#include <miniapp/file.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

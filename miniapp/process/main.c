@@ -1,6 +1,7 @@
 /* The process: its command line, threads, signals and exit code. */
 #include "listing.h"
 #include "load.h"
+#include "program.h"
 #include "progress.h"
 #include "ranks.h"
 #include "report.h"

@@ -2,7 +2,8 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include <miniapp.h>
+#include "program.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

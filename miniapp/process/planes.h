@@ -2,7 +2,7 @@
 #ifndef PLANES_H
 #define PLANES_H
 
-#include <miniapp.h>
+#include "program.h"
 
 struct planes {
     size_t count, elements; /* how many there are, and of each */

@@ -2,7 +2,8 @@
 #ifndef LISTING_H
 #define LISTING_H
 
-#include <miniapp/setting.h>
+#include "program.h"
+
 #include <stdio.h>
 
 /* What each kernel reads, writes and costs, and the sequences. */

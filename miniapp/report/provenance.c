@@ -2,11 +2,11 @@
 #include "build.h"
 #include "digest.h"
 #include "printable.h"
+#include "program.h"
 #include "ranks.h"
 #include "status.h"
 
 #include <hdf5.h>
-#include <miniapp/device.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

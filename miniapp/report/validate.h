@@ -2,7 +2,7 @@
 #ifndef VALIDATE_H
 #define VALIDATE_H
 
-#include <miniapp.h>
+#include "program.h"
 
 /* The place of an element by its indices, slowest first. Returns how many there are. */
 int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,

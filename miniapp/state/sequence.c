@@ -395,23 +395,3 @@ bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
     }
     return false;
 }
-
-double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
-                              const struct miniapp_grid *grid,
-                              const struct miniapp_settings *values)
-{
-    double flops = 0;
-    for (size_t s = sequence->start_count; s < sequence->count; s++)
-        flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
-    return flops;
-}
-
-double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
-                              const struct miniapp_grid *grid, enum miniapp_precision precision,
-                              const struct miniapp_settings *values)
-{
-    double bytes = 0;
-    for (size_t s = sequence->start_count; s < sequence->count; s++)
-        bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
-    return bytes;
-}

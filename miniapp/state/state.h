@@ -3,9 +3,8 @@
 #define STATE_H
 
 #include "device.h"
+#include "program.h"
 #include "sequence.h"
-
-#include <miniapp/state.h>
 
 /* A field of a state. Where the device is the host, `device` is its only memory. */
 struct slot {
