@@ -11,12 +11,11 @@
  *     miniapp/state.h     fields in a device's memory, and kernels that run on them
  *     miniapp/file.h      inputs and outputs in HDF5
  *
- * The library owns all fields, settings, kernels and sequences. Look them up by name; the pointers
- * stay valid. Public structures never change, so a compiled client works with newer minor versions.
+ * The library owns the descriptions of fields, settings, kernels and sequences. Look them up by
+ * name; the pointers stay valid. A compiled client works with newer minor versions.
  *
- * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz], to be compiled
- * with `cc client.c $(pkg-config --cflags --libs miniapp)`; the folder docs/client has complete
- * ones:
+ * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz]; docs/client has
+ * whole ones, and says how to compile them:
  *
  *     struct miniapp_grid grid = {nx, ny, nz}; // nx and ny include two ghosts on each side
  *     struct miniapp_device *device = NULL;

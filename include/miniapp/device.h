@@ -1,9 +1,8 @@
 /*
  * Devices: where kernels run and fields live.
  *
- * "cpu" is the host. "gpu:N" is GPU N of a build for GPUs; "gpu" is gpu:0. "auto" is gpu:0 or, if
- * unusable, the cpu, with a warning. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd",
- * "emulated".
+ * "cpu" is the host. "gpu:N" is GPU N; "gpu" is gpu:0. "auto" is gpu:0 or, if unusable, the cpu,
+ * with a warning. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H

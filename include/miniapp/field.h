@@ -33,7 +33,7 @@ const char *miniapp_field_long_name(const struct miniapp_field *);
 const char *miniapp_field_standard_name(const struct miniapp_field *); /* or NULL */
 enum miniapp_type miniapp_field_type(const struct miniapp_field *);
 
-/* Whether an input may lack it: the reader can make it or has a default. A state needs it. */
+/* Whether a file may lack it, since the reader can make it or has a default. */
 bool miniapp_field_is_optional(const struct miniapp_field *);
 
 /* The valid range on water. A `least` of DBL_MIN means above 0. */

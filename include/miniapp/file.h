@@ -19,7 +19,7 @@ struct miniapp_input_options;
 struct miniapp_input_options *miniapp_input_options_create(void); /* NULL if memory is short */
 void miniapp_input_options_free(struct miniapp_input_options *);
 
-/* What else to accept, combined with |: NaN and Inf, values out of range, parts in other files. */
+/* What else to accept, combined with |: NaN and Inf, values out of range, data in other files. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
 void miniapp_input_options_allow(struct miniapp_input_options *, int allow);
 
@@ -30,9 +30,8 @@ void miniapp_input_options_set_time(struct miniapp_input_options *, long long in
 enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *,
                                                        const char *field, const char *dataset);
 
-/* Opens a file, reads its settings, and finds the datasets of the wanted fields, those that
- * miniapp_sequence_reads, or what they can be made of. The options may be NULL, or be freed
- * afterwards. Returns MINIAPP_INPUT if the file cannot be used. */
+/* Opens a file to read the wanted fields, those for which miniapp_sequence_reads is true. The
+ * options may be NULL, or be freed afterwards. MINIAPP_INPUT if the file cannot be used. */
 struct miniapp_input;
 enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_field *const *wanted,
                                        size_t count, const struct miniapp_input_options *,
@@ -42,15 +41,15 @@ void miniapp_input_close(struct miniapp_input *);
 /* The file's grid, with ghosts: that of a state to load. */
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *);
 
-/* Checks all wanted fields, with a line for each error and for anything suspicious; then sets them
- * in a state, and the file's settings, and whether x is cyclic. */
+/* Checks the wanted fields, with a line to the listener for each error and warning; then sets them,
+ * the file's settings, and whether x is cyclic. */
 enum miniapp_status miniapp_state_load(struct miniapp_state *, struct miniapp_input *);
 
 /* ---- outputs ---- */
 
 /* An output grows in a hidden file, which replaces `path` when it is finished; until then, and if
- * anything fails, an earlier file stays. A process may have one open. `path` must not be one of
- * `read_files`, of which some may be NULL. */
+ * anything fails, an earlier file stays. A process may have one open. `path` must not be one of the
+ * files that are read; some of these may be NULL. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);

@@ -1,5 +1,5 @@
 /*
- * The kernels: what each reads and writes. docs/design.md says how to add one.
+ * The kernels: what each reads and writes.
  */
 #ifndef MINIAPP_KERNEL_H
 #define MINIAPP_KERNEL_H
@@ -24,8 +24,8 @@ const char *miniapp_kernel_subject(const struct miniapp_kernel *);  /* its folde
 /* What a kernel does with the field that an argument is bound to. */
 enum miniapp_access {
     MINIAPP_READ,
-    MINIAPP_WRITE,   /* it overwrites the whole field */
-    MINIAPP_UPDATE,  /* it reads the field, without ghosts, and writes it in place */
+    MINIAPP_WRITE,   /* it overwrites the field */
+    MINIAPP_UPDATE,  /* it reads the interior and writes it in place */
     MINIAPP_SCRATCH, /* working memory of the field's shape */
 };
 
@@ -35,7 +35,7 @@ const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side must be current (READ), or are current afterwards (WRITE, UPDATE). */
+/* How many ghosts on a side must be up to date (READ), or are afterwards (WRITE, UPDATE). */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */

@@ -14,7 +14,6 @@ MINIAPP_BEGIN
 
 struct miniapp_sequence; /* you never free it */
 
-/* Single kernels come first, then longer sequences. */
 size_t miniapp_sequence_count(void);
 const struct miniapp_sequence *miniapp_sequence_at(size_t index);
 
@@ -26,8 +25,8 @@ enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp
 const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
 
-/* Its steps: the kernel, and the field of each of its arguments. Those that only the first run
- * needs, because later ones have it from the step before, are not among them. */
+/* Its steps: the kernel, and the field of each of its arguments. A plan's first run may have more,
+ * which are not listed. */
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *);
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *, size_t step);
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,

@@ -1,5 +1,5 @@
 /*
- * The numeric settings of the kernels. Those of Veros keep their names.
+ * The numeric settings of the kernels.
  */
 #ifndef MINIAPP_SETTING_H
 #define MINIAPP_SETTING_H

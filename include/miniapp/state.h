@@ -2,9 +2,9 @@
  * A state holds the fields of an ocean, or of a part of one, in one device's memory and in one
  * precision. A plan runs kernels on them.
  *
- * A state allocates a field when it is first set or bound. It knows which of a field's copies, the
- * host's and the device's, and which of its ghosts are up to date ("current"); it copies and
- * exchanges only what is not. An exchange fills ghosts from the opposite side of a cyclic ocean.
+ * A state allocates a field when it is first set or bound. It knows which copies, the host's or the
+ * device's, and which ghosts are up to date ("current"), and refreshes only the others. An exchange
+ * fills ghosts from the opposite side of a cyclic ocean.
  */
 #ifndef MINIAPP_STATE_H
 #define MINIAPP_STATE_H
@@ -26,8 +26,8 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum min
 /* Frees its memory, on host and device. After that you may only free its plans. */
 void miniapp_state_free(struct miniapp_state *);
 
-/* Makes it a part of an ocean: its first interior cell is cell (x0, y0) of the interior of `whole`.
- * It then exchanges no ghosts; you set them with each field. */
+/* Makes it a part of an ocean: its first interior cell is cell (x0, y0) of the interior of `whole`,
+ * for files to be read by parts. It then exchanges no ghosts; you set them with each field. */
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 
@@ -54,9 +54,8 @@ enum miniapp_status miniapp_state_get(struct miniapp_state *, const char *name, 
 enum miniapp_status miniapp_state_get_interior(struct miniapp_state *, const char *name,
                                                double *values);
 
-/* The host's own copy of a field, in its type and precision; NULL on failure. _read gives it
- * current until the state changes. _write gives it to be filled, ghosts included, before the next
- * call. */
+/* The host's own copy of a field, in its type and precision; NULL on failure. _read: valid until
+ * the state changes. _write: fill all of it, ghosts included, before the next call. */
 const void *miniapp_state_read(struct miniapp_state *, const char *name);
 void *miniapp_state_write(struct miniapp_state *, const char *name);
 
@@ -83,18 +82,17 @@ double miniapp_state_bytes(const struct miniapp_state *); /* of the device's mem
 enum miniapp_status miniapp_run(struct miniapp_state *, const char *sequence);
 
 /* A sequence bound to the fields of a state, to be run often. `bindings` may be NULL or
- * FIELD=OTHER,...: where the sequence uses FIELD, the plan takes the state's OTHER. */
+ * FIELD=OTHER,...: where the sequence uses FIELD, the plan takes OTHER, perhaps an added one. */
 struct miniapp_plan;
 enum miniapp_status miniapp_plan_create(struct miniapp_state *, const struct miniapp_sequence *,
                                         const char *bindings, struct miniapp_plan **);
 void miniapp_plan_free(struct miniapp_plan *);
 
-/* Runs the sequence. MINIAPP_USAGE if a field that is read was never set, or needs ghosts that are
- * not current in a part of an ocean. */
+/* MINIAPP_USAGE if a field that it reads was never set or, in a part of an ocean, lacks ghosts. */
 enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
 
-/* Runs it as one step in time: then swaps its time levels, pairs of fields such as temp and
- * temp_taup1. */
+/* Runs it as a step in time, and swaps its time levels, such as temp and temp_taup1: then temp has
+ * the new values. */
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *);
 
 MINIAPP_END

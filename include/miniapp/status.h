@@ -2,7 +2,7 @@
  * The outcome of a call, and how a failure is reported.
  *
  * In all headers: what creates or opens something sets its result to NULL if it fails; what frees
- * or closes takes NULL. For an unknown name, a function with a status returns MINIAPP_USAGE; a
+ * or closes ignores NULL. For an unknown name, a function with a status returns MINIAPP_USAGE; a
  * _find that returns a pointer returns NULL and reports no failure. An index must be less than the
  * count.
  */
@@ -13,24 +13,24 @@
 
 MINIAPP_BEGIN
 
-/* The values are also the exit codes of the program. */
+/* The values are also the exit codes of the command miniapp. */
 enum miniapp_status {
     MINIAPP_DONE = 0,     /* what was asked for is done */
-    MINIAPP_MISMATCH = 1, /* a result is wrong: only the program returns it */
+    MINIAPP_MISMATCH = 1, /* a result is wrong: only the command miniapp returns it */
     MINIAPP_USAGE = 2,    /* the call or command line is wrong */
     MINIAPP_INPUT = 3,    /* an input cannot be used */
     MINIAPP_DEVICE = 4,   /* a device cannot be used: absent, not built in, out of memory */
     MINIAPP_OUTPUT = 5,   /* an output cannot be written */
 };
 
-/* The calling thread's last failure: its status, and its message, which is one line with control
- * characters escaped. A success does not clear them. At first they are MINIAPP_DONE and "". */
+/* The calling thread's last failure: its status, and its message of one line, "" at first. A
+ * success does not clear them. */
 enum miniapp_status miniapp_last_failure(void);
 const char *miniapp_message(void);
 
-/* The library prints nothing. For each failure, and each warning (as MINIAPP_DONE), it calls the
- * process's listener, in the same thread. miniapp_listen sets it, NULL for none, and returns the
- * previous one. */
+/* The library prints nothing. Failures, and warnings (as MINIAPP_DONE), go to the process's
+ * listener, in the calling thread. miniapp_listen sets it, NULL for none, and returns the previous
+ * one. */
 typedef void (*miniapp_listener)(enum miniapp_status, const char *line);
 miniapp_listener miniapp_listen(miniapp_listener);
 
