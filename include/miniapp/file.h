@@ -48,8 +48,8 @@ enum miniapp_status miniapp_state_load(struct miniapp_state *, struct miniapp_in
 /* ---- outputs ---- */
 
 /* An output grows in a hidden file, which replaces `path` when it is finished; until then, and if
- * anything fails, an earlier file stays. A process may have one open. `path` must not be one of the
- * files that are read; some of these may be NULL. */
+ * anything fails, an earlier file stays. A process may have one open. `path` must not be one of
+ * `read_files`, of which some may be NULL. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);

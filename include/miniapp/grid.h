@@ -28,7 +28,7 @@ struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior
 /* What an index of a field runs over. IP, JP and KR have length 2 and come first: each selects one
  * of two neighbouring cells, along x, y or z. */
 enum miniapp_axis {
-    MINIAPP_NO_AXIS, /* beyond a field's last */
+    MINIAPP_NO_AXIS,
     MINIAPP_X,
     MINIAPP_Y,
     MINIAPP_Z,

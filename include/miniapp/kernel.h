@@ -35,7 +35,7 @@ const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side must be up to date (READ), or are afterwards (WRITE, UPDATE). */
+/* How many ghosts on a side READ needs, or WRITE and UPDATE leave up to date. */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */

@@ -1,7 +1,8 @@
 /*
  * Sequences: kernels one after the other, each with its arguments bound to fields.
  *
- * Every kernel is a sequence of one step, of the same name. Others, such as "mixing", have more.
+ * Every kernel is a sequence of one step, of the same name. Others, such as
+ * "ocean_step", have more.
  */
 #ifndef MINIAPP_SEQUENCE_H
 #define MINIAPP_SEQUENCE_H
@@ -25,8 +26,8 @@ enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp
 const char *miniapp_sequence_name(const struct miniapp_sequence *);
 const char *miniapp_sequence_summary(const struct miniapp_sequence *);
 
-/* Its steps: the kernel, and the field of each of its arguments. A plan's first run may have more,
- * which are not listed. */
+/* Its steps: the kernel, and the field of each of its arguments. Kernels that only a plan's first
+ * run needs are not listed. */
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *);
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *, size_t step);
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *, size_t step,

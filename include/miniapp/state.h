@@ -31,7 +31,7 @@ void miniapp_state_free(struct miniapp_state *);
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 
-/* Whether x is cyclic; at first it is not. Ghosts along y, and along x unless cyclic, are land: no
+/* Whether x is cyclic; at first it is not. Ghosts along y, and along a closed x, are land: no
  * exchange changes them, and kernels may leave any number there. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
