@@ -127,6 +127,33 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
  * of its part in an array. */
 
+/* A nest of columns that need nothing of each other, ghosts included, may forget about rows: a part
+ * of its plane is COLUMNS_TOGETHER(nx, plane) columns, which lie one after the other at each level.
+ * That is a row on a GPU. On the host long parts save time, since the hardware looks ahead only
+ * where it sees a long run of addresses; but there are 64 parts for threads to share. How many
+ * columns they are depends on the grid alone. */
+#if defined(PHYSICS_OFFLOAD)
+#define COLUMNS_TOGETHER(nx, plane) (nx)
+#else
+#define COLUMNS_TOGETHER(nx, plane) columns_together(nx, plane)
+static inline ptrdiff_t columns_together(ptrdiff_t nx, ptrdiff_t plane)
+{
+    const ptrdiff_t most = plane / 64 < 4096 ? plane / 64 : 4096;
+    return most < nx ? nx : most;
+}
+#endif
+
+/* Asks the host's caches for the start of what is read after the row at hand, for a kernel that
+ * computes much a point: the hardware looks ahead too late. To ask for what does not exist is
+ * harmless. With many arrays it costs more than it saves. */
+#if defined(PHYSICS_OFFLOAD)
+#define FETCH(from, points)
+#else
+#define FETCH(from, points)                                                                        \
+    for (ptrdiff_t line = 0; line < (points) * (ptrdiff_t)sizeof(real); line += 64)                \
+    __builtin_prefetch((const char *)(from) + line)
+#endif
+
 /* A nest that makes its own tiles depends on these: where it runs, and how many bytes the host's
  * widest vectors have. */
 #if defined(PHYSICS_OFFLOAD)

@@ -37,6 +37,8 @@ void VARIANT(eos)(const struct kernel_call *call)
             for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
                 const ptrdiff_t i = (z * ny + y) * nx + x;
                 const ptrdiff_t n = ROW_PART(nx);
+                FETCH(salt + i + n, n);
+                FETCH(temp + i + n, n);
                 switch (quadrature_pairs(p[z])) {
                 case 2: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 2); break;
                 case 3: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 3); break;

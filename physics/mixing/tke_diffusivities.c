@@ -37,8 +37,9 @@ INLINED real buoyancy_length(real tke, real Nsqr)
     return square_root(2 * tke / larger(LEAST_NSQR, Nsqr));
 }
 
-/* The diffusivities of a level, once its mixing length is known. */
+/* What a level shares: bounds of its mixing lengths, and of what is made of them. */
 struct diffusivities {
+    real from_surface, from_below, mxl_min;
     real c_k, kappaM_min, kappaM_max, kappaH_least;
     real prandtl_least, prandtl_most, prandtl_by_richardson;
 };
@@ -62,6 +63,40 @@ INLINED struct mixing mixing(const struct diffusivities *d, real mxl, real sqrtt
     };
 }
 
+/* A part of a level. `kept` has what bounds each column's lengths from below. */
+struct row {
+    const real *tke, *Nsqr, *K_diss_v;
+    const uint8_t *maskW;
+    real *kept, *sqrttke, *mxl, *kappaM, *kappaH, *Prandtlnumber;
+    ptrdiff_t points;
+};
+
+/* Where lengths grow, mxl has what bounds them from above, and `kept` becomes the length. `grows`
+ * is a literal, so that the loop is straight. */
+INLINED void diffusivities_of_row(struct row row, const struct diffusivities *diffusivities,
+                                  bool grows)
+{
+    const struct diffusivities d = *diffusivities;
+    ALONG_X
+    for (ptrdiff_t x = 0; x < row.points; x++) {
+        const real energy = larger(0, row.tke[x]);
+        const real from_above =
+            grows ? row.mxl[x] : row.maskW[x] * buoyancy_length(energy, row.Nsqr[x]);
+        const real bounded =
+            smaller(smaller(from_above, d.from_surface), row.kept[x] + d.from_below);
+        const real length = larger(d.mxl_min, bounded);
+        const real root = square_root(energy);
+        const struct mixing m = mixing(&d, length, root, row.Nsqr[x], row.K_diss_v[x]);
+        if (grows)
+            row.kept[x] = bounded;
+        row.sqrttke[x] = root;
+        row.mxl[x] = length;
+        row.kappaM[x] = m.kappaM;
+        row.kappaH[x] = m.kappaH;
+        row.Prandtlnumber[x] = m.prandtl;
+    }
+}
+
 void VARIANT(tke_diffusivities)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -69,55 +104,60 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
     const ptrdiff_t top = nz - 1;
     const bool grows = tke_mxl_choice == 2;
 
-    SLABS(y0, y1, ny, nx)
-    PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const ptrdiff_t row = y * nx;
-            const ptrdiff_t x1 = x0 + ROW_PART(nx);
+    const ptrdiff_t together = COLUMNS_TOGETHER(nx, plane);
+    const ptrdiff_t parts = (plane + together - 1) / together;
 
-            for (ptrdiff_t k = top; k >= 0; k--) {
+    SLABS(part0, part1, parts, together)
+    PARALLEL_COLUMNS
+    for (count part = part0; part < part1; part++)
+        for (count first = 0; first < (count)together; first += ROW_PART(together)) {
+            const ptrdiff_t begin = part * together + first;
+            const ptrdiff_t rest = plane - begin;
+            const ptrdiff_t end = begin + (ROW_PART(together) < rest ? ROW_PART(together) : rest);
+
+            for (ptrdiff_t k = top; k >= 0 && grows; k--) {
                 const ptrdiff_t above = k < top ? plane : 0;
-                const real growth = grows && k < top ? dzt[k + 1] : UNBOUNDED;
+                const real growth = k < top ? dzt[k + 1] : UNBOUNDED;
                 ALONG_X
-                for (ptrdiff_t x = x0; x < x1; x++) {
-                    const ptrdiff_t i = k * plane + row + x;
-                    const real energy = larger(0, tke[i]);
-                    const real length = maskW[i] * buoyancy_length(energy, Nsqr[i]);
+                for (ptrdiff_t column = begin; column < end; column++) {
+                    const ptrdiff_t i = k * plane + column;
+                    const real length = maskW[i] * buoyancy_length(larger(0, tke[i]), Nsqr[i]);
                     const real bound = k < top ? mxl[i + above] + growth : UNBOUNDED;
-                    sqrttke[i] = square_root(energy);
                     mxl[i] = smaller(length, bound);
                 }
             }
 
-            /* The depth of a column is the sum of its cells. It is summed in the Prandtl number,
-             * the lowest of which is made last. */
+            /* What bounds the lengths of a column from below is its depth, the sum of its cells, or
+             * the length in the cell below. It is kept where the Prandtl number of the surface will
+             * be, which is made last. */
+            real *const kept = Prandtlnumber + top * plane + begin;
+            ALONG_X
+            for (ptrdiff_t x = 0; x < end - begin; x++)
+                kept[x] = 0;
             for (ptrdiff_t k = top; k >= 0 && !grows; k--) {
-                const ptrdiff_t above = k < top ? plane : 0;
+                const real height = dzt[k];
                 ALONG_X
-                for (ptrdiff_t x = x0; x < x1; x++) {
-                    const ptrdiff_t i = k * plane + row + x;
-                    const real from_above = k < top ? Prandtlnumber[i + above] : 0;
-                    const ptrdiff_t deepest = kbot[row + x] - 1;
-                    const bool wet = deepest >= 0 && k >= deepest;
-                    Prandtlnumber[i] = from_above + (wet ? dzt[k] : 0);
+                for (ptrdiff_t x = 0; x < end - begin; x++) {
+                    const int32_t bottom = kbot[begin + x];
+                    const bool is_wet = bottom > 0 && bottom <= (int32_t)k + 1;
+                    kept[x] += is_wet ? height : 0;
                 }
             }
 
-            /* The surface bounds only what lies below it. */
-            for (ptrdiff_t k = 0; k < nz && grows; k++) {
-                const ptrdiff_t below = k > 0 ? plane : 0;
-                const real growth = k > 0 ? dzt[k] : UNBOUNDED;
-                const real bound = k < top ? UNBOUNDED : mxl_min + dzt[top];
-                ALONG_X
-                for (ptrdiff_t x = x0; x < x1; x++) {
-                    const ptrdiff_t i = k * plane + row + x;
-                    mxl[i] = smaller(smaller(mxl[i], bound), mxl[i - below] + growth);
-                }
-            }
-
-            for (ptrdiff_t k = top; k >= 0; k--) {
+            for (ptrdiff_t k = 0; k < nz; k++) {
+                const ptrdiff_t i = k * plane + begin;
+                const struct row row = {tke + i,    Nsqr + i,          K_diss_v + i, maskW + i,
+                                        kept,       sqrttke + i,       mxl + i,      kappaM + i,
+                                        kappaH + i, Prandtlnumber + i, end - begin};
+                /* Where lengths grow, the surface bounds only what lies below it. */
                 const struct diffusivities d = {
+                    .from_surface = !grows    ? dzw[k] / 2 - zw[k]
+                                    : k < top ? UNBOUNDED
+                                              : mxl_min + dzt[top],
+                    .from_below = !grows  ? zw[k]
+                                  : k > 0 ? dzt[k]
+                                          : UNBOUNDED,
+                    .mxl_min = mxl_min,
                     .c_k = c_k,
                     .kappaM_min = kappaM_min,
                     .kappaM_max = kappaM_max,
@@ -127,22 +167,10 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                     .prandtl_most = enable_Prandtl_tke ? 10 : Prandtl_tke0,
                     .prandtl_by_richardson = (real)6.6,
                 };
-                const real from_surface = dzw[k] / 2 - zw[k];
-                ALONG_X
-                for (ptrdiff_t x = x0; x < x1; x++) {
-                    const ptrdiff_t i = k * plane + row + x;
-                    real length = mxl[i];
-                    if (!grows) {
-                        const real depth = Prandtlnumber[row + x];
-                        length = smaller(smaller(length, from_surface), depth + zw[k]);
-                    }
-                    length = larger(mxl_min, length);
-                    const struct mixing m = mixing(&d, length, sqrttke[i], Nsqr[i], K_diss_v[i]);
-                    mxl[i] = length;
-                    kappaM[i] = m.kappaM;
-                    kappaH[i] = m.kappaH;
-                    Prandtlnumber[i] = m.prandtl;
-                }
+                if (grows)
+                    diffusivities_of_row(row, &d, true);
+                else
+                    diffusivities_of_row(row, &d, false);
             }
         }
 }
