@@ -216,8 +216,7 @@ enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t p
                                          const double *values)
 {
     const hid_t space = select_plane(output, plane);
-    const hsize_t elements = space < 0 ? 0 : (hsize_t)H5Sget_select_npoints(space);
-    const hid_t memory = H5Screate_simple(1, &elements, NULL);
+    const hid_t memory = space_like(space);
     const herr_t error =
         H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
     H5Sclose(memory);

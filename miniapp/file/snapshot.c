@@ -231,8 +231,8 @@ static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inne
                         const struct levels_of *level)
 {
     const hsize_t cells = inner->nx * inner->ny;
-    const hid_t memory = H5Screate_simple(1, &cells, NULL);
     const hid_t space = select_level(dataset, z, 0, 0, inner);
+    const hid_t memory = space_like(space);
     for (size_t i = 0; i < cells; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
     const herr_t error =
@@ -414,21 +414,20 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
                                        const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const hsize_t cells = inner.nx * inner.ny;
-    const hid_t memory = H5Screate_simple(1, &cells, NULL);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t z = 0; z < inner.nz && !status; z++) {
         const hid_t space = select_level(dataset, z, state->x0, state->y0, &inner);
+        const hid_t memory = space_like(space);
         status = get_mask(state, field, z, level);
         if (!status &&
             H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
             status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' cannot be read (%s)", path,
                           field->name, hdf5_reason());
+        H5Sclose(memory);
         H5Sclose(space);
         if (!status)
             status = set_level(state, field, z, level);
     }
-    H5Sclose(memory);
     if (!status)
         mark_ghosts(state, field);
     return status;
