@@ -47,7 +47,7 @@ def library(path):
 # ---- what it shows ----
 
 def test_only_the_interface_is_visible(path):
-    """symbols.txt is what clients may count on: a name that was once there stays."""
+    """symbols.txt is what older clients may call: a name that was once there stays."""
     listing = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True,
                              check=True).stdout
     names = [line.split()[-1] for line in listing.splitlines()]

@@ -74,12 +74,10 @@ static void write_field(struct miniapp_output *output, const char *name,
     free(values);
 }
 
-/* That the outer two rings are ghosts, which an output does not say. */
-static void set_halo(void)
+static void set_number(const char *attribute, double value)
 {
     const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    const int halo = MINIAPP_HALO;
-    assert_true(H5LTset_attribute_int(file, "/", "halo", &halo, 1) >= 0);
+    assert_true(H5LTset_attribute_double(file, "/", attribute, &value, 1) >= 0);
     H5Fclose(file);
 }
 
@@ -93,7 +91,7 @@ static int write_file(void **state)
     write_field(output, "kbot", &grid);
     assert_done(miniapp_output_attribute(output, "title", "invented"));
     assert_done(miniapp_output_finish(output));
-    set_halo();
+    set_number("halo", MINIAPP_HALO); /* which an output does not say */
     return 0;
 }
 
@@ -145,17 +143,14 @@ static void what_is_written_is_read(void **state)
 static void a_whole_state_is_loaded(void **state)
 {
     (void)state;
-    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    const double type = 4;
-    assert_true(H5LTset_attribute_double(file, "/", "eq_of_state_type", &type, 1) >= 0);
-    H5Fclose(file);
+    set_number("eq_of_state_type", 4);
     struct miniapp_input *const input = input_of(2);
     struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, miniapp_input_grid(input));
     assert_done(miniapp_state_load(ocean, input));
     double *const salt = values_of(ocean, "salt", "salt");
     assert_true(salt[17] == invented(&fields[FIELD_salt], 17, grid.nz));
     assert_true(miniapp_state_has(ocean, "kbot") && !miniapp_state_has(ocean, "temp"));
-    assert_true(miniapp_settings_get(miniapp_state_settings(ocean), "eq_of_state_type") == type);
+    assert_true(miniapp_settings_get(miniapp_state_settings(ocean), "eq_of_state_type") == 4);
     free(salt);
     miniapp_state_free(ocean);
     const struct miniapp_grid wide = {10, 8, 7};
@@ -163,6 +158,41 @@ static void a_whole_state_is_loaded(void **state)
     assert_refused(miniapp_state_load(another, input), MINIAPP_USAGE,
                    "'salt' has another grid than the state");
     miniapp_state_free(another);
+    miniapp_input_close(input);
+}
+
+static void spoil_salt(void)
+{
+    const double salt = 1e6;
+    const hsize_t first[] = {6, 4, 4}, one[] = {1, 1, 1};
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(file, "salt", H5P_DEFAULT), space = H5Dget_space(dataset);
+    const hid_t memory = H5Screate_simple(3, one, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, one, NULL);
+    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &salt) >= 0);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+/* What is refused once is refused again, and nothing of it is set. */
+static void a_state_is_not_loaded_in_part(void **state)
+{
+    (void)state;
+    set_number("eq_of_state_type", 17);
+    struct miniapp_input *input = input_of(2);
+    struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, grid);
+    assert_refused(miniapp_state_load(ocean, input), MINIAPP_INPUT,
+                   "file.h5: setting 'eq_of_state_type' is 17");
+    miniapp_input_close(input);
+    set_number("eq_of_state_type", 3);
+    spoil_salt();
+    input = input_of(2);
+    assert_refused(miniapp_state_load(ocean, input), MINIAPP_INPUT, "salt");
+    assert_refused(miniapp_state_load(ocean, input), MINIAPP_INPUT, "cannot be used");
+    assert_false(miniapp_state_has(ocean, "salt") || miniapp_state_has(ocean, "kbot"));
+    miniapp_state_free(ocean);
     miniapp_input_close(input);
 }
 
@@ -358,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_is_written_is_read, write_file),
         cmocka_unit_test_setup(a_whole_state_is_loaded, write_file),
+        cmocka_unit_test_setup(a_state_is_not_loaded_in_part, write_file),
         cmocka_unit_test_setup(settings_of_a_file, write_file),
         cmocka_unit_test_setup(only_what_was_wanted_is_loaded, write_file),
         cmocka_unit_test_setup(targets_have_to_fit, write_file),

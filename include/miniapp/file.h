@@ -41,8 +41,8 @@ void miniapp_input_close(struct miniapp_input *);
 /* The file's grid, with ghosts: that of a state to load. */
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *);
 
-/* Checks the wanted fields, with a line to the listener for each error and warning; then sets them,
- * the file's settings, and whether x is cyclic. */
+/* Checks the wanted fields and the file's settings, with a line to the listener for each error and
+ * warning; then sets them, and whether x is cyclic. */
 enum miniapp_status miniapp_state_load(struct miniapp_state *, struct miniapp_input *);
 
 /* ---- outputs ---- */

@@ -95,6 +95,9 @@ enum miniapp_status miniapp_plan_run(struct miniapp_plan *);
  * the new values. */
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *);
 
+/* Makes the next run the first again: call it after setting new fields to start from. */
+void miniapp_plan_restart(struct miniapp_plan *);
+
 MINIAPP_END
 
 #endif

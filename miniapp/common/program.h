@@ -89,9 +89,6 @@ struct miniapp_traffic {
 };
 struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 
-/* Makes the next run count as the first. Call it after setting new fields to start from. */
-void miniapp_plan_restart(struct miniapp_plan *);
-
 /* Seconds of a step in the last run, with the copies and exchanges before it. */
 double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
 

@@ -418,10 +418,13 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
     const struct window own = own_window(input);
+    if (input->was_refused) /* what is wrong is said once */
+        return fail(MINIAPP_INPUT, "%s: its fields were checked, and cannot be used", input->path);
     move_window(input, &own);
     guard_start(input->path);
     const enum miniapp_status status = check_fields(input);
     guard_end();
+    input->was_refused = status == MINIAPP_INPUT;
     return status;
 }
 
@@ -589,7 +592,12 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
 
 enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)
 {
+    input->precision = miniapp_state_precision(state);
     enum miniapp_status status = miniapp_input_check(input);
+    for (size_t id = 0; id < SETTINGS && !status; id++)
+        if (input->is_set[id])
+            status = miniapp_setting_check(&settings[id], input->setting[id], input->precision,
+                                           input->path, MINIAPP_INPUT);
     for (size_t id = 0; id < SETTINGS && !status; id++)
         if (input->is_set[id])
             status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);

@@ -48,6 +48,7 @@ struct miniapp_input {
     bool is_too_large;   /* some dataset for the memory */
     bool is_upside_down; /* the masks are, by the order of levels that was found */
     char odd_ghosts[1024], odd_ghost[3 * SENTENCE]; /* the fields, and the first of them */
+    bool was_refused;                               /* by miniapp_input_check */
     bool is_checking;      /* all is looked at, whatever is bad: no more is said of that */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];

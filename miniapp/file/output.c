@@ -207,8 +207,10 @@ static hid_t select_plane(const struct miniapp_output *output, size_t plane)
         plane /= lengths[i];
         lengths[i] = 1;
     }
-    if (rank > 0)
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, lengths, NULL);
+    if (rank > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, lengths, NULL) < 0) {
+        H5Sclose(space);
+        return -1; /* all of it is selected still */
+    }
     return space;
 }
 

@@ -182,7 +182,10 @@ static hid_t select_level(hid_t dataset, size_t z, size_t x0, size_t y0,
     const hsize_t start[SNAPSHOT_RANK] = {0, z, y0, x0};
     const hsize_t count[SNAPSHOT_RANK] = {1, 1, inner->ny, inner->nx};
     const hid_t space = H5Dget_space(dataset);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
+        H5Sclose(space);
+        return -1; /* all of it is selected still */
+    }
     return space;
 }
 

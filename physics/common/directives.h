@@ -129,23 +129,24 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 
 /* A nest of columns that need nothing of each other, ghosts included, may forget about rows: a part
  * of its plane is COLUMNS_TOGETHER(nx, plane) columns, which lie one after the other at each level.
- * That is a row on a GPU. On the host long parts save time, since the hardware looks ahead only
- * where it sees a long run of addresses; but there are 64 parts for threads to share. How many
- * columns they are depends on the grid alone. */
+ * On a GPU that is a row. On the host the hardware looks ahead only along a long run of addresses,
+ * so a part is a 120th of the plane, which most numbers of threads share evenly; but no less than a
+ * row, and no more than 4,096 columns. It depends on the grid alone, so that the bits do, too. */
 #if defined(PHYSICS_OFFLOAD)
 #define COLUMNS_TOGETHER(nx, plane) (nx)
 #else
 #define COLUMNS_TOGETHER(nx, plane) columns_together(nx, plane)
 static inline ptrdiff_t columns_together(ptrdiff_t nx, ptrdiff_t plane)
 {
-    const ptrdiff_t most = plane / 64 < 4096 ? plane / 64 : 4096;
+    const ptrdiff_t share = (plane + 119) / 120;
+    const ptrdiff_t most = share < 4096 ? share : 4096;
     return most < nx ? nx : most;
 }
 #endif
 
-/* Asks the host's caches for the start of what is read after the row at hand, for a kernel that
- * computes much a point: the hardware looks ahead too late. To ask for what does not exist is
- * harmless. With many arrays it costs more than it saves. */
+/* Asks the host's caches for what is read after the row at hand, for a kernel that computes much a
+ * point: the hardware looks ahead too late. To ask for what does not exist is harmless. Of many
+ * arrays it costs more than it saves. */
 #if defined(PHYSICS_OFFLOAD)
 #define FETCH(from, points)
 #else

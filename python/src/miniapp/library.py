@@ -120,7 +120,7 @@ class Destination(ctypes.Structure):
 
 OUT = POINTER(c_void_p)
 LISTENER = type(listen)
-# What is called of include/miniapp/*.h: the result, then the arguments.
+# What is called of include/miniapp/*.h and program.h: the result, then the arguments.
 DECLARATIONS = {
     "message": (c_char_p,),
     "last_failure": (c_int,),
