@@ -46,9 +46,17 @@ def ranks(miniapp):
     return Ranks(miniapp)
 
 
-# In the program's place: each rank waits for SIGUSR1, and then ends as the program does.
+# In the program's place: each rank waits for SIGUSR1, and then ends as the program does, none before
+# all have said so; Slurm ends a rank as soon as another one fails.
 WAITS = """#!/bin/sh
-trap 'echo "rank $SLURM_PROCID on $SLURMD_NODENAME ends in order"; kill $!; exit 143' USR1
+ends() {{
+  echo "rank $SLURM_PROCID on $SLURMD_NODENAME ends in order"
+  touch "{folder}/ended.$SLURM_PROCID"
+  until [ -e "{folder}/ended.0" ] && [ -e "{folder}/ended.1" ]; do sleep 0.1; done
+  kill $!
+  exit 143
+}}
+trap ends USR1
 sleep 100000 >/dev/null 2>&1 &
 wait
 """
@@ -58,7 +66,7 @@ wait
 def limited(slurm, ranks, tmp_path_factory):
     """A job that reaches its time limit."""
     folder = tmp_path_factory.mktemp("limited")
-    executable(folder / "waits", WAITS)
+    executable(folder / "waits", WAITS.format(folder=folder))
     jobs = RankedJobs(slurm, ranks, folder)
     return jobs, jobs.submit("mpi-cpu", "--time=1", MINIAPP=str(folder / "waits"))
 
