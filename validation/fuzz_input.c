@@ -7,9 +7,10 @@
  * HDF5's checksums would turn every change down. Here they count as right; where $MENDED is set, it
  * names a copy of the file in which they are, so that it does to the program what it did here.
  */
+#include "program.h"
+
 #include <fcntl.h>
 #include <hdf5.h>
-#include <miniapp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
