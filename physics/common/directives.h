@@ -36,6 +36,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#if !defined(PHYSICS_OFFLOAD)
+#include <omp.h>
+#endif
 
 #define PRAGMA(text) _Pragma(#text)
 
@@ -127,22 +130,33 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 /* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
  * of its part in an array. */
 
-/* A nest of columns that need nothing of each other, ghosts included, may forget about rows: a part
- * of its plane is COLUMNS_TOGETHER(nx, plane) columns, which lie one after the other at each level.
- * On a GPU that is a row. On the host the hardware looks ahead only along a long run of addresses,
- * so a part is a 120th of the plane, which most numbers of threads share evenly; but no less than a
- * row, and no more than 4,096 columns. It depends on the grid alone, so that the bits do, too. */
+/* A nest of columns may take several rows at once, ROWS_TOGETHER(ny) of them:
+ *
+ *     PARALLEL_COLUMNS
+ *     for (count y0 = 0; y0 < (count)ny; y0 += rows)
+ *
+ * The host's hardware looks ahead only along a long run of addresses, and rows are short where a
+ * nest goes from level to level. There are as many as leave the busiest thread no more than a
+ * sixteenth longer than single rows would. On a GPU it is one. */
 #if defined(PHYSICS_OFFLOAD)
-#define COLUMNS_TOGETHER(nx, plane) (nx)
+#define ROWS_TOGETHER(ny) 1
 #else
-#define COLUMNS_TOGETHER(nx, plane) columns_together(nx, plane)
-static inline ptrdiff_t columns_together(ptrdiff_t nx, ptrdiff_t plane)
+#define ROWS_TOGETHER(ny) rows_together(ny)
+static inline ptrdiff_t rows_together(ptrdiff_t ny)
 {
-    const ptrdiff_t share = (plane + 119) / 120;
-    const ptrdiff_t most = share < 4096 ? share : 4096;
-    return most < nx ? nx : most;
+    const ptrdiff_t threads = omp_get_max_threads(), alone = (ny + threads - 1) / threads;
+    ptrdiff_t rows = 12;
+    while (rows > 1 && 16 * rows * ((ny + rows * threads - 1) / (rows * threads)) > 17 * alone)
+        rows--;
+    return rows;
 }
 #endif
+
+/* The rows that are left from row y0 on, of those that are taken together. */
+static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
+{
+    return rows < ny - y0 ? rows : ny - y0;
+}
 
 /* Asks the host's caches for what is read after the row at hand, for a kernel that computes much a
  * point: the hardware looks ahead too late. To ask for what does not exist is harmless. Of many

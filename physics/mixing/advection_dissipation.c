@@ -88,20 +88,25 @@ INLINED void add_level(const struct enthalpy *e, const struct flow *f, struct le
 static void VARIANT(sum_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(y0, y1, ny, nx)
+    const count rows = ROWS_TOGETHER(ny);
+
+    SLABS(first, end, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
+    for (count y0 = first; y0 < end; y0 += rows)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
             const struct flow f = {nx,    nz,  u,   v,   w,    maskT, maskU,    maskV,
                                    maskW, dxt, dyt, dzt, cost, cosu,  dt_tracer};
             const struct enthalpy e = {Hd, rho, int_drhodT, int_drhodS, dtemp, dsalt, tke};
-            const struct span inside = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
+            const struct span part = {x0, x0 + ROW_PART(nx)};
             for (ptrdiff_t k = 0; k < nz; k++) {
                 const struct level l = level_at(dzt, dzw, k, nz - 1);
-                if (enable_superbee_advection)
-                    add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, true);
-                else
-                    add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, false);
+                for (ptrdiff_t y = y0; y < y0 + rows_left(rows, y0, ny); y++) {
+                    const struct span inside = interior(part, y, nx, ny);
+                    if (enable_superbee_advection)
+                        add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, true);
+                    else
+                        add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, false);
+                }
             }
         }
 }

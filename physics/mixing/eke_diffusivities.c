@@ -23,11 +23,14 @@ void VARIANT(eke_diffusivities)(const struct kernel_call *call)
     const real has_eke = enable_eke != 0;
     const real iso_by_eke = enable_eke && enable_eke_isopycnal_diffusion;
 
+    const count rows = ROWS_TOGETHER(ny);
+
     SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
+    for (count y = y0; y < y1; y += rows)
         for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const ptrdiff_t first = y * nx + x0, end = first + ROW_PART(nx);
+            const ptrdiff_t first = y * nx + x0;
+            const ptrdiff_t end = first + rows_left(rows, y, ny) * ROW_PART(nx);
 
             for (ptrdiff_t k = 0; k < nz; k++) {
                 ALONG_X

@@ -104,16 +104,14 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
     const ptrdiff_t top = nz - 1;
     const bool grows = tke_mxl_choice == 2;
 
-    const ptrdiff_t together = COLUMNS_TOGETHER(nx, plane);
-    const ptrdiff_t parts = (plane + together - 1) / together;
+    const count rows = ROWS_TOGETHER(ny);
 
-    SLABS(part0, part1, parts, together)
+    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count part = part0; part < part1; part++)
-        for (count first = 0; first < (count)together; first += ROW_PART(together)) {
-            const ptrdiff_t begin = part * together + first;
-            const ptrdiff_t rest = plane - begin;
-            const ptrdiff_t end = begin + (ROW_PART(together) < rest ? ROW_PART(together) : rest);
+    for (count y = y0; y < y1; y += rows)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+            const ptrdiff_t begin = y * nx + x0;
+            const ptrdiff_t end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
 
             for (ptrdiff_t k = top; k >= 0 && grows; k--) {
                 const ptrdiff_t above = k < top ? plane : 0;
