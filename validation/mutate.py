@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prove that the tests see mistakes: validation/mutate.py [KERNEL...]
+"""Proves that the tests see mistakes.
 
 Each line of validation/mutations/KERNEL.txt breaks one line of physics/SUBJECT/KERNEL.c, or else of
-a header in one of these folders, by sed. A copy of the tree is built with each, and the comparison with the
-references must fail. A mutation that survives, or that changes nothing, fails this check.
+a header in one of these folders, by sed. A copy of the tree is built with each, and a comparison with
+the references must fail. A mutation that survives, or that changes nothing, fails this check.
 """
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -29,9 +30,12 @@ def build(tree):
 
 
 def tests(tree, kernel):
+    """With the default settings, with all switches each way, and in the kernel's own tests."""
+    own = [name for name in (f"validation/test_{kernel}.py",) if (tree / name).exists()]
     return run(["/usr/bin/python3", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
-                f"--miniapp={tree}/build/bin/miniapp", "-k", f"[{kernel}",
-                "validation/test_kernels.py"], tree)
+                f"--miniapp={tree}/build/bin/miniapp",
+                "-k", f"[{kernel} or cpu-{kernel}- or test_{kernel}.py",
+                "validation/test_kernels.py", "validation/test_switches.py", *own], tree)
 
 
 def sources(tree, kernel):
@@ -39,17 +43,24 @@ def sources(tree, kernel):
     return [code, *sorted((tree / "physics").glob("*/*.h"))]
 
 
+def mutated(tree, kernel, expression):
+    """The first source that a mutation changes, and what becomes of it; or None."""
+    for source in sources(tree, kernel):
+        text = subprocess.run(["sed", expression], input=source.read_text(), capture_output=True,
+                              text=True, check=True).stdout
+        if text != source.read_text():
+            return source, text
+    return None
+
+
 def fate(tree, kernel, expression):
     """What becomes of a mutation: "caught" is what it should be."""
-    for source in sources(tree, kernel):
-        original = source.read_text()
-        mutated = subprocess.run(["sed", expression], input=original, capture_output=True,
-                                 text=True, check=True).stdout
-        if mutated != original:
-            break
-    else:
+    found = mutated(tree, kernel, expression)
+    if not found:
         return "CHANGES NOTHING"
-    source.write_text(mutated)
+    source, text = found
+    original = source.read_text()
+    source.write_text(text)
     try:
         if build(tree).returncode:
             return "DOES NOT COMPILE"
@@ -64,8 +75,29 @@ def mutations(kernel):
             yield line.split("\t")
 
 
+def list_all(kernels):
+    """Says what each breaks, and whether it still does."""
+    bad = 0
+    for kernel in kernels:
+        for expression, what in mutations(kernel):
+            found = mutated(ROOT, kernel, expression)
+            bad += not found
+            print(f"{kernel}: {'' if found else 'CHANGES NOTHING: '}{what}")
+    return bad > 0
+
+
 def main():
-    kernels = sys.argv[1:] or sorted(path.stem for path in MUTATIONS.glob("*.txt"))
+    known = sorted(path.stem for path in MUTATIONS.glob("*.txt"))
+    parser = argparse.ArgumentParser(prog="validation/mutate.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernel", nargs="*", choices=[[], *known], metavar="KERNEL",
+                        help=f"of {' '.join(known)} [all]")
+    parser.add_argument("--list", action="store_true",
+                        help="only say what each mutation breaks, and which ones change nothing")
+    options = parser.parse_args()
+    kernels = options.kernel or known
+    if options.list:
+        return list_all(kernels)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"

@@ -32,6 +32,15 @@ def scripts():
             yield name
 
 
+# ---- mutations ----
+
+def test_each_mutation_still_changes_a_source():
+    """What the tests make of it is seen by validation/mutate.py, which takes an hour."""
+    done = subprocess.run([sys.executable, HERE / "mutate.py", "--list"], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE_S)
+    assert done.returncode == 0, [line for line in done.stdout.splitlines() if "NOTHING" in line]
+
+
 # ---- --help ----
 
 def test_scripts_are_found():

@@ -18,7 +18,7 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
 #include "unpack.h"
     const real nonlinear = !enable_store_cabbeling_heat;
     const real eddies = enable_eke;
-    const real stored = enable_store_cabbeling_heat && !enable_eke;
+    const real stored = enable_store_cabbeling_heat;
 
     SLABS(z0, z1, nz, ny * nx)
     SLABS(y0, y1, ny, nx)
