@@ -157,16 +157,3 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
     snprintf(name + used, sizeof(name) - (size_t)used, "%s", rank ? "]" : "");
     return name;
 }
-
-hid_t space_like(hid_t selected)
-{
-    hsize_t first[H5S_MAX_RANK], last[H5S_MAX_RANK];
-    const int rank = H5Sget_simple_extent_ndims(selected);
-    if (rank == 0)
-        return H5Screate(H5S_SCALAR);
-    if (rank < 0 || H5Sget_select_bounds(selected, first, last) < 0)
-        return -1;
-    for (int i = 0; i < rank; i++)
-        last[i] += 1 - first[i];
-    return H5Screate_simple(rank, last, NULL);
-}

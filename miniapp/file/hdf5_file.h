@@ -31,11 +31,6 @@ bool has_dataset(hid_t file, const char *name, const struct outside *outside);
  * frees it; NULL if memory is short. */
 char *name_of_two(const char *sequence, const char *field);
 
-/* A space in memory with the shape of the box that is selected in a dataset's space. HDF5 moves
- * such a box in rows; with another shape, if only for axes of length 1, it looks at each element.
- */
-hid_t space_like(hid_t selected);
-
 /* An open dataset of a real number type, all of whose data are there; an enumeration counts, since
  * that is how h5py stores booleans. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,

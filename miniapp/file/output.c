@@ -197,33 +197,39 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     return written ? MINIAPP_DONE : output_failed(output);
 }
 
-static hid_t select_plane(const struct miniapp_output *output, size_t plane)
+herr_t write_box(hid_t dataset, const struct box *box, const double *values)
 {
-    hsize_t lengths[MINIAPP_MAX_RANK], first[MINIAPP_MAX_RANK] = {0};
+    if (box->rank == 0)
+        return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    const hid_t to = H5Dget_space(dataset);
+    const hid_t from = H5Screate_simple(box->rank, box->count, NULL);
+    herr_t error = H5Sselect_hyperslab(to, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
+    if (error >= 0)
+        error = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, from, to, H5P_DEFAULT, values);
+    H5Sclose(from);
+    H5Sclose(to);
+    return error;
+}
+
+static struct box box_of_plane(const struct miniapp_output *output, size_t plane)
+{
+    struct box box = {0};
     const hid_t space = H5Dget_space(output->dataset);
-    const int rank = space < 0 ? -1 : H5Sget_simple_extent_dims(space, lengths, NULL);
-    for (int i = rank - 1 - output->plane_rank; i >= 0; i--) {
-        first[i] = plane % lengths[i];
-        plane /= lengths[i];
-        lengths[i] = 1;
+    box.rank = H5Sget_simple_extent_dims(space, box.count, NULL);
+    H5Sclose(space);
+    for (int i = box.rank - 1 - output->plane_rank; i >= 0; i--) {
+        box.first[i] = plane % box.count[i];
+        plane /= box.count[i];
+        box.count[i] = 1;
     }
-    if (rank > 0 && H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, lengths, NULL) < 0) {
-        H5Sclose(space);
-        return -1; /* all of it is selected still */
-    }
-    return space;
+    return box;
 }
 
 enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t plane,
                                          const double *values)
 {
-    const hid_t space = select_plane(output, plane);
-    const hid_t memory = space_like(space);
-    const herr_t error =
-        H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values);
-    H5Sclose(memory);
-    H5Sclose(space);
-    return error < 0 ? output_failed(output) : MINIAPP_DONE;
+    const struct box box = box_of_plane(output, plane);
+    return write_box(output->dataset, &box, values) < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_end(struct miniapp_output *output)

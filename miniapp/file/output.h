@@ -2,6 +2,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
+#include "box.h"
 #include "coordinates.h"
 #include "replace.h"
 #include "table.h"
@@ -28,6 +29,10 @@ enum miniapp_status output_failed(const struct miniapp_output *output);
 
 /* How a dataset is created: one x-y plane a chunk, so that Fletcher-32 guards it. */
 hid_t checked_chunks(const hsize_t *lengths, int rank);
+
+/* Writes a box of a dataset. In memory it has the same shape: HDF5 moves such a box in rows; with
+ * another one, if only for axes of length 1, it looks at each element. Below 0 where it cannot. */
+herr_t write_box(hid_t dataset, const struct box *box, const double *values);
 
 /* Writes a field's units and names. */
 bool write_names(hid_t dataset, const struct miniapp_field *field);

@@ -7,6 +7,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"
+#include "parts.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -176,17 +177,9 @@ static enum miniapp_status get_level(struct miniapp_state *state, const struct m
 }
 
 /* The part of a dataset that is level z of an interior which begins at cell (x0, y0). */
-static hid_t select_level(hid_t dataset, size_t z, size_t x0, size_t y0,
-                          const struct miniapp_grid *inner)
+static struct box box_of_level(size_t z, size_t x0, size_t y0, const struct miniapp_grid *inner)
 {
-    const hsize_t start[SNAPSHOT_RANK] = {0, z, y0, x0};
-    const hsize_t count[SNAPSHOT_RANK] = {1, 1, inner->ny, inner->nx};
-    const hid_t space = H5Dget_space(dataset);
-    if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) < 0) {
-        H5Sclose(space);
-        return -1; /* all of it is selected still */
-    }
-    return space;
+    return (struct box){SNAPSHOT_RANK, {0, z, y0, x0}, {1, 1, inner->ny, inner->nx}};
 }
 
 /* A level: with ghosts; and the interior of a field, and of its mask, 1 where it has none. */
@@ -233,16 +226,10 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
 static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inner,
                         const struct levels_of *level)
 {
-    const hsize_t cells = inner->nx * inner->ny;
-    const hid_t space = select_level(dataset, z, 0, 0, inner);
-    const hid_t memory = space_like(space);
-    for (size_t i = 0; i < cells; i++)
+    const struct box box = box_of_level(z, 0, 0, inner);
+    for (size_t i = 0; i < inner->nx * inner->ny; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
-    const herr_t error =
-        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values);
-    H5Sclose(space);
-    H5Sclose(memory);
-    return error >= 0;
+    return write_box(dataset, &box, level->values) >= 0;
 }
 
 static enum miniapp_status write_levels(const struct miniapp_output *output,
@@ -419,15 +406,11 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t z = 0; z < inner.nz && !status; z++) {
-        const hid_t space = select_level(dataset, z, state->x0, state->y0, &inner);
-        const hid_t memory = space_like(space);
+        const struct box box = box_of_level(z, state->x0, state->y0, &inner);
         status = get_mask(state, field, z, level);
-        if (!status &&
-            H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, level->values) < 0)
+        if (!status && read_parts(dataset, H5T_NATIVE_DOUBLE, &box, level->values) < 0)
             status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' cannot be read (%s)", path,
                           field->name, hdf5_reason());
-        H5Sclose(memory);
-        H5Sclose(space);
         if (!status)
             status = set_level(state, field, z, level);
     }

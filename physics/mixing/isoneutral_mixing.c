@@ -15,10 +15,6 @@
 #include "isoneutral_mixing.h"
 #include "span.h"
 
-#if !defined(PHYSICS_OFFLOAD)
-#include <omp.h>
-#endif
-
 #define DESCRIPTIONS "mixing/isoneutral_mixing.kernel"
 
 #define MIXING                                                                                     \
