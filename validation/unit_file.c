@@ -5,6 +5,7 @@
  */
 #include "invented.h"
 #include "program.h"
+#include "spoil.h"
 
 #include <dirent.h>
 #include <hdf5.h>
@@ -161,21 +162,6 @@ static void a_whole_state_is_loaded(void **state)
     miniapp_input_close(input);
 }
 
-static void spoil_salt(void)
-{
-    const double salt = 1e6;
-    const hsize_t first[] = {6, 4, 4}, one[] = {1, 1, 1};
-    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    const hid_t dataset = H5Dopen2(file, "salt", H5P_DEFAULT), space = H5Dget_space(dataset);
-    const hid_t memory = H5Screate_simple(3, one, NULL);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, one, NULL);
-    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &salt) >= 0);
-    H5Sclose(memory);
-    H5Sclose(space);
-    H5Dclose(dataset);
-    H5Fclose(file);
-}
-
 /* What is refused once is refused again, and nothing of it is set. */
 static void a_state_is_not_loaded_in_part(void **state)
 {
@@ -187,7 +173,7 @@ static void a_state_is_not_loaded_in_part(void **state)
                    "file.h5: setting 'eq_of_state_type' is 17");
     miniapp_input_close(input);
     set_number("eq_of_state_type", 3);
-    spoil_salt();
+    spoil(path, "salt", 3, (const hsize_t[]){6, 4, 4}, 1e6);
     input = input_of(2);
     assert_refused(miniapp_state_load(ocean, input), MINIAPP_INPUT, "salt");
     assert_refused(miniapp_state_load(ocean, input), MINIAPP_INPUT, "cannot be used");

@@ -5,6 +5,7 @@
 #include "blocks.h"
 #include "invented.h"
 #include "program.h"
+#include "spoil.h"
 
 #include <hdf5.h>
 #include <hdf5_hl.h>
@@ -232,21 +233,6 @@ static void write_ocean(const struct form *form)
         H5LTset_attribute_int(file, "/", "halo", &halo, 1);
     H5LTset_attribute_int(file, "/", "cyclic_x", &cyclic, 1);
     assert_true(H5Fclose(file) >= 0);
-}
-
-/* Gives a stored field another value at a place along its axes, as the file has them. */
-static void spoil(const char *name, int rank, const hsize_t *at, double value)
-{
-    const hsize_t one[H5S_MAX_RANK] = {1, 1, 1, 1, 1};
-    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
-    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
-    const hid_t there = H5Dget_space(dataset), here = H5Screate_simple(rank, one, NULL);
-    assert_true(H5Sselect_hyperslab(there, H5S_SELECT_SET, at, NULL, one, NULL) >= 0);
-    assert_true(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, &value) >= 0);
-    H5Sclose(here);
-    H5Sclose(there);
-    H5Dclose(dataset);
-    H5Fclose(file);
 }
 
 /* ---- reading it ---- */
@@ -527,15 +513,15 @@ static void errors_are_found_in_all_rows(void **state)
         if (x == form.nx)
             continue; /* this row is land */
         write_ocean(&form);
-        spoil("salt", 3, (const hsize_t[]){4, y, x}, 1000);
+        spoil(path, "salt", 3, (const hsize_t[]){4, y, x}, 1000);
         snprintf(text, sizeof(text), "salt[4, %d, %d] is 1000, but must be", (int)y, (int)x);
         assert_found(&form, text);
         write_ocean(&form);
-        spoil("kbot", 2, (const hsize_t[]){y, x}, bottom_of(x, y, 5) == 5 ? 4 : 5);
+        spoil(path, "kbot", 2, (const hsize_t[]){y, x}, bottom_of(x, y, 5) == 5 ? 4 : 5);
         snprintf(text, sizeof(text), "contradicts 'maskT' in the column [%d, %d]", (int)y, (int)x);
         assert_found(&form, text);
         write_ocean(&form);
-        spoil("dyt", 1, &y, -1);
+        spoil(path, "dyt", 1, &y, -1);
         snprintf(text, sizeof(text), "dyt[%d] is -1, but must be", (int)y);
         assert_found(&form, text);
     }
@@ -555,7 +541,7 @@ static void faces_are_known_between_strips(void **state)
         if (x == form.nx)
             continue; /* no such face in this row */
         write_ocean(&form);
-        spoil("maskV", 3, (const hsize_t[]){4, y, x}, 1);
+        spoil(path, "maskV", 3, (const hsize_t[]){4, y, x}, 1);
         snprintf(text, sizeof(text),
                  y + 1 < form.ny ? "maskV[4, %d, %d] is open, but the cell beyo"
                                  : "maskV[4, %d, %d] is 1, but lies in the nor",
@@ -572,7 +558,7 @@ static void levels_are_named_as_in_the_file(void **state)
     while (!is_wet(&form, (long)x - MINIAPP_HALO, 6, 4))
         x++;
     write_ocean(&form);
-    spoil("temp", 3, (const hsize_t[]){0, 8, x}, 99);
+    spoil(path, "temp", 3, (const hsize_t[]){0, 8, x}, 99);
     char text[64];
     snprintf(text, sizeof(text), "temp[0, 8, %d] is 99, but must be", (int)x);
     assert_found(&form, text);
