@@ -2,10 +2,10 @@
 # the summary says.
 
 find_package(OpenMP COMPONENTS C)
-find_package(HDF5 1.10.7 COMPONENTS C HL) # the first that can open a file without its own lock
 if(MINIAPP_MPI)
   find_package(MPI COMPONENTS C)
 endif()
+include(cmake/hdf5.cmake)
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
   pkg_check_modules(JANSSON IMPORTED_TARGET jansson)

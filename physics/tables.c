@@ -26,7 +26,7 @@
 
 #define FIELD_ROW(name, type, ...) [FIELD_##name] = {#name, MINIAPP_##type, __VA_ARGS__},
 
-const struct miniapp_field fields[FIELDS] = {
+static struct miniapp_field table[MOST_FIELDS] = {
 #define FIELD FIELD_ROW
 #define DESCRIPTIONS "ocean.fields"
 #include "common/describe.h"
@@ -36,19 +36,32 @@ const struct miniapp_field fields[FIELDS] = {
 #include "common/describe.h"
 };
 
+const struct miniapp_field *const fields = table;
+static _Atomic size_t field_count = FIELDS - 1;
+
+bool append_fields(const struct miniapp_field *rows, size_t number)
+{
+    const size_t end = field_count + 1;
+    if (number > MOST_FIELDS - end)
+        return false;
+    memcpy(table + end, rows, number * sizeof(*rows));
+    field_count += number;
+    return true;
+}
+
 size_t miniapp_field_count(void)
 {
-    return FIELDS - 1;
+    return field_count;
 }
 
 const struct miniapp_field *miniapp_field_at(size_t place)
 {
-    return place < FIELDS - 1 ? &fields[place + 1] : NULL;
+    return place < field_count ? &fields[place + 1] : NULL;
 }
 
 const struct miniapp_field *miniapp_field_find(const char *name)
 {
-    for (size_t id = 1; id < FIELDS; id++)
+    for (size_t id = 1; id <= field_count; id++)
         if (strcmp(fields[id].name, name) == 0)
             return &fields[id];
     return NULL;

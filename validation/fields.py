@@ -55,7 +55,8 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= eddy_energy(rng, fields)
     fields |= forcing(rng, fields)
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
-               "factor_b": rng.uniform(-1, 1, (nz, nx))}
+               "factor_b": rng.uniform(-1, 1, (nz, nx)),
+               "forc_tracer_surface": 1e-4 * rng.uniform(-1, 1, (ny, nx))}
     return fields, settings
 
 

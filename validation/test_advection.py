@@ -162,7 +162,7 @@ def test_second_order_loses_nothing_of_a_linear_enthalpy(miniapp, basin, tmp_pat
         values["dyt"][:, None] * values["dxt"])
     lost = (room * dissipation(miniapp, tmp_path, basin, **changes)).sum()
     terms = 9.81 / 1024 * np.abs(volume(values) * changes["int_drhodT"] * now).sum()
-    assert abs(lost) <= ROUNDING * terms
+    assert abs(lost) <= 4 * ROUNDING * terms  # a column has a few roundings for each level
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -367,8 +367,8 @@ done
     assert [row[0] for row in rows] == ["acc", "global"], done.stdout
     for _, points, own, ratio, bar, share in rows:
         assert int(points) == 94 * 44 * 20
-        assert abs(float(own) * float(ratio) / 1000 - 1) < 0.05
-        assert abs(float(ratio) / float(bar) * 100 / float(share) - 1) < 0.05
+        assert abs(float(ratio) - 1000 / float(own)) < 0.06  # whatever the machine's load, and rounded
+        assert abs(float(share) - 100 * float(ratio) / float(bar)) < 0.51 + 5 / float(bar)
     found = json.loads(saved.read_text())["acc 9,9,9"]
     assert found["apart"] == {"numpy": {"temp": 2e-14}} and found["times"]["step, numpy"] == [1000]
     if len(os.sched_getaffinity(0)) > 1:

@@ -1,4 +1,4 @@
-"""What configure refuses of MINIAPP_OFFLOAD, in one line."""
+"""What configure refuses, in one line."""
 
 import subprocess
 from pathlib import Path
@@ -25,3 +25,12 @@ def test_configure_refuses(tmp_path, compiler, targets, complaint):
                           check=False)
     assert done.returncode, done
     assert complaint in " ".join(done.stderr.split()), done.stderr
+
+
+def test_configure_refuses_a_parallel_hdf5_that_is_not_there(tmp_path):
+    """A build without MPI has none."""
+    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DCMAKE_C_COMPILER=clang-19",
+                           "-DMINIAPP_PARALLEL_HDF5=ON", "-DMINIAPP_TESTS=OFF"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode, done
+    assert "No HDF5 that was built with the MPI of this build" in " ".join(done.stderr.split())

@@ -190,10 +190,10 @@ def test_steps_in_time(mock, miniapp, tmp_path):
     """They keep their budgets, or fail, and end near the host's."""
     if miniapp.is_gcc:
         pytest.skip("a defect of GCC's build: see right_kernels")
-    words = ("--steps", 2, "-k", "ocean_step_forced", ACC, "-o")
+    words = ("--steps", 2, "-k", "ocean_step_forced", "--tracer", "dye", "--variable", "dye=temp", ACC, "-o")
     miniapp.json("-d", "gpu", *words, tmp_path / "gpu.h5", quick=False, env=mock.environment())
     miniapp.json("-d", "cpu", *words, tmp_path / "cpu.h5", quick=False)
-    for name in ("temp", "salt", "tke", "eke"):
+    for name in ("temp", "salt", "tke", "eke", "dye"):
         ours, theirs = (read(tmp_path / f"{device}.h5", name) for device in ("gpu", "cpu"))
         assert np.abs(ours - theirs).max() <= 1e-11 * np.abs(theirs).max(), name
 
@@ -211,7 +211,7 @@ def test_launches_of_steps(llvm, miniapp):
     """No step has more launches than paper.json allows, and none has fewer than it says."""
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
     steps = [name.split(",")[0] for name, limit in limits.items() if "launches" in limit]
-    assert len(steps) == 3
+    assert len(steps) == 4
     done = paper("--check", LIMITS, "--program", miniapp.path,
                  *(word for step in steps for word in ("--step", step)),
                  env=miniapp.environment(llvm.environment()))

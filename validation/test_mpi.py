@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
-from processes import Running, executable, wait_for
+from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 
 ACC = GRID.parent / "acc.h5"
@@ -32,6 +32,7 @@ class Ranks:
                                    check=True).stdout
         self.miniapp, self.changes = miniapp, {}
         self.is_mpich = "libmpich" in libraries
+        self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
         self.launcher = (["mpirun.mpich"] if self.is_mpich else
@@ -44,7 +45,9 @@ class Ranks:
     def environment(self):
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **self.changes})
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "MINIAPP_PARALLEL_HDF5": "1",  # which has no say where HDF5 is serial
+            **self.changes})
 
     def run(self, ranks, *arguments, program=None):
         return subprocess.run(self.command(ranks, *arguments, program=program),
@@ -95,7 +98,10 @@ WORK = {
     "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
     "steps": ("--steps", 100, ACC),
     "eke": ("-k", "ocean_step_eke", "--steps", 10, GRID),
+    "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
+    "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye,age", "--variable", "dye=temp",
+                "--variable", "age=salt", GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
 }
 
@@ -119,6 +125,14 @@ def test_bits_do_not_depend_on_the_cut(ranks, work, alone, device, cut):
     if "10x10x6" in work:
         cut = {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}.get(cut, cut)
     assert ranks.checksums(cut, "-d", device, *work) == alone[device]
+
+
+@pytest.mark.parametrize("cut", ["1x2", "2x2"])
+def test_bits_do_not_depend_on_when_ghosts_come(ranks, work, alone, device, cut):
+    """Between kernels, in as many rounds as a block one cell wide takes."""
+    if "10x10x6" in work:
+        cut = {"1x2": "1x4", "2x2": "4x1"}[cut]
+    assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device]
 
 
 def islands(path):
@@ -192,14 +206,46 @@ def same_datasets(a, b):
         for name in ours:
             assert ours[name][...].tobytes() == theirs[name][...].tobytes(), name
             assert attributes(ours[name]) == attributes(theirs[name]), name
+            assert ours[name].dtype == theirs[name].dtype, name
+            assert ours[name].id.get_create_plist().equal(theirs[name].id.get_create_plist()), name
+
+
+@pytest.fixture
+def together(ranks):
+    """Where all processes write the data of a file."""
+    if not ranks.writes_together:
+        pytest.skip("HDF5 is serial: the first process writes")
 
 
 @pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
 def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
     words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, path)
     ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
-    ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
+    printed = ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
+    assert ("all write outputs" in printed) == ranks.writes_together
     same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+    assert sorted(os.listdir(tmp_path)) == ["four.h5", "one.h5"]
+
+
+@pytest.mark.parametrize("words", [
+    ("-k", "triad", "--precision", "float32", "-s", 4096),
+    ("-k", "triad", "--shape", "16400x12x5"),  # where a plane is no single chunk
+], ids=["float32", "two chunks a plane"])
+def test_all_processes_write(ranks, together, tmp_path, words):
+    words = (*words, *QUICK, GRID)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes("3x2", *words, "-o", tmp_path / "six.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "six.h5")
+
+
+@pytest.mark.parametrize("told", ["0", None])
+def test_the_first_process_writes_alone(ranks, together, tmp_path, monkeypatch, told):
+    """Where it is told so, or nothing."""
+    words = ("-k", "eos", *QUICK, GRID)
+    ranks.passes("2x1", *words, "-o", tmp_path / "all.h5")
+    monkeypatch.setattr(ranks, "changes", {"MINIAPP_PARALLEL_HDF5": told})
+    assert "the first writes outputs" in ranks.passes("2x1", *words, "-o", tmp_path / "one.h5")
+    same_datasets(tmp_path / "all.h5", tmp_path / "one.h5")
 
 
 def test_a_reference_is_compared(ranks, device):
@@ -340,6 +386,93 @@ def test_a_process_without_memory(ranks, tmp_path):
                 program=[script, ranks.miniapp.path])
 
 
+# ---- failures of what all write ----
+
+LARGE = ("-k", "triad", *QUICK, "--shape", "300x200x40", GRID)  # 20 MB; MPI's own files are less
+
+
+def some_ranks(folder, condition, command):
+    """A program that runs the command in place of the own one, or before it, on some ranks."""
+    script = folder / "some_ranks"
+    executable(script, f"""#!/bin/sh
+rank="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"
+if [ {condition} ]; then
+  {command}
+fi
+exec "$@"
+""")
+    return script
+
+
+@pytest.mark.parametrize("condition", ['"$rank" -ge 0', '"$rank" = 0', '"$rank" = 1', '"$rank" -gt 0'],
+                         ids=["all", "the first", "one", "all others"])
+def test_data_that_processes_cannot_write(ranks, together, tmp_path, condition):
+    """Before it begins, or in the midst of what they do together."""
+    script = some_ranks(tmp_path, condition, "trap '' XFSZ; ulimit -f 32768")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    ranks.fails(OUTPUT, "out.h5: cannot be written: ", 3, *LARGE, "-o", folder / "out.h5",
+                program=[script, ranks.miniapp.path])
+    assert not os.listdir(folder)
+
+
+def test_a_folder_that_one_process_has_not(ranks, together, tmp_path):
+    if subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", tmp_path],
+                      capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    script = some_ranks(tmp_path, '"$rank" = 1', 'exec unshare --mount sh -c \'mount -t tmpfs tmpfs '
+                        f'"{folder}" && exec "$@"\' sh "$@"')
+    ranks.fails(OUTPUT, "out.h5: cannot be written: No such file", 2, *LARGE, "-o",
+                folder / "out.h5", program=[script, ranks.miniapp.path])
+    assert not os.listdir(folder)
+
+
+# A file system on which the lock of one process is in the way of others, as NFS makes it.
+LOCKED = """
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+int fcntl(int file, int command, ...)
+{
+    va_list arguments;
+    va_start(arguments, command);
+    void *const argument = va_arg(arguments, void *);
+    va_end(arguments);
+    int (*const other)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, "fcntl");
+    const int result = other(file, command, argument);
+    if (command == F_GETLK)
+        ((struct flock *)argument)->l_type = F_WRLCK;
+    return result;
+}
+int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
+"""
+
+
+def test_a_file_that_the_first_process_locks(ranks, together, tmp_path):
+    locked = library(tmp_path / "locked.so", "#define _GNU_SOURCE\n" + LOCKED)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    ranks.fails(OUTPUT, "out.h5: cannot be written: its file system .*MINIAPP_PARALLEL_HDF5=0", 2, *LARGE,
+                "-o", folder / "out.h5", program=["env", f"LD_PRELOAD={locked}", ranks.miniapp.path])
+    assert not os.listdir(folder)
+
+
+def test_a_full_disk(ranks, tmp_path):
+    """Of 4 MB."""
+    done = subprocess.run(["unshare", "--mount", "sh", "-c",
+                           'mount -t tmpfs -o size=4M tmpfs "$0" || exit 77; "$@"; code=$?; '
+                           'ls -A "$0"; exit $code',
+                           tmp_path, *ranks.command(2, *LARGE, "-o", tmp_path / "out.h5")],
+                          env=ranks.environment(), capture_output=True, text=True, check=False,
+                          timeout=TOGETHER_S)
+    if done.returncode in (1, 77) and "mount" in done.stderr:
+        pytest.skip("nothing can be mounted here")
+    assert done.returncode == OUTPUT and not done.stdout, done
+    assert len(own_lines(done.stderr)) == 1 and "No space left" in done.stderr, done
+
+
 def test_another_build_on_one_process(ranks, tmp_path):
     other = tmp_path / "other"
     other.write_bytes(ranks.miniapp.path.read_bytes().replace(b"Release", b"Rel..se"))
@@ -391,9 +524,12 @@ def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
     assert len(lines) == 1 and "--restart goes on from" in lines[0], run.said()
 
 
-def test_a_process_that_is_killed_ends_all(endless):
+def test_a_process_that_is_killed_ends_all(endless, tmp_path):
     run, found = endless
     os.kill(found[1], signal.SIGKILL)
     run.communicate(timeout=TOGETHER_S)
     assert run.returncode != DONE
     wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in found.values()))
+    for path in tmp_path.glob("end*"):
+        with h5py.File(path) as snapshot:  # it has its place, so it is whole
+            assert "temp" in snapshot and path.name != "end.nc"

@@ -118,6 +118,24 @@ def test_steps_are_those_of_the_program(miniapp, device, tmp_path):
             np.testing.assert_array_equal(inside(state.field(name), state[name]), read(output, name))
 
 
+def test_steps_of_tracers_are_those_of_the_program(miniapp, device, tmp_path):
+    """Read with the others, or set by hand; another state's own field may have the name, too."""
+    output = tmp_path / "end.h5"
+    miniapp.passes(GRID, "--steps", STEPS, "-d", device, "-o", output, "--tracer", "dye,age", "--variable",
+                   "dye=temp", "--variable", "age=salt", quick=False)
+    states = [package.load(GRID, "ocean_step", device) for _ in range(2)]
+    for state in states:
+        for name, like in (("dye", "temp"), ("age", "salt")):
+            state.add(name, "tracer")
+            state[name] = state[like]
+        state.step(STEPS, tracers=["dye", "age"])
+        for name in ("temp", "dye", "age"):
+            np.testing.assert_array_equal(inside(state.field(name), state[name]), read(output, name))
+    refused(package.UsageError, "there is a field 'dye' already", lambda: states[0].add("dye", "temp"))
+    refused(package.UsageError, "there is a field 'dye' already",
+            lambda: package.State((6, 9, 11), device).add("dye", "kbot"))
+
+
 def test_steps_start_anew_from_what_is_set(device):
     """As a state that never made other steps."""
     first, second = (package.load(GRID, "ocean_step", device) for _ in range(2))

@@ -121,7 +121,7 @@ LAND = ["temp", "salt", "K_iso", "u_wgrid", "v_wgrid", "w_wgrid", "kappaM", "mxl
         "salt_taup1", "kappaH", "forc_temp_surface", "forc_salt_surface", "w", "dtracer_taum1",
         "dtemp", "dsalt", "rho", "Hd", "eke", "eke_len", "eke_taup1",
         "deke_taum1", "t_star", "t_rest", "t_flux", "s_star", "s_rest", "s_flux", "temp_source",
-        "salt_source"]
+        "salt_source", "forc_tracer_surface"]
 EVERYWHERE = {"coriolis_t", "beta", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "int_drhodT",
               "int_drhodS"}  # they mean something
 

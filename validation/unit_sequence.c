@@ -202,6 +202,65 @@ static void reads_of_what_was_written(void **state)
     assert_true(miniapp_sequence_writes(&both, field_of("fma")));
 }
 
+/* ---- tracers ---- */
+
+static void steps_of_tracers(void **state)
+{
+    (void)state;
+    const struct miniapp_sequence *const base = sequence_of("ocean_step");
+    const struct miniapp_sequence *const one = sequence_of("tracer_step");
+    const struct miniapp_sequence *const both = sequence_of("ocean_step+dye+age");
+    const size_t own = miniapp_sequence_step_count(one), count = miniapp_sequence_step_count(base);
+    assert_string_equal(miniapp_sequence_name(both), "ocean_step+dye+age");
+    assert_ptr_equal(sequence_of("ocean_step+dye+age"), both);
+    assert_int_equal(miniapp_sequence_step_count(both), count + 1 + 2 * own);
+    assert_ptr_equal(miniapp_sequence_kernel(both, count), miniapp_kernel_find("isoneutral"));
+    for (size_t s = 0; s < own; s++) {
+        const size_t of_dye = count + 1 + s, of_age = of_dye + own;
+        assert_ptr_equal(miniapp_sequence_kernel(both, of_dye), miniapp_sequence_kernel(one, s));
+        assert_ptr_equal(miniapp_sequence_kernel(both, of_age), miniapp_sequence_kernel(one, s));
+    }
+    assert_ptr_equal(miniapp_sequence_field(both, count + 1, 0), field_of("dye"));
+    assert_ptr_equal(miniapp_sequence_field(both, count + 1 + own, 0), field_of("age"));
+    assert_int_equal(miniapp_sequence_level_count(both), miniapp_sequence_level_count(base) + 4);
+}
+
+static void fields_of_tracers(void **state)
+{
+    (void)state;
+    const struct miniapp_sequence *const both = sequence_of("ocean_step+dye+age");
+    const char *const names[] = {"age", "age_taup1", "dage", "dage_taum1", "forc_age_surface"};
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(field_of(names[i])->name, names[i]);
+        assert_string_equal(miniapp_field_units(field_of(names[i])), "");
+        assert_int_equal(miniapp_field_is_optional(field_of(names[i])), i > 0);
+    }
+    assert_string_equal(miniapp_field_long_name(field_of("age")), "age at time level tau");
+    assert_true(miniapp_sequence_reads(both, field_of("age")));
+    assert_false(miniapp_sequence_reads(both, field_of("age_taup1")));
+    assert_true(miniapp_sequence_carries(both, field_of("dage_taum1")));
+    assert_false(miniapp_sequence_carries(both, field_of("K_11")));
+    assert_false(miniapp_sequence_reads(sequence_of("ocean_step+dye"), field_of("age")));
+}
+
+static void wrong_tracers(void **state)
+{
+    (void)state;
+    const struct miniapp_sequence *none;
+    assert_refused(miniapp_sequence_find("ocean_step+temp", &none), MINIAPP_USAGE,
+                   "a tracer cannot be 'temp': there is a field 'temp' already");
+    assert_null(none);
+    assert_refused(miniapp_sequence_find("ocean_step+ink+ink", &none), MINIAPP_USAGE,
+                   "tracer 'ink' is given twice");
+    assert_refused(
+        miniapp_sequence_find("eos+ink", &none), MINIAPP_USAGE,
+        "tracers take a sequence with time levels, such as ocean_step, which 'eos' has not");
+    assert_refused(
+        miniapp_sequence_find("ocean_step+", &none), MINIAPP_USAGE,
+        "'' is no name of a tracer: it begins with a letter, has at most 40 letters, digits "
+        "and _, and is no dimension of outputs");
+}
+
 static void settings_that_are_used(void **state)
 {
     (void)state;
@@ -209,8 +268,8 @@ static void settings_that_are_used(void **state)
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
         for (size_t id = 0; id < SETTINGS; id++) {
             bool used = false;
-            for (size_t s = 0; s < miniapp_sequence_step_count(sequence); s++) {
-                const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, s);
+            for (size_t s = 0; s < sequence->count; s++) { /* and what starts it */
+                const struct miniapp_kernel *const kernel = sequence->steps[s].kernel;
                 for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++)
                     used = used || miniapp_kernel_setting(kernel, i) == &settings[id];
             }
@@ -696,6 +755,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(wrong_bindings),
         cmocka_unit_test(reads_and_writes),
         cmocka_unit_test(reads_of_what_was_written),
+        cmocka_unit_test(steps_of_tracers),
+        cmocka_unit_test(fields_of_tracers),
+        cmocka_unit_test(wrong_tracers),
         cmocka_unit_test(settings_that_are_used),
         cmocka_unit_test(costs),
         cmocka_unit_test(bytes_of_updates),

@@ -20,7 +20,8 @@ const struct miniapp_sequence *miniapp_sequence_at(size_t index);
 
 /* Finds a sequence by NAME. NAME:ARGUMENT=FIELD,... also binds arguments to other fields of the
  * table: "triad:b=temp" makes triad read temp as its argument b. An ARGUMENT may be named by its
- * default field, too. */
+ * default field, too. "ocean_step+dye+age" also steps the tracers dye and age, for which the table
+ * of fields gets dye, ddye_taum1, forc_dye_surface and others: docs/steps.md. */
 enum miniapp_status miniapp_sequence_find(const char *text, const struct miniapp_sequence **);
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *);

@@ -241,6 +241,7 @@ static enum miniapp_status add_state(struct bench *bench, struct row *row,
     if (!status) {
         states[bench->state_count++] = row->state;
         status = miniapp_state_spread(row->state, &row->blocks);
+        miniapp_state_overlap(row->state, method->overlaps);
     }
     for (size_t i = 0; i < miniapp_setting_count() && !status; i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
@@ -473,7 +474,7 @@ static enum miniapp_status sample_call(struct row *row, const struct method *met
         row->timing.first = call.slowest;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
-    return status || !row->advances ? status : agree(method->after_step(method->context, row));
+    return status || !row->advances ? status : method->after_step(method->context, row);
 }
 
 /* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
@@ -681,6 +682,7 @@ static void close_row(struct row *row)
         free(row->fields[i].before);
     free(row->fields);
     free(row->step_seconds);
+    free(row->budgets);
     free(row->samples.seconds);
 }
 

@@ -41,16 +41,16 @@ struct row {
     struct miniapp_plan *plan;
     struct bound_field *fields;
     size_t field_count;
-    bool shares_outputs; /* with rows on other numbers of threads */
-    bool each_call;      /* its calls transfer their data */
-    bool advances;       /* each call goes on from what the one before has left */
-    bool is_nonfinite;   /* an output is, as was found at the end */
-    size_t good_step;    /* of one that advances: the last that is known to be finite */
-    struct miniapp_budget budgets[MINIAPP_BUDGETS]; /* likewise */
-    double last;                                    /* the time of the last untimed call */
-    double *step_seconds;                           /* of all timed calls */
-    struct samples samples;                         /* of the slowest process */
-    double fastest;                                 /* the sum of the times of the fastest one */
+    bool shares_outputs;            /* with rows on other numbers of threads */
+    bool each_call;                 /* its calls transfer their data */
+    bool advances;                  /* each call goes on from what the one before has left */
+    bool is_nonfinite;              /* an output is, as was found at the end */
+    size_t good_step;               /* of one that advances: the last that is known to be finite */
+    struct miniapp_budget *budgets; /* likewise: MINIAPP_BUDGETS of them */
+    double last;                    /* the time of the last untimed call */
+    double *step_seconds;           /* of all timed calls */
+    struct samples samples;         /* of the slowest process */
+    double fastest;                 /* the sum of the times of the fastest one */
     double exchanged;     /* the seconds that the process spent on ghosts in timed calls */
     struct timing timing; /* of the samples, where there are any */
     size_t turn;          /* calls in a turn */
@@ -66,6 +66,7 @@ struct bench {
 /* How rows are measured. */
 struct method {
     int along_x, along_y; /* blocks, or 0 */
+    bool overlaps;        /* ghosts are under way while kernels run */
     size_t burnin;
     size_t repetitions; /* 0: as many as take `seconds` */
     bool advances;      /* they are steps in time */

@@ -217,13 +217,32 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 /* ---- several processes ---- */
 
 struct blocks;
+struct part;
+
+/* Whether all processes write the data of a field together, each its own part: where HDF5 is
+ * parallel and $MINIAPP_PARALLEL_HDF5 of the first one is 1. All ask. */
+bool miniapp_output_is_shared(void);
+
+/* Writes a field on y and x, between begin and end, which are the first process's: it alone has an
+ * output. All call it, if none has failed, and all get the same status. `take` gives what this
+ * process has of a plane of the file. */
+typedef enum miniapp_status (*miniapp_taker)(void *context, size_t plane, double *values);
+enum miniapp_status miniapp_output_parts(struct miniapp_output *, const struct part *,
+                                         miniapp_taker take, void *context);
 
 /* Makes a state this process's own block of an ocean, which all processes share; it then exchanges
  * ghosts with the other blocks. */
 enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct blocks *);
 
-/* How many seconds it spent on that. */
+/* Whether ghosts are to be under way while kernels run that do not read them. */
+void miniapp_state_overlap(struct miniapp_state *, bool overlaps);
+
+/* How many seconds it spent on exchanges. */
 double miniapp_state_exchange_seconds(const struct miniapp_state *);
+
+/* This process's part of a plane of a field, with the ghosts of the whole ocean or without. */
+enum miniapp_status miniapp_state_get_own(struct miniapp_state *, const char *name, size_t plane,
+                                          bool with_ghosts, double *values);
 
 /* Brings a plane of a field, from all blocks, to the first process; `values` has room for it there
  * and is not used elsewhere. With the ghosts of the whole ocean, or without. */
@@ -232,8 +251,9 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *nam
 
 /* ---- steps in time ---- */
 
-/* What a step keeps: heat, salt, turbulent and eddy kinetic energy, and the energy of both. */
-enum { MINIAPP_BUDGETS = 5 };
+/* What a step keeps: heat, salt, turbulent and eddy kinetic energy, the energy of both, and what
+ * there is of each tracer. At most so many: */
+enum { MINIAPP_BUDGETS = 70 };
 struct miniapp_budget {
     const char *name, *units;
     bool is_kept;         /* the sequence has it */

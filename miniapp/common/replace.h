@@ -48,6 +48,17 @@ enum miniapp_status replace_start(const struct place *place, struct replacement 
 enum { OPEN_FILE_PATH = 32 };
 enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_FILE_PATH]);
 
+/* Reserves room for so many bytes more, as far as the file system can, and gives a path by which
+ * other processes can open the file. */
+enum miniapp_status replace_lend(const struct replacement *new, size_t bytes, char path[PATH_MAX]);
+
+/* In another process: until replace_part, the file is removed if this process gives up. */
+bool replace_join(const char *path);
+void replace_part(void);
+
+/* Removes the file, whoever has started it; of several processes only the first can. */
+bool replace_remove(void);
+
 /* Puts the file, which is whole now, in its place. It stays open and locked. */
 enum miniapp_status replace_finish(struct replacement *new);
 

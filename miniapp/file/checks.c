@@ -316,7 +316,7 @@ enum miniapp_status check_fields(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
     input->is_checking = true;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && goes_on(status); id++)
         if (input->needed[id] && has_values(input, id) && !input->is_bad[id] &&
             !input->is_upside_down) {
             const enum miniapp_status found = check_field(input, id);

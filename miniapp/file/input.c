@@ -62,7 +62,7 @@ static void list_wanted(struct miniapp_input *input, const struct miniapp_field 
 /* A field that is absent needs what stands in for it. */
 static void list_stand_ins(struct miniapp_input *input)
 {
-    for (size_t id = 1; id < FIELDS; id++)
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
         if (input->needed[id] && fields[id].is_optional && !is_there(input, (enum field_id)id))
             input->needed[fields[id].stand_in] = true;
     input->needed[NO_FIELD] = false;
@@ -165,7 +165,7 @@ static enum miniapp_status look_at_field(struct miniapp_input *input, enum field
 static enum miniapp_status read_grid(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && goes_on(status); id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && goes_on(status); id++)
         if (input->needed[id] && is_there(input, id)) {
             const enum miniapp_status found = look_at_field(input, id);
             input->is_bad[id] = found != MINIAPP_DONE;
@@ -435,7 +435,7 @@ void miniapp_input_close(struct miniapp_input *input)
     if (input->file > 0)
         H5Fclose(input->file);
     drop_masks(input);
-    for (size_t id = 0; id < FIELDS; id++)
+    for (size_t id = 0; id <= miniapp_field_count(); id++)
         free(input->name[id]);
     release_scales(&input->scales);
     outside_close(&input->outside);
@@ -471,7 +471,7 @@ bool miniapp_input_is_surface_first(const struct miniapp_input *input)
 double miniapp_input_passing_bytes(const struct miniapp_input *input)
 {
     double most = input->passing_bytes;
-    for (size_t id = 1; id < FIELDS; id++)
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
         if (input->needed[id])
             most = fmax(most, (double)sizeof(double) *
                                   (double)miniapp_field_elements(&fields[id], &input->grid));
@@ -601,7 +601,7 @@ enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct minia
     for (size_t id = 0; id < SETTINGS && !status; id++)
         if (input->is_set[id])
             status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);
-    for (size_t id = 0; id < FIELDS && !status; id++) {
+    for (size_t id = 0; id <= miniapp_field_count() && !status; id++) {
         const struct miniapp_destination own = {.state = state, .name = fields[id].name};
         if (input->wanted[id])
             status = miniapp_input_load(input, &fields[id], &own, 1);

@@ -16,8 +16,8 @@
 struct miniapp_input_options {
     int allow;
     struct time_choice time;
-    char *variable[FIELDS]; /* the dataset that is to hold the field, or NULL */
-    int strip, strips;      /* which strip of rows this process checks, of how many; or 0 */
+    char *variable[MOST_FIELDS]; /* the dataset that is to hold the field, or NULL */
+    int strip, strips;           /* which strip of rows this process checks, of how many; or 0 */
 };
 
 enum { SENTENCE = 256 };
@@ -29,9 +29,10 @@ struct miniapp_input {
     int allow;
     enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     struct time_choice time;
-    bool wanted[FIELDS], needed[FIELDS]; /* needed: with what stands in for those that are absent */
-    char *name[FIELDS];                  /* of the dataset that holds the field, or NULL */
-    bool is_renamed[FIELDS];
+    bool wanted[MOST_FIELDS];
+    bool needed[MOST_FIELDS]; /* with what stands in for those that are absent */
+    char *name[MOST_FIELDS];  /* of the dataset that holds the field, or NULL */
+    bool is_renamed[MOST_FIELDS];
     struct scales scales;
     struct axes axes;
     struct miniapp_grid whole; /* as in the file, with or without ghosts */
@@ -43,24 +44,24 @@ struct miniapp_input {
     bool is_surface_first; /* the file: what is read is turned round */
     hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
     hsize_t record;  /* that was chosen */
-    bool is_read[FIELDS];
-    bool is_bad[FIELDS]; /* something was said of it, or of what it takes to read it */
-    bool is_too_large;   /* some dataset for the memory */
-    bool is_upside_down; /* the masks are, by the order of levels that was found */
+    bool is_read[MOST_FIELDS];
+    bool is_bad[MOST_FIELDS]; /* something was said of it, or of what it takes to read it */
+    bool is_too_large;        /* some dataset for the memory */
+    bool is_upside_down;      /* the masks are, by the order of levels that was found */
     char odd_ghosts[1024], odd_ghost[3 * SENTENCE]; /* the fields, and the first of them */
     bool was_refused;                               /* by miniapp_input_check */
     bool is_checking;      /* all is looked at, whatever is bad: no more is said of that */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];
-    uint8_t *water[FIELDS];      /* of masks and kbot, in three dimensions, once it is known */
+    uint8_t *water[MOST_FIELDS]; /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
     bool is_land_known;          /* whether a field tells by what it lacks, and which: */
     enum field_id telling;
-    int32_t *deepest[FIELDS]; /* of masks and kbot: 1 + the lowest wet level, once it is known */
-    struct conversion conversion[FIELDS]; /* of what was opened */
-    struct treatment treatment[FIELDS];
-    bool is_made[FIELDS];                     /* a mask or kbot */
-    bool has_land[FIELDS];                    /* values on land were replaced */
+    int32_t *deepest[MOST_FIELDS]; /* likewise: 1 + the lowest wet level, once it is known */
+    struct conversion conversion[MOST_FIELDS]; /* of what was opened */
+    struct treatment treatment[MOST_FIELDS];
+    bool is_made[MOST_FIELDS];                /* a mask or kbot */
+    bool has_land[MOST_FIELDS];               /* values on land were replaced */
     double passing_bytes;                     /* that reading a dataset takes */
     char reason[SENTENCE];                    /* why the file has ghosts, or none */
     char grid_text[2 * SENTENCE], text[4096]; /* for the provenance */

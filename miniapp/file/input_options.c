@@ -14,7 +14,7 @@ struct miniapp_input_options *miniapp_input_options_create(void)
 
 void miniapp_input_options_free(struct miniapp_input_options *options)
 {
-    for (size_t id = 0; options && id < FIELDS; id++)
+    for (size_t id = 0; options && id < MOST_FIELDS; id++)
         free(options->variable[id]);
     free(options);
 }
@@ -39,12 +39,13 @@ enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_opti
                                                        const char *name, const char *dataset)
 {
     const struct miniapp_field *const field = miniapp_field_find(name);
-    const char *names[FIELDS];
-    for (size_t id = 1; id < FIELDS; id++)
+    const char *names[MOST_FIELDS];
+    const size_t count = miniapp_field_count(); /* another thread may add some */
+    for (size_t id = 1; id <= count; id++)
         names[id - 1] = fields[id].name;
     if (!field)
         return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
-                    closest_match(name, names, FIELDS - 1));
+                    closest_match(name, names, count));
     free(options->variable[field_id(field)]);
     options->variable[field_id(field)] = strdup(dataset);
     return options->variable[field_id(field)] ? MINIAPP_DONE

@@ -60,7 +60,7 @@ static void add_fields(const struct miniapp_input *input, property *has, const c
                        struct text *text)
 {
     const char *separator = "; ";
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         if (has(input, id)) {
             add(text, separator, fields[id].name);
             separator = ", ";
@@ -75,7 +75,7 @@ const char *miniapp_input_text(struct miniapp_input *input)
     struct text text = {input->text, sizeof(input->text), 0};
     char sentence[2 * SENTENCE];
     input->text[0] = '\0';
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         if (is_there(input, id) && input->is_read[id] && strcmp(input->name[id], fields[id].name)) {
             snprintf(sentence, sizeof(sentence), "%s is '%.200s'", fields[id].name,
                      input->name[id]);
@@ -90,7 +90,7 @@ const char *miniapp_input_text(struct miniapp_input *input)
         add(&text, "; ", "levels from the surface down, turned round");
     add_fields(input, is_transposed, "axes transposed", &text);
     add_fields(input, is_unpacked, "unpacked", &text);
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         if (input->is_read[id] && input->conversion[id].from[0]) {
             snprintf(sentence, sizeof(sentence), "%s converted from '%s'", fields[id].name,
                      input->conversion[id].from);

@@ -155,7 +155,8 @@ enum miniapp_status find_telling(struct miniapp_input *input)
     const struct window here = window_of(input), own = own_window(input);
     enum miniapp_status status = MINIAPP_DONE;
     move_window(input, &own);
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status && !has_cells(input); id++)
+    for (enum field_id id = NO_FIELD + 1;
+         id <= miniapp_field_count() && !status && !has_cells(input); id++)
         if (!input->telling && is_there(input, id) && lies_on_cells(&fields[id]))
             status = read_missing(input, id);
     input->is_land_known = !status;

@@ -34,7 +34,7 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
                                         const struct miniapp_input_options *options)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS && !status; id++) {
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && !status; id++) {
         const char *const theirs = options ? options->variable[id] : NULL;
         if (theirs && (!theirs[0] || !has_path(input, theirs)))
             return fail(MINIAPP_INPUT,
@@ -52,7 +52,7 @@ static enum miniapp_status find_by_name(struct miniapp_input *input,
 struct search {
     struct miniapp_input *input;
     enum miniapp_status status;
-    bool is_settled[FIELDS]; /* by the field's own name, or by --variable */
+    bool is_settled[MOST_FIELDS]; /* by the field's own name, or by --variable */
 };
 
 /* Whether a dataset may be the field by its number of axes. */
@@ -69,7 +69,7 @@ static enum miniapp_status take_standard_name(const struct search *search, hid_t
                                               const char *name, const char *standard_name)
 {
     struct miniapp_input *const input = search->input;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         if (search->is_settled[id] || !fields[id].standard_name ||
             strcmp(fields[id].standard_name, standard_name) != 0 || !may_hold(dataset, &fields[id]))
             continue;
@@ -115,7 +115,7 @@ enum miniapp_status find_names(struct miniapp_input *input,
     const enum miniapp_status status = find_by_name(input, options);
     if (status)
         return status;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         search.is_settled[id] = is_there(input, id);
     H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_link, &search);
     return search.status;
@@ -190,8 +190,8 @@ static void add(struct list *list, const struct miniapp_field *field)
 {
     if (list->used < sizeof(list->text))
         list->used += (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
-                                       "%s'%s' (%s, %s)", list->count ? ", " : "", field->name,
-                                       field->long_name, field->units);
+                                       "%s'%s' (%s%s%s)", list->count ? ", " : "", field->name,
+                                       field->long_name, field->units[0] ? ", " : "", field->units);
     list->count++;
 }
 
@@ -236,7 +236,7 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
 
 bool lacks_made(const struct miniapp_input *input)
 {
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++)
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
         if (input->needed[id] && fields[id].is_made && !is_there(input, id))
             return true;
     return false;
@@ -252,7 +252,7 @@ enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable
         are_readable && lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
     if (status)
         return status;
-    for (enum field_id id = NO_FIELD + 1; id < FIELDS; id++) {
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         const struct miniapp_field *const field = &fields[id];
         if (!input->needed[id] || field->is_optional || is_there(input, id) ||
             (field->is_made && (water || !are_readable)))

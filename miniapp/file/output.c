@@ -19,7 +19,7 @@ enum miniapp_status output_failed(const struct miniapp_output *output)
 
 /* The format in which metadata carries checksums. No other process knows the file, which is locked
  * already. */
-static hid_t file_access(void)
+hid_t output_access(void)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -28,19 +28,24 @@ static hid_t file_access(void)
     return access;
 }
 
-static enum miniapp_status start(struct miniapp_output *output)
+enum miniapp_status output_open_file(struct miniapp_output *output, bool is_new)
 {
     char path[OPEN_FILE_PATH];
-    enum miniapp_status status = replace_start(&output->place, &output->new);
-    if (!status)
-        status = replace_path(&output->new, path);
+    const enum miniapp_status status = replace_path(&output->new, path);
     if (status)
         return status;
-    hdf5_start();
-    const hid_t access = file_access();
-    output->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t access = output_access();
+    output->file = is_new ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                          : H5Fopen(path, H5F_ACC_RDWR, access);
     H5Pclose(access);
     return output->file < 0 ? output_failed(output) : MINIAPP_DONE;
+}
+
+static enum miniapp_status start(struct miniapp_output *output)
+{
+    const enum miniapp_status status = replace_start(&output->place, &output->new);
+    hdf5_start();
+    return status ? status : output_open_file(output, true);
 }
 
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
@@ -167,7 +172,8 @@ static hid_t create_dataset(const struct miniapp_output *output, const char *seq
 
 bool write_names(hid_t dataset, const struct miniapp_field *field)
 {
-    return H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0 &&
+    return (!field->units[0] ||
+            H5LTset_attribute_string(dataset, ".", "units", field->units) >= 0) &&
            H5LTset_attribute_string(dataset, ".", "long_name", field->long_name) >= 0 &&
            (!field->standard_name ||
             H5LTset_attribute_string(dataset, ".", "standard_name", field->standard_name) >= 0);
@@ -197,27 +203,33 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     return written ? MINIAPP_DONE : output_failed(output);
 }
 
-herr_t write_box(hid_t dataset, const struct box *box, const double *values)
+herr_t write_box_as(hid_t dataset, hid_t type, hid_t transfer, const struct box *box,
+                    const void *values)
 {
     if (box->rank == 0)
-        return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        return H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, transfer, values);
     const hid_t to = H5Dget_space(dataset);
     const hid_t from = H5Screate_simple(box->rank, box->count, NULL);
     herr_t error = H5Sselect_hyperslab(to, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
     if (error >= 0)
-        error = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, from, to, H5P_DEFAULT, values);
+        error = H5Dwrite(dataset, type, from, to, transfer, values);
     H5Sclose(from);
     H5Sclose(to);
     return error;
 }
 
-static struct box box_of_plane(const struct miniapp_output *output, size_t plane)
+herr_t write_box(hid_t dataset, const struct box *box, const double *values)
+{
+    return write_box_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, box, values);
+}
+
+struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
 {
     struct box box = {0};
-    const hid_t space = H5Dget_space(output->dataset);
+    const hid_t space = H5Dget_space(dataset);
     box.rank = H5Sget_simple_extent_dims(space, box.count, NULL);
     H5Sclose(space);
-    for (int i = box.rank - 1 - output->plane_rank; i >= 0; i--) {
+    for (int i = box.rank - 1 - plane_rank; i >= 0; i--) {
         box.first[i] = plane % box.count[i];
         plane /= box.count[i];
         box.count[i] = 1;
@@ -228,7 +240,7 @@ static struct box box_of_plane(const struct miniapp_output *output, size_t plane
 enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t plane,
                                          const double *values)
 {
-    const struct box box = box_of_plane(output, plane);
+    const struct box box = box_of_plane(output->dataset, output->plane_rank, plane);
     return write_box(output->dataset, &box, values) < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 

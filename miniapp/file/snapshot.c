@@ -2,6 +2,7 @@
  * Snapshots: what the next step in time needs, in the layout of Veros's own snapshots. Fields lie
  * on (Time, z, y, x), without ghosts, from the bottom up, and land is missing.
  */
+#include "blocks.h"
 #include "guard.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
@@ -137,6 +138,8 @@ static enum miniapp_status write_axes(const struct miniapp_output *output,
     enum miniapp_status status = MINIAPP_DONE;
     bool is_written = !output || write_time(output->file, seconds);
     for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
+        if (!miniapp_state_has(state, scales[i].name)) /* no field lies on it */
+            continue;
         status = miniapp_state_get(state, scales[i].name, values);
         is_written = !status && write_scale(output->file, &scales[i], values, inner.nz) &&
                      make_scale(output->file, scales[i].name);
@@ -315,6 +318,42 @@ static enum miniapp_status write_carried(const struct miniapp_output *output,
     return status;
 }
 
+/* The own part of a field, where all processes write it together. */
+struct own_levels {
+    struct miniapp_state *state;
+    const struct miniapp_field *field;
+    const struct levels_of *level;
+};
+
+static enum miniapp_status take_level(void *context, size_t z, double *values)
+{
+    const struct own_levels *const own = context;
+    const struct miniapp_grid inner = miniapp_grid_interior(&own->state->grid);
+    enum miniapp_status status = get_mask(own->state, own->field, z, own->level);
+    if (!status)
+        status = get_level(own->state, own->field, z, own->level->plane, values);
+    for (size_t i = 0; i < inner.nx * inner.ny && !status; i++)
+        values[i] = own->level->mask[i] != 0 ? values[i] : missing;
+    return status;
+}
+
+static enum miniapp_status share_carried(struct miniapp_output *output, struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const struct part part = {
+        .nx = inner.nx, .ny = inner.ny, .whole_x0 = state->x0, .whole_y0 = state->y0};
+    struct own_levels own = {state, field, level};
+    if (output)
+        output->dataset = create_carried(output, state, field);
+    enum miniapp_status status =
+        ranks_agree(output && output->dataset < 0 ? output_failed(output) : MINIAPP_DONE);
+    if (!status)
+        status = miniapp_output_parts(output, &part, take_level, &own);
+    return ranks_agree(output && !status ? miniapp_output_end(output) : status);
+}
+
 /* Veros's attribute of all settings, as JSON. */
 static bool write_settings(hid_t file, const struct miniapp_settings *values)
 {
@@ -334,17 +373,26 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
                                             const char *run, size_t step)
 {
     const double number = (double)step;
+    const bool is_shared = state->exchange && miniapp_output_is_shared();
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
-    enum miniapp_status status = make_levels(output ? &state->whole : &none, &level);
+    enum miniapp_status status = make_levels(is_shared ? &state->grid
+                                             : output  ? &state->whole
+                                                       : &none,
+                                             &level);
     if (state->exchange && status)
         ranks_abort(status); /* others wait for levels */
     if (status)
         return status;
     status = write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
-    for (size_t id = 1; id < FIELDS && !(status && !state->exchange); id++)
+    if (is_shared)
+        status = ranks_agree(status);
+    for (size_t id = 1; id <= miniapp_field_count() && !(status && (is_shared || !state->exchange));
+         id++)
         if (miniapp_sequence_carries(sequence, &fields[id])) {
-            const enum miniapp_status written = write_carried(output, state, &fields[id], &level);
+            const enum miniapp_status written =
+                is_shared ? share_carried(output, state, &fields[id], &level)
+                          : write_carried(output, state, &fields[id], &level);
             status = status ? status : written;
         }
     free(level.plane);
@@ -459,7 +507,7 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
                     "precision or setting",
                     path);
     enum miniapp_status status = make_levels(&state->grid, &level);
-    for (size_t id = 1; id < FIELDS && !status; id++)
+    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             status = read_carried(file, path, state, &fields[id], outside, &level);
     free(level.plane);
@@ -488,7 +536,7 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
 {
     struct levels_of level;
     enum miniapp_status status = make_levels(&state->grid, &level);
-    for (size_t id = 1; id < FIELDS && !status; id++)
+    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             status = settle_levels(state, &fields[id], &level);
     free(level.plane);

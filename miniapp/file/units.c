@@ -84,7 +84,7 @@ bool find_conversion(const char *units, const char *wanted, struct conversion *c
     char text[LONGEST], joined[LONGEST];
     *conversion = (struct conversion){.factor = 1};
     trim(units, text);
-    if (!text[0] || strcmp(text, wanted) == 0)
+    if (!text[0] || !wanted[0] || strcmp(text, wanted) == 0)
         return true;
     if (strcmp(wanted, "1") == 0)
         return is_none(text); /* UDUNITS converts angles to numbers */

@@ -14,7 +14,7 @@ struct window window_of(const struct miniapp_input *input)
 
 void drop_masks(struct miniapp_input *input)
 {
-    for (size_t id = 0; id < FIELDS; id++) {
+    for (size_t id = 0; id <= miniapp_field_count(); id++) {
         free(input->water[id]);
         free(input->deepest[id]);
         input->water[id] = NULL;
@@ -68,7 +68,7 @@ struct window own_window(const struct miniapp_input *input)
 static bool makes_faces_around(const struct miniapp_input *input)
 {
     bool is_needed = false;
-    for (size_t id = 1; id < FIELDS; id++)
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
         is_needed |= input->needed[id] && (id == FIELD_maskU || fields[id].wet == FIELD_maskU);
     return is_needed && input->is_cyclic && !is_there(input, FIELD_maskU);
 }

@@ -15,7 +15,7 @@
 
 /* clang-format off */
 enum {
-    KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
     KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
@@ -37,9 +37,13 @@ static const struct argp_option option_table[] = {
      "run on a grid of that shape, ghosts included; repeatable", 0},
     {"decompose", KEY_DECOMPOSE, "PXxPY", 0,
      "cut the ocean into PX by PY blocks, one for each process of MPI [with the least ghosts]", 0},
+    {"overlap", KEY_OVERLAP, NULL, 0,
+     "let ghosts of blocks be under way while kernels run that do not read them", 0},
     {"steps", KEY_STEPS, "N", 0,
      "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
      "another sequence with time levels", 0},
+    {"tracer", KEY_TRACER, "NAME", 0,
+     "with --steps: let another tracer go with the flow, which the input has by that name; repeatable", 0},
     {"every", KEY_EVERY, "M", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
      "writes them", 0},
@@ -194,7 +198,7 @@ static error_t add_kernel(struct options *options, const char *name)
         return choose_all(options, strcmp(name, "calibration") == 0);
     for (size_t i = 0; i < miniapp_sequence_count() && count < MAX_NAMES; i++)
         names[count++] = miniapp_sequence_name(miniapp_sequence_at(i));
-    if (!strchr(name, ':') && place_of(name, names, count) < 0)
+    if (!strpbrk(name, ":+") && place_of(name, names, count) < 0)
         return unknown("kernel", name, names, count);
     return miniapp_sequence_find(name, &kernel) ? REPORTED : choose(options, kernel);
 }
@@ -423,18 +427,29 @@ static error_t add_setting(struct options *options, const char *text)
     return 0;
 }
 
-/* Keeps an option that says how the input is to be read, for the provenance. */
-static error_t keep_reading(struct options *options, const char *option, const char *text)
+/* Adds to a text which may be NULL. */
+static error_t append(char **text, const char *between, const char *more)
 {
-    char *const before = options->reading_text;
-    if (asprintf(&options->reading_text, "%s%s%s %s", before ? before : "", before ? " " : "",
-                 option, text) < 0) {
-        options->reading_text = before;
+    char *const before = *text;
+    if (asprintf(text, "%s%s%s", before ? before : "", between, more) < 0) {
+        *text = before;
         fail(MINIAPP_DEVICE, "out of memory for options");
         return REPORTED;
     }
     free(before);
     return 0;
+}
+
+/* Keeps an option that says how the input is to be read, for the provenance. */
+static error_t keep_reading(struct options *options, const char *option, const char *text)
+{
+    const error_t error = append(&options->reading_text, options->reading_text ? " " : "", option);
+    return error ? error : append(&options->reading_text, " ", text);
+}
+
+static error_t add_tracer(struct options *options, const char *name)
+{
+    return append(&options->tracers, "+", name);
 }
 
 static error_t set_time(struct options *options, const char *text)
@@ -450,7 +465,18 @@ static error_t set_time(struct options *options, const char *text)
     return keep_reading(options, "--time", text);
 }
 
-static error_t add_variable(struct options *options, const char *text)
+/* Its field may be that of a tracer which follows. */
+static error_t keep_variable(struct options *options, const char *text)
+{
+    if (options->variable_count == MOST_VARIABLES) {
+        fail(MINIAPP_USAGE, "--variable is given more than %d times", MOST_VARIABLES);
+        return REPORTED;
+    }
+    options->variables[options->variable_count++] = text;
+    return 0;
+}
+
+static error_t set_variable(struct options *options, const char *text)
 {
     char name[MAX_NAMES] = "";
     const size_t length = strcspn(text, "=");
@@ -534,9 +560,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
     case KEY_EVERY: return parse_count("every", argument, 1, 1e9, &options->every);
     case KEY_RESTART: options->restart = true; return 0;
+    case KEY_TRACER: return add_each(options, argument, add_tracer);
     case KEY_SWEEP: return add_sweep(options);
     case KEY_SHAPE: return add_each(options, argument, parse_shape);
     case KEY_DECOMPOSE: return set_blocks(options, argument);
+    case KEY_OVERLAP: options->overlap = true; return 0;
     case KEY_SECONDS: return set_seconds(options, argument);
     case KEY_SEED: return set_seed(options, argument);
     case KEY_ROOFLINE: options->roofline = true; return 0;
@@ -550,7 +578,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
     case KEY_TIME: return set_time(options, argument);
-    case KEY_VARIABLE: return add_variable(options, argument);
+    case KEY_VARIABLE: return keep_variable(options, argument);
     case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
     case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
     case KEY_ALLOW_EXTERNAL: allow(options, MINIAPP_ALLOW_EXTERNAL); return 0;
@@ -604,6 +632,29 @@ static void set_defaults(struct options *options)
         options->shape_count = 1; /* nx = 0, the file's own grid */
     if (options->precision_count == 0)
         options->precision_count = 1; /* float64 */
+}
+
+/* The sequence of the steps becomes one with tracers. */
+static enum miniapp_status set_tracers(struct options *options)
+{
+    char *text = NULL;
+    if (!options->tracers)
+        return MINIAPP_DONE;
+    if (!options->steps || options->kernel_count > 1)
+        return fail(MINIAPP_USAGE, "--tracer takes --steps, and one kernel at most");
+    if (asprintf(&text, "%s%s", miniapp_sequence_name(options->kernels[0]), options->tracers) < 0)
+        return fail(MINIAPP_DEVICE, "out of memory for options");
+    const enum miniapp_status status = miniapp_sequence_find(text, &options->kernels[0]);
+    free(text);
+    return status;
+}
+
+static enum miniapp_status set_variables(struct options *options)
+{
+    for (size_t i = 0; i < options->variable_count; i++)
+        if (set_variable(options, options->variables[i]))
+            return miniapp_last_failure();
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status options_check_setting(const struct options *options,
@@ -717,7 +768,10 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     if (error)
         return explain(parsing.stopped_at);
     set_defaults(options);
-    return options->action == ACTION_RUN || options->action == ACTION_CHECK
-               ? check_together(options)
-               : MINIAPP_DONE;
+    enum miniapp_status status = set_tracers(options);
+    if (!status)
+        status = set_variables(options);
+    return status || (options->action != ACTION_RUN && options->action != ACTION_CHECK)
+               ? status
+               : check_together(options);
 }

@@ -10,7 +10,7 @@
 
 enum { MAX_REPEATS = 64 };   /* of one repeatable option */
 enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
-enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
+enum { MOST_SETTINGS = 256, MOST_VARIABLES = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
 enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
@@ -31,12 +31,14 @@ struct options {
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
     int along_x, along_y; /* blocks, of processes that share the ocean; 0: as suits them */
+    bool overlap;         /* their messages go while kernels run */
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;
     size_t repetitions; /* 0: as many calls as take `seconds` */
     size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
     size_t every;       /* so many steps a snapshot is written; 0: never */
     bool restart;       /* from the newest of them */
+    char *tracers;      /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
     double seconds;     /* for each row */
     size_t burnin;
     uint64_t seed; /* of the order in which rows take turns */
@@ -53,7 +55,9 @@ struct options {
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
     char *reading_text;                    /* the same in words; NULL: as it is */
-    int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
+    const char *variables[MOST_VARIABLES]; /* as --variable gave them */
+    size_t variable_count;
+    int allow; /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

@@ -251,6 +251,7 @@ static struct method method_of(struct run *run)
     const struct options *const options = &run->options;
     return (struct method){
         .along_x = options->along_x,
+        .overlaps = options->overlap,
         .along_y = options->along_y,
         .burnin = options->burnin,
         .repetitions = options->steps ? options->steps - run->first_step : options->repetitions,
@@ -390,17 +391,18 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
-static void describe_processes(struct provenance *provenance)
+static void describe_processes(struct provenance *provenance, const struct options *options)
 {
     char text[PROVENANCE_TEXT];
     if (ranks_count() == 1)
         return;
     snprintf(text, sizeof(text), "%d", ranks_count());
     provenance_add(provenance, "processes", text);
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s; %s%s", ranks_library(),
              ranks_on_node(),
-             ranks_gpu_aware() ? "it sends from a GPU's memory"
-                               : "a GPU's messages go by the host");
+             ranks_gpu_aware() ? "it sends from a GPU's memory" : "a GPU's messages go by the host",
+             miniapp_output_is_shared() ? "all write outputs" : "the first writes outputs",
+             options->overlap ? "; ghosts are under way while kernels run" : "");
     provenance_add(provenance, "mpi", text);
 }
 
@@ -427,7 +429,7 @@ static void describe_run(struct run *run)
     if (external && count > 0)
         provenance_of_external(provenance, external, count);
     free(external);
-    describe_processes(provenance);
+    describe_processes(provenance, &run->options);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
     if (run->options.reading_text)
@@ -632,6 +634,7 @@ void run_release(struct run *run)
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
     free(run->options.reading_text);
+    free(run->options.tracers);
     results_release(&run->results);
     for (size_t i = 0; i < run->device_count; i++)
         miniapp_device_close(run->devices[i]);

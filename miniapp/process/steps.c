@@ -135,6 +135,14 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
     return status;
 }
 
+static enum miniapp_status open_budgets(struct row *row)
+{
+    row->budgets = calloc(MINIAPP_BUDGETS, sizeof(*row->budgets));
+    const enum miniapp_status status =
+        agree(row->budgets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets"));
+    return status ? status : miniapp_budgets_open(row->state, row->sequence, row->budgets);
+}
+
 enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -148,7 +156,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
                                            : miniapp_snapshot_settle(row->state, row->sequence));
         if (!status)
-            status = miniapp_budgets_open(row->state, row->sequence, row->budgets);
+            status = open_budgets(row);
     }
     return status;
 }

@@ -145,6 +145,7 @@ _Noreturn void ranks_abort(enum miniapp_status status)
 {
     if (before_abort)
         before_abort();
+    miniapp_abandon();
     MPI_Abort(MPI_COMM_WORLD, (int)status);
     _Exit((int)status);
 }
@@ -161,18 +162,20 @@ static int part_of(size_t bytes, size_t done)
     return (int)(bytes - done < most_bytes ? bytes - done : most_bytes);
 }
 
-enum { MOST_REQUESTS = 64 };
+/* What is under way. Parts of a message have one number, and MPI keeps their order. */
+enum { MOST_REQUESTS = 256 };
+static MPI_Request requests[MOST_REQUESTS];
+static int pending;
 
-static void wait_for(MPI_Request *requests, int *pending)
+static MPI_Request *next_request(void)
 {
-    MPI_Waitall(*pending, requests, MPI_STATUSES_IGNORE);
-    *pending = 0;
+    if (pending == MOST_REQUESTS)
+        ranks_exchange_ended(true);
+    return &requests[pending++];
 }
 
-void ranks_exchange(const struct message *messages, size_t many)
+void ranks_exchange_begin(const struct message *messages, size_t many)
 {
-    MPI_Request requests[MOST_REQUESTS];
-    int pending = 0;
     size_t longest = 0;
     for (size_t i = 0; i < many; i++)
         longest = messages[i].bytes > longest ? messages[i].bytes : longest;
@@ -181,14 +184,25 @@ void ranks_exchange(const struct message *messages, size_t many)
             if (done < messages[i].bytes)
                 MPI_Irecv((char *)messages[i].in + done, part_of(messages[i].bytes, done), MPI_BYTE,
                           messages[i].rank, messages[i].received_as, MPI_COMM_WORLD,
-                          &requests[pending++]);
+                          next_request());
         for (size_t i = 0; i < many; i++)
             if (done < messages[i].bytes)
                 MPI_Isend((char *)messages[i].out + done, part_of(messages[i].bytes, done),
                           MPI_BYTE, messages[i].rank, messages[i].sent_as, MPI_COMM_WORLD,
-                          &requests[pending++]);
-        wait_for(requests, &pending);
+                          next_request());
     }
+}
+
+bool ranks_exchange_ended(bool waits)
+{
+    int has_ended = true;
+    if (waits)
+        MPI_Waitall(pending, requests, MPI_STATUSES_IGNORE);
+    else
+        MPI_Testall(pending, requests, &has_ended, MPI_STATUSES_IGNORE);
+    if (has_ended)
+        pending = 0;
+    return has_ended;
 }
 
 void ranks_send(int rank, const void *memory, size_t bytes)
@@ -203,6 +217,13 @@ void ranks_receive(int rank, void *memory, size_t bytes)
     for (size_t done = 0; done < bytes; done += most_bytes)
         MPI_Recv((char *)memory + done, part_of(bytes, done), MPI_BYTE, rank, TO_ONE,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
+{
+    if (count > 1)
+        MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE,
+                      operation == RANKS_SUM ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
 }
 
 void ranks_broadcast(int from, void *memory, size_t bytes)

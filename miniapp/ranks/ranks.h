@@ -41,7 +41,7 @@ enum { MOST_AGREED = 6 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
 /* Ends all ranks at once, after a failure in a place where the others wait for this one; `say` is
- * called before. */
+ * called before, and what is half written goes. */
 void ranks_before_abort(void (*say)(void));
 _Noreturn void ranks_abort(enum miniapp_status status);
 
@@ -55,11 +55,20 @@ struct message {
     size_t bytes;
 };
 
-/* Exchanges all of them. A message to the rank itself is copied. */
-void ranks_exchange(const struct message *messages, size_t count);
+/* Begins to exchange several messages; one to the rank itself is copied. Their memory is not to be
+ * touched before they have arrived. */
+void ranks_exchange_begin(const struct message *messages, size_t count);
+
+/* Whether they have arrived. With `waits` it returns when they have. */
+bool ranks_exchange_ended(bool waits);
 
 void ranks_send(int rank, const void *memory, size_t bytes);
 void ranks_receive(int rank, void *memory, size_t bytes);
+
+/* Of each number all ranks get the largest that one of them has, or the sum of all, which MPI makes
+ * in an order of its own. */
+enum ranks_operation { RANKS_LARGEST, RANKS_SUM };
+void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count);
 
 /* What rank `from` has goes to all. */
 void ranks_broadcast(int from, void *memory, size_t bytes);

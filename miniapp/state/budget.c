@@ -3,10 +3,12 @@
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
+#include "tracers.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum place { T_CELLS, W_CELLS, SURFACE };
 
@@ -17,7 +19,8 @@ enum budget_id {
 #include "mixing/ocean.budgets"
     BUDGETS
 };
-_Static_assert((int)BUDGETS == (int)MINIAPP_BUDGETS, "program.h has another number");
+enum { TRACER_BUDGETS = MOST_TRACERS + 1 }; /* `tracer` may be stepped beside those with names */
+_Static_assert(BUDGETS + TRACER_BUDGETS == (int)MINIAPP_BUDGETS, "program.h has another number");
 
 static const struct {
     const char *name, *units;
@@ -29,14 +32,46 @@ static const struct {
 
 /* A field that changes, with a time step, or a rate. */
 struct term {
-    enum budget_id budget;
+    size_t budget;
     double factor;
     enum field_id field, before; /* NO_FIELD: of a rate */
     enum place place;
     double time_step;
 };
 
-enum { MOST_TERMS = 64 };
+enum { MOST_TERMS = 64 + 2 * TRACER_BUDGETS };
+
+/* The tracers of a sequence have budgets, too, behind those of the table. */
+static size_t list_tracers(const struct miniapp_sequence *sequence,
+                           enum field_id tracers[TRACER_BUDGETS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sequence->level_count; i++)
+        if (is_tracer(sequence->levels[i].before) || sequence->levels[i].before == FIELD_tracer)
+            tracers[count++] = sequence->levels[i].before;
+    return count;
+}
+
+/* What there is of a tracer: a unit of it in a cubic metre counts as one. */
+static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, double time_step,
+                                    struct term *terms)
+{
+    enum field_id tracers[TRACER_BUDGETS];
+    const size_t count = list_tracers(sequence, tracers);
+    for (size_t i = 0; i < count; i++) {
+        const enum field_id taup1 = field_of_tracer(tracers[i], FIELD_tracer_taup1);
+        const enum field_id surface = field_of_tracer(tracers[i], FIELD_forc_tracer_surface);
+        *terms++ = (struct term){BUDGETS + i, 1, tracers[i], taup1, T_CELLS, time_step};
+        *terms++ = (struct term){BUDGETS + i, 1, surface, NO_FIELD, SURFACE, 0};
+    }
+    return 2 * count;
+}
+
+static bool has(const struct miniapp_sequence *sequence, enum field_id id)
+{
+    return miniapp_sequence_reads(sequence, &fields[id]) ||
+           miniapp_sequence_writes(sequence, &fields[id]);
+}
 
 /* Lists the terms that count, of fields that a sequence has. */
 static size_t list_terms(const struct miniapp_sequence *sequence, const double *setting,
@@ -58,13 +93,12 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        const struct miniapp_field *const field = &fields[all[i].field];
         const bool is_there =
-            miniapp_sequence_reads(sequence, field) || miniapp_sequence_writes(sequence, field);
+            has(sequence, all[i].field) && (!all[i].before || has(sequence, all[i].before));
         if (is_there && all[i].factor != 0)
             terms[count++] = all[i];
     }
-    return count;
+    return count + list_terms_of_tracers(sequence, setting[SETTING_dt_tracer], terms + count);
 }
 
 /* ---- integrals ---- */
@@ -166,7 +200,7 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
 /* ---- budgets ---- */
 
 /* Whether all that a budget gains is the same in each step: then it is kept over all of them. */
-static bool gains_steadily(const struct miniapp_sequence *sequence, enum budget_id budget,
+static bool gains_steadily(const struct miniapp_sequence *sequence, size_t budget,
                            const struct term *terms, size_t count)
 {
     bool is_steady = true;
@@ -184,8 +218,14 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
     struct cells cells;
     const size_t count = list_terms(sequence, state->settings.value, terms);
     enum miniapp_status status = take_cells(state, &cells);
+    enum field_id tracers[TRACER_BUDGETS];
+    const size_t tracer_count = list_tracers(sequence, tracers);
+    memset(budgets, 0, MINIAPP_BUDGETS * sizeof(*budgets));
     for (size_t b = 0; b < BUDGETS; b++)
         budgets[b] = (struct miniapp_budget){.name = table[b].name, .units = table[b].units};
+    for (size_t i = 0; i < tracer_count; i++)
+        budgets[BUDGETS + i] =
+            (struct miniapp_budget){.name = fields[tracers[i]].name, .units = "m3 s-1"};
     for (size_t i = 0; i < count && !status; i++) {
         struct miniapp_budget *const budget = &budgets[terms[i].budget];
         struct sum sum;
@@ -238,7 +278,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
     struct cells cells;
     const size_t count = list_terms(sequence, state->settings.value, terms);
     enum miniapp_status status = take_cells(state, &cells);
-    for (size_t b = 0; b < BUDGETS; b++) {
+    for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {
         struct miniapp_budget *const budget = &budgets[b];
         budget->steps = budget->is_of_all_steps ? steps : 1;
         budget->change = budget->gain = budget->size = 0;
@@ -246,7 +286,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
     for (size_t i = 0; i < count && !status; i++)
         if (budgets[terms[i].budget].is_kept)
             status = add_term(state, &cells, &terms[i], &budgets[terms[i].budget]);
-    for (size_t b = 0; b < BUDGETS; b++) {
+    for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {
         budgets[b].residual = budgets[b].change - budgets[b].gain;
         budgets[b].bound = rounding * bound_in_roundings(budgets[b].steps) * budgets[b].size;
     }

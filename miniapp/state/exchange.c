@@ -13,13 +13,26 @@ struct buffer {
     size_t bytes;
 };
 
+/* Fields whose ghosts are exchanged: first along x, then along y, with the ghosts along x that came
+ * so, in rounds along each. */
+enum { MOST_TOGETHER = 64, MOST_ASKED = 1024 };
+struct flight {
+    struct slot *slots[MOST_TOGETHER];
+    size_t count;
+    enum miniapp_axis axis;
+    size_t round; /* along it */
+    struct message messages[2];
+    size_t sent; /* of them; 0: nothing is under way */
+};
+
 struct exchange {
     struct blocks blocks;
     struct block block;
     struct buffer out[MINIAPP_SIDES], in[MINIAPP_SIDES];
-    void *sums; /* on their way: memory of the host, for so many bytes */
-    size_t sums_bytes;
-    struct carry carry;
+    struct flight flight;
+    bool overlaps;
+    struct slot *asked[MOST_ASKED]; /* for, since all had come: groups, each ended by NULL */
+    size_t asked_count, sent_count; /* the latter of those that have left */
     double seconds;
 };
 
@@ -189,57 +202,60 @@ static void copy_all(const struct miniapp_state *state, struct slot *const *slot
         }
 }
 
-/* The fields of an exchange, and how many of their ghosts a round brings. */
-struct load {
-    struct slot *const *slots;
-    size_t count, round, depth;
-};
+/* How many ghosts a round brings. */
+static size_t depth_of(const struct exchange *exchange)
+{
+    return MINIAPP_HALO / rounds(exchange, exchange->flight.axis);
+}
 
 /* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
-static enum miniapp_status pack(struct miniapp_state *state, const struct load *load,
-                                enum miniapp_side side, size_t bytes, int rank,
-                                struct message *message)
+static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side side, size_t bytes,
+                                int rank)
 {
+    struct flight *const flight = &state->exchange->flight;
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
     enum miniapp_status status = reserve(state, out, bytes);
     if (!status)
         status = reserve(state, in, bytes);
     if (status)
         return status;
-    copy_all(state, load->slots, load->count, side, load->round, load->depth, true, out->device);
-    *message = (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
+    copy_all(state, flight->slots, flight->count, side, flight->round, depth_of(state->exchange),
+             true, out->device);
+    flight->messages[flight->sent++] =
+        (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
     return to_host(state, out->host, out->device, bytes) ? MINIAPP_DONE : copy_failed(state);
 }
 
-static enum miniapp_status unpack(struct miniapp_state *state, const struct load *load,
-                                  enum miniapp_side side, const struct message *message)
+/* Takes in a message of the round. */
+static enum miniapp_status unpack(struct miniapp_state *state, const struct message *message)
 {
+    const struct flight *const flight = &state->exchange->flight;
+    const enum miniapp_side side = (enum miniapp_side)message->sent_as;
     const struct buffer *const in = &state->exchange->in[side];
     if (!to_device(state, in->device, in->host, message->bytes))
         return copy_failed(state);
-    copy_all(state, load->slots, load->count, side, load->round, load->depth, false, in->device);
+    copy_all(state, flight->slots, flight->count, side, flight->round, depth_of(state->exchange),
+             false, in->device);
     return MINIAPP_DONE;
 }
 
-/* One round along an axis. */
-static enum miniapp_status exchange_round(struct miniapp_state *state, const struct load *load,
-                                          enum miniapp_axis axis)
+/* Sends the messages of a round, if there are any. */
+static enum miniapp_status send_round(struct miniapp_state *state)
 {
-    const enum miniapp_side sides[] = {axis == MINIAPP_X ? MINIAPP_WEST : MINIAPP_SOUTH,
-                                       axis == MINIAPP_X ? MINIAPP_EAST : MINIAPP_NORTH};
-    struct message messages[2];
-    size_t sent = 0;
+    struct flight *const flight = &state->exchange->flight;
+    const bool along_x = flight->axis == MINIAPP_X;
+    const enum miniapp_side sides[] = {along_x ? MINIAPP_WEST : MINIAPP_SOUTH,
+                                       along_x ? MINIAPP_EAST : MINIAPP_NORTH};
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < 2 && !status; i++) {
         const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
-        const size_t bytes = bytes_of_all(state, load->slots, load->count, sides[i], load->depth);
+        const size_t bytes =
+            bytes_of_all(state, flight->slots, flight->count, sides[i], depth_of(state->exchange));
         if (rank >= 0 && bytes > 0)
-            status = pack(state, load, sides[i], bytes, rank, &messages[sent++]);
+            status = pack(state, sides[i], bytes, rank);
     }
-    if (!status)
-        ranks_exchange(messages, sent);
-    for (size_t i = 0; i < sent && !status; i++)
-        status = unpack(state, load, (enum miniapp_side)messages[i].sent_as, &messages[i]);
+    if (!status && flight->sent > 0)
+        ranks_exchange_begin(flight->messages, flight->sent);
     return status;
 }
 
@@ -255,103 +271,188 @@ static void turn_round(struct miniapp_state *state, struct slot *const *slots, s
                                   nx, miniapp_field_elements(slots[i]->field, &state->grid) / nx);
 }
 
-/* Rows first, with their ghosts along y; then columns, with the ghosts along x that came so. */
+/* The next round of the flight, along y after all along x; false after the last. */
+static bool next_round(struct exchange *exchange)
+{
+    struct flight *const flight = &exchange->flight;
+    flight->round++;
+    while (flight->axis <= MINIAPP_Y) {
+        const bool along_x = flight->axis == MINIAPP_X;
+        const int blocks = along_x ? exchange->blocks.along_x : exchange->blocks.along_y;
+        if (blocks > 1 && flight->round < rounds(exchange, flight->axis))
+            return true;
+        flight->axis++;
+        flight->round = 0;
+    }
+    return false;
+}
+
+/* Sends the next round in which this block has a neighbour; the flight ends where there is none. */
+static enum miniapp_status send_next(struct miniapp_state *state)
+{
+    struct exchange *const exchange = state->exchange;
+    enum miniapp_status status = MINIAPP_DONE;
+    while (!status && exchange->flight.sent == 0 && next_round(exchange))
+        status = send_round(state);
+    return status;
+}
+
+/* Takes in the round that has arrived, and sends the next one. */
+static enum miniapp_status land(struct miniapp_state *state)
+{
+    struct flight *const flight = &state->exchange->flight;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < flight->sent && !status; i++)
+        status = unpack(state, &flight->messages[i]);
+    flight->sent = 0;
+    return status ? status : send_next(state);
+}
+
+static enum miniapp_status take_off(struct miniapp_state *state, struct slot *const *slots,
+                                    size_t count)
+{
+    struct exchange *const exchange = state->exchange;
+    if (state->cyclic_x && exchange->blocks.along_x == 1)
+        turn_round(state, slots, count);
+    exchange->flight = (struct flight){.count = count, .axis = MINIAPP_X, .round = SIZE_MAX};
+    memcpy(exchange->flight.slots, slots, count * sizeof(*slots));
+    return send_next(state);
+}
+
+/* The flight has ended: its ghosts are current, where they are asked for. */
+static void note_arrival(struct miniapp_state *state)
+{
+    struct flight *const flight = &state->exchange->flight;
+    for (size_t i = 0; i < flight->count; i++)
+        state_has_ghosts(flight->slots[i]);
+    flight->count = 0;
+}
+
+static enum miniapp_status wait_for_flight(struct miniapp_state *state)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    while (state->exchange->flight.sent > 0 && !status) {
+        ranks_exchange_ended(true);
+        status = land(state);
+    }
+    if (!status)
+        note_arrival(state);
+    return status;
+}
+
+/* Fields that were asked for together go together, whenever that is: all ranks send the same. */
+static enum miniapp_status send_asked(struct miniapp_state *state)
+{
+    struct exchange *const exchange = state->exchange;
+    struct slot *const *const group = exchange->asked + exchange->sent_count;
+    size_t count = 0;
+    while (group[count])
+        count++;
+    exchange->sent_count += count + 1;
+    return take_off(state, group, count);
+}
+
+static bool is_any_left(const struct exchange *exchange)
+{
+    return exchange->sent_count < exchange->asked_count;
+}
+
+static enum miniapp_status finish(struct miniapp_state *state)
+{
+    enum miniapp_status status = wait_for_flight(state);
+    while (!status && is_any_left(state->exchange)) {
+        status = send_asked(state);
+        if (!status)
+            status = wait_for_flight(state);
+    }
+    state->exchange->asked_count = state->exchange->sent_count = 0;
+    return status;
+}
+
 enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *const *slots,
                                     size_t count)
 {
     const double start = seconds_now();
-    struct exchange *const exchange = state->exchange;
     enum miniapp_status status = MINIAPP_DONE;
     backend_of(state)->select(state->device->number);
-    if (state->cyclic_x && (!exchange || exchange->blocks.along_x == 1))
+    if (state->exchange) {
+        status = finish(state);
+        if (!status)
+            status = take_off(state, slots, count);
+        if (!status)
+            status = wait_for_flight(state);
+    } else if (state->cyclic_x) {
         turn_round(state, slots, count);
-    for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Y && exchange; axis++) {
-        const int blocks = axis == MINIAPP_X ? exchange->blocks.along_x : exchange->blocks.along_y;
-        const size_t times = rounds(exchange, axis);
-        for (size_t round = 0; round < times && blocks > 1 && !status; round++) {
-            const struct load load = {slots, count, round, MINIAPP_HALO / times};
-            status = exchange_round(state, &load, axis);
-        }
     }
-    if (exchange)
-        exchange->seconds += seconds_now() - start;
+    exchange_note(state, start);
     return status;
 }
 
-/* ---- sums ---- */
+/* ---- while kernels run ---- */
 
-/* A rank that fails here ends all, since others wait for its sum. */
-static void check(const struct miniapp_state *state, bool is_done)
+void miniapp_state_overlap(struct miniapp_state *state, bool overlaps)
 {
-    if (!is_done) {
-        copy_failed(state);
-        ranks_abort(MINIAPP_DEVICE);
-    }
+    if (state->exchange)
+        state->exchange->overlaps = overlaps;
 }
 
-static void *passage(struct miniapp_state *state, size_t bytes)
+bool exchange_overlaps(const struct miniapp_state *state)
+{
+    return state->exchange && state->exchange->overlaps;
+}
+
+void exchange_ask(struct miniapp_state *state, struct slot *const *slots, size_t count)
 {
     struct exchange *const exchange = state->exchange;
-    if (exchange->sums_bytes < bytes) {
-        free(exchange->sums);
-        exchange->sums = malloc(bytes);
-        exchange->sums_bytes = bytes;
+    if (count == 0 || exchange->asked_count + count >= MOST_ASKED)
+        return; /* they come when they are read */
+    memcpy(exchange->asked + exchange->asked_count, slots, count * sizeof(*slots));
+    exchange->asked_count += count;
+    exchange->asked[exchange->asked_count++] = NULL;
+}
+
+bool exchange_was_asked(const struct miniapp_state *state, const struct slot *slot)
+{
+    const struct exchange *const exchange = state->exchange;
+    for (size_t i = 0; i < exchange->asked_count; i++)
+        if (exchange->asked[i] == slot)
+            return true;
+    return false;
+}
+
+enum miniapp_status exchange_go_on(struct miniapp_state *state)
+{
+    struct flight *const flight = &state->exchange->flight;
+    const double start = seconds_now();
+    enum miniapp_status status = MINIAPP_DONE;
+    while (flight->sent > 0 && !status && ranks_exchange_ended(false))
+        status = land(state);
+    if (flight->sent == 0 && !status) {
+        note_arrival(state);
+        if (is_any_left(state->exchange))
+            status = send_asked(state);
     }
-    if (!exchange->sums)
-        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for sums"));
-    return exchange->sums;
+    exchange_note(state, start);
+    return status;
 }
 
-static bool receive_sum(void *context, enum miniapp_side side, void *memory, size_t bytes)
+enum miniapp_status exchange_finish(struct miniapp_state *state)
 {
-    struct miniapp_state *const state = context;
-    const int rank = neighbour(state->exchange, side, false);
-    if (rank < 0)
-        return false;
     const double start = seconds_now();
-    void *const host = passage(state, bytes);
-    ranks_receive(rank, host, bytes);
-    check(state, to_device(state, memory, host, bytes));
-    state->exchange->seconds += seconds_now() - start;
-    return true;
+    const enum miniapp_status status = finish(state);
+    exchange_note(state, start);
+    return status;
 }
 
-static bool send_sum(void *context, enum miniapp_side side, const void *memory, size_t bytes)
+void exchange_note(struct miniapp_state *state, double start)
 {
-    struct miniapp_state *const state = context;
-    const int rank = neighbour(state->exchange, side, false);
-    if (rank < 0)
-        return false;
-    const double start = seconds_now();
-    void *const host = passage(state, bytes);
-    check(state, to_host(state, host, memory, bytes));
-    ranks_send(rank, host, bytes);
-    state->exchange->seconds += seconds_now() - start;
-    return true;
-}
-
-static void share_sum(void *context, void *memory, size_t bytes)
-{
-    struct miniapp_state *const state = context;
-    const struct blocks *const blocks = &state->exchange->blocks;
-    const int last = rank_of(blocks, blocks->along_x - 1, blocks->along_y - 1, false);
-    const double start = seconds_now();
-    void *const host = passage(state, bytes);
-    if (last == ranks_own())
-        check(state, to_host(state, host, memory, bytes));
-    ranks_broadcast(last, host, bytes);
-    check(state, to_device(state, memory, host, bytes));
-    state->exchange->seconds += seconds_now() - start;
+    if (state->exchange)
+        state->exchange->seconds += seconds_now() - start;
 }
 
 const struct blocks *exchange_blocks(const struct miniapp_state *state)
 {
     return &state->exchange->blocks;
-}
-
-const struct carry *exchange_carry(struct miniapp_state *state)
-{
-    return state->exchange ? &state->exchange->carry : NULL;
 }
 
 /* ---- the exchange of a state ---- */
@@ -370,7 +471,6 @@ enum miniapp_status miniapp_state_spread(struct miniapp_state *state, const stru
         return fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
     exchange->blocks = *blocks;
     exchange->block = block;
-    exchange->carry = (struct carry){state, receive_sum, send_sum, share_sum};
     state->exchange = exchange;
     return MINIAPP_DONE;
 }
@@ -388,6 +488,5 @@ void exchange_free(struct miniapp_state *state)
         release_memory(state, &state->exchange->out[side]);
         release_memory(state, &state->exchange->in[side]);
     }
-    free(state->exchange->sums);
     free(state->exchange);
 }

@@ -21,13 +21,18 @@ static struct part part_of_rank(const struct miniapp_field *field, const struct 
                          ghosts);
 }
 
+static void copy_own(const double *own, const struct part *part, double *values)
+{
+    copy_part(own + part->y0 * part->block_nx + part->x0, part->block_nx, values, part->nx,
+              part->nx, part->ny);
+}
+
 /* All of it goes through the first process, which holds no more than a plane. */
 static void gather(const struct miniapp_field *field, const struct blocks *blocks,
                    const double *own, bool ghosts, double *values, double *plane)
 {
     const struct part part = part_of_rank(field, blocks, ranks_own(), ghosts);
-    copy_part(own + part.y0 * part.block_nx + part.x0, part.block_nx, values, part.nx, part.nx,
-              part.ny);
+    copy_own(own, &part, values);
     if (ranks_own() > 0)
         ranks_send(0, values, part.nx * part.ny * sizeof(*values));
     for (int rank = 0; rank < ranks_count() && ranks_own() == 0; rank++) {
@@ -39,15 +44,30 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
     }
 }
 
-/* It is kept from plane to plane, since the system clears what it gives anew. */
-static double *take_room(struct miniapp_state *state, size_t elements)
+/* A plane of the own block, and room for so many elements behind it. */
+static enum miniapp_status get_plane(struct miniapp_state *state, const struct slot *slot,
+                                     size_t plane, size_t elements, size_t room, double **own)
 {
-    if (state->plane_elements < elements) {
-        free(state->plane);
-        state->plane = malloc(elements * sizeof(*state->plane));
-        state->plane_elements = state->plane ? elements : 0;
-    }
-    return state->plane;
+    const char *const name = slot->name; /* which may stand for another field */
+    *own = state_room(state, elements + room);
+    return *own ? miniapp_state_get_part(state, name, plane * elements, elements, *own)
+                : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
+}
+
+enum miniapp_status miniapp_state_get_own(struct miniapp_state *state, const char *name,
+                                          size_t plane, bool with_ghosts, double *values)
+{
+    struct slot *const slot = state_slot(state, name);
+    double *own;
+    if (!slot)
+        return MINIAPP_USAGE;
+    const struct part part =
+        part_of_rank(slot->field, exchange_blocks(state), ranks_own(), with_ghosts);
+    const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
+    const enum miniapp_status status = get_plane(state, slot, plane, part.block_nx * ny, 0, &own);
+    if (!status)
+        copy_own(own, &part, values);
+    return status;
 }
 
 enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
@@ -58,13 +78,11 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
         return MINIAPP_USAGE;
     const size_t nx = has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1;
     const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
-    const size_t first = plane * nx * ny, room = (nx + 1) * (ny + 1); /* blocks differ by a row */
+    const size_t room = (nx + 1) * (ny + 1); /* blocks differ by a row */
+    double *own;
     if (!state->exchange && (with_ghosts || nx * ny == 1))
-        return miniapp_state_get_part(state, name, first, nx * ny, values);
-    double *const own = take_room(state, nx * ny + room);
-    enum miniapp_status status =
-        own ? miniapp_state_get_part(state, name, first, nx * ny, own)
-            : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
+        return miniapp_state_get_part(state, name, plane * nx * ny, nx * ny, values);
+    const enum miniapp_status status = get_plane(state, slot, plane, nx * ny, room, &own);
     if (state->exchange && status)
         ranks_abort(status); /* others wait for this part */
     if (state->exchange) {

@@ -3,10 +3,14 @@
 #include "exchange.h"
 #include "ranks.h"
 #include "status.h"
+#include "totals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What becomes of a field that a step has written. */
+enum use { NO_USE, WRITTEN, GHOSTS_READ, GHOSTS_READ_IN_NEXT };
 
 struct bound_step {
     const struct miniapp_kernel *kernel;
@@ -14,6 +18,7 @@ struct bound_step {
     struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is no scratch */
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
     size_t bytes[MOST_ARGUMENTS];      /* that it needs */
+    enum use later[MOST_ARGUMENTS];    /* what comes after, in this run or in the next one */
     double seconds;
 };
 
@@ -22,7 +27,7 @@ struct miniapp_plan {
     size_t count;
     struct bound_step *steps;
     size_t start_count; /* of the steps: the first ones, which run once */
-    bool has_started;
+    bool has_started, advances;
     size_t level_count;
     struct slot *(*levels)[2]; /* time levels that change places */
 };
@@ -141,6 +146,68 @@ static enum miniapp_status check_bindings(const struct miniapp_sequence *sequenc
     return status;
 }
 
+/* ---- what later steps read ---- */
+
+/* Whether a kernel reads more ghosts of an argument than there are. */
+static bool reads_more(const struct argument *argument, const signed char ghosts[MINIAPP_SIDES])
+{
+    for (int side = 0; side < MINIAPP_SIDES; side++)
+        if (argument->ghosts[side] > ghosts[side])
+            return true;
+    return false;
+}
+
+/* What steps do first with a field of so many current ghosts. */
+static enum use first_use(const struct miniapp_plan *plan, size_t begin, size_t end,
+                          const struct slot *slot, const signed char *ghosts)
+{
+    for (size_t s = begin; s < end; s++)
+        for (size_t i = 0; i < plan->steps[s].kernel->argument_count; i++) {
+            const struct argument *const argument = &plan->steps[s].kernel->arguments[i];
+            if (plan->steps[s].slot[i] != slot)
+                continue;
+            if (argument->access != MINIAPP_READ)
+                return WRITTEN;
+            if (reads_more(argument, ghosts))
+                return GHOSTS_READ;
+        }
+    return NO_USE;
+}
+
+/* Where the values of a field are in the next step in time. */
+static const struct slot *place_after(const struct miniapp_plan *plan, const struct slot *slot)
+{
+    for (size_t i = 0; i < plan->level_count; i++)
+        for (int n = 0; n < 2; n++)
+            if (plan->levels[i][n] == slot)
+                return plan->levels[i][1 - n];
+    return slot;
+}
+
+/* Steps in time read in the next one what this one has left. */
+static enum use use_after(const struct miniapp_plan *plan, size_t s, const struct slot *slot,
+                          const signed char *ghosts)
+{
+    const enum use use = first_use(plan, s + 1, plan->count, slot, ghosts);
+    if (use != NO_USE || plan->level_count == 0)
+        return use;
+    const enum use next =
+        first_use(plan, plan->start_count, s + 1, place_after(plan, slot), ghosts);
+    return next == GHOSTS_READ ? GHOSTS_READ_IN_NEXT : NO_USE;
+}
+
+static void find_later_use(struct miniapp_plan *plan)
+{
+    for (size_t s = 0; s < plan->count; s++)
+        for (size_t i = 0; i < plan->steps[s].kernel->argument_count; i++) {
+            struct bound_step *const step = &plan->steps[s];
+            const struct argument *const argument = &step->kernel->arguments[i];
+            if (argument->access != MINIAPP_WRITE && argument->access != MINIAPP_UPDATE)
+                continue;
+            step->later[i] = use_after(plan, s, step->slot[i], argument->ghosts);
+        }
+}
+
 enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
                                         const struct miniapp_sequence *sequence,
                                         const char *bindings, struct miniapp_plan **created)
@@ -165,6 +232,8 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
         status = bind_step(plan, &sequence->steps[s], bindings, &plan->steps[s]);
     if (!status)
         status = bind_levels(plan, sequence->levels, bindings);
+    if (!status)
+        find_later_use(plan);
     if (status)
         miniapp_plan_free(plan);
     else
@@ -183,12 +252,39 @@ void miniapp_plan_free(struct miniapp_plan *plan)
 
 /* ---- running ---- */
 
-static bool lacks_ghosts(const struct slot *slot, const struct argument *argument)
+/* Whether a step would spoil ghosts that may be under way, or needs them. What has come already
+ * does not count: all ranks have to wait before the same steps. */
+static bool waits_for_ghosts(const struct miniapp_state *state, const struct bound_step *step)
 {
-    for (int side = 0; side < MINIAPP_SIDES; side++)
-        if (slot->ghosts[side] < argument->ghosts[side])
+    static const signed char no_ghosts[MINIAPP_SIDES] = {0};
+    for (size_t i = 0; i < step->kernel->argument_count; i++) {
+        const struct argument *const argument = &step->kernel->arguments[i];
+        const struct slot *const slot = step->slot[i];
+        if (slot && exchange_was_asked(state, slot) &&
+            (argument->access != MINIAPP_READ || reads_more(argument, no_ghosts)))
             return true;
+    }
     return false;
+}
+
+/* Lets messages go on between two kernels. */
+static enum miniapp_status overlap(struct miniapp_state *state, const struct bound_step *step)
+{
+    if (!exchange_overlaps(state))
+        return MINIAPP_DONE;
+    return waits_for_ghosts(state, step) ? exchange_finish(state) : exchange_go_on(state);
+}
+
+static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_step *step)
+{
+    struct slot *wanted[MOST_ARGUMENTS];
+    size_t count = 0;
+    for (size_t i = 0; i < step->kernel->argument_count; i++)
+        if (step->later[i] == GHOSTS_READ ||
+            (step->later[i] == GHOSTS_READ_IN_NEXT && plan->advances))
+            wanted[count++] = step->slot[i];
+    if (exchange_overlaps(plan->state))
+        exchange_ask(plan->state, wanted, count);
 }
 
 /* Makes current what the step reads. What it writes may have been rotated with a field that has no
@@ -198,24 +294,28 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
     enum miniapp_status status = check_settings(state, step->kernel);
     struct slot *lacking[MOST_ARGUMENTS];
     size_t lack = 0;
+    if (!status)
+        status = overlap(state, step);
     for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
         const struct argument *const argument = &step->kernel->arguments[i];
         if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
             status = state_to_device(state, step->slot[i]);
         else if (argument->access == MINIAPP_WRITE)
             status = state_allocate(state, step->slot[i]);
-        if (!status && argument->access == MINIAPP_READ && lacks_ghosts(step->slot[i], argument))
+        if (!status && argument->access == MINIAPP_READ &&
+            reads_more(argument, step->slot[i]->ghosts))
             lacking[lack++] = step->slot[i];
     }
     return status ? status : state_exchange(state, lacking, lack);
 }
 
-static void run_step(struct miniapp_state *state, struct bound_step *step)
+static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)
 {
     const struct miniapp_kernel *const kernel = step->kernel;
+    const struct totals totals = totals_of(state);
     void *argument[MOST_ARGUMENTS];
-    const struct kernel_call call = {state->grid, state->settings.value, argument,
-                                     exchange_carry(state)};
+    const struct kernel_call call = {state->grid, state->settings.value, argument, &totals};
+    state->kernel_status = MINIAPP_DONE;
     for (size_t i = 0; i < kernel->argument_count; i++)
         argument[i] =
             step->slot[i] ? step->slot[i]->device : state->scratch[step->scratch[i]].memory;
@@ -224,24 +324,35 @@ static void run_step(struct miniapp_state *state, struct bound_step *step)
         if (kernel->arguments[i].access == MINIAPP_WRITE ||
             kernel->arguments[i].access == MINIAPP_UPDATE)
             state_written(step->slot[i], kernel->arguments[i].ghosts);
+    return state->kernel_status;
 }
 
-enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
+static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
 {
     struct miniapp_state *const state = plan->state;
     enum miniapp_status status = MINIAPP_DONE;
+    plan->advances = advances;
     state->device->backend->select(state->device->number);
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         status = prepare(state, &plan->steps[s]);
         if (!status)
-            run_step(state, &plan->steps[s]);
+            status = run_step(state, &plan->steps[s]);
+        if (!status)
+            ask_for_ghosts(plan, &plan->steps[s]);
         plan->steps[s].seconds = seconds_now() - start;
     }
+    if (!status && exchange_overlaps(state))
+        status = exchange_finish(state);
     if (status && state->exchange)
-        ranks_abort(status); /* others wait for ghosts */
+        ranks_abort(status); /* others wait for ghosts, or sums */
     plan->has_started = !status;
     return status;
+}
+
+enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
+{
+    return run_plan(plan, false);
 }
 
 void miniapp_plan_restart(struct miniapp_plan *plan)
@@ -251,7 +362,7 @@ void miniapp_plan_restart(struct miniapp_plan *plan)
 
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
-    enum miniapp_status status = miniapp_plan_run(plan);
+    enum miniapp_status status = run_plan(plan, true);
     for (size_t i = 0; i < plan->level_count && !status; i++) {
         const char *const names[2] = {plan->levels[i][0]->name, plan->levels[i][1]->name};
         status = miniapp_state_rotate(plan->state, names, 2);

@@ -1,6 +1,7 @@
 #include "sequence.h"
 #include "status.h"
 #include "suggest.h"
+#include "tracers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -42,11 +43,11 @@ static enum miniapp_status bind_argument(struct step *step, size_t i, const char
     const struct argument *argument = &step->kernel->arguments[i];
     const struct miniapp_field *field = miniapp_field_find(other);
     if (!field) {
-        const char *names[FIELDS];
-        for (size_t id = 1; id < FIELDS; id++)
+        const char *names[MOST_FIELDS];
+        for (size_t id = 1; id <= miniapp_field_count(); id++)
             names[id - 1] = fields[id].name;
         return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", other,
-                    closest_match(other, names, FIELDS - 1));
+                    closest_match(other, names, miniapp_field_count()));
     }
     if (!same_shape(field, &fields[argument->field]))
         return fail(MINIAPP_USAGE,
@@ -251,20 +252,47 @@ static struct known *find_bound(const char *text)
     return one;
 }
 
-static enum miniapp_status make_bound(const char *text, const char *bindings,
-                                      struct known **made_one)
+/* NAME:ARGUMENT=FIELD,... */
+static enum miniapp_status make_bound(const char *text, struct miniapp_sequence *to)
 {
     char name[MOST_NAME];
     const struct miniapp_sequence *from = NULL;
+    const char *const bindings = strchr(text, ':') + 1;
     if (!word(text, ":", name) || !bindings[strspn(bindings, ", ")])
         return fail(MINIAPP_USAGE, "kernels are NAME or NAME:ARGUMENT=FIELD,..., not '%s'", text);
-    enum miniapp_status status = find_plain(name, &from);
+    const enum miniapp_status status = find_plain(name, &from);
+    return status ? status : bind_sequence(from, bindings, to);
+}
+
+static enum miniapp_status find_locked(const char *text, const struct miniapp_sequence **sequence);
+
+/* NAME+TRACER+... */
+static enum miniapp_status make_with_tracers(const char *text, struct miniapp_sequence *to)
+{
+    const size_t length = strcspn(text, "+");
+    const struct miniapp_sequence *from = NULL, *step = NULL;
+    char *const name = strndup(text, length);
+    enum miniapp_status status =
+        name ? find_locked(name, &from) : fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    free(name);
+    if (!status)
+        status = find_plain("tracer_step", &step);
     if (status)
         return status;
-    struct known *one = calloc(1, sizeof(*one));
-    char *copy = strdup(text);
-    status = one && copy ? bind_sequence(from, bindings, &one->sequence)
-                         : fail(MINIAPP_DEVICE, "out of memory for a sequence");
+    status = add_tracers(from, step, text + length + 1, to);
+    if (status)
+        free((struct levels *)to->levels);
+    return status;
+}
+
+static enum miniapp_status make_known(const char *text, struct known **made_one)
+{
+    struct known *const one = calloc(1, sizeof(*one));
+    char *const copy = strdup(text);
+    const enum miniapp_status status = !one || !copy
+                                           ? fail(MINIAPP_DEVICE, "out of memory for a sequence")
+                                       : strchr(text, '+') ? make_with_tracers(text, &one->sequence)
+                                                           : make_bound(text, &one->sequence);
     if (status) {
         if (one)
             free(one->sequence.steps);
@@ -278,19 +306,24 @@ static enum miniapp_status make_bound(const char *text, const char *bindings,
     return MINIAPP_DONE;
 }
 
+static enum miniapp_status find_locked(const char *text, const struct miniapp_sequence **sequence)
+{
+    if (!strpbrk(text, ":+"))
+        return find_plain(text, sequence);
+    struct known *one = find_bound(text);
+    const enum miniapp_status status = one ? MINIAPP_DONE : make_known(text, &one);
+    if (!status)
+        *sequence = &one->sequence;
+    return status;
+}
+
 enum miniapp_status miniapp_sequence_find(const char *text,
                                           const struct miniapp_sequence **sequence)
 {
-    const char *colon = strchr(text, ':');
     *sequence = NULL;
-    if (!colon)
-        return find_plain(text, sequence);
     pthread_mutex_lock(&finding);
-    struct known *one = find_bound(text);
-    const enum miniapp_status status = one ? MINIAPP_DONE : make_bound(text, colon + 1, &one);
+    const enum miniapp_status status = find_locked(text, sequence);
     pthread_mutex_unlock(&finding);
-    if (!status)
-        *sequence = &one->sequence;
     return status;
 }
 

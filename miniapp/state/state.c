@@ -5,6 +5,7 @@
 #include "ranks.h"
 #include "status.h"
 #include "suggest.h"
+#include "tracers.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ static bool in_range(size_t cells, size_t least)
 /* Whether the bytes of every field can be counted. */
 static bool can_be_indexed(const struct miniapp_grid *grid)
 {
-    for (size_t id = 1; id < FIELDS; id++)
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
         if (miniapp_field_elements(&fields[id], grid) > PTRDIFF_MAX / sizeof(double))
             return false;
     return true;
@@ -76,7 +77,7 @@ void miniapp_state_free(struct miniapp_state *state)
     for (size_t i = 0; i < state->scratch_count; i++)
         backend_of(state)->release(number, state->scratch[i].memory);
     exchange_free(state);
-    free(state->plane);
+    free(state->room);
     free(state->slots);
     free(state->scratch);
     free(state);
@@ -168,11 +169,12 @@ static struct slot *add_slot(struct miniapp_state *state, const char *name,
 
 static enum miniapp_status unknown_field(const char *name)
 {
-    const char *names[FIELDS];
-    for (size_t i = 0; i < miniapp_field_count(); i++)
+    const char *names[MOST_FIELDS];
+    const size_t count = miniapp_field_count(); /* another thread may add some */
+    for (size_t i = 0; i < count; i++)
         names[i] = miniapp_field_at(i)->name;
     return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
-                closest_match(name, names, miniapp_field_count()));
+                closest_match(name, names, count));
 }
 
 struct slot *state_slot(struct miniapp_state *state, const char *name)
@@ -199,7 +201,9 @@ enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *n
                     "'%s' is no name of a field: it has 1 to %d characters, none of "
                     "them '=', ':', ',' or a space",
                     name, MOST_NAME - 1);
-    if (find_slot(state, name) || miniapp_field_find(name))
+    const struct miniapp_field *const known = miniapp_field_find(name);
+    const bool is_tracer_like = known && is_tracer(field_id(known)) && same_shape(known, field);
+    if (find_slot(state, name) || (known && !is_tracer_like))
         return fail(MINIAPP_USAGE, "there is a field '%s' already", name);
     return add_slot(state, name, field) ? MINIAPP_DONE : MINIAPP_DEVICE;
 }
@@ -288,6 +292,16 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
     state->bytes -= (double)scratch->bytes;
     *scratch = (struct scratch){memory, bytes};
     return MINIAPP_DONE;
+}
+
+double *state_room(struct miniapp_state *state, size_t elements)
+{
+    if (state->room_elements < elements) {
+        free(state->room);
+        state->room = malloc(elements * sizeof(*state->room));
+        state->room_elements = state->room ? elements : 0;
+    }
+    return state->room;
 }
 
 /* ---- copies ---- */
@@ -586,6 +600,12 @@ static enum miniapp_status check_parts(const struct miniapp_state *state, const 
                 slot->name);
 }
 
+void state_has_ghosts(struct slot *slot)
+{
+    slot->host_current = false;
+    memcpy(slot->ghosts, all_ghosts, sizeof(all_ghosts));
+}
+
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
                                    size_t count)
 {
@@ -603,11 +623,11 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *con
         status = exchange_ghosts(state, lacking, lack);
     if (status && state->exchange)
         ranks_abort(status); /* others wait for ghosts */
-    for (size_t i = 0; i < lack && !status; i++) {
+    for (size_t i = 0; i < lack && !status; i++)
         if (state->exchange || state->cyclic_x)
-            lacking[i]->host_current = false;
-        memcpy(lacking[i]->ghosts, all_ghosts, sizeof(all_ghosts));
-    }
+            state_has_ghosts(lacking[i]);
+        else
+            memcpy(lacking[i]->ghosts, all_ghosts, sizeof(all_ghosts));
     return status;
 }
 

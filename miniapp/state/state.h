@@ -35,8 +35,9 @@ struct miniapp_state {
     size_t slot_count;
     struct scratch *scratch;
     size_t scratch_count;
-    double *plane; /* room for a plane on its way out, of so many elements */
-    size_t plane_elements;
+    double *room; /* of the host, for so many numbers on their way from the device */
+    size_t room_elements;
+    enum miniapp_status kernel_status; /* of what a kernel asks for while it runs */
     double bytes;
     struct miniapp_traffic traffic;
 };
@@ -52,6 +53,10 @@ enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slo
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
                                   const struct miniapp_field *field, size_t *needed);
 
+/* Room of the host for so many numbers, until the next call; NULL where there is none. It is kept,
+ * since the system clears what it gives anew. */
+double *state_room(struct miniapp_state *state, size_t elements);
+
 /* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
 
@@ -61,6 +66,9 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *con
 
 /* Notes that only the device's copy is current, with so many ghosts on each side. */
 void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
+
+/* Notes that all its ghosts on the device are current. */
+void state_has_ghosts(struct slot *slot);
 
 size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot);
 

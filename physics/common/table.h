@@ -20,8 +20,10 @@ enum field_id {
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"
 #undef DESCRIPTIONS
-    FIELDS
+    FIELDS /* that are described; tracers that are named later have more, miniapp/state/tracers.c */
 };
+
+enum { TRACER_FIELDS = 5, MOST_TRACERS = 64, MOST_FIELDS = FIELDS + MOST_TRACERS * TRACER_FIELDS };
 
 /* KERNEL_eos, ...: the place in the table, and in that of each target's functions. */
 enum kernel_id {
@@ -44,7 +46,7 @@ struct miniapp_field {
     const char *name;
     enum miniapp_type type;
     enum miniapp_axis axes[MINIAPP_MAX_RANK + 1]; /* slowest first, ended by MINIAPP_NO_AXIS */
-    const char *units;
+    const char *units;                            /* "": any */
     const char *long_name;
     double valid_min, valid_max;
     const char *standard_name; /* CF's, or NULL */
@@ -95,12 +97,16 @@ struct miniapp_kernel {
     double (*flops)(const double *setting); /* a point */
 };
 
-extern const struct miniapp_field fields[FIELDS]; /* the first is no field */
+extern const struct miniapp_field *const fields; /* the first is no field */
 extern const struct miniapp_setting settings[SETTINGS];
 extern const struct miniapp_kernel kernels[KERNELS];
 
 /* Its place in the table. */
 enum field_id field_id(const struct miniapp_field *field);
+
+/* Adds fields behind those that there are; false where there is no room. What their texts point at
+ * stays theirs. One thread at a time may add, while others read the table. */
+bool append_fields(const struct miniapp_field *rows, size_t number);
 
 bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis);
 
@@ -111,15 +117,14 @@ bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
  * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
 double sample_of(size_t element);
 
-/* How a sum over the whole ocean goes on from one block of it to the next, in one order. Memory is
- * the device's. */
-struct carry {
+/* How a kernel gets a total of the whole ocean. */
+struct totals {
     void *context;
-    /* What the block beyond a side has sent, or what is sent to it; false where none lies there. */
-    bool (*receive)(void *context, enum miniapp_side side, void *memory, size_t bytes);
-    bool (*send)(void *context, enum miniapp_side side, const void *memory, size_t bytes);
-    /* What the last block along both axes has goes to all. */
-    void (*share)(void *context, void *memory, size_t bytes);
+    /* The host's copy of scratch; NULL where the copy failed: then the step fails, too. */
+    const double *(*on_host)(void *context, const double *scratch, size_t count);
+    /* The sum of what all blocks of the ocean have, or else the largest. In what order blocks are
+     * added is MPI's affair, so sums have to be exact. */
+    void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
 };
 
 /* What a kernel gets: an array for each argument, and all settings. */
@@ -127,7 +132,7 @@ struct kernel_call {
     struct miniapp_grid grid;
     const double *setting;
     void *const *argument;
-    const struct carry *carry; /* NULL where the grid is the whole ocean */
+    const struct totals *totals;
 };
 
 typedef void kernel_function(const struct kernel_call *call);

@@ -8,14 +8,12 @@
  * on the W grid. A cell may as well gain. So, as in Veros, the sum is spread evenly over the water
  * that has turbulent energy and the surface: P_diss_adv is one number there, and 0 elsewhere.
  *
- * Both sums are made in an order that does not depend on the number of threads: first columns,
- * where a level's loss counts with as much as the W cells hold of it; then the columns of each
- * meridian; and last the meridians, one after the other. Where the ocean is cut into blocks, a
- * block goes on from the sums of the one to the south, and the northernmost ones from that to the
- * west: the order, and so the sum, stays the same.
+ * Both sums are made of columns, where a level's loss counts with as much as the W cells hold of
+ * it. The columns are added exactly, so that the sums do not depend on the number of threads, or on
+ * how the ocean is cut into blocks.
  */
-#include "carry.h"
 #include "eos/expansion.h"
+#include "exact_sum.h"
 #include "span.h"
 #include "tracer_advection.h"
 
@@ -111,48 +109,85 @@ static void VARIANT(sum_columns)(const struct kernel_call *call)
         }
 }
 
-/* One row of threads: a meridian each. */
-static void VARIANT(sum_meridians)(const struct kernel_call *call, bool goes_on)
+/* Each meridian's largest loss and volume. */
+static void VARIANT(find_largest)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const count rows = 1;
-
-    PARALLEL_COLUMNS
-    for (count row = 0; row < rows; row++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx))
-            for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
-                ALONG_X
-    for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++) {
-        const bool is_first = y == MINIAPP_HALO && !goes_on;
-        lost_along[x] = lost[y * nx + x] + (is_first ? 0 : lost_along[x]);
-        volume_along[x] = volume[y * nx + x] + (is_first ? 0 : volume_along[x]);
-    }
-}
-
-/* The sums over all meridians so far go to the last ghosts; what is lost of a unit of volume, to
- * the first. One thread adds: a nest of one turn, since in a region without one Clang's GPU code
- * guards the loop by a call. */
-static void VARIANT(sum_all)(const struct kernel_call *call, bool goes_on)
-{
-#include "unpack.h"
+    double *const rows = (double *)meridians;
     const count once = 1;
 
     PARALLEL_COLUMNS
-    for (count row = 0; row < once; row++)
-        for (count column = 0; column < once; column++) {
-            real all_lost = goes_on ? lost_along[nx - 1] : 0;
-            real all_volume = goes_on ? volume_along[nx - 1] : 0;
-            for (ptrdiff_t x = MINIAPP_HALO; x < nx - MINIAPP_HALO; x++) {
-                all_lost += lost_along[x];
-                all_volume += volume_along[x];
+    for (count turn = 0; turn < once; turn++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
+            const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
+            double most_lost[ROW_CHUNK] = {0}, most_volume[ROW_CHUNK] = {0};
+            for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
+                ALONG_X
+            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+                const double loss = (double)lost[y * nx + x], held = (double)volume[y * nx + x];
+                const double size = loss < 0 ? -loss : loss;
+                most_lost[x - x0] = most_lost[x - x0] < size ? size : most_lost[x - x0];
+                most_volume[x - x0] = most_volume[x - x0] < held ? held : most_volume[x - x0];
             }
-            lost_along[nx - 1] = all_lost;
-            volume_along[nx - 1] = all_volume;
-            lost_along[0] = enable_conserve_energy && all_volume > 0 ? all_lost / all_volume : 0;
+            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+                rows[x] = most_lost[x - x0];
+                rows[nx + x] = most_volume[x - x0];
+            }
         }
 }
 
-static void VARIANT(spread)(const struct kernel_call *call)
+/* Each meridian's sums, in parts: those of losses, then those of volumes. */
+static void VARIANT(sum_meridians)(const struct kernel_call *call, double lost_cutter,
+                                   double volume_cutter)
+{
+#include "unpack.h"
+    double *const rows = (double *)meridians;
+    const count once = 1;
+
+    PARALLEL_COLUMNS
+    for (count turn = 0; turn < once; turn++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
+            const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
+            double lost_0[ROW_CHUNK] = {0}, lost_1[ROW_CHUNK] = {0}, lost_2[ROW_CHUNK] = {0};
+            double volume_0[ROW_CHUNK] = {0}, volume_1[ROW_CHUNK] = {0}, volume_2[ROW_CHUNK] = {0};
+            for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
+                ALONG_X
+            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+                const ptrdiff_t column = y * nx + x, i = x - x0;
+                add_exactly(&lost_0[i], &lost_1[i], &lost_2[i], (double)lost[column], lost_cutter);
+                add_exactly(&volume_0[i], &volume_1[i], &volume_2[i], (double)volume[column],
+                            volume_cutter);
+            }
+            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+                const ptrdiff_t i = x - x0;
+                rows[x] = lost_0[i];
+                rows[1 * nx + x] = lost_1[i];
+                rows[2 * nx + x] = lost_2[i];
+                rows[3 * nx + x] = volume_0[i];
+                rows[4 * nx + x] = volume_1[i];
+                rows[5 * nx + x] = volume_2[i];
+            }
+        }
+}
+
+/* What is lost of a unit of volume, in the whole ocean. The scratch of meridians has room for eight
+ * floats a column, and there are five rows of them at least: for six rows of double. */
+static real VARIANT(mean_loss)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const double *const rows = (const double *)meridians;
+    double most[2], sums[2 * SUM_PARTS];
+    VARIANT(find_largest)(call);
+    if (!total_of_rows(call, rows, false, most, 2))
+        return 0;
+    VARIANT(sum_meridians)(call, first_cutter(most[0]), first_cutter(most[1]));
+    if (!total_of_rows(call, rows, true, sums, 2 * SUM_PARTS))
+        return 0;
+    const double all_lost = sum_of_parts(sums), all_volume = sum_of_parts(sums + SUM_PARTS);
+    return enable_conserve_energy && all_volume > 0 ? (real)(all_lost / all_volume) : 0;
+}
+
+static void VARIANT(spread)(const struct kernel_call *call, real rate)
 {
 #include "unpack.h"
     SLABS(z0, z1, nz, ny * nx)
@@ -164,7 +199,6 @@ static void VARIANT(spread)(const struct kernel_call *call)
                 const ptrdiff_t row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
-                const real rate = lost_along[0];
                 zero_outside(P_diss_adv + row, part, inside);
                 ALONG_X
                 for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
@@ -176,16 +210,6 @@ static void VARIANT(spread)(const struct kernel_call *call)
 
 void VARIANT(advection_dissipation)(const struct kernel_call *call)
 {
-#include "unpack.h"
-    real *const sums[] = {lost_along, volume_along};
-    real *const totals[] = {lost_along + nx - 1, volume_along + nx - 1};
-    const size_t row = (size_t)nx * sizeof(real);
     VARIANT(sum_columns)(call);
-    VARIANT(sum_meridians)(call, carry_in(call, MINIAPP_SOUTH, sums, row));
-    if (!carry_on(call, MINIAPP_NORTH, sums, row)) {
-        VARIANT(sum_all)(call, carry_in(call, MINIAPP_WEST, totals, sizeof(real)));
-        carry_on(call, MINIAPP_EAST, totals, sizeof(real));
-    }
-    share_result(call, lost_along, sizeof(real));
-    VARIANT(spread)(call);
+    VARIANT(spread)(call, VARIANT(mean_loss)(call));
 }

@@ -9,8 +9,7 @@ A step of a rank takes
 
 The four factors on the right are fitted by least squares of relative errors, none below 0. Points
 are those of the largest block with its ghosts. An exchange is a message along x, then one along y.
-advection_dissipation sums along y, then along x, from block to block: two messages a block, after
-which all hear of the sum, by a message for each doubling of the ranks.
+Where all ranks have to hear of something, a message goes for each doubling of the ranks.
 """
 
 import dataclasses
@@ -28,6 +27,9 @@ LIMITS = Path(__file__).resolve().parents[2] / "validation/paper.json"
 # Exchanges of a step between blocks, and the fields in space that they hold in all;
 # validation/test_scaling.py counts both.
 EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4)}
+# What all ranks find out together in a step: the largest terms and the sums of
+# advection_dissipation, and whether there was a signal.
+REDUCTIONS = 3
 FACTORS = ("time a point", "time a launch", "latency", "time a byte")
 UNITS = {"time a point": (1e9, "ns"), "time a launch": (1e6, "us"), "latency": (1e6, "us"),
          "time a byte": (1e9, "ns")}
@@ -71,9 +73,9 @@ def counts(step, blocks, block):
     cut_x, cut_y = along_x > 1, along_y > 1
     sides = 2 * cut_x + min(along_y - 1, 2)
     copies = 2 * step.fields * sides - step.fields * cut_x  # in place of those along x on one rank
-    chain = 2 * (along_x + along_y - 2) + math.ceil(math.log2(along_x * along_y))
+    together = REDUCTIONS * math.ceil(math.log2(along_x * along_y))
     cells = 2 * cut_x * ny + min(along_y - 1, 2) * nx
-    return (nx * ny * nz, step.launches + copies, step.exchanges * (cut_x + cut_y) + chain,
+    return (nx * ny * nz, step.launches + copies, step.exchanges * (cut_x + cut_y) + together,
             step.fields * HALO * cells * nz * step.element_bytes)
 
 

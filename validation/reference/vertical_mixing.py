@@ -7,7 +7,8 @@ import numpy as np
 from . import Tolerance, tracer_fluxes
 
 NAME = "vertical_mixing"
-INPUTS = ("dzt", "dzw", "kbot", "kappaM", "temp", "salt")
+COLUMNS = ("dzt", "dzw", "kbot", "kappaM")
+INPUTS = (*COLUMNS, "temp", "salt")
 OPTIONAL = ("kappaH", "temp_taup1", "salt_taup1", "forc_temp_surface", "forc_salt_surface")
 SETTINGS = {"dt_tracer": 1.0}
 OUTPUTS = (
@@ -22,17 +23,21 @@ TOLERANCES = {name: _TOLERANCE for name, *_ in OUTPUTS}
 
 
 def reference(fields, settings):
+    return mix(fields, settings, {"temp": "temp", "salt": "salt"})
+
+
+def mix(fields, settings, tracers):
+    """Each tracer, and what stands for it where its level taup1 is absent."""
     Real = tracer_fluxes.Real
     dt = Real(settings.get("dt_tracer", SETTINGS["dt_tracer"]))
-    f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS
-                           if name in fields})
+    f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in COLUMNS if name in fields})
     kappaH = np.asarray(fields["kappaH"], Real) if "kappaH" in fields else f.kappaM / 10
     result = {}
     level = np.arange(len(f.dzt))[:, None, None]
     wet = (f.kbot > 0) & (level >= f.kbot - 1)
     exchange = np.where(wet, kappaH, 0)
-    for name in ("temp", "salt"):
-        right = np.array(fields[f"{name}_taup1" if f"{name}_taup1" in fields else name], Real)
+    for name, stand_in in tracers.items():
+        right = np.array(fields[f"{name}_taup1" if f"{name}_taup1" in fields else stand_in], Real)
         forcing = np.asarray(fields.get(f"forc_{name}_surface", np.zeros(right.shape[1:])), Real)
         inside = np.ix_(*tracer_fluxes.interior(right.shape))
         right[-1][inside] += (wet[-1] * dt * forcing / f.dzt[-1])[inside]

@@ -140,6 +140,7 @@ DECLARATIONS = {
     "field_long_name": (c_char_p, c_void_p),
     "field_standard_name": (c_char_p, c_void_p),
     "field_type": (c_int, c_void_p),
+    "field_is_optional": (c_bool, c_void_p),
     "field_range": (None, c_void_p, c_void_p, c_void_p),
     "field_rank": (c_int, c_void_p),
     "field_axis": (c_int, c_void_p, c_int),
@@ -237,6 +238,7 @@ class Field:
     most: float
     handle: int = dataclasses.field(repr=False)
     axis_numbers: tuple[int, ...] = dataclasses.field(repr=False)
+    is_optional: bool = dataclasses.field(repr=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -298,6 +300,7 @@ class Library:
             raise LibraryError(str(error)) from error
         self.c = declare(loaded, path)
         self.c.listen(listen)
+        self.known_fields: dict[str, Field] = {}
 
     @property
     def version(self) -> str:
@@ -308,9 +311,13 @@ class Library:
         row = getattr(self.c, f"{table}_at")
         return [row(place) for place in range(getattr(self.c, f"{table}_count")())]
 
-    @functools.cached_property
+    @property
     def fields(self) -> dict[str, Field]:
-        return {row.name: row for row in map(self.field_row, self.rows("field"))}
+        """There are more once a sequence with tracers was found."""
+        for place in range(len(self.known_fields), self.c.field_count()):
+            row = self.field_row(self.c.field_at(place))
+            self.known_fields[row.name] = row
+        return self.known_fields
 
     @functools.cached_property
     def settings(self) -> dict[str, Setting]:
@@ -331,7 +338,7 @@ class Library:
         return Field(decode(c.field_name(handle)), decode(c.field_units(handle)),
                      decode(c.field_long_name(handle)), decode(c.field_standard_name(handle)),
                      Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
-                     *bounds(c.field_range, handle), handle, axes)
+                     *bounds(c.field_range, handle), handle, axes, c.field_is_optional(handle))
 
     def setting_row(self, handle):
         c = self.c
@@ -384,7 +391,7 @@ class Library:
 
     def fields_that(self, question: Callable, sequence: str) -> list[str]:
         found = self.find_sequence(sequence)
-        return [field.name for field in self.fields.values() if question(found, field.handle)]
+        return [field.name for field in list(self.fields.values()) if question(found, field.handle)]
 
     def set_threads(self, threads: int) -> None:
         """How many threads run the kernels that the calling thread starts; 0 means the default."""

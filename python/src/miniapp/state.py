@@ -242,18 +242,23 @@ class State:
         """Runs a kernel or a sequence once. A plan does without finding and binding the fields again."""
         self.plan(sequence).run()
 
-    def step(self, n: int = 1, sequence: str = "ocean_step") -> None:
+    def step(self, n: int = 1, sequence: str = "ocean_step", tracers: Sequence[str] = ()) -> None:
         """Makes n steps in time, as `miniapp --steps`: the first ones start from the fields as they were
-        set, and so do those that follow when one of the prognostic fields was set again."""
+        set, and so do those that follow when one of the prognostic fields was set again. Tracers are
+        fields that were added like "tracer"; nothing comes in through the surface unless it was set."""
         n = operator.index(n)
         with self.lock:
-            if sequence not in self.steps:
-                self.steps[sequence] = self.begin_steps(sequence)
+            whole = "+".join([sequence, *tracers])
+            if whole not in self.steps:
+                self.steps[whole] = self.begin_steps(sequence, whole)
             for _ in range(n):
-                self.steps[sequence].advance()
+                self.steps[whole].advance()
 
-    def begin_steps(self, sequence):
-        plan = self.plan(sequence)
+    def begin_steps(self, sequence, whole):
+        plan = self.plan(whole)
+        for name in set(self.library.reads(whole)) - set(self.library.reads(sequence)):
+            if not self.has(name) and self.library.fields[name].is_optional:
+                self.set(name, np.zeros(self.shape(name)))
         if not self.c.sequence_level_count(plan.sequence):
             raise UsageError(f"'{sequence}' is no step in time")
         self.call(self.c.snapshot_settle, plan.sequence)

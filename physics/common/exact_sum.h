@@ -1,0 +1,78 @@
+/*
+ * Sums that have the same bits in whatever order they are made: by any number of threads, on any
+ * device, in any number of blocks of an ocean.
+ *
+ * Each number is cut into parts, each a multiple of some unit and small enough that 2^31 of them
+ * add up without rounding (Rump, Ogita and Oishi, 2008, SIAM J. Sci. Comput. 31, 189-224,
+ * ExtractVector; Demmel and Nguyen, 2015, IEEE Trans. Comput. 64, 2060-2070). What is left after
+ * the last part is at most 2^-65 of the largest number. The sum is NaN where a number is not finite
+ * or as large as 2^992.
+ */
+#ifndef PHYSICS_EXACT_SUM_H
+#define PHYSICS_EXACT_SUM_H
+
+#include "directives.h"
+#include "variant.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+
+enum { SUM_PARTS = 3 };
+
+/* What cuts off the first part of numbers of which `most` is the largest. It has to be the same for
+ * all terms of a sum. */
+static inline double first_cutter(double most)
+{
+    int exponent;
+    frexp(most, &exponent);
+    return isfinite(most) ? ldexp(1, exponent + 31) : NAN;
+}
+
+/* Adds the part of a number that a cutter cuts off; returns the rest. */
+INLINED double add_part(double *sum, double number, double cutter)
+{
+    const double part = (number + cutter) - cutter;
+    *sum += part;
+    return number - part;
+}
+
+/* Adds a number's parts to those of a sum. */
+INLINED void add_exactly(double *coarse, double *middle, double *fine, double number, double cutter)
+{
+    const double next = 0x1p31 * (DBL_EPSILON / 2);
+    number = add_part(coarse, number, cutter);
+    number = add_part(middle, number, next * cutter);
+    add_part(fine, number, next * next * cutter);
+}
+
+static inline double sum_of_parts(const double sums[SUM_PARTS])
+{
+    return sums[2] + sums[1] + sums[0];
+}
+
+/* What a nest left for each meridian, a row for each number: of each the sum over the ocean, which
+ * has to be exact, or else the largest; false where the rows cannot be had. */
+static inline bool total_of_rows(const struct kernel_call *call, const double *rows, bool is_sum,
+                                 double *total, size_t count)
+{
+    const struct totals *const totals = call->totals;
+    const size_t nx = call->grid.nx;
+    const double *const host = totals->on_host(totals->context, rows, count * nx);
+    if (!host)
+        return false;
+    for (size_t row = 0; row < count; row++) {
+        total[row] = 0;
+        for (size_t x = MINIAPP_HALO; x < nx - MINIAPP_HALO; x++) {
+            const double number = host[row * nx + x];
+            if (is_sum)
+                total[row] += number;
+            else if (total[row] < number)
+                total[row] = number;
+        }
+    }
+    totals->reduce(totals->context, is_sum, total, count);
+    return true;
+}
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Vertical mixing of one tracer, or of two that share their matrix, implicit in time: a tridiagonal
+ * system for each column of water,
+ *
+ *     T' = T + dt d/dz kappaH dT'/dz,     kappaH dT'/dz = forc_surface at the surface.
+ *
+ * Nothing goes through the bottom; on land tracers stay as they are.
+ */
+#ifndef VERTICAL_MIXING_H
+#define VERTICAL_MIXING_H
+
+#include "directives.h"
+#include "span.h"
+#include "tridiagonal.h"
+#include "variant.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What columns are mixed by; `reduced` holds c' of the systems on the way. */
+struct columns {
+    ptrdiff_t nx, ny, nz;
+    const real *kappaH, *dzt, *dzw;
+    const int32_t *kbot;
+    real *reduced;
+    real dt;
+};
+
+struct mixed {
+    real *taup1;
+    const real *forc_surface;
+};
+
+INLINED struct reduced_row eliminate_cell(struct mixed t, ptrdiff_t i, ptrdiff_t column, real a,
+                                          real c, real gained, struct reduced_row under)
+{
+    const struct tridiagonal_row row = {a, 1 - a - c, c,
+                                        t.taup1[i] + gained * t.forc_surface[column]};
+    return eliminate(row, under);
+}
+
+/* `is_pair` is a literal: whether there is a second tracer. */
+INLINED void eliminate_level(const struct columns *m, struct mixed first, struct mixed second,
+                             bool is_pair, ptrdiff_t y, ptrdiff_t k, struct span inside)
+{
+    const ptrdiff_t nx = m->nx, ny = m->ny, top = m->nz - 1;
+    const ptrdiff_t below = k > 0 ? ny * nx : 0;
+    const real through_floor = k > 0 ? m->dt / (m->dzw[k - 1] * m->dzt[k]) : 0;
+    const real through_top = k < top ? m->dt / (m->dzw[k] * m->dzt[k]) : 0;
+    const real from_surface = k == top ? m->dt / m->dzt[k] : 0;
+    ALONG_X
+    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+        const ptrdiff_t i = (k * ny + y) * nx + x, column = y * nx + x;
+        const real is_wet = m->kbot[column] > 0 && k >= m->kbot[column] - 1;
+        const real is_wet_below = m->kbot[column] > 0 && k > m->kbot[column] - 1;
+        const real a = -is_wet_below * through_floor * m->kappaH[i - below];
+        const real c = -is_wet * through_top * m->kappaH[i];
+        const real gained = is_wet * from_surface;
+        const real c_under = k > 0 ? m->reduced[i - below] : 0;
+        const struct reduced_row under = {c_under, k > 0 ? first.taup1[i - below] : 0};
+        const struct reduced_row reduced = eliminate_cell(first, i, column, a, c, gained, under);
+        m->reduced[i] = reduced.c;
+        first.taup1[i] = reduced.d;
+        if (is_pair) {
+            const struct reduced_row other = {c_under, k > 0 ? second.taup1[i - below] : 0};
+            second.taup1[i] = eliminate_cell(second, i, column, a, c, gained, other).d;
+        }
+    }
+}
+
+INLINED void substitute_cell(const struct columns *m, struct mixed t, ptrdiff_t i)
+{
+    const struct reduced_row row = {m->reduced[i], t.taup1[i]};
+    t.taup1[i] = substitute(row, t.taup1[i + m->ny * m->nx]);
+}
+
+/* The columns of a part of row y. */
+INLINED void mix_columns(const struct columns *m, struct mixed first, struct mixed second,
+                         bool is_pair, ptrdiff_t y, struct span inside)
+{
+    for (ptrdiff_t k = 0; k < m->nz; k++)
+        eliminate_level(m, first, second, is_pair, y, k, inside);
+    for (ptrdiff_t k = m->nz - 2; k >= 0; k--) {
+        ALONG_X
+        for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+            const ptrdiff_t i = (k * m->ny + y) * m->nx + x;
+            substitute_cell(m, first, i);
+            if (is_pair)
+                substitute_cell(m, second, i);
+        }
+    }
+}
+
+#endif
