@@ -30,3 +30,12 @@ ocean_kernel() {
     /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
     /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
 }
+
+# How srun starts ranks. Left to itself, Slurm 22.05 gathers what MPI_Init exchanges in two ways, of
+# which one may overtake the other: on busy nodes one start of Open MPI in 200 crashed. And where one
+# rank dies, the others do not wait for it until the time limit.
+ranks_by_srun() {
+  export SLURM_MPI_TYPE="${SLURM_MPI_TYPE:-pmix}" # site: pmi2 for MPICH; srun --mpi=list
+  export SLURM_PMIX_FENCE="${SLURM_PMIX_FENCE:-tree}"
+  export SLURM_KILL_BAD_EXIT="${SLURM_KILL_BAD_EXIT:-1}"
+}

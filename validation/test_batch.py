@@ -122,7 +122,7 @@ def site(miniapp, tmp_path):
     (folder / "run").mkdir(parents=True)
     text = (RUN / "site.sh").read_text()
     assert text.count("# site: the modules") == 1
-    (folder / "run/site.sh").write_text(text.replace("# site:", "module load cuda # site:"))
+    (folder / "run/site.sh").write_text(text.replace("# site: the modules", "module load cuda\n"))
     program = folder / "program"
     program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
                        'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')

@@ -152,6 +152,20 @@ def test_an_array_measures_scaling(jobs, ranks, tmp_path):
     assert shown.returncode == 0 and re.search(r"\n +2 +\d x \d ", shown.stdout), shown
 
 
+# In the program's place: one rank dies, which the other one would wait for.
+DIES = """#!/bin/sh
+[ "$SLURM_PROCID" -eq 0 ] || kill -SEGV $$
+exec sleep 100000
+"""
+
+
+def test_a_rank_that_dies_ends_its_job(jobs, tmp_path):
+    """Long before the time limit."""
+    executable(tmp_path / "program", DIES)
+    state = jobs.slurm.ended(jobs.submit("mpi-cpu", MINIAPP=str(tmp_path / "program")))
+    assert state["JobState"] == "FAILED" and state["ExitCode"] != "0:0"
+
+
 # In the program's place: before its job is requeued, it makes five steps, and waits for its end.
 DIES_AFTER_FIVE = """#!/bin/sh
 [ "${{SLURM_RESTART_COUNT:-0}}" -eq 0 ] || exec {miniapp} --steps 8 "$@"
