@@ -8,12 +8,14 @@ mark `kernels_that_read` names; `device` on the device, where there is one, else
 """
 
 import dataclasses
+import importlib
 import itertools
 import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from processes import DEADLINE_S, Running
 HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
 GRID_REFERENCE = HERE / "grid.reference.h5"
+PACKAGE = HERE.parent / "python" / "src"
+sys.path.insert(0, str(PACKAGE))
 
 DONE, MISMATCH, USAGE, INPUT, DEVICE, OUTPUT = range(6)  # the exit codes
 
@@ -337,6 +341,18 @@ def miniapp(request):
 @pytest.fixture(scope="session")
 def together(miniapp, tmp_path_factory):
     return Together(miniapp, tmp_path_factory.mktemp("together"))
+
+
+@pytest.fixture(scope="module")
+def library(miniapp):
+    """The functions of the package in python/ take the library of the build under test."""
+    if miniapp.is_sanitized:
+        pytest.skip("a sanitized library needs a sanitized Python")
+    path = miniapp.path.parent.parent / "lib" / "libminiapp.so"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MINIAPP_LIBRARY", str(path))
+        importlib.import_module("miniapp").library.default.cache_clear()
+        yield path
 
 
 @pytest.fixture(scope="session")

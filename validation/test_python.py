@@ -11,27 +11,14 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, HERE, read, read_of
+import miniapp as package
+from conftest import GRID, PACKAGE, read, read_of
 from processes import DEADLINE_S
 
-SOURCE = HERE.parent / "python" / "src"
-sys.path.insert(0, str(SOURCE))
-import miniapp as package  # noqa: E402  pylint: disable=wrong-import-position
+pytestmark = pytest.mark.usefixtures("library")
 
 INTERIOR = slice(2, -2)
 STEPS = 5
-
-
-@pytest.fixture(scope="module", autouse=True)
-def library(miniapp):
-    """The functions of the package take the library of the build under test."""
-    if miniapp.is_sanitized:
-        pytest.skip("a sanitized library needs a sanitized Python")
-    path = miniapp.path.parent.parent / "lib" / "libminiapp.so"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MINIAPP_LIBRARY", str(path))
-        package.library.default.cache_clear()
-        yield path
 
 
 @pytest.fixture
@@ -50,7 +37,7 @@ def inside(field, values):
 def run(code, **environment):
     """A Python of its own that has the package."""
     return subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False,
-                          timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(SOURCE), **environment})
+                          timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
 
 
 # ---- kernels ----
@@ -355,7 +342,7 @@ def test_nothing_crashes():
 
 # ---- its sources ----
 
-@pytest.mark.parametrize("path", sorted(set(SOURCE.rglob("*.py")) - {SOURCE / "miniapp/veros.py"}),
+@pytest.mark.parametrize("path", sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "miniapp/veros.py"}),
                          ids=lambda path: path.name)
 def test_sources_name_no_kernel(path):
     """Kernels, fields and settings come from the library's tables; but the plug-in has to know which

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read
 from test_output import unfinished
-from test_steps import Frozen
+from frozen import Frozen
 
 SEQUENCE = "ocean_step_eke"
 EVER = 10**6  # more steps than any test waits for

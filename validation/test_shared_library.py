@@ -15,16 +15,14 @@ import numpy as np
 import pytest
 
 from conftest import HERE, INPUT, assert_one_line, read
+from miniapp import DeviceError, Error, InputError, Library, LibraryError, State, UsageError
+from miniapp.library import DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status
 from processes import DEADLINE_S
 
 RUN = HERE.parent / "run"
-sys.path[:0] = [str(RUN), str(HERE.parent / "python" / "src")]
+sys.path.insert(0, str(RUN))
 import pyhpc_backend  # noqa: E402  pylint: disable=wrong-import-position
 from peers import cases, pyhpc  # noqa: E402  pylint: disable=wrong-import-position
-from miniapp import (  # noqa: E402  pylint: disable=wrong-import-position
-    DeviceError, Error, InputError, Library, LibraryError, State, UsageError)
-from miniapp.library import (  # noqa: E402  pylint: disable=wrong-import-position
-    DECLARATIONS, LISTENER, OUT, PRECISIONS, Grid, Status)
 
 HEADERS = "".join(header.read_text() for header in
                   [*sorted((HERE.parent / "include/miniapp").glob("*.h")),

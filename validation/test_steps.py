@@ -2,42 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, MISMATCH, USAGE, read, write
+from conftest import DONE, GRID, MISMATCH, USAGE, read
+from frozen import INSIDE, SETUPS, Frozen
 
 ACC = GRID.with_name("acc.h5")
-STEPS = Path(__file__).parent / "veros" / "steps.h5"
-INSIDE = (..., slice(2, -2), slice(2, -2))
-SETUPS = {"acc_basic": "ocean_step", "acc": "ocean_step_eke", "global": "ocean_step_eke"}
-
-
-class Frozen:
-    """An ocean of make_veros_steps.py, as a file of its own."""
-
-    def __init__(self, name, folder):
-        with h5py.File(STEPS) as file:
-            group = file[name]
-            values = {key: data[...] for key, data in group.items() if isinstance(data, h5py.Dataset)}
-            settings = dict(group.attrs)
-            self.after = {int(key): {field: (data[...], data.attrs["spread"])
-                                     for field, data in part.items()}
-                          for key, part in group.items() if isinstance(part, h5py.Group)}
-        place = {key: settings.pop(key) for key in ("halo", "cyclic_x")}
-        self.sequence = SETUPS[name]
-        self.before = values
-        self.settings = settings
-        self.water = values["maskT"][INSIDE] == 1
-        self.path = write(folder / f"{name}.h5", values, settings, **place)
-
-    def step(self, miniapp, output, steps, *arguments):
-        miniapp.passes(self.path, "--steps", steps, "-k", self.sequence, "-o", output, *arguments,
-                       quick=False)
-        return output
 
 
 @pytest.fixture(params=SETUPS)

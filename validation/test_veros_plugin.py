@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import HERE
+from conftest import HERE, PACKAGE
 from processes import DEADLINE_S
 
 AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics", "restart of the plug-in",
@@ -27,7 +27,7 @@ def run(miniapp, *arguments):
         pytest.skip("a sanitized library needs a sanitized Python")
     done = subprocess.run(
         [python, HERE / "veros_plugin.py", *arguments], capture_output=True, text=True, check=False,
-        timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(HERE.parent / "python" / "src"),
+        timeout=DEADLINE_S, env={**os.environ, "PYTHONPATH": str(PACKAGE),
                                  "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib/libminiapp.so")})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
