@@ -377,6 +377,26 @@ done
         assert len(found["times"]["triad, 2"]) == 1
 
 
+def test_models_that_are_made_up(miniapp, tmp_path):
+    """The plug-in makes them four times as fast, by one thread and by two."""
+    python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
+    executable(python, """#!/bin/sh
+test "$4" = --model || exit 7
+echo ready
+while read -r request; do
+  case $request in compare) echo '{"temp": 2e-14}' ;;
+  *) echo '{"model": 1000, "with plug-in": 250, "with plug-in, momentum": 90}' ;; esac
+done
+""")
+    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")
+    assert done.returncode == 0, done
+    rows = re.findall(r"^(acc|global), numpy +(1|2) +1000 +250 +4.00(?: +3.5)? +90  temp 2e-14$", done.stdout,
+                      re.MULTILINE)
+    threads = ("1", "2")[:len(os.sched_getaffinity(0))]
+    assert rows == [(setup, count) for setup in ("acc", "global") for count in threads], done.stdout
+    assert json.loads(saved.read_text())["acc"]["times"]["with plug-in, numpy, 1"] == [250]
+
+
 def test_without_veros(miniapp, tmp_path):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
     done = compare_veros(miniapp, tmp_path / "python")
@@ -386,3 +406,5 @@ def test_without_veros(miniapp, tmp_path):
     assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
     done = compare_veros(miniapp, tmp_path / "python", "--steps", "0")
     assert done.returncode == USAGE and done.stderr.endswith("--steps takes a whole number from 1\n")
+    done = compare_veros(miniapp, tmp_path / "python", "--model")
+    assert done.returncode == USAGE and done.stderr.endswith("--model needs --steps\n")

@@ -1,0 +1,234 @@
+"""Oceans that Veros steps, in a process of its own, by a Python that has it: run/compare-veros asks."""
+
+# What needs Veros, and with it a backend, is imported where an ocean is made.
+# pylint: disable=import-outside-toplevel
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # with which such a fine grid is stable
+
+
+def work(options):
+    """Answers the requests of standard input, until it ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # Veros has much to say there
+    sys.path.insert(0, str(ROOT / "validation"))
+    shape = [int(length) for length in options.shape.split(",")]
+    if options.model:
+        ocean = Models(shape, options.setup, options.steps)
+    elif options.steps:
+        ocean = Stepped(shape, options.setup, options.steps)
+    else:
+        ocean = Kernels(shape)
+    path = Path(options.worker)
+    if not path.exists() and not options.model:
+        ocean.write(path)
+    ocean.times()  # compiles
+    print("ready", file=answers, flush=True)
+    for line in sys.stdin:
+        request, *words = line.split()
+        found = ocean.apart(*words) if request == "compare" else ocean.times()
+        print(json.dumps(found), file=answers, flush=True)
+    return 0
+
+
+def set_up(base, shape, switches, plugins=()):
+    """A setup of Veros on a larger grid, ready to step."""
+    from veros import veros_routine
+    from veros.core.operators import at, update
+
+    class Large(base):
+        __veros_plugins__ = plugins
+
+        @veros_routine
+        def set_parameter(self, state):
+            super().set_parameter(state)
+            settings = state.settings
+            settings.nx, settings.ny, settings.nz = shape
+            settings.enable_streamfunction = False
+            for name, value in switches.items():
+                setattr(settings, name, value)
+
+        @veros_routine
+        def set_grid(self, state):
+            vs = state.variables
+            vs.dxt = update(vs.dxt, at[...], 0.5)
+            vs.dyt = update(vs.dyt, at[...], 0.3)
+            vs.dzt = update(vs.dzt, at[...], 100.0)
+
+    setup = Large()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        setup.setup()
+        os.chdir("/")
+    return setup
+
+
+class Kernels:
+    """Routines of Veros, each on its own."""
+
+    def __init__(self, shape):
+        import make_veros_isoneutral as made
+        import numpy as np
+        self.made = made
+        self.state = set_up(made.SmallSetup, shape, {"eq_of_state_type": 5}).state
+        vs = self.state.variables
+        made.roughen(self.state)
+        rng = np.random.default_rng(5)
+        water = np.asarray(vs.maskT)
+        tke, shear = np.array(vs.tke), 1e-9 * rng.random(water.shape) * water
+        tke[...] = (1e-4 * rng.random(water.shape) * water)[..., None]
+        with vs.unlock():
+            vs.tke, vs.K_diss_v = made.cyclic(tke), made.cyclic(shear)
+
+    def write(self, path):
+        made, vs = self.made, self.state.variables
+        fields = {name: made.in_order(getattr(vs, name)) for name in [*made.GRID, "K_diss_v"]}
+        fields |= {name: made.in_order(getattr(vs, name)[..., int(vs.tau)])
+                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr")}
+        write(path, fields, self.state.settings, made.SETTINGS)
+
+    def times(self):
+        """{what: nanoseconds a point} of each routine, once."""
+        from veros.core import isoneutral, thermodynamics, tke
+        state = self.state
+        return {name: time_a_call(state, routine) for name, routine in (
+            ("isoneutral_diffusion_pre",
+             lambda: state.variables.update(isoneutral.isoneutral_diffusion_pre(state))),
+            ("isoneutral", lambda: self.mix(False)),
+            ("isoneutral with dissipation", lambda: self.mix(True)),
+            ("calc_eq_of_state", lambda: state.variables.update(
+                thermodynamics.calc_eq_of_state(state, state.variables.tau))),
+            ("set_tke_diffusivities", lambda: tke.set_tke_diffusivities(state)))}
+
+    def mix(self, conserves):
+        with self.state.settings.unlock():
+            self.state.settings.enable_conserve_energy = conserves
+        self.made.mix(self.state)
+
+
+class Stepped:
+    """All of a step but momentum, in a given flow."""
+
+    def __init__(self, shape, setup, steps):
+        import make_veros_steps as made
+        from veros_acc import SmallSetup
+        self.made, self.steps, self.end = made, steps, None
+        self.state = set_up(SmallSetup, shape, {**made.SETUPS[setup], **TIME_STEPS}).state
+        made.roughen(self.state)
+        give_flow(self.state)
+
+    def write(self, path):
+        settings = self.state.settings
+        write(path, self.made.all_inputs(self.state), settings, self.made.SETTINGS)
+
+    def times(self):
+        """The least of some steps; the first time it keeps where they end."""
+        least = min(time_a_call(self.state, lambda: self.made.step(self.state))
+                    for _ in range(self.steps))
+        self.end = self.end or self.made.prognostic(self.state)
+        return {"step": least}
+
+    def apart(self, path):
+        """{field: its largest difference from that of a file, in its largest values}"""
+        import h5py
+        import numpy as np
+        inside = (..., slice(2, -2), slice(2, -2))
+        water = self.made.in_order(self.state.variables.maskT)[inside]
+        with h5py.File(path) as file:
+            return {name: float(np.abs((file[name][inside] - values[inside]) * water).max()
+                                / np.abs(values[inside] * water).max())
+                    for name, values in self.end.items()}
+
+
+class Models:
+    """Veros's whole step, momentum and all, without the plug-in and with it."""
+
+    def __init__(self, shape, setup, steps):
+        import make_veros_steps as made
+        from veros_acc import SmallSetup
+        from miniapp import veros as plugin  # which starts Veros
+        switches = {**made.SETUPS[setup], **TIME_STEPS, "enable_streamfunction": True}
+        self.steps = steps
+        self.setups = {"model": set_up(SmallSetup, shape, switches),
+                       "with plug-in": set_up(SmallSetup, shape, switches, (plugin,))}
+
+    def times(self):
+        """The least of some steps, and of that step what momentum took."""
+        found = {}
+        for name, setup in self.setups.items():
+            least = min(self.step(setup) for _ in range(self.steps))
+            found |= {name: least[0], f"{name}, momentum": least[1]}
+        return found
+
+    def step(self, setup):
+        momentum = setup.state.timers["momentum"]
+        before = momentum.total_time
+        whole = time_a_call(setup.state, lambda: setup.step(setup.state))
+        return whole, 1e9 * (momentum.total_time - before) / setup.state.variables.maskT.size
+
+    def apart(self):
+        """{field: the largest difference of both, in its largest values}"""
+        import make_veros_steps as made
+        import numpy as np
+        plain, other = (made.prognostic(setup.state) for setup in self.setups.values())
+        return {name: float(np.abs(values - other[name]).max() / np.abs(values).max())
+                for name, values in plain.items()}
+
+
+def give_flow(state):
+    """Smooth currents, with the vertical velocity that continuity makes of them, at all time levels; and
+    noise in what they dissipate."""
+    import numpy as np
+    from veros.core import momentum
+    from veros_acc import cyclic
+    vs = state.variables
+    x, y = np.indices(vs.kbot.shape)
+    noise = np.random.default_rng(5).random(vs.maskT.shape)
+    with vs.unlock():
+        vs.u = at_all_levels(0.1 * np.sin(y / 7)[..., None] * vs.maskU)
+        vs.v = at_all_levels(0.05 * np.cos(2 * np.pi * (x - 2) / state.settings.nx)[..., None] * vs.maskV)
+        vs.K_diss_v = cyclic(1e-9 * noise * np.asarray(vs.maskW))
+    momentum.vertical_velocity(state)
+    with vs.unlock():
+        vs.w = at_all_levels(vs.w[..., int(vs.taup1)])
+
+
+def at_all_levels(values):
+    import numpy as np
+    return np.repeat(np.asarray(values)[..., None], 3, axis=-1)
+
+
+def write(path, fields, settings, names):
+    import h5py
+    import numpy as np
+    with h5py.File(path, "w") as file:
+        file.attrs.update({name: float(getattr(settings, name)) for name in names})
+        file.attrs.update({"halo": 2, "cyclic_x": 1, "pyom_compatibility_mode": 0.0})
+        for name, value in fields.items():
+            file[name] = value.astype(np.uint8) if name.startswith("mask") else value
+
+
+def time_a_call(state, routine):
+    """Nanoseconds a point."""
+    wait(state)
+    start = time.perf_counter()
+    with state.variables.unlock():
+        routine()
+    wait(state)
+    return 1e9 * (time.perf_counter() - start) / state.variables.maskT.size
+
+
+def wait(state):
+    """JAX returns before it is done."""
+    for name in ("temp", "salt", "tke", "eke", "K_33", "P_diss_iso", "P_diss_skew", "rho", "Hd", "Nsqr",
+                 "int_drhodT", "kappaM", "kappaH", "u", "v", "w"):
+        value = getattr(state.variables, name)
+        if hasattr(value, "block_until_ready"):
+            value.block_until_ready()
