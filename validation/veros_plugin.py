@@ -158,6 +158,32 @@ def with_diagnostics():
     return compare(plain, run(start(Energy, {})), nudged)
 
 
+def quiet(base):
+    """Where nothing reads tracers: the surface is not restored."""
+    class Quiet(base):
+        @veros_routine
+        def set_forcing(self, state):
+            pass
+    return Quiet
+
+
+def all_levels(setup):
+    vs = setup.state.variables
+    return {f"{name}[..., {slot}]": np.array(getattr(vs, name))[2:-2, 2:-2, ..., slot]
+            for name in ("temp", "dsalt", "int_drhodT", "tke", "deke") for slot in range(3)}
+
+
+def unread():
+    """What nobody has read for some steps comes when somebody does, with all of its levels."""
+    setups = [start(quiet(Setup), {}), *(start(quiet(Setup), {}, seed=seed) for seed in (1, 2))]
+    fields = [{**run(setup), **all_levels(setup)} for setup in setups]
+    lazy = start(quiet(WithPlugin), {})
+    for _ in range(STEPS):
+        lazy.step(lazy.state)
+    assert not {"temp", "dsalt", "int_drhodT", "P_diss_v"} & set(vars(lazy.state.variables))
+    return compare(fields[0], {**values_of(lazy.state), **all_levels(lazy)}, fields[1:])
+
+
 def check():
     """Two of the steps are made both ways."""
     setup = start(WithPlugin, {"miniapp_check": 5})
@@ -189,6 +215,7 @@ CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in SETUPS.items()},
     "changes": with_changes,
     "diagnostics": with_diagnostics,
+    "unread": unread,
     "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),

@@ -6,8 +6,9 @@
         __veros_plugins__ = (miniapp.veros,)
 
 Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in what Veros
-has changed since, and gives Veros what it would have made itself. A step whose diagnostics want more than
-that, such as those of energy, is Veros's own.
+has changed since. What Veros would have made itself it has as soon as somebody reads it; by JAX, whose kernels
+read all variables, at once. A step whose diagnostics want more than that, such as those of energy, is
+Veros's own.
 
 In set_parameter a setup may say `settings.miniapp_device = "gpu"`, and `settings.miniapp_check = N`: of N
 steps one is made both ways from the same fields, and the log says how far each field differs.
@@ -15,16 +16,18 @@ steps one is made both ways from the same fields, and the log says how far each 
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 
 import numpy as np
 import veros
 from veros import logger, runtime_settings, runtime_state
-from veros.core import advection, eke, isoneutral, thermodynamics, tke, utilities
+from veros.core import advection, density, eke, isoneutral, thermodynamics, tke, utilities
 from veros.core.density.gsw import rho0
 from veros.core.operators import at, update
 from veros.core.operators import numpy as npx
 from veros.settings import Setting
+from veros.state import VerosVariables
 
 from .library import UsageError
 from .state import State
@@ -62,11 +65,12 @@ def check(state) -> None:
 
 
 def has(vs, name) -> bool:
-    """Whether the configuration uses the variable: Veros refuses the others."""
-    try:
-        return getattr(vs, name, None) is not None
-    except RuntimeError:
-        return False
+    """Whether the configuration uses the variable."""
+    return name in vs
+
+
+def has_levels(vs, variable) -> bool:
+    return "timesteps" in vs.__metadata__[variable].dims
 
 
 INSIDE = (..., slice(2, -2), slice(2, -2))
@@ -77,9 +81,10 @@ def in_order(array) -> np.ndarray:
     return np.asarray(array).T
 
 
-def make_cyclic(values) -> None:
-    """Ghosts along x, the last axis, become copies, also where Veros leaves them behind."""
-    values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
+def make_cyclic(values, axis) -> None:
+    """Ghosts along x become copies, also where Veros leaves them behind."""
+    along = np.moveaxis(values, axis, 0)
+    along[:2], along[-2:] = along[-4:-2], along[2:4]
 
 
 def same_inside(ours, theirs) -> bool:
@@ -92,15 +97,38 @@ class Part:
     """Kernels that run one after the other, and the fields that they take in and make."""
 
     def __init__(self, state: State, steps, made=()):
-        self.plans = [state.plan(step.text) for step in steps]
+        self.plans = []  # each with the fields that no earlier one writes
         self.reads, self.writes = [], []
         for step in steps:
             self.reads += [name for name in step.reads() if name not in (*self.reads, *self.writes, *made)]
-            self.writes += [name for name in step.writes() if name not in self.writes]
+            new = [name for name in step.writes() if name not in self.writes]
+            self.writes += new
+            self.plans.append((state.plan(step.text), new))
 
-    def run(self):
-        for plan in self.plans:
+    def run(self, before_write):
+        for plan, written in self.plans:
+            for name in written:
+                before_write(name)
             plan.run()
+
+
+class LazyVariables(VerosVariables):
+    """Veros's variables, of which those that the kernels have made come when somebody reads them."""
+
+    def __getattr__(self, name):
+        """Of an attribute that is not there."""
+        ocean = vars(self).get("_ocean")
+        if ocean is not None and name in ocean.pending:
+            return ocean.fetch(self, name)
+        return super().__getattr__(name)
+
+
+@dataclasses.dataclass
+class Pending:
+    """A variable that Veros has not read since the kernels made it: what Veros held before, and how many of
+    the newest time levels that lacks."""
+    held: object
+    lacks: int = 0
 
 
 class Ocean:
@@ -122,7 +150,44 @@ class Ocean:
         self.given = set()  # the variables that were made here
         self.is_in_charge = self.is_checked = False
         self.differences = {}  # of the last step that was checked, by variable
-        self.is_teos10 = settings.eq_of_state_type == 5
+        self.anomalies = ("rho", "prho") if settings.eq_of_state_type == 5 else ()
+        self.is_lazy = runtime_settings.backend == "numpy"
+        self.pending = {}  # by variable
+        self.slots = (vs.tau, vs.taum1, vs.taup1)  # of Veros's time levels, the newest first
+        self.levels = self.library.levels(SEQUENCE)
+        self.holders = {variable: self.holders_of(vs, name, variable)
+                        for name, variable, _ in self.made(vs, (*self.before.writes, *self.after.writes))}
+        self.held_in_pairs, self.held_alone = [], {}
+        if self.is_lazy:
+            self.hold_levels(vs)
+            vars(vs)["_ocean"] = self
+            vs.__class__ = LazyVariables
+
+    def holders_of(self, vs, name, variable):
+        """The fields that hold a variable's time levels between steps, the newest first."""
+        if not has_levels(vs, variable):
+            return [name]
+        others = [other for levels in self.levels for other in levels if name in levels and other != name]
+        return [*others, name, *(f"{variable}_older_{age}" for age in range(len(others) + 1, 3))]
+
+    def slots_of(self, names):
+        """Where Veros has these levels: a tendency in the level that it starts from."""
+        is_tendency = names[0] == f"{names[1]}_taum1"
+        return (*self.slots[1:], self.slots[0]) if is_tendency else self.slots
+
+    def hold_levels(self, vs):
+        """As Veros does, the state then has three."""
+        for variable, names in self.holders.items():
+            if len(names) == 1:
+                continue
+            for name, slot in zip(names, self.slots_of(names)):
+                if name not in self.library.fields:
+                    self.state.add(name, names[0])
+                self.fill(name, getattr(vs, variable)[..., slot])
+            if names[1] in self.library.fields:
+                self.held_in_pairs.append(names)
+            else:
+                self.held_alone[names[0]] = names[1:]
 
     def take_settings(self, settings, steps):
         for setting in {setting for step in steps for setting in step.kernel.settings}:
@@ -140,6 +205,8 @@ class Ocean:
                 if name not in self.state:
                     self.state.write(name)[...] = 0
                 continue
+            if variable not in vars(vs):
+                continue  # nobody has read what was made here
             array = getattr(vs, variable)
             if self.known.get(name) is not array and not self.is_ours(name, variable, slot, array):
                 self.fill(name, array if slot is None else array[..., slot])
@@ -157,7 +224,7 @@ class Ocean:
         memory = self.state.write(name)
         memory[...] = in_order(values)
         if self.is_cyclic and memory.ndim > 1:
-            make_cyclic(memory)
+            make_cyclic(memory, -1)
 
     def where(self, vs, name, slot):
         """The variable of a field and its time level, `slot` where the name tells none."""
@@ -165,8 +232,7 @@ class Ocean:
         for level in ("taup1", "taum1"):
             if name.endswith(f"_{level}"):
                 variable, slot = name.removesuffix(f"_{level}"), getattr(vs, level)
-        has_levels = has(vs, variable) and getattr(vs, variable).ndim == 4
-        return variable, int(slot) if has_levels else None
+        return variable, int(slot) if has(vs, variable) and has_levels(vs, variable) else None
 
     # -- to Veros --
 
@@ -179,15 +245,47 @@ class Ocean:
                 yield name, variable, slot
 
     def give(self, vs, names) -> None:
-        for name, variable, slot in self.made(vs, names):
-            values = self.state[name]
-            if self.is_cyclic:
-                make_cyclic(values)
-            new = npx.asarray(np.ascontiguousarray(values.T))
-            if slot is not None:
-                new = update(getattr(vs, variable), at[..., slot], new)
-            setattr(vs, variable, new)
+        """What Veros holds of them is too old now."""
+        for _, variable, _ in self.made(vs, names):
+            if variable in vars(vs):
+                self.pending[variable] = Pending(vars(vs).pop(variable))
+            self.pending[variable].lacks += 1
             self.given.add(variable)
+
+    def fetch(self, vs, variable):
+        """What Veros would have made, which it holds from now on."""
+        pending, names = self.pending[variable], self.holders[variable]
+        if len(names) == 1:
+            array = self.made_of(names[0], variable)
+        else:
+            array = np.array(pending.held)
+            for name, slot in [*zip(names, self.slots_of(names))][:pending.lacks]:
+                array[..., slot] = self.made_of(name, variable)
+        with vs.unlock():
+            setattr(vs, variable, npx.asarray(array))
+        del self.pending[variable]
+        array = vars(vs)[variable]
+        for name in (*self.before.reads, *self.after.reads):
+            if self.where(vs, name, vs.tau)[0] == variable:
+                self.known[name] = array
+        return array
+
+    def fetch_all(self, vs) -> None:
+        for variable in list(self.pending):
+            self.fetch(vs, variable)
+
+    def as_veros(self, values) -> np.ndarray:
+        values = np.array(values.T, order="C")
+        if self.is_cyclic:
+            make_cyclic(values, 0)
+        return values
+
+    def made_of(self, name, variable) -> np.ndarray:
+        """By TEOS-10 the kernels make density whole; Veros 1.7 has it less a reference, as by the others."""
+        values = self.as_veros(self.state.read(name))
+        if variable in self.anomalies:
+            values -= rho0 * self.state.read("maskT").T
+        return values
 
     def compare(self, vs) -> None:
         """With what Veros's own routines have made of the same: the largest differences on water."""
@@ -198,14 +296,7 @@ class Ocean:
             factor = water if theirs.ndim == 3 else 1
             self.differences[variable] = tuple(
                 float(np.abs(values * factor).max())
-                for values in (self.state.read(name)[INSIDE] - theirs, theirs))
-
-    def remember(self, vs):
-        """That the fields are what Veros was given."""
-        for name in (*self.before.reads, *self.after.reads):
-            variable, _ = self.where(vs, name, vs.tau)
-            if variable in self.given:
-                self.known[name] = getattr(vs, variable)
+                for values in (in_order(self.made_of(name, variable))[INSIDE] - theirs, theirs))
 
     # -- a step --
 
@@ -213,29 +304,43 @@ class Ocean:
         vs = state.variables
         vs.K_diss_v = utilities.enforce_boundaries(vs.K_diss_v, state.settings.enable_cyclic_x)
         self.take(vs, self.before.reads)
-        self.before.run()
-
-    def make_anomalies(self):
-        """By TEOS-10 the kernels make density whole; Veros 1.7 has it less a reference, as by the others."""
-        for name in ("rho", "prho"):
-            values = self.state[name]
-            self.state.write(name)[...] = values - rho0 * self.state.read("maskT")
+        self.before.run(self.keep)
 
     def make_all_else(self, state):
         vs = state.variables
+        self.make_room_for_new_levels()
         self.take(vs, self.after.reads)
-        self.after.run()
-        if self.is_teos10:
-            self.make_anomalies()
+        self.after.run(self.keep)
+
+    def make_room_for_new_levels(self):
+        """The kernels write into the memory of the oldest level, as Veros does."""
+        for _, written, *older in self.held_in_pairs:
+            self.state.rotate(written, *older)
+
+    def keep(self, name):
+        """The level that a kernel is about to overwrite, where the kernels have no use for it."""
+        if name in self.held_alone:
+            self.state.rotate(name, *reversed(self.held_alone[name]))
 
     def finish(self, state):
         vs = state.variables
-        self.give(vs, self.after.writes)
-        vs.update(thermodynamics.surf_densityf(state))
-        for levels in self.library.levels(SEQUENCE):
+        for levels in self.levels:
             if all(name in self.state for name in levels):
                 self.state.rotate(*levels)
-        self.remember(vs)
+        self.give(vs, self.after.writes)
+        self.slots = tuple(int(slot) for slot in (vs.taup1, vs.tau, vs.taum1))
+        if not self.is_lazy:
+            self.fetch_all(vs)
+        self.force_density(state)
+
+    def force_density(self, state):
+        """As Veros's surf_densityf, which would read all of both tracers."""
+        vs = state.variables
+        water = [npx.asarray(self.as_veros(self.state.read(name)[-1])) for name in ("salt", "temp")]
+        depth = npx.abs(vs.zt[-1])
+        vs.forc_rho_surface = vs.maskT[..., -1] * (
+            density.get_drhodT(state, *water, depth) * vs.forc_temp_surface
+            + density.get_drhodS(state, *water, depth) * vs.forc_salt_surface)
 
 
 # ---- in the place of Veros's routines ----
@@ -258,6 +363,8 @@ def begin(ocean, state, original):
     every = state.settings.miniapp_check
     ocean.is_checked = every > 0 and (int(state.variables.itt) + 1) % every == 0
     ocean.is_in_charge = not ocean.is_checked and not is_veros_own(state)
+    if not ocean.is_in_charge:
+        ocean.fetch_all(state.variables)
     if not ocean.is_in_charge or not state.settings.enable_eke:
         original(state)
 
@@ -267,6 +374,8 @@ def diffusivities(ocean, state, original):
         ocean.make_diffusivities(state)
     if ocean.is_in_charge:
         ocean.give(state.variables, ocean.before.writes)
+        if not ocean.is_lazy:
+            ocean.fetch_all(state.variables)
     else:
         original(state)
 
