@@ -16,7 +16,8 @@ AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics
          "restart of the plug-in", "restart of Veros"]
 REFUSED = {"diffusion": "UsageError: miniapp.veros does not cover enable_hor_diffusion = True",
            "device": "DeviceError: device 'gpu:7' cannot be used",
-           "no skew": "UsageError: miniapp.veros does not cover enable_skew_diffusion = False"}
+           "no skew": "UsageError: miniapp.veros does not cover enable_skew_diffusion = False",
+           "version": "UsageError: Veros 1.7.0 was not tested with miniapp.veros, only 1.6.0"}
 
 
 def run(miniapp, *arguments):

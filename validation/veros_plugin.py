@@ -211,6 +211,14 @@ def refusal(**switches):
     return "none"
 
 
+def another_version():
+    """As if another one had been tested."""
+    tested, plugin.TESTED = plugin.TESTED, "1.6.0"
+    said = refusal()
+    plugin.TESTED = tested
+    return said
+
+
 CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in SETUPS.items()},
     "changes": with_changes,
@@ -222,6 +230,7 @@ CASES = {
     "diffusion": lambda: refusal(enable_hor_diffusion=True),
     "device": lambda: refusal(miniapp_device="gpu:7"),
     "no skew": lambda: refusal(enable_skew_diffusion=False),
+    "version": another_version,
 }
 
 with tempfile.TemporaryDirectory() as folder:
