@@ -170,10 +170,10 @@ class Watched:
             self.note("vertical: content of columns", gain, abs(self.volume * after).sum(axis=0))
             forced = before[name].copy()
             forced[-1] += taken_in / fixed["dzt"][-1]
-            beyond = np.where(water, np.fmax(
+            beyond = np.where(water, np.maximum(
                 after - np.where(water, forced, -np.inf).max(axis=0),
                 np.where(water, forced, np.inf).min(axis=0) - after), 0)
-            self.note("vertical: new extrema", np.fmax(beyond, 0), abs(forced))
+            self.note("vertical: new extrema", np.maximum(beyond, 0), abs(forced))
 
     def after_vertical_dissipation(self, _before, _fields):
         work = scale = 0
@@ -210,7 +210,7 @@ class Watched:
     def after_tke(self, _before, _fields):
         self.budget("tke", self.mom, {"forc": 1, "tke_diss": -1}, ("forc_tke_surface", "tke_surf_corr"))
         if not self.frozen.settings["enable_tke_superbee_advection"]:
-            self.note("tke: negative at the surface", np.fmin(self["tke_taup1"][-1], 0), 1)
+            self.note("tke: negative at the surface", np.minimum(self["tke_taup1"][-1], 0), 1)
 
     def after_eke(self, _before, _fields):
         self.budget("eke", self.heat, {"K_diss_gm": 1, "K_diss_h": 1, "P_diss_hmix": -1, "P_diss_iso": -1,

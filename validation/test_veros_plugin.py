@@ -12,8 +12,8 @@ import pytest
 from conftest import HERE, PACKAGE
 from processes import DEADLINE_S
 
-AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics", "unread",
-         "restart of the plug-in", "restart of Veros"]
+AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics", "unread", "replaced",
+         "failed", "copied", "restart of the plug-in", "restart of Veros"]
 REFUSED = {"diffusion": "UsageError: miniapp.veros does not cover enable_hor_diffusion = True",
            "device": "DeviceError: device 'gpu:7' cannot be used",
            "no skew": "UsageError: miniapp.veros does not cover enable_skew_diffusion = False",

@@ -8,6 +8,8 @@ when the last digits of what it starts from change, and the largest value; or wh
 """
 
 import argparse
+import concurrent.futures
+import copy
 import json
 import os
 import tempfile
@@ -184,6 +186,61 @@ def unread():
     return compare(fields[0], {**values_of(lazy.state), **all_levels(lazy)}, fields[1:])
 
 
+def beside_plain(switches, change=None, make=run, **only_by_plugin):
+    """What both end in where nothing reads tracers."""
+    plain, *nudged = (make(start(quiet(Setup), switches, change, seed)) for seed in (None, 1, 2))
+    return compare(plain, make(start(quiet(WithPlugin), {**switches, **only_by_plugin}, change)), nudged)
+
+
+def replaced():
+    """A tracer that nobody has read, before a step that is Veros's own; a flux in an array that stays; and
+    settings, each in the middle of a run."""
+    def change(state):
+        vs, settings = state.variables, state.settings
+        if vs.itt == 1:
+            state.kept_temp = plugin.npx.array(vs.temp)
+            state.kept_flux = np.array(vs.forc_temp_surface)
+        if vs.itt == 3:
+            vs.temp = state.kept_temp
+        state.kept_flux[...] += 1e-6
+        vs.forc_temp_surface = plugin.npx.asarray(state.kept_flux)
+        with settings.unlock():
+            settings.c_k = 0.1 + 0.01 * int(vs.itt)
+    return beside_plain({}, change, miniapp_check=4)
+
+
+def failed():
+    """A step that fails after all is made, and is made once more."""
+    def fail(state):
+        if state.variables.itt == 5 and not hasattr(state, "has_failed"):
+            state.has_failed = True
+            raise ValueError
+
+    def make(setup):
+        for _ in range(STEPS):
+            try:
+                setup.step(setup.state)
+            except ValueError:
+                pass
+        return values_of(setup.state)
+    return beside_plain({}, fail, make)
+
+
+def copied():
+    """Read by a thread, and in a copy; the rest of the run is as if nobody had."""
+    def make(setup):
+        run(setup, STEPS // 2)
+        vs = setup.state.variables
+        both = copy.copy(vs), copy.deepcopy(vs)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            read = list(pool.map(lambda name: np.array(getattr(vs, name)), 8 * ["salt", "temp", "eke"]))
+        for other in both:
+            for values, name in zip(read, ("salt", "temp", "eke")):
+                np.testing.assert_array_equal(getattr(other, name), values)
+        return run(setup, STEPS // 2)
+    return beside_plain({}, None, make)
+
+
 def check():
     """Two of the steps are made both ways."""
     setup = start(WithPlugin, {"miniapp_check": 5})
@@ -224,6 +281,9 @@ CASES = {
     "changes": with_changes,
     "diagnostics": with_diagnostics,
     "unread": unread,
+    "replaced": replaced,
+    "failed": failed,
+    "copied": copied,
     "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),

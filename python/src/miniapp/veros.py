@@ -5,10 +5,10 @@
     class MySetup(ACCSetup):
         __veros_plugins__ = (miniapp.veros,)
 
-Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in what Veros
-has changed since. What Veros would have made itself it has as soon as somebody reads it; by JAX, whose kernels
-read all variables, at once. A step whose diagnostics want more than that, such as those of energy, is
-Veros's own.
+Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in the arrays that
+Veros has replaced since. Veros finds what the kernels made when somebody reads it; by JAX, whose compiled
+functions read all variables, it has that at once. A step whose diagnostics want more, such as those of
+energy, is Veros's own.
 
 In set_parameter a setup may say `settings.miniapp_device = "gpu"`, and `settings.miniapp_check = N`: of N
 steps one is made both ways from the same fields, and the log says how far each field differs.
@@ -16,12 +16,14 @@ steps one is made both ways from the same fields, and the log says how far each 
 
 from __future__ import annotations
 
+import copyreg
 import dataclasses
+import threading
 import weakref
 
 import numpy as np
 import veros
-from veros import logger, runtime_settings, runtime_state
+from veros import logger, runtime_settings, runtime_state, signals
 from veros.core import advection, density, eke, isoneutral, thermodynamics, tke, utilities
 from veros.core.density.gsw import rho0
 from veros.core.operators import at, update
@@ -36,7 +38,8 @@ TESTED = "1.7.0"
 SEQUENCE = "ocean_step_forced"
 MADE_BY_FORCING = "surface_forcing"
 BEFORE_MOMENTUM = ("eke_diffusivities", "tke_diffusivities")
-# The parts of the sequence that a setup may do without, and the switch of each.
+# The parts of the sequence that a setup may do without, and the switch of each. All else goes by
+# enable_tke, which WANTED demands.
 SWITCHES = {"eke_diffusivities": "enable_eke", "eke": "enable_eke",
             "tempsalt_sources": "enable_tempsalt_sources"}
 WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
@@ -116,19 +119,29 @@ class LazyVariables(VerosVariables):
     """Veros's variables, of which those that the kernels have made come when somebody reads them."""
 
     def __getattr__(self, name):
-        """Of an attribute that is not there."""
+        """Of an attribute that is not there, or was not when somebody looked."""
         ocean = vars(self).get("_ocean")
-        if ocean is not None and name in ocean.pending:
+        if ocean is not None and (name in ocean.pending or name in vars(self)):
             return ocean.fetch(self, name)
         return super().__getattr__(name)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        self._ocean.pending.pop(name, None)
+
+    def __reduce_ex__(self, _protocol):
+        """A copy is Veros's alone."""
+        self._ocean.fetch_all(self)
+        values = {name: value for name, value in vars(self).items() if name != "_ocean"}
+        return copyreg.__newobj__, (VerosVariables,), values
 
 
 @dataclasses.dataclass
 class Pending:
-    """A variable that Veros has not read since the kernels made it: what Veros held before, and how many of
-    the newest time levels that lacks."""
-    held: object
-    lacks: int = 0
+    """A variable that Veros has not read since the kernels made it. Of one with time levels, the array that
+    Veros had, and how many of the newest levels it lacks; None where it lacks all."""
+    before: object
+    new_levels: int
 
 
 class Ocean:
@@ -140,34 +153,39 @@ class Ocean:
         self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic)
         self.library = self.state.library
         self.state["p"] = np.abs(np.asarray(vs.zt))
-        steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING
-                 and getattr(settings, SWITCHES.get(step.kernel.name, "enable_tke"))]
-        self.take_settings(settings, steps)
-        before = [step for step in steps if step.kernel.name in BEFORE_MOMENTUM]
+        self.steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING
+                      and getattr(settings, SWITCHES.get(step.kernel.name, "enable_tke"))]
+        self.settings = self.settings_of(settings)
+        self.take_settings(settings)
+        before = [step for step in self.steps if step.kernel.name in BEFORE_MOMENTUM]
         self.before = Part(self.state, before)
-        self.after = Part(self.state, [step for step in steps if step not in before], self.before.writes)
+        self.after = Part(self.state, [step for step in self.steps if step not in before], self.before.writes)
         self.known = {}  # the array of Veros's that a field was taken from, or given as
         self.given = set()  # the variables that were made here
-        self.is_in_charge = self.is_checked = False
+        self.is_in_charge = self.is_checked = self.has_failed = False
         self.differences = {}  # of the last step that was checked, by variable
         self.anomalies = ("rho", "prho") if settings.eq_of_state_type == 5 else ()
+        self.pending, self.lock = {}, threading.RLock()
+        self.pairs = self.library.levels(SEQUENCE)
+        self.fields_of = {variable: self.with_older(vs, name, variable)
+                          for name, variable, _ in self.made(vs, (*self.before.writes, *self.after.writes))}
+        self.readers = {variable: [name for name in (*self.before.reads, *self.after.reads)
+                                   if self.where(vs, name, vs.tau)[0] == variable]
+                        for variable in self.fields_of}
         self.is_lazy = runtime_settings.backend == "numpy"
-        self.pending = {}  # by variable
-        self.slots = (vs.tau, vs.taum1, vs.taup1)  # of Veros's time levels, the newest first
-        self.levels = self.library.levels(SEQUENCE)
-        self.holders = {variable: self.holders_of(vs, name, variable)
-                        for name, variable, _ in self.made(vs, (*self.before.writes, *self.after.writes))}
-        self.held_in_pairs, self.held_alone = [], {}
+        self.start_from(vs)
         if self.is_lazy:
-            self.hold_levels(vs)
             vars(vs)["_ocean"] = self
             vs.__class__ = LazyVariables
 
-    def holders_of(self, vs, name, variable):
-        """The fields that hold a variable's time levels between steps, the newest first."""
+    # -- time levels --
+
+    def with_older(self, vs, name, variable):
+        """The fields that hold a variable's time levels between steps, the newest first. Veros has three,
+        the kernels need two of what they step, and one of all else."""
         if not has_levels(vs, variable):
             return [name]
-        others = [other for levels in self.levels for other in levels if name in levels and other != name]
+        others = [other for pair in self.pairs for other in pair if name in pair and other != name]
         return [*others, name, *(f"{variable}_older_{age}" for age in range(len(others) + 1, 3))]
 
     def slots_of(self, names):
@@ -175,22 +193,56 @@ class Ocean:
         is_tendency = names[0] == f"{names[1]}_taum1"
         return (*self.slots[1:], self.slots[0]) if is_tendency else self.slots
 
-    def hold_levels(self, vs):
-        """As Veros does, the state then has three."""
-        for variable, names in self.holders.items():
-            if len(names) == 1:
-                continue
-            for name, slot in zip(names, self.slots_of(names)):
-                if name not in self.library.fields:
-                    self.state.add(name, names[0])
-                self.fill(name, getattr(vs, variable)[..., slot])
-            if names[1] in self.library.fields:
-                self.held_in_pairs.append(names)
-            else:
-                self.held_alone[names[0]] = names[1:]
+    def start_from(self, vs):
+        """All that the kernels need comes from Veros's variables as they are."""
+        self.fetch_all(vs)
+        self.known.clear()
+        self.given.clear()
+        self.slots = (int(vs.tau), int(vs.taum1), int(vs.taup1))  # of time levels, the newest first
+        for variable, names in self.fields_of.items():
+            if self.is_lazy and len(names) > 1:
+                for name, slot in zip(names, self.slots_of(names)):
+                    if name not in self.library.fields and name not in self.state.added:
+                        self.state.add(name, names[0])
+                    self.fill(name, getattr(vs, variable)[..., slot])
 
-    def take_settings(self, settings, steps):
-        for setting in {setting for step in steps for setting in step.kernel.settings}:
+    def make_room_for_new_levels(self):
+        """The kernels write into the memory of the oldest level, as Veros does."""
+        for names in self.fields_of.values():
+            if self.is_lazy and len(names) > 1 and names[1] in self.library.fields:
+                _, written, *older = names
+                self.state.rotate(written, *older)
+
+    def keep(self, name):
+        """The level that a kernel is about to overwrite, where the kernels have no use for it."""
+        names = self.fields_of.get(name, [])
+        if self.is_lazy and len(names) > 1 and names[1] not in self.library.fields:
+            self.state.rotate(name, *reversed(names[1:]))
+
+    # -- settings --
+
+    def settings_of(self, settings):
+        """Those that matter here."""
+        names = {setting.name for step in self.steps for setting in step.kernel.settings}
+        names |= {*WANTED, *SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x"}
+        return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+
+    def follow(self, state):
+        """What somebody has changed between two steps: settings, or the time levels, as a restart that was
+        read does, or a step that failed."""
+        now = self.settings_of(state.settings)
+        if now != self.settings:
+            check(state)
+            for name in (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x"):
+                if now[name] != self.settings[name]:
+                    raise UsageError(f"miniapp.veros does not cover another {name} in the middle of a run")
+            self.take_settings(state.settings)
+            self.settings = now
+        if self.slots[0] != int(state.variables.tau):
+            self.start_from(state.variables)
+
+    def take_settings(self, settings):
+        for setting in {setting for step in self.steps for setting in step.kernel.settings}:
             if hasattr(settings, setting.name):
                 self.state.set_setting(setting.name, getattr(settings, setting.name))
         self.state.set_setting("pyom_compatibility_mode", 0)
@@ -204,17 +256,20 @@ class Ocean:
             if not has(vs, variable):
                 if name not in self.state:
                     self.state.write(name)[...] = 0
-                continue
-            if variable not in vars(vs):
-                continue  # nobody has read what was made here
-            array = getattr(vs, variable)
-            if self.known.get(name) is not array and not self.is_ours(name, variable, slot, array):
-                self.fill(name, array if slot is None else array[..., slot])
-            self.known[name] = array
+            elif variable in vars(vs):  # else nobody has read what was made here
+                array = vars(vs)[variable]
+                if not self.is_known(name, array) and not self.is_ours(name, variable, slot, array):
+                    self.fill(name, array if slot is None else array[..., slot])
+                self.known[name] = array
+
+    def is_known(self, name, array) -> bool:
+        """A setup may write what forces the surface into an array of its own, which stays the same one."""
+        return self.known.get(name) is array and (
+            array.ndim != 2 or np.array_equal(self.state.read(name), in_order(array)))
 
     def is_ours(self, name, variable, slot, array) -> bool:
-        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. What a level
-        held that is made anew does not matter."""
+        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. Of a level that
+        the kernels are about to write, it does not matter what is there."""
         if variable not in self.given or name not in self.state:
             return False
         return name.endswith("_taup1") or same_inside(
@@ -247,27 +302,41 @@ class Ocean:
     def give(self, vs, names) -> None:
         """What Veros holds of them is too old now."""
         for _, variable, _ in self.made(vs, names):
-            if variable in vars(vs):
-                self.pending[variable] = Pending(vars(vs).pop(variable))
-            self.pending[variable].lacks += 1
+            pending = self.pending.setdefault(variable, Pending(vars(vs).get(variable), 0))
+            pending.new_levels += 1
+            if pending.new_levels >= len(self.fields_of[variable]):
+                pending.before = None
+            vars(vs).pop(variable, None)
             self.given.add(variable)
+            for name in self.readers[variable]:
+                self.known.pop(name, None)
+        if not self.is_lazy:
+            self.fetch_all(vs)
 
     def fetch(self, vs, variable):
-        """What Veros would have made, which it holds from now on."""
-        pending, names = self.pending[variable], self.holders[variable]
+        """What Veros would have made, which it holds from now on. Any thread may ask for it."""
+        with self.lock:
+            if variable not in vars(vs):
+                if self.has_failed:
+                    raise RuntimeError(f"{variable}: the step that was to make it has failed")
+                array = npx.asarray(self.all_levels(variable, self.pending[variable]))
+                if self.is_lazy:
+                    array.flags.writeable = False  # changes in place would not be seen
+                vars(vs)[variable] = array
+                for name in self.readers[variable]:
+                    self.known[name] = array
+                del self.pending[variable]
+            return vars(vs)[variable]
+
+    def all_levels(self, variable, pending):
+        names = self.fields_of[variable]
         if len(names) == 1:
-            array = self.made_of(names[0], variable)
-        else:
-            array = np.array(pending.held)
-            for name, slot in [*zip(names, self.slots_of(names))][:pending.lacks]:
-                array[..., slot] = self.made_of(name, variable)
-        with vs.unlock():
-            setattr(vs, variable, npx.asarray(array))
-        del self.pending[variable]
-        array = vars(vs)[variable]
-        for name in (*self.before.reads, *self.after.reads):
-            if self.where(vs, name, vs.tau)[0] == variable:
-                self.known[name] = array
+            return self.made_of(names[0], variable)
+        levels = list(zip(names, self.slots_of(names)))[:pending.new_levels]
+        size = self.state.shape(names[0])[::-1]
+        array = np.empty((*size, len(names))) if pending.before is None else np.array(pending.before)
+        for name, slot in levels:
+            array[..., slot] = self.made_of(name, variable)
         return array
 
     def fetch_all(self, vs) -> None:
@@ -305,32 +374,26 @@ class Ocean:
         vs.K_diss_v = utilities.enforce_boundaries(vs.K_diss_v, state.settings.enable_cyclic_x)
         self.take(vs, self.before.reads)
         self.before.run(self.keep)
+        if self.is_in_charge:
+            self.give(vs, self.before.writes)
 
     def make_all_else(self, state):
-        vs = state.variables
+        self.has_failed = True  # until it is done
         self.make_room_for_new_levels()
-        self.take(vs, self.after.reads)
+        self.take(state.variables, self.after.reads)
         self.after.run(self.keep)
-
-    def make_room_for_new_levels(self):
-        """The kernels write into the memory of the oldest level, as Veros does."""
-        for _, written, *older in self.held_in_pairs:
-            self.state.rotate(written, *older)
-
-    def keep(self, name):
-        """The level that a kernel is about to overwrite, where the kernels have no use for it."""
-        if name in self.held_alone:
-            self.state.rotate(name, *reversed(self.held_alone[name]))
+        if self.is_in_charge:
+            self.finish(state)
+        self.has_failed = False
 
     def finish(self, state):
         vs = state.variables
-        for levels in self.levels:
-            if all(name in self.state for name in levels):
-                self.state.rotate(*levels)
+        for pair in self.pairs:
+            if all(name in self.state for name in pair):
+                self.state.rotate(*pair)
+        self.slots = (int(vs.taup1), int(vs.tau), int(vs.taum1))
+        self.has_failed = False
         self.give(vs, self.after.writes)
-        self.slots = tuple(int(slot) for slot in (vs.taup1, vs.tau, vs.taum1))
-        if not self.is_lazy:
-            self.fetch_all(vs)
         self.force_density(state)
 
     def force_density(self, state):
@@ -358,8 +421,16 @@ def is_veros_own(state) -> bool:
                for frequency in (diagnostic.sampling_frequency, diagnostic.output_frequency))
 
 
+def undisturbed(function):
+    """A signal waits, as it does when Veros writes a file: half a step is none."""
+    if threading.current_thread() is threading.main_thread():
+        return signals.do_not_disturb(function)
+    return function
+
+
 def begin(ocean, state, original):
-    """The first routine of a step."""
+    """The first routine of a step. Without EKE, the diffusivities that it makes are Veros's."""
+    ocean.follow(state)
     every = state.settings.miniapp_check
     ocean.is_checked = every > 0 and (int(state.variables.itt) + 1) % every == 0
     ocean.is_in_charge = not ocean.is_checked and not is_veros_own(state)
@@ -371,33 +442,25 @@ def begin(ocean, state, original):
 
 def diffusivities(ocean, state, original):
     if ocean.is_in_charge or ocean.is_checked:
-        ocean.make_diffusivities(state)
-    if ocean.is_in_charge:
-        ocean.give(state.variables, ocean.before.writes)
-        if not ocean.is_lazy:
-            ocean.fetch_all(state.variables)
-    else:
-        original(state)
+        undisturbed(ocean.make_diffusivities)(state)
+    unless_in_charge(ocean, state, original)
 
 
 def all_else(ocean, state, original):
     if ocean.is_in_charge or ocean.is_checked:
-        ocean.make_all_else(state)
-    if ocean.is_in_charge:
-        ocean.finish(state)
-    else:
-        original(state)
+        undisturbed(ocean.make_all_else)(state)
+    unless_in_charge(ocean, state, original)
 
 
-def is_made(ocean, state, original):
-    """By the kernels, with the rest."""
+def unless_in_charge(ocean, state, original):
+    """The kernels have made it, or will."""
     if not ocean.is_in_charge:
         original(state)
 
 
 def end(ocean, state, original):
     """The last routine of a step."""
-    is_made(ocean, state, original)
+    unless_in_charge(ocean, state, original)
     if ocean.is_checked:
         ocean.compare(state.variables)
         logger.info("miniapp: step {} by Veros's own routines differs by, and has at most: {}",
@@ -407,9 +470,9 @@ def end(ocean, state, original):
 
 
 REPLACED = [(eke, "set_eke_diffusivities", begin), (tke, "set_tke_diffusivities", diffusivities),
-            (thermodynamics, "thermodynamics", all_else), (advection, "calculate_velocity_on_wgrid", is_made),
-            (eke, "integrate_eke", is_made), (tke, "integrate_tke", end),
-            (isoneutral, "isoneutral_diag_streamfunction", is_made)]
+            (thermodynamics, "thermodynamics", all_else), (advection, "calculate_velocity_on_wgrid", unless_in_charge),
+            (eke, "integrate_eke", unless_in_charge), (tke, "integrate_tke", end),
+            (isoneutral, "isoneutral_diag_streamfunction", unless_in_charge)]
 
 
 def replace(module, name, replacement) -> None:
