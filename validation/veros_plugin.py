@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs small oceans by Veros, with miniapp's plug-in and without; a Python that has Veros 1.7.0 runs it.
 
-    PYTHONPATH=python/src venv/bin/python validation/veros_plugin.py [--backend jax] CASE...
+    PYTHONPATH=python/src venv/bin/python validation/veros_plugin.py [--backend jax] [--steps 200] CASE...
 
 Prints JSON: of each case and field how far both end from each other, how far plain Veros does from itself
 when the last digits of what it starts from change, and the largest value; or what a refusal says.
@@ -19,6 +19,7 @@ import veros
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--backend", default="numpy")
+parser.add_argument("--steps", type=int, default=12)
 parser.add_argument("cases", nargs="*")
 options = parser.parse_args()
 veros.runtime_settings.backend = options.backend
@@ -28,7 +29,7 @@ from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-pos
 from veros import restart, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
 
-STEPS, REMNANT, LEFT_BY_ROUNDING = 12, 1e-20, 1e-25
+STEPS, REMNANT, LEFT_BY_ROUNDING = options.steps, 1e-20, 1e-25
 GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
 SETUPS = {
     "acc": {},
