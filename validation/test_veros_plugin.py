@@ -56,6 +56,12 @@ def test_veros_by_jax_makes_the_same(miniapp):
     assert_agree(run(miniapp, "--backend", "jax", "acc")["acc"])
 
 
+def test_a_signal_waits_for_the_kernels(results):
+    assert set(results["interrupted"]) == {"temp", "salt", "tke", "rho"}
+    for name, (error, _, scale) in results["interrupted"].items():
+        assert error <= 1e-10 * scale, name
+
+
 def test_a_step_that_is_made_both_ways(results):
     """From the same fields, so that no difference has grown."""
     assert {"temp", "salt", "tke", "eke", "rho", "kappaM", "P_diss_v"} < set(results["check"])

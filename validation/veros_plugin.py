@@ -12,7 +12,9 @@ import concurrent.futures
 import copy
 import json
 import os
+import signal
 import tempfile
+import types
 
 import numpy as np
 import veros
@@ -26,7 +28,7 @@ veros.runtime_settings.backend = options.backend
 
 # Veros takes its backend from the settings above when the rest of it is imported.
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
-from veros import restart, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros import restart, signals, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
 
 STEPS, REMNANT, LEFT_BY_ROUNDING = options.steps, 1e-20, 1e-25
@@ -242,6 +244,30 @@ def copied():
     return beside_plain({}, None, make)
 
 
+def interrupted():
+    """By a signal between two kernels, as when somebody presses Ctrl-C: all of them are done before it ends
+    the step."""
+    plain, setup = start(quiet(Setup), {}), start(quiet(WithPlugin), {})
+    run(plain, 4)
+    run(setup, 3)
+    part = plugin.OCEANS[setup.state].after
+    plan, written = part.plans[5]
+
+    def pressed():
+        os.kill(os.getpid(), signal.SIGINT)
+        plan.run()
+    part.plans[5] = types.SimpleNamespace(run=pressed), written
+    try:
+        with signals.signals_to_exception():
+            setup.step(setup.state)
+    except SystemExit:
+        names = ("temp", "salt", "tke", "rho")  # whose levels Veros has not permuted
+        vs, wanted = setup.state.variables, values_of(plain.state)
+        found = {name: np.array(getattr(vs, name))[2:-2, 2:-2, :, int(vs.taup1)] for name in names}
+        return compare({name: wanted[name] for name in names}, found)
+    return {}
+
+
 def check():
     """Two of the steps are made both ways."""
     setup = start(WithPlugin, {"miniapp_check": 5})
@@ -285,6 +311,7 @@ CASES = {
     "replaced": replaced,
     "failed": failed,
     "copied": copied,
+    "interrupted": interrupted,
     "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
