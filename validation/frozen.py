@@ -27,6 +27,11 @@ class Frozen:
         self.before = values
         self.settings = settings
         self.water = values["maskT"][INSIDE] == 1
+        self.area = ((values["dyt"] * values["cost"])[:, None] * values["dxt"])[INSIDE]
+        self.volume = values["maskT"][INSIDE] * values["dzt"][:, None, None] * self.area
+        heights = values["dzw"].copy()
+        heights[-1] /= 2  # a W cell at the surface is half of one
+        self.volume_w = values["maskW"][INSIDE] * heights[:, None, None] * self.area
         self.path = write(folder / f"{name}.h5", values, settings, **place)
 
     def step(self, miniapp, output, steps, *arguments):

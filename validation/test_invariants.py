@@ -19,8 +19,8 @@ STEPS = 1000
 GRAVITY_BY_RHO_0 = 9.81 / 1024
 LETTERS = {"temp": "T", "salt": "S"}
 
-# The most that a step may be off by. Of tendencies that mixing has: tracers' rounding counts, which is
-# larger than theirs.
+# The most that a step may be off by. A tendency is a small difference of large fluxes, whose rounding
+# it has; where a tracer is summed, its own is small beside it.
 BOUNDS = {
     "advection: content": 1e-13,
     "advection: variance, second order": 1e-13,
@@ -71,13 +71,7 @@ class Watched:
         self.plans = {}
         self.aside = package.load(two_levels_at_least(frozen), frozen.sequence, device)
         self.state.add("alone", "tracer_taup1")
-        fixed = frozen.before
-        self.area = ((fixed["dyt"] * fixed["cost"])[:, None] * fixed["dxt"])[INSIDE]
-        self.volume = fixed["maskT"][INSIDE] * fixed["dzt"][:, None, None] * self.area
-        heights = fixed["dzw"].copy()
-        heights[-1] /= 2  # a W cell at the surface is half of one
-        self.heights = heights[:, None, None]
-        self.volume_w = fixed["maskW"][INSIDE] * self.heights * self.area
+        self.area, self.volume, self.volume_w = frozen.area, frozen.volume, frozen.volume_w
         self.is_deep = self.volume[-2] > 0
         self.heat, self.mom = (frozen.settings[name] for name in ("dt_tracer", "dt_mom"))
 

@@ -119,7 +119,7 @@ def run(setup, steps=STEPS):
 def values_of(state):
     vs, values = state.variables, {}
     for name in COMPARED:
-        if plugin.has(vs, name):
+        if name in vs:
             array = np.array(getattr(vs, name))
             values[name] = (array[..., int(vs.tau)] if array.ndim == 4 else array)[2:-2, 2:-2]
     return values

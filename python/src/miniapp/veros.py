@@ -42,6 +42,7 @@ BEFORE_MOMENTUM = ("eke_diffusivities", "tke_diffusivities")
 # enable_tke, which WANTED demands.
 SWITCHES = {"eke_diffusivities": "enable_eke", "eke": "enable_eke",
             "tempsalt_sources": "enable_tempsalt_sources"}
+FIXED = (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x")  # as long as a run lasts
 WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
           "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
           "enable_idemix": False}
@@ -65,11 +66,6 @@ def check(state) -> None:
     for name, wanted in WANTED.items():
         if bool(getattr(settings, name)) != wanted:
             raise UsageError(f"miniapp.veros does not cover {name} = {getattr(settings, name)}")
-
-
-def has(vs, name) -> bool:
-    """Whether the configuration uses the variable."""
-    return name in vs
 
 
 def has_levels(vs, variable) -> bool:
@@ -156,7 +152,7 @@ class Ocean:
         self.steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING
                       and getattr(settings, SWITCHES.get(step.kernel.name, "enable_tke"))]
         self.settings = self.settings_of(settings)
-        self.take_settings(settings)
+        self.take_settings()
         before = [step for step in self.steps if step.kernel.name in BEFORE_MOMENTUM]
         self.before = Part(self.state, before)
         self.after = Part(self.state, [step for step in self.steps if step not in before], self.before.writes)
@@ -224,7 +220,7 @@ class Ocean:
     def settings_of(self, settings):
         """Those that matter here."""
         names = {setting.name for step in self.steps for setting in step.kernel.settings}
-        names |= {*WANTED, *SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x"}
+        names |= {*WANTED, *FIXED}
         return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
     def follow(self, state):
@@ -233,18 +229,18 @@ class Ocean:
         now = self.settings_of(state.settings)
         if now != self.settings:
             check(state)
-            for name in (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x"):
+            for name in FIXED:
                 if now[name] != self.settings[name]:
                     raise UsageError(f"miniapp.veros does not cover another {name} in the middle of a run")
-            self.take_settings(state.settings)
             self.settings = now
+            self.take_settings()
         if self.slots[0] != int(state.variables.tau):
             self.start_from(state.variables)
 
-    def take_settings(self, settings):
-        for setting in {setting for step in self.steps for setting in step.kernel.settings}:
-            if hasattr(settings, setting.name):
-                self.state.set_setting(setting.name, getattr(settings, setting.name))
+    def take_settings(self):
+        for name, value in self.settings.items():
+            if name in self.library.settings:
+                self.state.set_setting(name, value)
         self.state.set_setting("pyom_compatibility_mode", 0)
 
     # -- from Veros --
@@ -253,7 +249,7 @@ class Ocean:
         """Takes in what is another array than before, and not what was made here."""
         for name in names:
             variable, slot = self.where(vs, name, vs.tau)
-            if not has(vs, variable):
+            if variable not in vs:
                 if name not in self.state:
                     self.state.write(name)[...] = 0
             elif variable in vars(vs):  # else nobody has read what was made here
@@ -287,7 +283,7 @@ class Ocean:
         for level in ("taup1", "taum1"):
             if name.endswith(f"_{level}"):
                 variable, slot = name.removesuffix(f"_{level}"), getattr(vs, level)
-        return variable, int(slot) if has(vs, variable) and has_levels(vs, variable) else None
+        return variable, int(slot) if variable in vs and has_levels(vs, variable) else None
 
     # -- to Veros --
 
@@ -296,7 +292,7 @@ class Ocean:
         for name in names:
             is_tendency = f"{name}_taum1" in self.library.fields
             variable, slot = self.where(vs, name, vs.tau if is_tendency else vs.taup1)
-            if has(vs, variable):
+            if variable in vs:
                 yield name, variable, slot
 
     def give(self, vs, names) -> None:
