@@ -42,8 +42,8 @@ class RankedJobs(Jobs):
 
 
 @pytest.fixture(scope="module")
-def ranks(miniapp):
-    return Ranks(miniapp)
+def ranks(miniapp, tmp_path_factory):
+    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
 
 
 # In the program's place: each rank waits for SIGUSR1, and then ends as the program does, none before

@@ -311,8 +311,8 @@ wait
 # ---- real ones ----
 
 @pytest.fixture(scope="module")
-def ranks(miniapp):
-    return Ranks(miniapp)
+def ranks(miniapp, tmp_path_factory):
+    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
 
 
 def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path):
