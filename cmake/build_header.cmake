@@ -1,5 +1,6 @@
-# Writes build.h, and only when something in it changed. The commit is git's or, in a pack of the
-# source, what `git archive` put in commit.txt. A pack may lie in a repository of something else.
+# Writes build.h, but only if something in it has changed. The commit is git's or, in a source
+# archive, what `git archive` put into commit.txt. git is asked only if SOURCE is a repository of
+# its own: an archive may be unpacked inside some other repository.
 set(unknown TRUE)
 if(EXISTS ${SOURCE}/.git)
   execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*

@@ -1,4 +1,5 @@
-# Clang's offload runtime and device code, wherever this Clang is installed: CLANG_LIBRARIES.
+# Sets CLANG_LIBRARIES to the folder of Clang's offload runtime and device code, wherever this Clang
+# is installed.
 
 function(find_clang_libraries)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libomptarget.so

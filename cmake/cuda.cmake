@@ -1,6 +1,7 @@
-# A CUDA toolkit whose ptxas and nvlink go with this Clang. Clang up to 20 with CUDA 13 makes
-# images that libomptarget takes for those of another GPU, followed by a silent run on the host
-# (LLVM issue 159088): then CUDA has to be 12. Sets CUDA_ROOT and CUDA_VERSION, or neither.
+# Finds a CUDA toolkit whose ptxas and nvlink work with this Clang. With CUDA 13, Clang up to
+# version 20 makes images that libomptarget takes for those of another GPU, so that the program
+# silently runs on the host (LLVM issue 159088): such a Clang needs CUDA 12. Sets CUDA_ROOT and
+# CUDA_VERSION, or neither.
 
 set(MINIAPP_CUDA "" CACHE PATH "CUDA toolkit of the offload build: the folder with bin/ptxas")
 function(find_cuda)

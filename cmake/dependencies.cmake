@@ -1,5 +1,5 @@
-# The libraries that the program, the library and the unit tests are linked with. What is missing,
-# the summary says.
+# The libraries that the program, the library and the unit tests are linked with. The summary says
+# what is missing.
 
 find_package(OpenMP COMPONENTS C)
 if(MINIAPP_MPI)

@@ -6,7 +6,7 @@ if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
 endif()
 set(MINIAPP_FUZZ_SECONDS 30 CACHE STRING "How long the test fuzzes, on all cores, in seconds")
 
-# The library again, under the sanitizers, and its kernels as they are.
+# The library is compiled again with the sanitizers; its kernels are taken as they are.
 get_target_property(library_sources miniapp_library_objects SOURCES)
 add_executable(fuzz_input validation/fuzz_input.c ${library_sources}
   $<TARGET_OBJECTS:physics_host_float64> $<TARGET_OBJECTS:physics_host_float32>)
@@ -23,7 +23,7 @@ target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_H
   ${HDF5_LIBRARIES} ${UDUNITS_LINK_LIBRARIES} m ${CMAKE_DL_LIBS})
 
 # The seeds are made, not stored. The test goes on from what earlier runs in this build folder
-# learned; what counts as its failure, run/fuzz tells.
+# learned; run/fuzz says what counts as a failure of it.
 set(seeds ${CMAKE_CURRENT_BINARY_DIR}/seeds)
 add_custom_command(OUTPUT ${seeds}.done
   COMMAND ${MINIAPP_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/validation/make_seeds.py ${seeds}
@@ -35,7 +35,7 @@ add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/fuzz
   --build ${CMAKE_BINARY_DIR} --seconds ${MINIAPP_FUZZ_SECONDS})
 set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 1800)
 
-# Saved runs: what reads and prints them is under the sanitizers, the rest is the library as it is.
+# Saved runs: what reads and prints them has the sanitizers, the rest is the library as it is.
 get_target_property(program_sources miniapp SOURCES)
 list(FILTER program_sources EXCLUDE REGEX "/main\\.c$")
 add_executable(fuzz_results validation/fuzz_results.c ${program_sources})
@@ -48,12 +48,12 @@ target_link_options(fuzz_results PRIVATE -fsanitize=fuzzer,address,undefined)
 target_link_libraries(fuzz_results PRIVATE miniapp_flags libminiapp PkgConfig::JANSSON
   PkgConfig::NETTLE ${HDF5_LIBRARIES})
 
-# They start from a run of their own, which has all that a file can hold.
+# The fuzzer starts from a run that is made for it and has everything that such a file can hold.
 set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)
 set(grid ${CMAKE_CURRENT_SOURCE_DIR}/inputs/grid.h5)
 add_custom_command(OUTPUT ${saved}/run.json
   COMMAND ${CMAKE_COMMAND} -E make_directory ${saved} ${saved}.corpus
-  COMMAND ${CMAKE_COMMAND} -E rm -f ${saved}/run.json # of another commit, it is not resumed
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${saved}/run.json # a run of another commit is not resumed
   COMMAND miniapp -k mixing -r 3 --roofline --checksums
     --resume ${saved}/run.json ${grid}
   DEPENDS miniapp VERBATIM)

@@ -1,5 +1,6 @@
-# HDF5: where processes share a run, one that was built with their MPI, so that they write a file
-# together; else the serial one. Its compiler's wrapper tells which MPI that is, by its first word.
+# HDF5: with MPI, preferably one that was built with the same MPI, so that processes write a file
+# together; otherwise the serial one. The first word that HDF5's compiler wrapper shows is the
+# compiler of its MPI.
 
 function(find_parallel_wrapper variable)
   set(${variable} "" PARENT_SCOPE)
@@ -41,7 +42,7 @@ if(wrapper)
   set(HDF5_C_COMPILER_EXECUTABLE ${wrapper} CACHE FILEPATH "HDF5's wrapper of a compiler")
 endif()
 
-find_package(HDF5 1.10.7 COMPONENTS C HL) # the first that can open a file without its own lock
+find_package(HDF5 1.10.7 COMPONENTS C HL) # the first that can open a file without locking it
 set(hdf5_kind "serial")
 if(wrapper AND HDF5_IS_PARALLEL)
   set(hdf5_kind "parallel")

@@ -1,5 +1,4 @@
-# How the host's code is compiled: `host_flags` for its kernels, and what everything is compiled
-# with, `miniapp_flags`.
+# How the host's code is compiled: `host_flags` for its kernels, and `miniapp_flags` for everything.
 
 include(CheckCCompilerFlag)
 

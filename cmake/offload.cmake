@@ -72,12 +72,12 @@ endif()
 list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
 set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
 
-macro(row kind builder) # FLAGS are for compiling and for linking; NEEDS are packages of Debian
+macro(row kind builder) # FLAGS are for compiling and linking; NEEDS are Debian packages
   cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS" "FLAGS;COMPILE;LINK" ${ARGN})
 endmacro()
 
 # For -fopenmp-optimistic-collapse see physics/common/directives.h. Without -fopenmp-cuda-mode, which
-# says that a thread's locals are its own, clang-19 takes a sum of isoneutral_mixing for NaN: run/paper
+# says that a thread's locals are its own, clang-19 makes NaN of a sum in isoneutral_mixing: run/paper
 # looks for that.
 set(for_gpus -fopenmp-optimistic-collapse -fopenmp-cuda-mode)
 row(nvidia Clang_and_CUDA
@@ -93,7 +93,7 @@ row(nvidia Clang # needs no CUDA at all: the kernels call nothing of its device 
   COMPILE ${for_gpus} -nocudalib
   NEEDS "${needs_clang}"
   NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
-row(nvidia GNU # The assembler's check needs CUDA. GCC's table of target regions wants relocating.
+row(nvidia GNU # The assembler's check needs CUDA. GCC's table of regions has text relocations.
   FORM "PTX"
   FLAGS -fopenmp -foffload=nvptx-none
   LINK -Wl,-z,notext "-foffload-options=-Wa,--no-verify -lm -misa=${architectures}"
@@ -122,7 +122,7 @@ set(offload_flags ${${row}_FLAGS})
 set(offload_compile_flags ${${row}_COMPILE})
 set(offload_link_flags ${${row}_LINK})
 
-# A target region that does not build says what is missing.
+# Builds a target region; if that fails, the message says what is missing.
 function(check_offload)
   string(MAKE_C_IDENTIFIER "HAVE_OFFLOAD_${offload_targets}_${builder}" have)
   try_compile(${have} SOURCE_FROM_CONTENT region.c "int main(void) {
@@ -134,7 +134,7 @@ function(check_offload)
     LINK_OPTIONS ${offload_flags} ${offload_link_flags}
     OUTPUT_VARIABLE log)
   if(NOT ${have})
-    unset(${have} CACHE) # it is tried again when something was installed
+    unset(${have} CACHE) # so that the next configure tries again
     string(REGEX MATCH "[^\n]*error: [^\n]*" why "${log}")
     message(FATAL_ERROR "No target region was built for ${offload_targets} (${why}): install "
       "${${row}_NEEDS}")

@@ -1,4 +1,4 @@
-# A Python that has what the tests need: Debian's own before whatever is first on the PATH.
+# Finds a Python that has what the tests need: preferably Debian's own, else the first on the PATH.
 
 function(find_python)
   foreach(candidate /usr/bin/python3 python3)

@@ -1,5 +1,5 @@
-# ROCm's device libraries, which Clang wants to see for AMD's GPUs although our kernels call nothing
-# of them (LLVM issue 106403). Sets ROCM_BITCODE to the first folder that has them for every
+# Finds ROCm's device libraries, which Clang wants to see for AMD GPUs although our kernels call
+# nothing in them (LLVM issue 106403). Sets ROCM_BITCODE to the first folder that has them for every
 # architecture.
 
 set(MINIAPP_ROCM "" CACHE PATH "ROCm's device libraries: the folder with oclc_isa_version_90a.bc")

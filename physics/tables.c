@@ -168,7 +168,7 @@ size_t miniapp_axis_length(enum miniapp_axis axis, const struct miniapp_grid *gr
     case MINIAPP_X: return grid->nx;
     case MINIAPP_Y: return grid->ny;
     case MINIAPP_Z: return grid->nz;
-    default: return 2; /* one of the two cells that meet at a corner */
+    default: return 2; /* ip, jp and kr number the corners of a face */
     }
 }
 
@@ -282,7 +282,7 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #define END };
 #include "common/describe.h"
 
-/* A kernel may have no settings: each list ends with one that does not count. */
+/* A kernel may have no settings, so each list ends with an entry that does not count. */
 #define KERNEL(name, ...) static const enum setting_id name##_settings[] = {
 #define SETTING(type, name) SETTING_##name,
 #define END SETTINGS };

@@ -3,18 +3,18 @@
 
     run/pyhpc_backend.py DIR/run.py DIR/benchmarks/equation_of_state -b numpy -b miniapp -s 65536
 
-Everything from DIR/run.py on is theirs, but `-b miniapp` is known too: their table shows it and
-their check of consistency judges it. Their checkout is only read. Needs what their run.py needs
-(numpy, click, and scipy for their tke), and a built lib/libminiapp.so; for `--device gpu` of theirs,
-one of a build with offload, such as --library build/nvptx/lib/libminiapp.so.
+Everything from DIR/run.py on is theirs, except that `-b miniapp` is known too: their table shows it
+and their check of consistency judges it. Their checkout is only read. Needs what their run.py needs
+(numpy, click, and scipy for their tke), and a built lib/libminiapp.so; for their `--device gpu` one
+of a build with offload, such as --library build/nvptx/lib/libminiapp.so.
 
-Timed is the kernel alone, on fields of ours: their inputs are put into a state, as (z, y, x), in
-their untimed `prepare_inputs`, where the outputs are allocated too, as in their Taichi backend. To a
-GPU they go with the first call, which their burn-in leaves out.
-Results are converted back after the time is taken, as those of GPU backends are; there the ghost
-cells, of which our kernels write none, get what theirs have. Their check calls tke inconsistent,
-as its result depends on the sign that a negative spacing of their random inputs gives to the
-Courant number; a line says so when their check runs.
+Only the kernel is timed, on fields of ours: their inputs are put into a state, as (z, y, x), in
+their untimed `prepare_inputs`, where the outputs are allocated too, as in their Taichi backend. The
+inputs go to a GPU with the first call, which their burn-in leaves out. Results are converted back
+after the time is taken, as those of GPU backends are. Then the ghost cells, which our kernels do
+not write, get what theirs have. Their check calls tke inconsistent, as its result depends on the
+sign that a negative spacing of their random inputs gives to the Courant number; a line says so when
+their check runs.
 
 Exit codes: those of their run.py; 2 wrong usage, 3 the library, the checkout or a Python package
 that their run.py imports cannot be used.
@@ -63,7 +63,7 @@ def arguments():
 
 
 class Result:
-    """What a call came to, in our order; as theirs only when their check asks for it."""
+    """The result of a call, in our order; converted to theirs only when their check asks for it."""
 
     def __init__(self, kernel, arguments, state):
         self.kernel, self.arguments, self.state = kernel, arguments, state
@@ -102,7 +102,7 @@ def isoneutral_as_theirs(arguments, outputs):
 
 
 def tke_as_theirs(arguments, outputs):
-    """Theirs step the ghost cells of tke by the tendencies that they hold."""
+    """Their kernels step the ghost cells of tke, too, by the tendencies in these cells."""
     from peers.pyhpc import TAU, TAUM1, TAUP1
     if arguments["dxt"].min() < 0:
         explain_tke()
@@ -168,7 +168,7 @@ def main():
     folder = options.run.resolve().parent
     if not options.run.is_file() or not (folder / "backends.py").is_file():
         fail(3, f"{options.run}: is not the run.py of a checkout of pyhpc-benchmarks")
-    os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build/numba-cache")  # else it is in the checkout
+    os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build/numba-cache")  # not in the checkout
     try:
         from miniapp import Library, LibraryError
     except ImportError as error:

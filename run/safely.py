@@ -1,5 +1,6 @@
-"""What scripts here have in common: files that are written as a whole, and text from outside that no
-terminal obeys. miniapp's own are miniapp/common/replace.c and printable.c."""
+"""What the scripts here have in common: files that are written as a whole, and text from outside in
+which nothing is left that a terminal would obey. miniapp's own are miniapp/common/replace.c and
+printable.c."""
 
 import contextlib
 import errno
@@ -10,19 +11,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Control characters, separators of lines, and what turns the direction of text.
+# Control characters, line separators, and what changes the direction of text.
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-NO_UTF8 = re.compile("[\ud800-\udfff]")  # Python's way to keep bytes of names
+NO_UTF8 = re.compile("[\ud800-\udfff]")  # how Python keeps those bytes of names that are not UTF-8
 
 
 def printable(text):
-    """On one line, whatever a file or what stands in it is called."""
+    """The text on one line and harmless, whatever a file or its content is called."""
     text = OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
     return NO_UTF8.sub(lambda found: f"\\x{ord(found[0]) & 0xff:02x}", text)
 
 
 class Printable:
-    """A stream to which only printable text goes; the breaks of lines stay."""
+    """A stream to which only printable text goes; line breaks stay."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -35,12 +36,12 @@ class Printable:
 
 
 def print_safely():
-    """From here on, for all that this process prints."""
+    """Makes all that this process prints from here on printable."""
     sys.stdout, sys.stderr = Printable(sys.stdout), Printable(sys.stderr)
 
 
 def check_replaceable(place):
-    """The mode that the new file will have."""
+    """The mode that the new file will have; raises an error if the place cannot be written."""
     if not place.exists():
         mask = os.umask(0)
         os.umask(mask)
@@ -57,8 +58,9 @@ def check_replaceable(place):
 
 @contextlib.contextmanager
 def replacing(path):
-    """A name to write to, which takes the place of the path when all went well: old or new, never
-    half. A link stays, and what it points to is replaced; its mode stays, too."""
+    """A name to write to. If all goes well, that file takes the place of the path: afterwards there
+    is the old file or the new one, never half. A link stays, and what it points to is replaced; its
+    mode stays, too."""
     name = None
     try:
         place = Path(os.path.realpath(path))

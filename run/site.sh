@@ -24,16 +24,17 @@ export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-cores}
 # A bundle holds its program here; in the repository each job knows which build it needs.
 [ ! -x bin/miniapp ] || : "${MINIAPP:=bin/miniapp}"
 
-# The name of the kernel of that number, from 1, among the ocean's; nothing where there are fewer.
+# Prints the name of the ocean's kernel with this number, counted from 1; nothing if there are
+# fewer.
 ocean_kernel() {
   "${MINIAPP:-build/host/bin/miniapp}" --list-kernels | awk -v wanted="$1" '
     /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
     /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
 }
 
-# How srun starts ranks. Left to itself, Slurm 22.05 gathers what MPI_Init exchanges in two ways, of
-# which one may overtake the other: on busy nodes one start of Open MPI in 200 crashed. And where one
-# rank dies, the others do not wait for it until the time limit.
+# How srun starts ranks. Left to itself, Slurm 22.05 gathers what MPI_Init exchanges in two ways,
+# one of which may overtake the other: on busy nodes one start of Open MPI in 200 crashed. And if
+# one rank dies, the others end, too, instead of waiting for it until the time limit.
 ranks_by_srun() {
   export SLURM_MPI_TYPE="${SLURM_MPI_TYPE:-pmix}" # site: pmi2 for MPICH; srun --mpi=list
   export SLURM_PMIX_FENCE="${SLURM_PMIX_FENCE:-tree}"

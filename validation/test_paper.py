@@ -149,7 +149,7 @@ def test_wrong_usage_of_steps(words, said):
     (None, "fails: No such file or directory"),
     ("echo 'info: Launching kernel a' >&2; echo 'miniapp: no such device' >&2; exit 4",
      "fails: miniapp: no such device"),
-    (":", "says of no launch: it needs the offload runtime of clang-19"),
+    (":", "reports no launch: it needs the offload runtime of clang-19"),
 ])
 def test_program_that_has_no_launches(clang, tmp_path, text, said):
     program = tmp_path / "program"

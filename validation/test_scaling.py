@@ -278,7 +278,7 @@ def test_a_task_of_an_array_runs_its_own_number(launcher, tmp_path):
 @pytest.mark.parametrize("body, code, what", [
     ("echo why >&2; exit 3", 3, "2 ranks: '.*launcher 2 PROGRAM.*' failed"),
     ("kill -9 $$", 137, "failed"),
-    ("echo '{}{}'", UNUSABLE, "started no 2 processes of one run"),
+    ("echo '{}{}'", UNUSABLE, "did not start 2 processes of one run"),
     (": nothing", UNUSABLE, "started no 2 processes"),
 ])
 def test_a_run_that_fails_is_not_kept(launcher, tmp_path, body, code, what):
@@ -304,7 +304,7 @@ wait
         wait_for(lambda: (tmp_path / "started").exists(), job)
         job.send_signal(number)
         output, said = job.finish()
-    assert job.returncode == code and output == "" and "the same command goes on" in said, said
+    assert job.returncode == code and output == "" and "run the same command again" in said, said
     assert (tmp_path / "told").exists() and not list((tmp_path / "out").iterdir())
 
 

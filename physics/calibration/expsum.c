@@ -1,8 +1,8 @@
 /*
- * Calibration: the sum of exp(x^2 + 2 x), by OpenMP's reduction. In what order threads add their
- * parts is the runtime's affair, so the last bits may differ with the number of threads, and from
- * run to run if there are more than two. The sum of rows is kept in double in each precision: a
- * float would lose digits with the number of points.
+ * Calibration: the sum of exp(x^2 + 2 x), by OpenMP's reduction. The runtime chooses the order in
+ * which it adds the threads' parts, so the last bits may depend on the number of threads and, if
+ * there are more than two, differ from run to run. The rows are added in double in either
+ * precision: a float would lose digits as the number of points grows.
  */
 #include "directives.h"
 #include "power.h"

@@ -1,6 +1,6 @@
 /*
- * Calibration: fused multiply-adds in chains that do not wait for each other, all in registers.
- * What it reaches is the ceiling of any kernel that arithmetic limits.
+ * Calibration: fused multiply-adds in chains that do not wait for each other, all in registers. The
+ * rate that they reach is the ceiling of every kernel that is limited by arithmetic.
  */
 #include "directives.h"
 #include "variant.h"
@@ -9,8 +9,9 @@
 
 enum { CHAINS = 8, LINKS = 32 };
 
-/* A chain is a polynomial of s by Horner's rule, of which all coefficients but the first are
- * equal. Eight of them hide the latency of the units of a processor: 4 cycles, two a cycle. */
+/* A chain is a polynomial in s by Horner's rule, with all coefficients but the first equal.
+ * Eight chains hide the latency of a processor's arithmetic units: 4 cycles, and two operations
+ * a cycle. */
 INLINED real chains(real s)
 {
     real c[CHAINS];

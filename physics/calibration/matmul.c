@@ -2,9 +2,9 @@
  * Calibration: a product of matrices, matmul[y, x] = sum over z of factor_a[z, y] factor_b[z, x].
  * A grid of nx, ny, nz is ny x nz by nz x nx, so a point is one multiply-add.
  *
- * A tile of the product stays in registers while z advances, so that a word read serves many
- * operations. On the host a tile is some vectors wide, and threads share blocks of tiles whose
- * factors stay in the cache for a stretch of z. On a GPU a thread's tile is one column, and
+ * A tile of the product stays in registers while z advances, so that each word read serves many
+ * operations. On the host a tile is a few vectors wide, and each thread works on blocks of tiles
+ * whose factors stay in the cache for a stretch of z. On a GPU a thread's tile is one column, and
  * neighbouring threads take neighbouring x.
  */
 #include "directives.h"
@@ -23,9 +23,9 @@ enum {
 };
 
 /*
- * A panel has so many columns, of which the nest's third loop takes a part in a turn. The host
- * copies the stretches of both factors that the tiles of a part share: where rows are a power of
- * two apart they would push each other out of the caches.
+ * A panel has PANEL columns, and a turn of the nest's third loop takes PART of them. The host
+ * copies the stretches of both factors that the tiles of a part share: left in place, rows that lie
+ * a power of two apart would push each other out of the caches.
  */
 enum {
     PANEL = HOST_OR_OFFLOAD(8 * COLUMNS, 32),
@@ -50,7 +50,8 @@ INLINED ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
     return a < b ? a : b;
 }
 
-/* The first `lanes` lanes of a vector; for a literal LANES a plain load or store. */
+/* Load and store the first `lanes` lanes of a vector; if `lanes` is the literal LANES, by a plain
+ * load or store. */
 INLINED vector load(const real *from, ptrdiff_t lanes)
 {
     vector v = {0};
@@ -73,9 +74,9 @@ INLINED void store(real *to, vector v, ptrdiff_t lanes)
 }
 
 /*
- * A tile over `depth` levels, added to what is there unless it is the first. At the edges of the
- * product it has fewer rows and columns; elsewhere both are literals. Rows beyond the edge repeat
- * the last one, and are not stored.
+ * Computes a tile over `depth` levels, and adds it to what is stored already unless these are the
+ * `first` levels. At the edges of the product a tile has fewer rows and columns; elsewhere both
+ * counts are literals. Rows beyond the edge repeat the last row and are not stored.
  */
 INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, ptrdiff_t columns)
 {
@@ -109,7 +110,7 @@ INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, p
     }
 }
 
-/* The tiles of a block that lie below each other. */
+/* Computes the tiles of a block that have the same columns. */
 INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_rows,
                    ptrdiff_t columns)
 {
@@ -122,8 +123,8 @@ INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_
     }
 }
 
-/* Copies the rows of a stretch, makes the copy the factor, and returns how far apart its rows are;
- * elsewhere than on the host the factor stays what it is. */
+/* On the host, copies the rows of a stretch, makes the copy the factor, and returns how far apart
+ * its rows are; elsewhere leaves the factor as it is. */
 INLINED ptrdiff_t copy_rows(const real **factor, ptrdiff_t row, ptrdiff_t depth, ptrdiff_t width,
                             real *copy, ptrdiff_t copied)
 {

@@ -1,6 +1,6 @@
 /*
- * Calibration: the triad of STREAM, a = b + 3 c. It moves three words for two operations: what it
- * reaches is the ceiling of any kernel that memory limits.
+ * Calibration: the triad of STREAM, a = b + 3 c. It moves three words for two operations: the
+ * bandwidth that it reaches is the ceiling of every kernel that is limited by memory.
  */
 #include "directives.h"
 #include "variant.h"

@@ -4,8 +4,8 @@
 
 #include "directives.h"
 
-/* Where a cell lies. The offset to a level that is not there is 0, so that differences are 0 and
- * nothing is read outside. */
+/* Where a cell lies. At the bottom and at the surface the offset to the missing level is 0, so that
+ * differences are 0 and nothing outside the array is read. */
 struct cell {
     ptrdiff_t x, y, z, i;
     ptrdiff_t below, above;

@@ -1,20 +1,21 @@
 /*
- * The descriptions of kernels, once: defines the words of a description that the includer left
- * undefined as nothing, reads DESCRIPTIONS, and takes all words away again.
+ * Reads the descriptions of kernels once: defines as nothing each word of a description that the
+ * includer has not defined, includes DESCRIPTIONS, and undefines all words again.
  *
  * A description, physics/SUBJECT/NAME.kernel, says
  *
  *     KERNEL(name, subject, summary, source)  the subject is the folder
  *     FIELD(...)                              a field that no other file describes: its columns are
- *                                             those of physics/ocean.fields, its axes in tables.c
+ *                                             those of physics/ocean.fields; tables.c defines axes
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
- *     FLOPS(expression)                       a point, in terms of the settings
+ *     FLOPS(expression)                       per point, in terms of the settings
  *     END
  *
- * The access is read, write, update or scratch; the type is real, uint8_t or int32_t, as the field
- * has it. The ghosts are those that must be right for what is written to be right, or that are
- * right in what is written: HERE for none, AROUND(n), or GHOSTS(west, east, south, north).
+ * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.
+ * The ghosts of an input are those that must be right if the outputs are to be right; the ghosts of
+ * an output are those that the kernel makes right: HERE for none, AROUND(n), or GHOSTS(west, east,
+ * south, north).
  *
  * From these lines come the kernel's row in the tables (tables.c), its entry in every list, and its
  * typed arguments (unpack.h). CMakeLists.txt finds the files; nothing else names them.

@@ -1,5 +1,5 @@
 /*
- * The directives, named once. A kernel's loop nest is
+ * The OpenMP directives, each named once. A kernel's loop nest is
  *
  *     PARALLEL_ROWS
  *     for (ptrdiff_t z = ...; ...)
@@ -21,12 +21,14 @@
  * Each point is computed by the same instructions however the rows are shared, so results do
  * not depend on the number of threads.
  *
- * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are the same for nests that add up, in so
- * many turns of the loops. ONCE is a statement that writes a single element.
+ * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are the same for a nest that computes a sum;
+ * `turns` says how many turns its loops make in all. ONCE goes before a statement that writes a
+ * single element.
  *
- * Offload by Clang: a part is one point, the outer loops are one space, and neighbouring threads
- * take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that is not
- * collapsed with others reaches a warp's lanes; so warps share the rows and lanes run along x.
+ * Offload by Clang: a part is one point, the outer loops are collapsed into one, and neighbouring
+ * threads take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that
+ * is not collapsed with others reaches a warp's lanes; so warps share the rows and lanes run along
+ * x.
  *
  * Pointers are device addresses and are passed as they are: to look each up in the runtime's table
  * of mapped arrays would cost about a microsecond.
@@ -80,7 +82,7 @@
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
 #endif
 
-/* What a nest counts with, and what goes around it:
+/* The type that a nest counts with, and the loops that go around it:
  *
  *     SLABS(z0, z1, nz, ny * nx)
  *     SLABS(y0, y1, ny, nx)
@@ -91,8 +93,8 @@
  *
  * Clang's GPU code counts all turns of a nest as one number and divides it to find z, y and x. In
  * 64 bits that is slow and takes registers; in 32, which -fopenmp-optimistic-collapse asks for, a
- * nest may have no more than 2^31 - 1 turns. So it runs in slabs: one on the host, and one on a
- * GPU too on any but the largest grids.
+ * nest may have no more than 2^31 - 1 turns. So a nest runs in slabs: always a single one on the
+ * host, and a single one on a GPU except for the largest grids.
  */
 #if defined(PHYSICS_OFFLOAD) && defined(__clang__)
 typedef int32_t count;
@@ -114,9 +116,10 @@ static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
     return (count)(cells - begin <= most ? cells : begin + most);
 }
 
-/* The blocks of Clang's nests that add up; 0 are as many as the runtime likes. On GPUs it has
- * places for the sums of 1,024 blocks, and each block beyond waits until those before it are done.
- * All other nests take a turn a thread, in blocks of 128. */
+/* How many blocks Clang launches for a nest that computes a sum; 0 leaves the choice to the
+ * runtime. On GPUs the runtime has room for the sums of 1,024 blocks, and each further block
+ * waits until those before it are done. In all other nests each thread takes one turn, in blocks
+ * of 128. */
 static inline int blocks_of_sum(ptrdiff_t turns)
 {
 #if defined(PHYSICS_EMULATED)
@@ -127,17 +130,17 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 #endif
 }
 
-/* ROW_CHUNK, a number, takes the place of ROW_PART(nx) in a nest that keeps something of each point
- * of its part in an array. */
+/* ROW_CHUNK, a constant, replaces ROW_PART(nx) in a nest that keeps something for each point of its
+ * part in an array. */
 
 /* A nest of columns may take several rows at once, ROWS_TOGETHER(ny) of them:
  *
  *     PARALLEL_COLUMNS
  *     for (count y0 = 0; y0 < (count)ny; y0 += rows)
  *
- * The host's hardware looks ahead only along a long run of addresses, and rows are short where a
- * nest goes from level to level. There are as many as leave the busiest thread no more than a
- * sixteenth longer than single rows would. On a GPU it is one. */
+ * The host's hardware prefetches only along a long run of addresses, and rows are short where a
+ * nest goes from level to level. There are as many rows, up to 12, as leave the busiest thread with
+ * at most a sixteenth more work than single rows would. On a GPU there is one. */
 #if defined(PHYSICS_OFFLOAD)
 #define ROWS_TOGETHER(ny) 1
 #else
@@ -152,15 +155,15 @@ static inline ptrdiff_t rows_together(ptrdiff_t ny)
 }
 #endif
 
-/* The rows that are left from row y0 on, of those that are taken together. */
+/* How many of `rows` rows taken together are left from row y0 on. */
 static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
 {
     return rows < ny - y0 ? rows : ny - y0;
 }
 
-/* Asks the host's caches for what is read after the row at hand, for a kernel that computes much a
- * point: the hardware looks ahead too late. To ask for what does not exist is harmless. Of many
- * arrays it costs more than it saves. */
+/* Prefetches what is read after the current row into the host's caches, for a kernel that computes
+ * much per point: the hardware prefetches too late there. A prefetch of an address that does not
+ * exist is harmless. Prefetching many arrays costs more than it saves. */
 #if defined(PHYSICS_OFFLOAD)
 #define FETCH(from, points)
 #else
@@ -169,8 +172,8 @@ static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
     __builtin_prefetch((const char *)(from) + line)
 #endif
 
-/* A nest that makes its own tiles depends on these: where it runs, and how many bytes the host's
- * widest vectors have. */
+/* A nest that makes its own tiles needs to know where it runs, and how many bytes the host's widest
+ * vectors have. */
 #if defined(PHYSICS_OFFLOAD)
 #define HOST_OR_OFFLOAD(host, offload) (offload)
 #else
@@ -182,7 +185,7 @@ static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
 #define VECTOR_BYTES 32
 #endif
 
-/* A function of a nest: inlined always, so that literal arguments stay literals. */
+/* A function that a nest calls: always inlined, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))
 
 #if defined(__clang__)

@@ -1,12 +1,12 @@
 /*
- * Sums that have the same bits in whatever order they are made: by any number of threads, on any
- * device, in any number of blocks of an ocean.
+ * Sums whose bits do not depend on the order of adding: they are the same with any number of
+ * threads, on any device, and in any number of blocks of an ocean.
  *
  * Each number is cut into parts, each a multiple of some unit and small enough that 2^31 of them
  * add up without rounding (Rump, Ogita and Oishi, 2008, SIAM J. Sci. Comput. 31, 189-224,
  * ExtractVector; Demmel and Nguyen, 2015, IEEE Trans. Comput. 64, 2060-2070). What is left after
- * the last part is at most 2^-65 of the largest number. The sum is NaN where a number is not finite
- * or as large as 2^992.
+ * the last part is at most 2^-65 of the largest number. The sum is NaN if any number is not finite,
+ * or is 2^992 or larger.
  */
 #ifndef PHYSICS_EXACT_SUM_H
 #define PHYSICS_EXACT_SUM_H
@@ -20,8 +20,8 @@
 
 enum { SUM_PARTS = 3 };
 
-/* What cuts off the first part of numbers of which `most` is the largest. It has to be the same for
- * all terms of a sum. */
+/* The cutter that splits off the first part of each number, if the largest number is `most`. All
+ * terms of a sum need the same one. */
 static inline double first_cutter(double most)
 {
     int exponent;
@@ -29,7 +29,7 @@ static inline double first_cutter(double most)
     return isfinite(most) ? ldexp(1, exponent + 31) : NAN;
 }
 
-/* Adds the part of a number that a cutter cuts off; returns the rest. */
+/* Adds to a sum the part of a number that the cutter splits off; returns the rest. */
 INLINED double add_part(double *sum, double number, double cutter)
 {
     const double part = (number + cutter) - cutter;
@@ -51,8 +51,9 @@ static inline double sum_of_parts(const double sums[SUM_PARTS])
     return sums[2] + sums[1] + sums[0];
 }
 
-/* What a nest left for each meridian, a row for each number: of each the sum over the ocean, which
- * has to be exact, or else the largest; false where the rows cannot be had. */
+/* Reduces what a nest has left for each meridian, in rows: `count` totals over the whole ocean,
+ * either sums, which have to be exact, or the largest values. Returns false if the rows cannot be
+ * copied to the host. */
 static inline bool total_of_rows(const struct kernel_call *call, const double *rows, bool is_sum,
                                  double *total, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Ghosts: copies within a grid whose east meets its west, and messages to other blocks. */
+/* Ghosts: copies within a grid that is cyclic along x, and messages to other blocks. */
 #include "directives.h"
 #include "variant.h"
 
@@ -33,7 +33,7 @@ void VARIANT(exchange_x)(void *field, size_t element_bytes, size_t cells, size_t
         }
 }
 
-/* Elements of a row, moved as they are: masks in bytes, indices and reals in words. */
+/* Copies elements of a row as they are: masks in bytes, indices and reals in words. */
 INLINED void copy_elements(uint8_t *to, const uint8_t *from, ptrdiff_t elements, ptrdiff_t bytes)
 {
     ALONG_X

@@ -1,6 +1,6 @@
-/* The features of a processor that the host's kernels were compiled for, as the compiler names
- * them: -march=native on another node may lack one. This is only data, which is read before any
- * kernel runs. */
+/* The processor features that the host's kernels were compiled for, as the compiler names them:
+ * after a build with -march=native another node may lack one. This file holds only data, because it
+ * is read before any kernel's code may run. */
 #include <stddef.h>
 
 extern const char *const host_features[];

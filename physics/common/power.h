@@ -18,7 +18,7 @@ typedef __typeof__(_Generic((real)0, double: (uint64_t)0, float: (uint32_t)0)) r
  * Let n be the whole number next to x and r = x - n; then 2^x = 2^n 2^r. The first factor is
  * infinite past the largest number and 0 past the smallest, as it should be; the second is the
  * minimax polynomial on [-1/2, 1/2], of which float needs eight terms. NaN stays NaN. The rounding
- * counts on the order of its sums: CMakeLists.txt takes back the part of -ffast-math that would
+ * relies on the order of its sums: CMakeLists.txt switches off the part of -ffast-math that would
  * change it.
  */
 INLINED real power_of_2(real x)
@@ -28,9 +28,9 @@ INLINED real power_of_2(real x)
     const int bias = is_double ? DBL_MAX_EXP - 1 : FLT_MAX_EXP - 1;
     x = larger(-bias, smaller(bias + 1, x));
 
-    /* Adding 1.5 2^(digits - 1) rounds to a whole number and leaves it in the lowest bits. With the
-     * bias they are the exponent of 2^n. Clang's code for AMD's GPUs would call memcpy, which is
-     * not there; the built-in one is instructions. */
+    /* Adding 1.5 2^(digits - 1) rounds x to a whole number, which then stands in the lowest bits.
+     * With the bias added, these bits are the exponent of 2^n. In Clang's code for AMD GPUs memcpy
+     * would be a call of a function that is not there; the built-in one becomes instructions. */
     const real rounder = (real)(is_double ? 0x1.8p52 : 0x1.8p23) + bias;
     const real rounded = x + rounder;
     const real r = x - (rounded - rounder);

@@ -20,7 +20,7 @@ enum field_id {
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"
 #undef DESCRIPTIONS
-    FIELDS /* that are described; tracers that are named later have more, miniapp/state/tracers.c */
+    FIELDS /* one more than the described fields; miniapp/state/tracers.c adds those of tracers */
 };
 
 enum { TRACER_FIELDS = 5, MOST_TRACERS = 64, MOST_FIELDS = FIELDS + MOST_TRACERS * TRACER_FIELDS };
@@ -50,19 +50,19 @@ struct miniapp_field {
     const char *long_name;
     double valid_min, valid_max;
     const char *standard_name; /* CF's, or NULL */
-    enum field_id wet; /* what says where it means something: a mask, or the deepest wet level of
-                          columns; 0: everywhere */
+    enum field_id wet; /* the mask, or the deepest wet level of each column, that says where the
+                          field has a meaning; 0: everywhere */
     bool
-        is_extended; /* its land enters averages on water: land gets the value of the water above */
-    bool is_nearest; /* another grid takes the nearest cell: land has no part in water */
+        is_extended; /* averages near land include land cells, which get the value of water above */
+    bool is_nearest; /* resampled by the nearest cell, so that land has no part in water */
     bool is_optional;       /* where absent: stand_in times stand_in_factor, */
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
-    bool is_sampled; /* where absent: sample_of() its elements, on the stand-in's grid */
+    bool is_sampled; /* where absent: sample_of() each element, on the stand-in's grid */
     bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
-    bool is_made; /* where absent: made of other masks or of missing values (miniapp/file/land.c) */
-    bool is_spacing;          /* a cell's extent along its axis: their sum is the domain's */
-    enum miniapp_axis counts; /* the axis whose cells it counts: no more than there are; or 0 */
+    bool is_made; /* where absent: made from other masks or missing values (miniapp/file/land.c) */
+    bool is_spacing;          /* a cell's width along its axis; the widths add up to the domain's */
+    enum miniapp_axis counts; /* the axis whose length its values may not exceed; or 0 */
 };
 
 struct miniapp_setting {
@@ -101,20 +101,21 @@ extern const struct miniapp_field *const fields; /* the first is no field */
 extern const struct miniapp_setting settings[SETTINGS];
 extern const struct miniapp_kernel kernels[KERNELS];
 
-/* Its place in the table. */
+/* A field's place in the table. */
 enum field_id field_id(const struct miniapp_field *field);
 
-/* Adds fields behind those that there are; false where there is no room. What their texts point at
- * stays theirs. One thread at a time may add, while others read the table. */
+/* Appends fields to the table; false if there is no room. Their texts are not copied. Only one
+ * thread at a time may append, but others may read the table meanwhile. */
 bool append_fields(const struct miniapp_field *rows, size_t number);
 
 bool has_axis(const struct miniapp_field *field, enum miniapp_axis axis);
 
-/* Whether one may stand for the other: they have the same axes and type. */
+/* Whether one field may stand for the other: they have the same axes and type. */
 bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
 
-/* Numbers for machines rather than oceans: the fractions of multiples of the golden ratio, which
- * fill [0, 1) evenly, are the same everywhere, and have no two neighbours equal. */
+/* Test numbers for the kernels that measure the machine: the fractional parts of multiples of
+ * the golden ratio. They fill [0, 1) evenly, are the same everywhere, and no two neighbours are
+ * equal. */
 double sample_of(size_t element);
 
 /* How a kernel gets a total of the whole ocean. */
@@ -122,8 +123,8 @@ struct totals {
     void *context;
     /* The host's copy of scratch; NULL where the copy failed: then the step fails, too. */
     const double *(*on_host)(void *context, const double *scratch, size_t count);
-    /* The sum of what all blocks of the ocean have, or else the largest. In what order blocks are
-     * added is MPI's affair, so sums have to be exact. */
+    /* Makes each number its sum over all blocks of the ocean, or else the largest. MPI chooses the
+     * order in which blocks are added, so sums have to be exact. */
     void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
 };
 
@@ -137,16 +138,17 @@ struct kernel_call {
 
 typedef void kernel_function(const struct kernel_call *call);
 
-/* Makes the ghosts at both ends of each of `rows` rows of nx cells copies of the cells opposite. */
+/* In each of `rows` rows of nx cells, makes the ghosts at either end copies of the interior cells
+ * at the other end. */
 typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
 
-/* A part of a field: of each plane, cells from (x0, y0) on. */
+/* A box of a field: in each plane, the cells from (x0, y0) on. */
 struct field_box {
     size_t element_bytes, nx, ny, planes;
     size_t x0, y0, width, height;
 };
 
-/* Copies it into a message, or a message into it. */
+/* Copies a box into a message, or a message into a box. */
 typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
 
 /* A build of all kernels, for a precision and a target. */

@@ -21,7 +21,7 @@ struct reduced_row {
     real c, d;
 };
 
-/* What stands below the first row: it changes nothing in the row above it. */
+/* What stands in for the row below the first one, which it does not change. */
 #define NO_ROW ((struct reduced_row){0, 0})
 
 INLINED struct reduced_row eliminate(struct tridiagonal_row row, struct reduced_row below)

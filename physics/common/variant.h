@@ -12,15 +12,15 @@
 typedef REAL real;
 
 /*
- * VARIANT(eos) is eos_host_float64 and so on: one name for each build. Static functions with a
- * loop nest need one too: Clang names device code by file, line and function, and of two builds
- * with the same name the linker would silently keep one, which then runs in the wrong precision.
+ * VARIANT(eos) is eos_host_float64 and so on: one name for each build. Static functions with a loop
+ * nest need one too: Clang names device code by file, line and function, and if two builds have the
+ * same name the linker silently keeps only one, which then runs in the wrong precision.
  */
 #define VARIANT(name) PHYSICS_PASTE(name, PHYSICS_VARIANT)
 #define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
 #define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
 
-/* This build's kernels, and what it exchanges ghosts with. */
+/* This build's kernels, and the functions that exchange ghosts for it. */
 extern const struct kernel_functions VARIANT(functions);
 exchange_function VARIANT(exchange_x);
 box_function VARIANT(copy_box);

@@ -2,15 +2,15 @@
  * Density, potential density, dynamic enthalpy and its derivatives, and stability, in one pass over
  * the points, as in Veros's calc_eq_of_state.
  *
- * Dynamic enthalpy is the integral of specific volume v = N / D over pressure, less the part of the
- * reference density; so by TEOS-10
+ * Dynamic enthalpy is the integral of specific volume v = N / D over pressure, less the same
+ * integral for the reference density; so by TEOS-10
  *
  *     Hd         = 1e4 integral_0^p (v - 1 / rho_0) dp'              (1e4 Pa in a dbar)
  *     int_drhodT = -rho_0 / g dHd/dT,     int_drhodS = -rho_0 / g dHd/dS,
  *     Nsqr       = -g / rho_0 (rho(S, T of the level above, p) - rho(S, T, p)) / dzw.
  *
- * All integrals have the same nodes, and their integrands the same polynomials. Of the equations of
- * state 1 to 4 they are closed expressions, with the depth in m for the pressure in dbar.
+ * All integrals share their nodes, and their integrands share polynomials. For equations of state 1
+ * to 4 they are closed expressions, which take the depth in m for the pressure in dbar.
  */
 #include "enthalpy.h"
 #include "expansion.h"
@@ -20,15 +20,15 @@
 
 #define DESCRIPTIONS "eos/density.kernel"
 
-/* Where salinity or temperature are less, Veros takes these for dynamic enthalpy and its
- * derivatives. */
+/* The least salinity and temperature with which Veros computes dynamic enthalpy and its
+ * derivatives: lower values are raised to these. */
 struct floors {
     real salt, temp;
 };
 #define NO_FLOORS ((struct floors){-HUGE, -HUGE})
 #define HUGE ((real)1e30)
 
-/* A point's values; density less the constant part of its equation of state. */
+/* A point's values; densities are less the constant part of their equation of state. */
 struct seawater {
     real rho, prho, Hd, int_drhodT, int_drhodS;
 };
@@ -49,14 +49,15 @@ INLINED real anomaly(real n, real d)
     return -(real)V01 * n / (n + d);
 }
 
-/* At the level's pressure. It is the same for water of this level and of another, so that equal
- * waters differ by exactly nothing. */
+/* The anomaly at the level's pressure. It is computed in the same way for water of this level and
+ * of another, so that equal waters differ by exactly nothing. */
 INLINED real anomaly_here(real s, real t, real r, const struct level *l)
 {
     return anomaly(teos10_n_of(&l->n, s, t, r), teos10_d_of(&l->d, s, t, r));
 }
 
-/* `s` and `t` are those of density, `floors` those of enthalpy. */
+/* `s` and `t` are taken for density as they are; for enthalpy they are raised to `floors` if
+ * `is_clamped`. */
 INLINED struct seawater by_teos10(real s, real t, const struct level *l, struct floors floors,
                                   int pairs, bool is_clamped)
 {
@@ -90,7 +91,8 @@ INLINED real vallis_density(real s, real t, real depth, struct linear_expansion 
            r.drdS * (s - SALT_0) + r.dr_by_depth * depth;
 }
 
-/* Of two waters at the same depth: it keeps its digits however alike they are. */
+/* How much denser the second water is at the same depth: this keeps its digits however alike the
+ * waters are. */
 INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
                                struct linear_expansion r)
 {
@@ -98,8 +100,8 @@ INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
     return (t2 - t) * (r.drdT + r.drdT_by_depth * depth + r.drdT_by_T * theta) + r.drdS * (s2 - s);
 }
 
-/* Of equation 3 Veros's dynamic enthalpy has twice the part of theta^2 that density has. So its
- * derivative by temperature is not that of int_drhodT; the same holds here. */
+/* In equation 3, Veros's dynamic enthalpy has twice the term in theta^2 that density has, so its
+ * derivative by temperature does not agree with int_drhodT. The same holds here. */
 INLINED struct seawater by_vallis(real s, real t, const struct level *l)
 {
     const struct linear_expansion r = l->linear;
@@ -127,7 +129,8 @@ struct row {
     ptrdiff_t points, above;
 };
 
-/* How much denser water from another level is at this level's pressure than `w`, which is s, t. */
+/* How much denser water s2, t2 of another level is than `w`, which is water s, t, both at this
+ * level's pressure. */
 INLINED real excess(real s2, real t2, struct seawater w, real s, real t, const struct level *l,
                     bool teos)
 {
@@ -136,9 +139,9 @@ INLINED real excess(real s2, real t2, struct seawater w, real s, real t, const s
     return anomaly_here(s2, t2, square_root(s2), l) - w.rho;
 }
 
-/* By TEOS-10 with 2 `pairs` nodes, or by another equation of state where there are none. `pairs`
- * and `is_clamped` are literals, so that each loop is straight. On land only the derivatives of
- * enthalpy are not masked, so its points take the floors at once. */
+/* By TEOS-10 with 2 `pairs` nodes or, if `pairs` is 0, by another equation of state. `pairs` and
+ * `is_clamped` are literals, so that no loop has a branch. On land all outputs but the derivatives
+ * of enthalpy are masked, so land takes the floors from the start. */
 INLINED void density_row(struct row row, const struct level *l, struct floors floors, int pairs,
                          bool is_clamped)
 {
@@ -210,7 +213,7 @@ void VARIANT(density)(const struct kernel_call *call)
                 }
             }
 
-    /* Nothing lies above the surface: Nsqr is that of the level below. */
+    /* Nothing lies above the surface: Nsqr there is that of the level below. */
     SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
     for (count y = y0; y < y1; y++)

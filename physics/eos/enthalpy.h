@@ -5,8 +5,9 @@
  *
  *     dv/dT = (n_T - n / d d_T) / (V01 d)
  *
- * and the same by salinity. Each mean takes n, d and their derivatives at the nodes of one rule:
- * who needs one of them only does not pay for the others, because the functions are inlined.
+ * and the same by salinity. All means use the nodes of the same rule, with n, d and their
+ * derivatives there. A caller that needs only one mean does not pay for the others, because the
+ * functions are inlined.
  */
 #ifndef EOS_ENTHALPY_H
 #define EOS_ENTHALPY_H
@@ -15,7 +16,8 @@
 #include "quadrature.h"
 #include "teos10.h"
 
-/* Means over pressure of n / d and of its derivatives by temperature and salinity; of v times V01.
+/* Means over pressure of n / d, which is V01 v - 1, and of its derivatives by temperature and
+ * salinity.
  */
 struct means {
     real v, v_T, v_S;

@@ -10,8 +10,8 @@
 #define DESCRIPTIONS "eos/eos.kernel"
 
 /*
- * A part of a row by 2 `pairs` nodes. The function exists so that each count of nodes is a
- * literal in its own loop, which then has no inner loop and runs along SIMD lanes.
+ * Computes a part of a row with 2 `pairs` nodes. The function exists so that each number of nodes
+ * is a literal in its own loop, which then has no inner loop and runs along SIMD lanes.
  */
 INLINED void eos_row(const real *restrict salt, const real *restrict temp, real p,
                      real *restrict dHdT, ptrdiff_t points, int pairs)

@@ -1,6 +1,6 @@
 /*
- * The equations of state 1 to 4 as in Veros, which are Vallis's (2006) or simpler: drho/dT is
- * linear in temperature and depth; and the derivatives of density by temperature and by salinity of
+ * The derivatives of density by temperature and salinity: by equations of state 1 to 4 as in Veros,
+ * which are Vallis's (2006) or simpler, with drho/dT linear in temperature and depth; and by
  * TEOS-10.
  */
 #ifndef EXPANSION_H
@@ -22,8 +22,8 @@ struct expansion {
     real drdT, drdS;
 };
 
-/* Of equations of state 1 to 4: drdT at THETA_0 and the surface, and how it changes; and how
- * density itself grows with depth. */
+/* Equations of state 1 to 4: drdT at THETA_0 and at the surface, how it changes with temperature
+ * and depth, drdS, and how density itself grows with depth. */
 struct linear_expansion {
     real drdT, drdT_by_T, drdT_by_depth, drdS, dr_by_depth;
 };
@@ -41,7 +41,7 @@ INLINED struct linear_expansion linear_expansion(int eq_of_state_type)
     };
 }
 
-/* Of rho = D / N = V01 d / (n + d), by the quotient rule; p in dbar. */
+/* The derivatives of rho = D / N = V01 d / (n + d), by the quotient rule; p in dbar. */
 INLINED struct expansion teos10_expansion(real s, real t, real p)
 {
     const real r = square_root(s);

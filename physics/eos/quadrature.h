@@ -1,5 +1,5 @@
 /*
- * Gauss-Legendre quadrature over pressure, from the surface to p, of what TEOS-10 integrates there.
+ * Gauss-Legendre quadrature over pressure, from the surface to p, for the integrals of TEOS-10.
  */
 #ifndef EOS_QUADRATURE_H
 #define EOS_QUADRATURE_H
@@ -14,8 +14,8 @@ struct node_pair {
 
 enum { MOST_PAIRS = 8 };
 
-/* The rule of 2, 3, 4, 5 or 8 pairs, which are a literal: all of it is known when a loop is
- * compiled. */
+/* The rule with 2, 3, 4, 5 or 8 pairs. `pairs` is a literal, so the whole rule is known when a loop
+ * is compiled. */
 INLINED const struct node_pair *quadrature_rule(int pairs)
 {
     static const struct node_pair rules[][MOST_PAIRS] = {

@@ -10,7 +10,7 @@
  *
  *     N' D - N D' = V01 (n' d - n d'),
  *
- * which cancels far fewer digits than the same with N and D.
+ * which loses far fewer digits to cancellation than the same with N and D.
  */
 #ifndef TEOS10_H
 #define TEOS10_H
@@ -79,8 +79,9 @@ struct teos10 {
     real n0, n1, n2, n3;
 };
 
-/* d and n at one pressure, as polynomials in t (t0, t1, ...), s t (s0, ...) and s r t (r0, ...).
- * They have the same terms at every pressure; a level's are computed once. */
+/* The coefficients of d and n at one pressure, as polynomials in t (t0, t1, ...), s t (s0, ...), s
+ * r t (r0, ...) and s^2 (ss). The polynomials have the same terms at every pressure, so a level's
+ * coefficients are computed once. */
 struct teos10_d_terms {
     real t0, t1, t2, t3, s0, s1, s2, r0, r1, r2, r3;
 };

@@ -1,16 +1,17 @@
 /*
- * What advection dissipates of dynamic enthalpy, which is the scheme's affair: the loss by the
+ * The dynamic enthalpy that advection dissipates, which depends on the scheme: what is lost by the
  * advection of temperature and salinity, less the advection of dynamic enthalpy itself and the work
  * of the vertical velocity against density,
  *
  *     -g / rho_0 (int_drhodT dtemp + int_drhodS dsalt) - dHd - g / rho_0 w rho,
  *
- * on the W grid. A cell may as well gain. So, as in Veros, the sum is spread evenly over the water
- * that has turbulent energy and the surface: P_diss_adv is one number there, and 0 elsewhere.
+ * on the W grid. Single cells may also gain. So, as in Veros, the total is spread evenly over the
+ * surface level and all water that has turbulent energy: P_diss_adv is the same number everywhere
+ * there, and 0 elsewhere.
  *
- * Both sums are made of columns, where a level's loss counts with as much as the W cells hold of
- * it. The columns are added exactly, so that the sums do not depend on the number of threads, or on
- * how the ocean is cut into blocks.
+ * The loss and the volume are first added up over each column, in which the loss of a level is
+ * weighted by the parts of it that the W cells hold. The columns are then added exactly, so that
+ * the sums do not depend on the number of threads, or on how the ocean is cut into blocks.
  */
 #include "eos/expansion.h"
 #include "exact_sum.h"
@@ -21,14 +22,14 @@
 
 #define DESCRIPTIONS "mixing/advection_dissipation.kernel"
 
-/* What the loss is made of. */
+/* The fields from which the loss is computed. */
 struct enthalpy {
     const real *Hd, *rho, *int_drhodT, *int_drhodS, *dtemp, *dsalt, *tke;
 };
 
-/* A level: what the work through its floor and its top counts with; how much of it the W cell at
- * its top holds, the one at its floor, and, if nothing lies below, the former in addition; and the
- * height of the W cell. */
+/* A level: the weights of the work through its floor and through its top; how much of the level the
+ * W cell at its top holds, how much the one at its floor and, if no water lies below, how much the
+ * former holds in addition; and the height of the W cell. */
 struct level {
     real floor_work, top_work;
     real half, half_below, beneath;
@@ -61,7 +62,7 @@ INLINED real loss(const struct enthalpy *e, const struct flow *f, struct cell c,
            work;
 }
 
-/* A level of a row of columns: adds what is lost, and the volume over which it is spread. */
+/* Adds a level to a row of columns: its loss, and the volume over which the loss is spread. */
 INLINED void add_level(const struct enthalpy *e, const struct flow *f, struct level l,
                        const int32_t *kbot, real *lost, real *volume, ptrdiff_t ny, ptrdiff_t k,
                        ptrdiff_t y, struct span inside, bool is_limited)
@@ -170,8 +171,8 @@ static void VARIANT(sum_meridians)(const struct kernel_call *call, double lost_c
         }
 }
 
-/* What is lost of a unit of volume, in the whole ocean. The scratch of meridians has room for eight
- * floats a column, and there are five rows of them at least: for six rows of double. */
+/* The loss per unit of volume, of the whole ocean. The scratch `meridians` has eight floats for
+ * each column and at least five rows of columns: that is room for six rows of double. */
 static real VARIANT(mean_loss)(const struct kernel_call *call)
 {
 #include "unpack.h"

@@ -4,8 +4,9 @@
 
 #include "span.h"
 
-/* A part of row y of columns of velocities u, v and w, whose levels are dz high. Levels where a
- * mask is 0 add nothing; there may be no mask. The first row and column lack a neighbour: 0. */
+/* Computes w from u and v in the columns of a part of row y; levels are dz high. Where the mask is
+ * 0 a level adds nothing; `mask` may be NULL. The first row and the first column lack a neighbour:
+ * there w is 0. */
 INLINED void upward(real *w, const real *u, const real *v, const uint8_t *mask, const real *dz,
                     const real *dxt, const real *dyt, const real *cost, const real *cosu,
                     struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz)

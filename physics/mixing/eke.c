@@ -6,12 +6,12 @@
  *     eke' = eke + dt_tracer (d/dz alpha_eke kappaM deke'/dz
  *                             - eke_c_eps sqrt(eke) / eke_len eke' + sources),
  *
- * a tridiagonal system a column. The sources are what the mean flow loses to friction and, by skew
- * diffusion, of its potential energy; and, unless that heats the water, what mixing along and
- * across neutral surfaces loses. The dissipation goes to internal waves.
+ * a tridiagonal system a column. The sources are the kinetic energy that the mean flow loses to
+ * friction and to eddies, the potential energy that it loses by skew diffusion and, unless that
+ * heats the water, what lateral and isoneutral mixing lose. The dissipation goes to internal waves.
  *
- * Second nest, points: what is explicit in time, lateral diffusion by K_gm and advection. It reads
- * no eke but that of time level tau.
+ * Second nest, points: what is explicit in time, which is lateral diffusion by K_gm and advection.
+ * It reads eke at time level tau only.
  */
 #include "directives.h"
 #include "maths.h"
@@ -22,11 +22,11 @@
 
 #define DESCRIPTIONS "mixing/eke.kernel"
 
-/* A face diffuses with the mean K_gm of its cells, or at least with half of this. */
+/* A face's diffusivity is the mean K_gm of its cells, or half of this if that is more. */
 #define LEAST_SUM_OF_K ((real)500)
 
-/* The column solve, as in tke.c: the reduced rows live in the outputs, c' in deke, d' in eke_taup1,
- * and what decays in a second in eke_diss_iw. */
+/* The column solve, as in tke.c: the reduced rows are kept in the outputs, c' in deke, d' in
+ * eke_taup1, and the share that decays in a second in eke_diss_iw. */
 static void VARIANT(solve_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"

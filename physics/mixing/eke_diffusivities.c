@@ -3,9 +3,9 @@
  *
  *     K_gm = min(eke_k_max, eke_c_k eke_len sqrteke),
  *
- * where the length of eddies is the smaller of Rossby's radius, of the first baroclinic mode and
- * near the equator of the waves trapped there, and Rhines's length. Without such an energy both
- * diffusivities are constant, and what eddies are described by is 0.
+ * where the length of eddies is the smaller of the Rossby radius and Rhines's length. The Rossby
+ * radius is that of the first baroclinic mode or, near the equator, of the waves trapped there.
+ * Without eddy kinetic energy both diffusivities are constant, and all other outputs are 0.
  */
 #include "arctan.h"
 #include "directives.h"

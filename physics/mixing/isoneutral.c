@@ -3,9 +3,9 @@
  * in Veros.
  *
  * A corner is a T cell with one of its lateral faces and its top or bottom face (the paper calls it
- * a triad, which here is STREAM's word). It has the slope of the neutral surface, by the gradients
- * of temperature and salinity across the two faces and the cell's own drdT and drdS, and a taper
- * that ends mixing where the slope is steep:
+ * a triad, which here is STREAM's word). Its slope is that of the neutral surface, from the
+ * gradients of temperature and salinity across the two faces and the cell's own drdT and drdS; its
+ * taper ends mixing where the slope is steep:
  *
  *     drodx = drdT dTdx + drdS dSdx,     drodz = drdT dTdz + drdS dSdz,
  *     s     = -drodx / (min(0, drodz) - epsln),
@@ -19,11 +19,11 @@
  *     Ai_bx(ip, 1, z, x) = maskW(z, x) Ai_ez(1 - ip, 0, z + 1, x - 1 + ip),
  *
  * and likewise along y. Hence two nests. The first visits lateral faces and computes every slope
- * and taper once, eight a point. The second visits top faces, reads taper * s, and computes again
- * the slopes that K_33 has squared, but no taper.
+ * and taper once, eight a point. The second visits top faces, reads taper * s, and recomputes the
+ * slopes, which K_33 needs squared, but no taper.
  *
- * On one core about two thirds of the time go into moving data, most of it the 16 slopes a point,
- * the rest into eight exponentials and 18 divisions a point.
+ * On one core about two thirds of the time go into moving data, most of which are the 16 slopes a
+ * point, and the rest into eight exponentials and 18 divisions a point.
  */
 #include "neutral.h"
 #include "span.h"
@@ -91,7 +91,7 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
 
 /*
  * A corner of the top face of cell i: stores taper * s, returns taper * s^2 times the distance that
- * dTdx is divided by, with which K_33 weights it. The corner's own cell c is i or the one above.
+ * dTdx is divided by, which is its weight in K_33. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
 INLINED real top_corner(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
@@ -158,8 +158,8 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
 #define NORTH {.next = nx, .mask = maskV, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
     /* clang-format on */
 
-    /* Both directions are computed wherever one of them is needed; the rest is set to zero
-     * after. */
+    /* Both directions are computed wherever one of them is needed; what is not needed is then set
+     * to zero. */
     SLABS(z0, z1, nz, ny * nx)
     SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS

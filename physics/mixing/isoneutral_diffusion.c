@@ -1,12 +1,13 @@
 /*
  * Isoneutral diffusion of a tracer, from the tensor and slopes that the kernel `isoneutral` stores.
- * First what is explicit in time, by the fluxes of tracer_fluxes.h at time level tau; then the
- * vertical part, K_33, implicitly: a tridiagonal system a column,
+ * First comes what is explicit in time, by the fluxes of tracer_fluxes.h at time level tau; then
+ * the vertical part, K_33, which is implicit: a tridiagonal system a column,
  *
  *     tracer_taup1' = tracer_taup1 + dt_tracer (div F + d/dz K_33 d tracer_taup1'/dz);
  *
- * and last dtracer_skew, what the kernel `isoneutral_skew` has made of the same tracer. On land and
- * below the bottom K_33 is 0, so that the system there is x = what tracer_taup1 held before.
+ * and last the tendency dtracer_skew is added, which the kernel `isoneutral_skew` has made for the
+ * same tracer. On land and below the bottom K_33 is 0, so that the system there is x = what
+ * tracer_taup1 held before.
  */
 #include "span.h"
 #include "tracer_fluxes.h"
@@ -51,8 +52,8 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
                 }
             }
 
-            /* What is solved takes the place of c', because the level below needs it without the
-             * skew diffusion. */
+            /* The solution replaces c', because the level below needs it without the skew
+             * diffusion. */
             for (ptrdiff_t k = top; k >= 0; k--) {
                 const ptrdiff_t above = k < top ? level : 0;
                 ALONG_X

@@ -2,15 +2,15 @@
  * Isoneutral mixing of temperature and salinity in one pass: tensor, isoneutral and skew diffusion,
  * and the column solve. It is what `isoneutral`, `isoneutral_skew` and `isoneutral_diffusion` do in
  * steps (isoneutral_steps.sequence), but no slope is stored: each is computed at its lateral face,
- * and gives there all that it gives to the fluxes of both tracers, to the faces below and above,
- * and to K_33. isoneutral_mixing.h has the formulas. Where enable_conserve_energy is set, the same
- * pass finds what the mixing dissipates.
+ * where it is at once used in the fluxes of both tracers, for the faces below and above, and in
+ * K_33. isoneutral_mixing.h has the formulas. If enable_conserve_energy is set, the same pass finds
+ * what the mixing dissipates.
  *
- * There are two drivers, because no nest of independent points could be both. On the host a thread
- * marches through its rows from south to north, and in a row from the bottom up, whole rows of x at
- * a time. A face is computed once: western faces lie in a row of memory, southern ones in a plane
- * of (z, x) that the row before has left. On a GPU a thread has a column, and computes all four
- * faces of a cell.
+ * There are two drivers, because no single nest suits both. On the host a thread marches through
+ * its rows from south to north, and in a row from the bottom up, whole rows of x at a time. Each
+ * face is computed once: western faces are kept in a row of memory, southern ones in a plane of (z,
+ * x) that the row before has left. On a GPU a thread has a column, and computes all four faces of a
+ * cell.
  */
 #include "isoneutral_mixing.h"
 #include "span.h"
@@ -56,7 +56,8 @@ struct results {
     real *temp, *salt, *P_diss_iso, *P_diss_skew;
 };
 
-/* The losses of a level that are explicit in time, by its faces and those of the level above. */
+/* Writes the losses of a level that are explicit in time, by its own faces and those of the level
+ * above. */
 INLINED void put_losses(const struct mixing *m, struct results r, ptrdiff_t k, ptrdiff_t i,
                         const struct lateral *here, const struct lateral *above,
                         const struct ceiling *top, bool is_surface)
@@ -149,7 +150,8 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
 
 /*
  * The memory of a chunk of rows, in rows of nx and planes of nz rows. Planes come in two sets, one
- * for the row at hand and one for the row before or after: which is which changes from row to row.
+ * for the current row and one for the row before or after it; the sets change places from row to
+ * row.
  */
 enum {
     FACE_ROWS = 12,
@@ -163,12 +165,12 @@ enum {
 struct chunk {
     real *set[2];  /* SET_PLANES */
     real *column;  /* COLUMN_PLANES */
-    real *east;    /* FACE_ROWS: the eastern faces of the level at hand */
+    real *east;    /* FACE_ROWS: the eastern faces of the current level */
     real *carried; /* LEVEL_ROWS */
     real *zeros;   /* one row: c' beneath the bottom */
 };
 
-/* Values of a point in rows that lie `stride` apart. */
+/* The values of a point are kept in rows that lie `stride` apart. */
 INLINED void put_cell(real *to, ptrdiff_t stride, struct cell c)
 {
     to[0] = c.r.drdT;
@@ -205,7 +207,7 @@ INLINED struct face get_face(const real *from, ptrdiff_t stride)
     };
 }
 
-/* What a level leaves for the one above it: what it got from its faces, but for what these gave to
+/* What a level leaves for the one above it: what it got from its faces, except what these gave to
  * the face below, and what goes through its floor. */
 struct carried {
     struct lateral lateral;
@@ -294,9 +296,9 @@ OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *
 struct level_rows {
     const real *south, *north, *east;
     real *carried;
-    real *column;        /* of the level below the one at hand */
-    const real *c_below; /* c' of the level below that, `deeper` away, or nothing at the bottom */
-    ptrdiff_t deeper;
+    real *column;        /* of the level below the current one */
+    const real *c_below; /* c' of the level below that; zeros at the bottom */
+    ptrdiff_t deeper;    /* the offset from `column`'s level to that of c_below; 0 at the bottom */
 };
 
 INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, ptrdiff_t stride,
@@ -317,8 +319,8 @@ INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows
 }
 
 /*
- * Level k takes its four faces, which completes the level below: it is eliminated. `is_first`:
- * there is none below. `is_last`: k is above the surface, and has no faces.
+ * Level k takes its four faces. That completes the level below, which is then eliminated.
+ * `is_first`: there is no level below. `is_last`: k is above the surface, and has no faces.
  */
 INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows,
                      ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool is_first, bool is_last,
@@ -374,7 +376,7 @@ OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, stru
         advance(m, r, rows, stride, k, y, false, false, false);
 }
 
-/* The column solve's way down: what is solved takes the place of skew diffusion. */
+/* The way down of the column solve: in `column` the solution replaces the skew diffusion. */
 INLINED void substitute(const struct mixing *m, struct results r, real *column, ptrdiff_t stride,
                         ptrdiff_t k, ptrdiff_t row, bool is_top, bool dissipates)
 {
@@ -407,8 +409,8 @@ OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real 
         substitute(m, r, column, stride, k, row, false, false);
 }
 
-/* Row y, whose cells and southern faces are there. `here` is its set; the other one has the
- * southern faces, and gets the cells of the next row, whose set it is. */
+/* Mixes row y, whose cells and southern faces are known. `here` is the set of this row; the other
+ * set holds the southern faces, and gets the cells of the next row, whose set it then is. */
 static void mix_row(const struct mixing *m, struct results r, const struct chunk *chunk, int here,
                     ptrdiff_t y, bool teos, bool dissipates)
 {
@@ -462,7 +464,8 @@ static void mix_rows(const struct mixing *m, struct results r, const struct chun
 }
 
 /* How many chunks the rows are cut into: one for each thread, as long as the scratch has room for
- * the memory of each. It has where a chunk has five rows, and no grid has fewer. */
+ * the memory of each. It has room for ny / 5 chunks, which is at least one, because no grid has
+ * fewer than five rows. */
 static ptrdiff_t chunks_of(ptrdiff_t ny)
 {
     const ptrdiff_t threads = omp_get_max_threads(), most = ny / 5;

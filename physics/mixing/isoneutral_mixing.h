@@ -13,10 +13,10 @@ struct mixing {
     const real *K_gm, *int_drhodT, *int_drhodS;
     const int32_t *kbot;
     real dt;
-    real diagonal; /* 1 where K_11 and K_22 act in skew diffusion */
+    real diagonal; /* 1 if K_11 and K_22 act in skew diffusion, else 0 */
 };
 
-/* Of temperature and of salinity. */
+/* A value for temperature, and one for salinity. */
 struct pair {
     real T, S;
 };
@@ -63,9 +63,9 @@ INLINED real mean_of_four(const real *K, ptrdiff_t i, ptrdiff_t j, ptrdiff_t bel
     return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
 }
 
-/* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed.
- * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
- * act in both fluxes, so twice, as here where pyom_compatibility_mode is set. */
+/* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. The
+ * tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22 act
+ * in both fluxes, and so twice; they do here, too, if pyom_compatibility_mode is set. */
 INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_t i, ptrdiff_t next,
                          real per_dx, struct cell here, struct cell there)
 {
@@ -103,8 +103,8 @@ INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_
 
 /* ---- what a cell gets from its four faces ---- */
 
-/* Sums over the corners of an upper face, without the diffusivity: what it multiplies in the
- * fluxes of temperature and salinity, and in K_33. */
+/* Sums over the corners of an upper face, to be multiplied by a diffusivity: they give the fluxes
+ * of temperature and salinity, and K_33. */
 struct sums {
     real T, S, K;
 };
@@ -121,7 +121,7 @@ struct side {
     ptrdiff_t to;  /* the offset to the cell beyond it */
     bool is_ahead; /* east or north */
     real weight;   /* its length over four times the cell's area */
-    real distance; /* of the cells, as gradients have it */
+    real distance; /* between the two cells, as in gradients */
 };
 
 INLINED real along(struct pair a, struct pair b)
@@ -138,7 +138,8 @@ INLINED void add_corner(struct sums *sums, const struct side *side, struct corne
     sums->K += side->weight * side->distance * corner.s2;
 }
 
-/* The cell has one half of what a face's fluxes lose by the gradient of dynamic enthalpy. */
+/* Adds what a side gives its cell. Of what a face's fluxes lose by the gradient of dynamic
+ * enthalpy, the cell has one half. */
 INLINED void add_side(const struct mixing *m, struct lateral *l, ptrdiff_t i, struct side side,
                       bool dissipates)
 {
@@ -196,14 +197,14 @@ INLINED struct ceiling ceiling(const struct mixing *m, ptrdiff_t i, struct sums 
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
 }
 
-/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which have one matrix, and what skew
- * diffusion adds to the solution. */
+/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which share one matrix, and what
+ * skew diffusion adds to the solution. */
 struct reduced {
     real c;
     struct pair d, skew;
 };
 
-/* The level k: its right-hand side, and its elimination by the level below. */
+/* Makes the right-hand side of level k, and eliminates the level below from its row. */
 INLINED struct reduced eliminate(const struct mixing *m, ptrdiff_t k, ptrdiff_t i,
                                  struct pair taup1, const struct lateral *l, struct ceiling floor,
                                  struct ceiling top, real c_below, struct pair d_below)
@@ -226,17 +227,17 @@ INLINED struct reduced eliminate(const struct mixing *m, ptrdiff_t k, ptrdiff_t 
 
 /* ---- dissipation ---- */
 
-/* What mixing by a flux through an upper face takes from dynamic enthalpy, which has the gradient
- * of `m->int_drhodT` and `m->int_drhodS`. */
+/* What mixing by a flux through an upper face takes from dynamic enthalpy, by the vertical
+ * gradients of `m->int_drhodT` and `m->int_drhodS`. */
 INLINED real vertical_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, struct pair flux)
 {
     const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->o.ny * m->o.nx);
     return (real)(GRAVITY / RHO_0) / m->o.dzw[k] * along(X, flux);
 }
 
-/* The dissipation at the upper face of a cell, so far as it is explicit in time: the mean of both
- * cells' lateral losses, in the lowest water with the half of its own that lies below it; and the
- * loss by the flux through the face. */
+/* The dissipation at the upper face of a cell, as far as it is explicit in time: the mean of the
+ * lateral losses of both cells and, for the lowest wet cell, the half of its own loss that lies
+ * below it; plus the loss by the flux through the face. */
 INLINED real explicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real lower, real upper,
                            struct pair flux)
 {
@@ -256,7 +257,7 @@ INLINED real surface_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real
     return is_wet * own;
 }
 
-/* And by the part of the flux through an upper face that the column solve makes. */
+/* The dissipation by the part of the flux through an upper face that the column solve makes. */
 INLINED real implicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real K_33,
                            struct pair lower, struct pair upper)
 {

@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-#define EPSLN ((real)1e-20) /* the least density gradient: slopes stay finite */
+#define EPSLN ((real)1e-20) /* the least density gradient, so that slopes stay finite */
 
-/* What slopes are made of. A nest gathers it from locals: a target region takes pointers to device
- * memory one by one. */
+/* The fields from which slopes are computed. A nest gathers it from locals: a target region takes
+ * pointers to device memory one by one. */
 struct ocean {
     ptrdiff_t nx, ny, nz;
     const real *salt, *temp, *K_iso;
@@ -25,8 +25,8 @@ struct ocean {
     real K_iso_steep;
 };
 
-/* A level. Where it has no neighbour the offset is 0, the level itself, so that differences are 0
- * and nothing is read outside. */
+/* A level. Where it has no neighbour the offset is 0, that of the level itself, so that differences
+ * are 0 and nothing outside the array is read. */
 struct level {
     ptrdiff_t below, above; /* offsets to the neighbours */
     real depth, drdT;
@@ -55,7 +55,7 @@ INLINED struct level level(const struct ocean *o, ptrdiff_t z)
     };
 }
 
-/* At a T cell; 0 on land. */
+/* drdT and drdS at a T cell; 0 on land. */
 INLINED struct expansion expansion(const struct ocean *o, const struct level *l, ptrdiff_t i,
                                    bool teos)
 {
@@ -73,7 +73,7 @@ INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptr
     return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
 }
 
-/* What the corners of a T cell share. The slope of one is drodx per_drodz. */
+/* What the corners of a T cell share. The slope of a corner is drodx * per_drodz. */
 struct cell {
     struct expansion r;
     real per_drodz_below, per_drodz_above;
@@ -103,7 +103,8 @@ INLINED real taper(const struct ocean *o, real s)
     return 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
 }
 
-/* exp(2 (|s| - iso_slopec) / iso_dslope) as a power of 2: of |s|, the factor. */
+/* The factor of |s| in the exponent, where exp(2 (|s| - iso_slopec) / iso_dslope) is written as a
+ * power of 2. */
 INLINED double rate_of_taper(double iso_dslope)
 {
     const double log2_e = 1.4426950408889634074;

@@ -1,5 +1,5 @@
 /*
- * The flux of what is advected through a face, limited by superbee as in the MITgcm, or upwind.
+ * The advective flux through a face, limited by superbee as in the MITgcm, or by the upwind scheme.
  */
 #ifndef SUPERBEE_H
 #define SUPERBEE_H
@@ -10,8 +10,8 @@
 
 /*
  * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Here |rj|
- * multiplies each of these, which leaves no division. Nor is there a smallest rj, 1e-20 in Veros:
- * below it the flux differs by less than 1e-20 |vel|.
+ * is multiplied into each of these terms, which leaves no division. Nor is |rj| kept above some
+ * least value, 1e-20 in Veros: below that the flux differs by less than 1e-20 |vel|.
  */
 INLINED real superbee(real rj, real upwind)
 {
@@ -20,9 +20,10 @@ INLINED real superbee(real rj, real upwind)
     return with_sign(larger(0, larger(smaller(size, 2 * along), smaller(2 * size, along))), rj);
 }
 
-/* The advective flux through a face with velocity vel: `sum` of what is on both sides, differences
- * rj across the face, rjm across that before and rjp across that behind. The limiter counts with
- * `share` - uCFL, where uCFL = |vel| dt_dx: 1 - uCFL for superbee, 0 for the upwind scheme. */
+/* The advective flux through a face with velocity vel. `sum` is the sum of the values on both
+ * sides; rj is the difference across the face, rjm that across the face before it, and rjp that
+ * across the face after it. The limiter is multiplied by `share` - uCFL, where uCFL = |vel| dt_dx.
+ * For superbee share is 1; for the upwind scheme share and dt_dx are 0. */
 INLINED real adv_flux(real vel, real sum, real rjm, real rj, real rjp, real dt_dx, real share)
 {
     const real speed = magnitude(vel);

@@ -1,6 +1,6 @@
 /*
- * Sources of temperature and salinity in the water, such as restoring zones and light that goes
- * deep: a step with them, and what they take from dynamic enthalpy, on the W grid.
+ * Sources of temperature and salinity in the water, such as restoring zones and penetrating
+ * sunlight: makes a step with them, and finds what they take from dynamic enthalpy, on the W grid.
  */
 #include "cell.h"
 #include "eos/expansion.h"
@@ -10,7 +10,7 @@
 
 #define DESCRIPTIONS "mixing/tempsalt_sources.kernel"
 
-/* What the sources of a cell are made of. */
+/* The fields from which the loss is computed. */
 struct sources {
     const real *temp, *salt, *int_drhodT, *int_drhodS;
     const uint8_t *maskT;

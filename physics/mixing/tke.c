@@ -2,18 +2,18 @@
  * Turbulent kinetic energy: one time step of tke on the W grid (Gaspar, Gregoris and Lefevre 1990
  * as in Veros).
  *
- * What Veros can switch is switched here: lateral diffusion, and superbee or upwind advection or
- * none. With none dtke is 0 and the tendency of the step before does not count.
+ * As in Veros, settings switch lateral diffusion, and choose advection by superbee, by the upwind
+ * scheme, or none. Without advection dtke is 0, and the tendency of the step before is ignored.
  *
  * First nest, columns: vertical mixing and dissipation, implicit in time with step dt_mom,
  *
  *     tke' = tke + dt_mom (d/dz alpha_tke kappaM dtke'/dz - c_eps sqrt(tke) / mxl tke' + forc),
  *
- * a tridiagonal system a column. Second nest, points: what is explicit in time, the lateral
- * diffusion with step dt_mom and the advection with step dt_tracer. It reads no tke but
- * that of time level tau, so neither its order nor the first nest matters to it.
+ * a tridiagonal system a column. Second nest, points: what is explicit in time, which is lateral
+ * diffusion with step dt_mom and advection with step dt_tracer. It reads tke at time level tau
+ * only, so it depends neither on its own order nor on the first nest's solution, to which it adds.
  *
- * A W cell reaches from one T point to the next; the one at the surface is a half.
+ * A W cell reaches from one T point to the next; the one at the surface is half a cell.
  */
 #include "directives.h"
 #include "maths.h"
@@ -25,10 +25,9 @@
 #define DESCRIPTIONS "mixing/tke.kernel"
 
 /*
- * The column solve. A whole row of columns advances level by level on the host, one column a
- * thread on a GPU. The reduced rows live in the outputs: c' in dtke, d' in tke_taup1, and what
- * decays in a step in tke_diss.
- * Below the bottom and on land it keeps what tke_taup1 held before.
+ * The column solve. A whole row of columns advances level by level on the host, one column a thread
+ * on a GPU. The reduced rows are kept in the outputs: c' in dtke, d' in tke_taup1, and the share
+ * that decays in a step in tke_diss. Below the bottom and on land tke_taup1 keeps what it held.
  */
 static void VARIANT(solve_columns)(const struct kernel_call *call)
 {

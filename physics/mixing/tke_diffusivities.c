@@ -3,14 +3,14 @@
  * in Veros's set_tke_diffusivities.
  *
  * The mixing length is the buoyancy length, bounded by the distance to the surface and the bottom
- * (tke_mxl_choice 1), or by the growth of one cell a cell from them, downwards and then upwards
- * (2). With it
+ * (tke_mxl_choice 1), or so that from one cell to the next it grows by no more than a cell's
+ * height, downwards from the surface and then upwards from the bottom (2). With it
  *
  *     kappaM = min(kappaM_max, c_k mxl sqrttke),    kappaH = max(kappaH_min, kappaM / Prandtl),
  *
- * where the Prandtl number is 6.6 times Richardson's, between 1 and 10. The order of the floors
- * matters: the profile of Bryan and Lewis (1979) bounds kappaH, and kappaM gets its own floor last,
- * when kappaH is made.
+ * where the Prandtl number is 6.6 times the Richardson number, kept between 1 and 10. The order of
+ * the lower bounds matters: the profile of Bryan and Lewis (1979) bounds kappaH, and kappaM gets
+ * its own lower bound last, after kappaH was made from it.
  */
 #include "arctan.h"
 #include "directives.h"
@@ -31,7 +31,7 @@ INLINED real bryan_lewis(real zw)
     return ((real)0.8 + (real)(1.05 / PI) * arctan((-zw - 2500) / (real)222.2)) * (real)1e-4;
 }
 
-/* sqrt(2 tke / Nsqr), as long as the stratification is strong enough. */
+/* sqrt(2 tke / Nsqr), with Nsqr no less than LEAST_NSQR. */
 INLINED real buoyancy_length(real tke, real Nsqr)
 {
     return square_root(2 * tke / larger(LEAST_NSQR, Nsqr));
@@ -63,7 +63,8 @@ INLINED struct mixing mixing(const struct diffusivities *d, real mxl, real sqrtt
     };
 }
 
-/* A part of a level. `kept` has what bounds each column's lengths from below. */
+/* A part of a level. For each column `kept` holds the depth of the bottom or, if lengths grow, the
+ * length in the cell below. */
 struct row {
     const real *tke, *Nsqr, *K_diss_v;
     const uint8_t *maskW;
@@ -71,8 +72,8 @@ struct row {
     ptrdiff_t points;
 };
 
-/* Where lengths grow, mxl has what bounds them from above, and `kept` becomes the length. `grows`
- * is a literal, so that the loop is straight. */
+/* If lengths grow, mxl holds their bound from above, and `kept` becomes the length. `grows` is a
+ * literal, so that the loop has no branch. */
 INLINED void diffusivities_of_row(struct row row, const struct diffusivities *diffusivities,
                                   bool grows)
 {
@@ -125,9 +126,9 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                 }
             }
 
-            /* What bounds the lengths of a column from below is its depth, the sum of its cells, or
-             * the length in the cell below. It is kept where the Prandtl number of the surface will
-             * be, which is made last. */
+            /* Lengths are bounded from the bottom by the depth of the column, the sum of its cells,
+             * or by the length in the cell below. That bound is kept in the surface level of the
+             * Prandtl number, which is written last. */
             real *const kept = Prandtlnumber + top * plane + begin;
             ALONG_X
             for (ptrdiff_t x = 0; x < end - begin; x++)
@@ -147,7 +148,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                 const struct row row = {tke + i,    Nsqr + i,          K_diss_v + i, maskW + i,
                                         kept,       sqrttke + i,       mxl + i,      kappaM + i,
                                         kappaH + i, Prandtlnumber + i, end - begin};
-                /* Where lengths grow, the surface bounds only what lies below it. */
+                /* If lengths grow, the surface itself bounds only the uppermost one. */
                 const struct diffusivities d = {
                     .from_surface = !grows    ? dzw[k] / 2 - zw[k]
                                     : k < top ? UNBOUNDED

@@ -1,11 +1,11 @@
 /*
  * The sum of the sources of turbulent kinetic energy, as in Veros's integrate_tke without internal
- * waves: vertical friction, mixing against the stratification, advection; what eddies with an
- * energy of their own dissipate, or else lateral friction and the mean flow's loss to eddies; and
- * friction at the bottom.
+ * waves: vertical friction, mixing against the stratification, advection; what eddies dissipate, if
+ * they have an energy of their own, or else lateral friction and the mean flow's loss to eddies;
+ * and friction at the bottom.
  *
- * Veros takes P_diss_hmix and P_diss_iso off where their heat is stored, and leaves them out where
- * it is not, which is the other way round than in its energy of eddies. The same holds here.
+ * Veros subtracts P_diss_hmix and P_diss_iso if enable_store_cabbeling_heat is set, and leaves them
+ * out if not, which is the other way round than in its eddy kinetic energy. The same holds here.
  */
 #include "directives.h"
 #include "span.h"

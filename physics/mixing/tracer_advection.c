@@ -1,11 +1,11 @@
 /*
- * Advection of a tracer and its step of Adams and Bashforth,
+ * Advection of a tracer and its Adams-Bashforth step,
  *
  *     dtracer      = -div(velocity tracer),
  *     tracer_taup1 = tracer + dt_tracer ((1.5 + AB_eps) dtracer - (0.5 + AB_eps) dtracer_taum1),
  *
- * where dtracer_taum1 is what the step before made of the same tracer. On land and in ghosts the
- * tracer stays as it is.
+ * where dtracer_taum1 is the tendency of the same tracer in the step before. On land and in ghosts
+ * the tracer stays as it is.
  */
 #include "tracer_advection.h"
 #include "span.h"

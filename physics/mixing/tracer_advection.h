@@ -1,7 +1,7 @@
 /*
  * Advection of what lies on T points by the velocities on the faces of T cells. The flux through a
  * face is its velocity times the mean of the two cells, as in Veros's second order, or what
- * superbee makes of it. Nothing goes through the surface and the bottom.
+ * superbee makes of it. Nothing goes through the surface or the bottom.
  */
 #ifndef TRACER_ADVECTION_H
 #define TRACER_ADVECTION_H
@@ -11,18 +11,19 @@
 
 #include <stdbool.h>
 
-/* What fluxes are made of. A nest gathers it from locals: a target region takes pointers to device
- * memory one by one. */
+/* The fields from which fluxes are computed. A nest gathers it from locals: a target region takes
+ * pointers to device memory one by one. */
 struct flow {
     ptrdiff_t nx, nz;
     const real *u, *v, *w;
     const uint8_t *maskT, *maskU, *maskV, *maskW;
     const real *dxt, *dyt, *dzt, *cost, *cosu;
-    real dt; /* superbee counts with Courant numbers */
+    real dt; /* for superbee's Courant numbers */
 };
 
-/* A face: the velocity through it, and the distances in memory from the cell before it to the next
- * one, from there to the one after, and back to the one before. A mask is 0 where a face is closed.
+/* A face between two cells: the velocity through it; the distances in memory from the first cell
+ * back to the one before it, on to the second, and from the second to the one after it; and the
+ * masks of the faces between these four cells, which are 0 where a face is closed.
  */
 struct face {
     real vel, dt_dx;
@@ -30,7 +31,7 @@ struct face {
     real open_before, open, open_after;
 };
 
-/* Superbee takes a velocity as it is, as in Veros; it is 0 on closed faces. */
+/* As in Veros, superbee does not mask the velocity, which is 0 on closed faces. */
 INLINED real advective_flux(const real *tracer, struct face f, bool is_limited)
 {
     const real here = tracer[0], next = tracer[f.next];
@@ -57,7 +58,8 @@ INLINED real advection_east(const struct flow *f, const real *tracer, struct cel
     return advective_flux(tracer + i, face, is_limited);
 }
 
-/* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
+/* Through the northern face of the cell, or of its southern neighbour; cosu is the length of the
+ * face. */
 INLINED real advection_north(const struct flow *f, const real *tracer, struct cell c, int south,
                              bool is_limited)
 {

@@ -5,15 +5,16 @@
  *     east   maskU (diagonal K_11 dT/dx + sign K sum(Ai_ez dT) / (4 dzt)), and likewise north
  *     top    maskW K (sum(Ai_bx dT) / (4 dxt cost) + sum(Ai_by cosu dT) / (4 dyt cost))
  *
- * where dT are differences between cells, across the other face of each corner. Isoneutral
+ * where dT is the difference between the cells on both sides of a corner's other face. Isoneutral
  * diffusion has K = K_iso and sign +; the tensor is symmetric, and K_33 is left to the column
  * solve. Skew diffusion (Griffies 1998, for Gent and McWilliams) has K = K_gm and sign -.
  *
  * The tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22
- * act in it: the lateral part of isoneutral diffusion acts twice. So it does here where
+ * act in it, so that the lateral part of isoneutral diffusion acts twice. It does here, too, if
  * pyom_compatibility_mode is set, by the factor `diagonal`.
  *
- * The tensor and its slopes are 0 on closed faces already, but in a file they may not be.
+ * The kernel `isoneutral` leaves 0 on closed faces. A file's tensor and slopes may not be 0 there,
+ * hence the masks.
  */
 #ifndef TRACER_FLUXES_H
 #define TRACER_FLUXES_H
@@ -22,8 +23,8 @@
 #include "directives.h"
 #include "variant.h"
 
-/* What fluxes are made of. A nest gathers it from locals: a target region takes pointers to device
- * memory one by one. */
+/* The fields from which fluxes are computed. A nest gathers it from locals: a target region takes
+ * pointers to device memory one by one. */
 struct tensor {
     ptrdiff_t nx, ny, nz;
     const real *K, *K_11, *K_22, *Ai_ez, *Ai_nz, *Ai_bx, *Ai_by;
@@ -38,7 +39,7 @@ INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, ptrdi
     return Ai[(2 * ip + kr) * (g->nz * g->ny * g->nx) + i];
 }
 
-/* Of the face between cell i and the one at distance `next`: K sum(Ai dT), less a factor of
+/* K sum(Ai dT) of the face between cell i and the one at distance `next`; the caller divides it by
  * 4 dzt. */
 INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T, struct cell c,
                           ptrdiff_t i, ptrdiff_t next)
@@ -60,7 +61,8 @@ INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int
             g->diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
 }
 
-/* Through the northern face of the cell, or of its southern neighbour; a length cosu. */
+/* Through the northern face of the cell, or of its southern neighbour; cosu is the length of the
+ * face. */
 INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, int south)
 {
     const ptrdiff_t i = c.i - south * g->nx;

@@ -1,10 +1,12 @@
 /*
- * Velocities on the W grid, as in Veros: what the mixing of turbulent energy is advected with.
+ * Velocities on the W grid, as in Veros: those by which turbulent and eddy kinetic energy are
+ * advected.
  *
  * A W cell reaches from one T point to the next, so it has half of the transport of the T cell
  * below and half of that of the cell above; the lowest one has the lower half of its T cell as
- * well. Where one of two neighbouring W cells is dry, their transport goes one level up, once. The
- * vertical velocity follows from continuity. So a column transports as much on both grids.
+ * well. Where one of two neighbouring W cells is dry, the transport between them moves up by one
+ * level, once. The vertical velocity follows from continuity. So the transport of a column is the
+ * same on both grids.
  *
  * The first nest makes u and v, the second sums their divergence up each column.
  */
@@ -17,7 +19,8 @@
 
 #define DESCRIPTIONS "mixing/velocities_on_wgrid.kernel"
 
-/* A level: how much of the velocities of this T cell and of the one above the W cell has. */
+/* A level: the weights of the velocities of this T cell and of the one above in that of the W
+ * cell. */
 struct level {
     ptrdiff_t above; /* the distance in memory */
     real share, share_above;
@@ -34,7 +37,7 @@ INLINED struct level level_of(const real *dzt, const real *dzw, ptrdiff_t k, ptr
     };
 }
 
-/* A velocity on a lateral face of W cells, before its transport goes up. */
+/* A velocity on a lateral face of W cells, before transport moves up. */
 INLINED real on_face(const real *u, const uint8_t *mask, ptrdiff_t i, struct level l)
 {
     return l.share * (mask[i] * u[i]) + l.share_above * (mask[i + l.above] * u[i + l.above]);
@@ -45,7 +48,7 @@ struct faces {
     struct level here, under;
     ptrdiff_t next, below; /* distances to the neighbour across the face, and to the level below */
     real from_below;       /* dzw there over dzw here; 0 at the bottom */
-    bool is_top;           /* which keeps what it has where its face is closed */
+    bool is_top;           /* the top level keeps its transport where a face is closed */
 };
 
 /* The part [x0, x1) of a row. */
@@ -62,7 +65,8 @@ INLINED void face_row(const real *u, const uint8_t *mask, const uint8_t *maskW, 
     }
 }
 
-/* Faces without a neighbour: nothing is closed, and nothing goes up. */
+/* The last faces of a row or a column have no neighbour: none of them is closed, and no transport
+ * moves up. */
 INLINED void last_faces(const real *u, const uint8_t *mask, real *u_wgrid, ptrdiff_t x0,
                         ptrdiff_t x1, struct level here)
 {

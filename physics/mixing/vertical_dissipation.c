@@ -6,10 +6,10 @@
  *     P_diss_nonlin = g / rho_0 kappaH (dX_T/dz dT/dz + dX_S/dz dS/dz) - P_diss_v,
  *
  * where X_T and X_S are int_drhodT and int_drhodS. At the surface P_diss_v is what the fluxes of
- * heat and salt there take, and P_diss_nonlin is 0. Where energy is not conserved P_diss_nonlin is
- * 0 everywhere, and at the surface P_diss_v is what the flux of density takes.
+ * heat and salt take there, and P_diss_nonlin is 0. If enable_conserve_energy is not set,
+ * P_diss_nonlin is 0 everywhere, and at the surface P_diss_v is what the flux of density takes.
  *
- * Temperature, salinity, X and Nsqr are those after the mixing; kappaH is that of before.
+ * Temperature, salinity, X and Nsqr are those after the mixing; kappaH is from before it.
  */
 #include "eos/expansion.h"
 #include "span.h"
@@ -50,7 +50,8 @@ static void VARIANT(below_surface)(const struct kernel_call *call)
             }
 }
 
-/* What a unit of heat or salt that comes in takes, times rho_0 / g. `teos` is a literal. */
+/* The derivatives of density at the surface, by which the fluxes of heat and salt are multiplied.
+ * `teos` is a literal. */
 INLINED struct expansion density_at_surface(const struct linear_expansion *linear, real salt,
                                             real temp, real depth, bool teos)
 {
@@ -70,7 +71,7 @@ struct surface {
     real depth, per_half;
 };
 
-/* `conserves` and `teos` are literals, so that each loop is straight. */
+/* `conserves` and `teos` are literals, so that no loop has a branch. */
 INLINED void surface_row(const struct surface *s, struct span inside, bool conserves, bool teos)
 {
     ALONG_X

@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What columns are mixed by; `reduced` holds c' of the systems on the way. */
+/* What columns are mixed by; `reduced` holds c' of the systems between the way up and the way
+ * down. */
 struct columns {
     ptrdiff_t nx, ny, nz;
     const real *kappaH, *dzt, *dzw;

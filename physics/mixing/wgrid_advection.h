@@ -1,6 +1,6 @@
 /*
  * Advection of an energy on the W grid, by superbee or upwind. A W cell reaches from one T point to
- * the next; the one at the surface is a half. A face is open if both its cells are water.
+ * the next; the one at the surface is half a cell. A face is open if both its cells are water.
  *
  * The cells on both sides of a face each compute its flux: no array stores it.
  */
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /*
- * Which faces about a cell are open, a bit each: along x, y and z the four that superbee reads,
+ * Which faces around a cell are open, one bit each: along x, y and z the four that superbee reads,
  * and the four of lateral diffusion. A part's bits are made in a loop of their own, so that the
- * loop over its points reads no bytes: GCC would unroll that one to 64 points, as many as there
- * are bytes in a vector.
+ * loop over its points reads no bytes: otherwise GCC would unroll that loop to 64 points, as many
+ * as there are bytes in a vector.
  */
 enum {
     X_LINE = 0,
@@ -48,7 +48,7 @@ struct w_row {
     const real *u, *v, *w, *dxt;
     real per_height_below, per_height_above, dt_dz_below, dt_dz_above;
     real cosine, velfac, velfac_south, per_dy, per_dy_south;
-    real share, dt_limited; /* of superbee: 1 and the step; of the upwind scheme 0 */
+    real share, dt_limited; /* superbee: 1 and the time step; upwind scheme: both 0 */
 };
 
 /* A level that does not exist is taken to be the nearest one, so there is no flux. */
@@ -98,7 +98,8 @@ INLINED int32_t open_faces(const struct w_row *r, ptrdiff_t i, const uint8_t *ma
            maskU[i - 1] * WEST | maskV[i] * NORTH | maskV[i - nx] * SOUTH | water[0] * WATER;
 }
 
-/* The differences of an energy across the faces of a line; j is the face above the cell. */
+/* The differences of an energy across the faces of a line; j is the face between the cell and the
+ * next one. */
 struct differences {
     real jm2, jm1, j, jp1;
 };
@@ -114,8 +115,8 @@ INLINED struct differences differences(const real *energy, int32_t open, ptrdiff
     };
 }
 
-/* The advective tendency of an energy in cell i, whose place in the row is x. As in Veros the mask
- * is for the lateral part only. */
+/* The advective tendency of an energy in cell i, whose place in the row is x. As in Veros, only the
+ * lateral part is masked. */
 INLINED real w_tendency(const struct w_row *r, const real *energy, ptrdiff_t x, ptrdiff_t i,
                         int32_t faces)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a level shares: the height of its cell, and what viscosities about a T point are multiplied
- * by to get what it exchanges with the levels below and above. */
+/* What the points of a level share: the height of their cells, and the factors that turn a sum of
+ * two viscosities into what is exchanged with the levels below and above. */
 struct w_exchange {
     real height, below, above;
 };
@@ -25,9 +25,9 @@ INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, ptrdif
                                k < top ? mixing / dzt[k + 1] : 0};
 }
 
-/* delta is what mixing exchanges between two levels, nothing through the bottom and the surface;
- * so the diagonal is 1 less the other two coefficients, and dissipation. Below the lowest water
- * `ks`, and on land, the row is x = what was kept. */
+/* delta is what mixing exchanges between two levels; nothing goes through the bottom and the
+ * surface. So the diagonal is 1 less the other two coefficients, plus the decay by dissipation. On
+ * land and below the lowest water, where `wet` is false, the row is x = `kept`. */
 INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, ptrdiff_t i,
                                             ptrdiff_t below, ptrdiff_t above, bool wet,
                                             bool is_lowest, real decay, real right, real kept)

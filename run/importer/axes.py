@@ -44,7 +44,8 @@ def role(name, variable):
 
 
 def coordinates_of(dataset, variable):
-    """For each role the coordinate that suits best; those along a dimension of its name first."""
+    """For each role the coordinate that suits best: one with the name of a dimension, else one that
+    the attribute `coordinates` declares, else the one with the fewest axes."""
     declared = str(variable.encoding.get("coordinates", "")).split()
     candidates = {}
     for name in dataset.variables:
@@ -75,7 +76,8 @@ def values_of(path, coordinate):
 
 
 def along_one(path, coordinate, what):
-    """The dimension and the values of a horizontal coordinate, 2-D ones if they are regular."""
+    """The dimension and the values of a horizontal coordinate; one with two axes has to be
+    regular."""
     values, units = values_of(path, coordinate), text_of(coordinate, "units")
     if units.lower() not in UNITS[what] | DEGREES:
         raise Unusable(f"{path}: {what} '{coordinate.name}' is in '{units}', expected degrees")

@@ -25,7 +25,7 @@ METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
 
 
 def check_options(chosen, source):
-    """Options that would do nothing are a misunderstanding."""
+    """Refuses options that would do nothing, since whoever gives one expects something else."""
     if source.is_veros:
         idle = [name for name, given in (
             ("--temperature", chosen.temperature), ("--salinity", chosen.salinity),
@@ -52,7 +52,8 @@ def checksum(path):
 
 
 def root_attributes(chosen, settings, cyclic):
-    """Settings for the kernels, and where all of it comes from; no time, so that it is the same."""
+    """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
+    give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
             for name in SETTINGS if name in settings}
@@ -81,7 +82,7 @@ def attributes_of(is_degrees):
 
 @contextlib.contextmanager
 def writing(path):
-    """A name to write to, which takes the place of the path when all went well."""
+    """A name to write to; the file takes the place of the path if all goes well."""
     try:
         with safely.replacing(path) as name:
             yield name
@@ -91,7 +92,7 @@ def writing(path):
 
 
 def write(chosen, g, root, is_degrees):
-    """The picture first: its name tells first whether it can be drawn."""
+    """Draws the picture first, because its name may ask for a format that cannot be drawn."""
     with writing(chosen.output) as output:
         with writing(chosen.figure) as picture:
             figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])

@@ -36,7 +36,7 @@ def bound_by_thickness(mxl, g, least):
 def eddy_diffusivity(eke, nsqr, coriolis, beta, g, settings):
     """K_gm of the EKE closure, as set_eke_diffusivities makes it."""
     terms = np.sqrt(np.maximum(0.0, nsqr)) * g["dzw"][:, None, None] * g["maskW"] / settings["pi"]
-    speed = np.sum(np.ascontiguousarray(terms.T), axis=2).T  # along z as Veros's rows have it
+    speed = np.sum(np.ascontiguousarray(terms.T), axis=2).T  # along contiguous z, as in Veros
     rossby = np.minimum(speed / np.maximum(np.abs(coriolis), 1e-16),
                         np.sqrt(speed / np.maximum(2 * beta, 1e-16)))
     sqrteke = np.sqrt(np.maximum(0.0, eke))
@@ -47,7 +47,8 @@ def eddy_diffusivity(eke, nsqr, coriolis, beta, g, settings):
 
 
 def with_ghosts(values, cyclic):
-    """A cell more to the west, east, south and north: the other end in x, else nothing."""
+    """Adds a cell at the west, east, south and north: along x the one from the other end if x is
+    cyclic, else 0."""
     values = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(1, 1)], mode="wrap" if cyclic else
                     "constant")
     return np.pad(values, [(0, 0)] * (values.ndim - 2) + [(1, 1), (0, 0)])

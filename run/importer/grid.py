@@ -10,14 +10,15 @@ METRES_A_DEGREE = EARTH_RADIUS / 180.0 * np.pi
 
 
 def goes_round(lon):
-    """Whether the gap from the last longitude to the first, a turn on, is like its neighbours."""
+    """Whether the gap from the last longitude round to the first is as wide as its neighbours."""
     ends = 0.5 * (lon[1] - lon[0] + lon[-1] - lon[-2])
     gap = lon[0] + 360 - lon[-1]
     return abs(gap - ends) <= 0.05 * ends
 
 
 def outer_edges(points):
-    """Edges of cells: midway between the points, as in Veros, and as far beyond the ends."""
+    """Edges of cells: midway between the points, as in Veros; the outermost ones are as far from
+    the end points as the next ones."""
     if len(points) == 1:
         return points[0] + np.array([-0.5, 0.5])
     middle = 0.5 * (points[1:] + points[:-1])
@@ -60,7 +61,7 @@ def vertical(source, z):
 
 
 def make_grid(source, lon, lat, z, cyclic):
-    """Coordinates and spacings; cyclic is 0, 1, or None where the longitudes decide."""
+    """Coordinates and spacings; `cyclic` is 0 or 1, or None if the longitudes decide."""
     for what, points in (("longitude", lon), ("latitude", lat)):
         if len(points) < 2:
             raise Unusable(f"{source.name}: one {what} has no spacing, expected 2 or more")
@@ -69,7 +70,7 @@ def make_grid(source, lon, lat, z, cyclic):
         cyclic = int(turn)
         note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
             + ("go round the globe: cyclic in x" if cyclic else "do not go round: closed in x"))
-    # a channel may be cyclic without a turn: its gap is as wide as its last cells
+    # a channel may be cyclic without going round: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)
     zt, zw, dzt, dzw = vertical(source, z)

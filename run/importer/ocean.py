@@ -14,7 +14,8 @@ CLOSURE = {"c_k": 0.1, "tke_mxl_choice": 2, "mxl_min": 1e-8, "kappaM_min": 2e-4,
 
 
 def read_water(source, chosen):
-    """Temperature and salinity of the file; whatever lacks, and its axes, is named at once."""
+    """Temperature and salinity of the file; all that is missing, variables or axes, is named at
+    once."""
     found = {name: water.read(name, source, chosen) for name in ("temp", "salt")
              if name in chosen.variable or name not in chosen.default}
     lacks = [water.what_would_do(name) for name, value in found.items() if not value]
@@ -84,7 +85,8 @@ def make_water(source, chosen, found, first):
 
 
 def stratification(g):
-    """Nsqr on the upper faces, of two cells at the pressure of the lower; the top as below it."""
+    """Nsqr on the upper faces, from the densities of both cells at the pressure of the lower one;
+    the top has the value below it."""
     density = [gsw.rho(g["salt"][part], g["temp"][part], g["p"][:-1, None, None])
                for part in (np.s_[1:], np.s_[:-1])]
     nsqr = np.zeros_like(g["temp"])

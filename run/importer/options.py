@@ -6,7 +6,8 @@ from pathlib import Path
 
 from .problem import Usage
 
-# What may be given beside the grid: by --variable, --default, or the file's variable of that name.
+# What may be given besides the grid: by --variable, by --default, or as the file's variable of that
+# name.
 FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
           "w_wgrid", "dtke_taum1", "tke_taup1", "K_diss_v")
 SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",

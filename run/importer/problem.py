@@ -29,8 +29,9 @@ NOTES = {}
 
 
 def note(text):
-    """What was done, to be told once it has all been done: a failure prints its own line only."""
-    NOTES[" ".join(str(text).split())] = None  # the same note, as of a second variable, only once
+    """Keeps a line about what was done. It is printed at the end, so that a failure prints its own
+    line only."""
+    NOTES[" ".join(str(text).split())] = None  # a repeated note is kept once
 
 
 def say(text):

@@ -9,7 +9,7 @@ import xarray
 from . import axes
 from .problem import Unusable, note
 
-# In the order in which they are preferred; each with what it says about the variable.
+# In the order of preference; each with what it says about the variable.
 STANDARD_NAMES = {
     "temp": {"sea_water_conservative_temperature": "conservative",
              "sea_water_potential_temperature": "potential", "sea_water_temperature": "in-situ"},
@@ -144,7 +144,7 @@ class Source:
 
 
 def arrange(path, variable, lines, found):
-    """Transposes, turns round and cuts what is there twice."""
+    """Transposes the axes, turns round those that fall, and drops what is there twice."""
     order = [lines[what][0] for what in ("depth", "latitude", "longitude") if what in lines]
     values = axes.load(path, variable.transpose(*order))
     line = {}
@@ -164,7 +164,7 @@ def arrange(path, variable, lines, found):
 
 
 def worth_keeping(path, what, points):
-    """All points but columns that come again after a turn round the globe, and poles."""
+    """A mask of all points except poles, and columns that repeat after a turn round the globe."""
     keep = np.ones(len(points), bool)
     if what == "longitude" and len(points) > 1:
         keep = points < points[0] + 360 - 1e-3 * np.diff(points).min()

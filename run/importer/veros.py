@@ -151,7 +151,8 @@ def add_turbulence(g, state, snapshot, settings):
 
 
 def tell_settings(settings):
-    """K_h_tke of 0 is the same as no lateral diffusion; what else differs from miniapp is said."""
+    """Sets K_h_tke to 0 if the run has no lateral diffusion, and says what else differs from
+    miniapp."""
     if not settings["enable_tke_hor_diffusion"]:
         note("K_h_tke: 0, since the run has no lateral diffusion of TKE")
         settings["K_h_tke"] = 0.0

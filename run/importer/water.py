@@ -94,7 +94,7 @@ def check_range(source, what, values, wet, least, most, hint):
 
 
 def close_holes(source, wet, fields, z, holes):
-    """Dry cells above water: the mask of Veros has none."""
+    """Treats dry cells above water, of which Veros's masks have none."""
     below = np.maximum.accumulate(wet, axis=0)
     dry = below & ~wet
     if not dry.any():

@@ -1,4 +1,4 @@
-"""What is compared: a kernel on numbers of a kind, a size and a precision; and the tolerances."""
+"""What is compared: a kernel on inputs of some kind, size and precision; and the tolerances."""
 
 import dataclasses
 import math
@@ -15,9 +15,9 @@ CALIBRATION = ("expsum", "matmul")
 LARGEST_SQUARE = 2048  # of matmul, whose time grows with the third power of it
 OBLONG = (512, 1024, 2048)  # 1024 x 2048 by 2048 x 512
 
-# Largest difference from ours, by the largest value of the variable, of a consistent result.
-# Theirs differ among themselves by up to 1e-9 (the closed form of the equation of state); a sum
-# of millions of numbers in float32 is as good as its order.
+# The largest difference from ours, relative to the variable's largest value, with which a result is
+# consistent. Theirs differ among themselves by up to 1e-9 (the closed form of the equation of
+# state); how accurate a sum of millions of numbers is in float32 depends on its order.
 TOLERANCE = {("expsum", "float32"): 1e-3, ("matmul", "float32"): 1e-5}
 TOLERANCE_FLOAT64 = 1e-8
 
@@ -25,7 +25,7 @@ TOLERANCE_FLOAT64 = 1e-8
 @dataclasses.dataclass(frozen=True)
 class Case:
     kernel: str
-    inputs: str  # pyhpc, plausible; of the calibration kernels uniform
+    inputs: str  # pyhpc or plausible; uniform for calibration kernels
     precision: str
     shape: tuple  # nx, ny, nz; of matmul the product of ny x nz by nz x nx
     size: int  # as pyhpc-benchmarks counts it
@@ -52,8 +52,8 @@ def ocean_shape(size):
 
 
 def products(sizes):
-    """Squares whose matrices hold about so many numbers each; where that reaches those of an oblong
-    product, this one too."""
+    """Squares whose matrices hold about so many numbers each; and the oblong product, if its
+    matrices hold no more than the largest of these."""
     sides = sorted({min(math.isqrt(size), LARGEST_SQUARE) for size in sizes})
     return [(n, n, n) for n in sides] + [OBLONG] * (max(sizes) >= OBLONG[1] * OBLONG[2])
 
@@ -97,12 +97,13 @@ def make(case, checkout):
 
 
 def interior(kernel, value):
-    """What a kernel defines: an ocean without its ghost cells."""
+    """The cells that a kernel defines: an ocean without its ghost cells."""
     return value[..., 2:-2, 2:-2] if kernel in OCEAN else value
 
 
 def largest_difference(kernel, theirs, ours):
-    """Over the variables, relative to each one's largest value; not finite where one is not."""
+    """Over all variables, relative to each one's largest value; not finite if any of them is
+    not."""
     worst = 0.0
     for name, value in theirs.items():
         if value.shape != ours[name].shape:

@@ -9,7 +9,7 @@ A step of a rank takes
 
 The four factors on the right are fitted by least squares of relative errors, none below 0. Points
 are those of the largest block with its ghosts. An exchange is a message along x, then one along y.
-Where all ranks have to hear of something, a message goes for each doubling of the ranks.
+What all ranks have to hear of takes a message for each doubling of the number of ranks.
 """
 
 import dataclasses
@@ -68,7 +68,7 @@ def step_of(row):
 # ---- the model ----
 
 def counts(step, blocks, block):
-    """What a step of the largest block has of points, launches, messages in a row, and bytes."""
+    """How many points, launches, messages in a row and bytes a step of the largest block has."""
     (along_x, along_y), (nx, ny, nz) = blocks, block
     cut_x, cut_y = along_x > 1, along_y > 1
     sides = 2 * cut_x + min(along_y - 1, 2)
@@ -84,7 +84,8 @@ def seconds(factors, numbers):
 
 
 def fit(step, runs):
-    """The factors that are nearest to the runs, by the best choice of those that are not 0."""
+    """The factors that fit the runs best, after all choices of which of them are not 0 were
+    tried."""
     shares = np.array([np.array(counts(step, run.blocks, run.block)) / run.seconds for run in runs])
     scale = np.maximum(shares.max(axis=0), 1e-300)
     best, least = None, math.inf
@@ -135,7 +136,8 @@ def predictions(step, machine, size):
 
 
 def time_of_kernels(row, bandwidth, rate):
-    """Seconds a point as run/paper has them: of each kernel the larger of bytes and of flops."""
+    """Seconds a point as in run/paper: for each kernel the larger of the times for its bytes and
+    for its flops."""
     return sum(max(share["bytes"] / bandwidth, share["flops"] / rate)
                for share in row["shares"]) / (row["nx"] * row["ny"] * row["nz"])
 

@@ -7,7 +7,7 @@ AXES = {"i": "x", "j": "y", "k": "z"}  # the axis of an index
 
 
 class WrongUse(Exception):
-    """The options ask for what the file has not; the text is one line that says what it has."""
+    """The options ask for what the file lacks; the text is one line that says what it has."""
 
 
 @dataclasses.dataclass

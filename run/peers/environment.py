@@ -43,7 +43,7 @@ def install(folder, files, size):
 
 
 def make(folder, files, size):
-    """The Python of an environment, which is made where it is missing or old."""
+    """The Python of an environment, which is made if it is missing or old."""
     stamp = folder / "requirements.sha256"
     try:
         if not stamp.exists() or stamp.read_text() != fingerprint(files):
@@ -56,9 +56,9 @@ def make(folder, files, size):
 
 
 def enter():
-    """Goes on as the same command in the environment of all frameworks but Aesara."""
+    """Runs the same command again in the environment of all frameworks but Aesara."""
     folder = BUILD / "venv"
-    python = make(folder, requirements(), "about 2 GB to load and 7 GB on the disk")
+    python = make(folder, requirements(), "about 2 GB to download and 7 GB on the disk")
     if Path(sys.prefix).resolve() != folder.resolve():
         os.execv(python, [python, *sys.argv])
 
@@ -71,4 +71,4 @@ def python_of(framework):
         raise Unavailable("it imports numpy.distutils, which Python 3.12 and later have no more: "
                           "remove build/venv, and run this by Python 3.11")
     return make(BUILD / "venv-aesara", [REQUIREMENTS_AESARA],
-                "about 65 MB to load and 275 MB on the disk")
+                "about 65 MB to download and 275 MB on the disk")

@@ -10,7 +10,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # pylint: disable=wrong-import-position
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-# Nothing of the machine that draws: its own fonts, no date, no random names in the SVG.
+# Nothing depends on the machine that draws: the font is matplotlib's own, and the SVG has no date
+# and no random names.
 STYLE = {
     "font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 9, "axes.labelsize": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -20,7 +21,8 @@ STYLE = {
 }
 METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
-# Colour (Okabe and Ito, for all eyes), marker and line of each: any one of the three tells.
+# The colour (Okabe and Ito's, for colour-blind eyes, too), marker and line of each framework: any
+# one of the three identifies it.
 LOOKS = {
     "miniapp": ("#000000", "o", "-"), "numpy": ("#999999", "s", "--"),
     "numba": ("#E69F00", "^", "-."), "jax": ("#0072B2", "D", "-"),
@@ -73,7 +75,7 @@ def seconds(value, _=None):
 
 
 def log_axis(axis, text, few=None):
-    """Decades, named; where there are few of them, also what lies between."""
+    """Labels the decades and, if there are few of them, also what lies between."""
     low, high = axis.get_view_interval()
     few = high / low < 30 if few is None else few
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if few else (1,), numticks=12))
@@ -205,7 +207,7 @@ def groups(rows):
 
 
 def style():
-    """Nothing of what the user has configured shows."""
+    """A context in which nothing that the user has configured shows."""
     return matplotlib.rc_context({**matplotlib.rcParamsDefault, **STYLE, "backend": "agg"})
 
 

@@ -1,6 +1,7 @@
 """How each framework is started on so many cores of a device, waited for, and read.
 
-A setup imports its framework and returns the version. What it cannot do it says by `Skip`.
+A setup imports its framework and returns the version. If the framework cannot be used here, it
+raises `Skip`.
 """
 
 import importlib
@@ -21,16 +22,18 @@ class Skip(Exception):
 
 def environment(cores, build):
     """Variables of a framework's process. What it compiles is kept in the folder `build`, not in
-    the checkout of pyhpc-benchmarks or at home. Its threads may spin a moment after a call: told
-    to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice as long."""
+    the checkout of pyhpc-benchmarks or at home. Its threads may spin a moment after a call: when
+    they were told to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice
+    as long."""
     threads = {name: str(cores) for name in (
         "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
         "TF_NUM_INTRAOP_THREADS")}
     return {
         **os.environ, **threads,
         "TF_NUM_INTEROP_THREADS": "1",
-        # The C library keeps what is freed. By itself it gives arrays from 32 MB on back at once:
-        # PyTorch's eos of 4 M points took 2.6 times as long, in page faults.
+        # Makes the C library keep freed memory. By default it returns arrays of 32 MB or more to
+        # the system at once: PyTorch's eos of 4 M points took 2.6 times as long then, because of
+        # page faults.
         "MALLOC_MMAP_THRESHOLD_": str(1 << 34),
         "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
         "NUMBA_CACHE_DIR": f"{build}/numba-cache",
@@ -85,7 +88,7 @@ def setup_pytorch(cores, device):
     if device == "gpu" and not torch.cuda.is_available():
         raise Skip("it finds no GPU here")
     torch.set_num_threads(cores)
-    torch.set_default_dtype(torch.float64)  # else tke's surface correction is of float32
+    torch.set_default_dtype(torch.float64)  # otherwise tke's surface correction is in float32
     torch.backends.cuda.matmul.allow_tf32 = False
     return torch.__version__
 
@@ -128,7 +131,7 @@ def setup_aesara(cores, device):
 
 
 def setup(name, cores, device):
-    """Starts a framework; its version."""
+    """Starts a framework; returns its version."""
     try:
         importlib.import_module(MODULES.get(name, name))
     except ImportError as error:
@@ -156,7 +159,7 @@ def to_numpy(value):
 
 def clear(name, cores, device):
     """Lets go of the memory that a framework keeps from one kernel to the next."""
-    if name == "taichi":  # pyhpc-benchmarks' modules cache their fields, Taichi never frees one
+    if name == "taichi":  # pyhpc-benchmarks' modules cache fields, which Taichi never frees
         import taichi
         for module in [module for name, module in sys.modules.items() if name.endswith("_taichi")]:
             module.get_fields.cache_clear()

@@ -1,4 +1,5 @@
-"""Oceans that Veros steps, in a process of its own, by a Python that has it: run/compare-veros asks."""
+"""Oceans that Veros steps, in a process of their own with a Python that has Veros;
+run/compare-veros sends it requests."""
 
 # What needs Veros, and with it a backend, is imported where an ocean is made.
 # pylint: disable=import-outside-toplevel
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # with which such a fine grid is stable
+TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # short enough for so fine a grid
 
 
 def work(options):
@@ -129,14 +130,14 @@ class Stepped:
         write(path, self.made.all_inputs(self.state), settings, self.made.SETTINGS)
 
     def times(self):
-        """The least of some steps; the first time it keeps where they end."""
+        """The least time of some steps; the first call keeps the state in which they end."""
         least = min(time_a_call(self.state, lambda: self.made.step(self.state))
                     for _ in range(self.steps))
         self.end = self.end or self.made.prognostic(self.state)
         return {"step": least}
 
     def apart(self, path):
-        """{field: its largest difference from that of a file, in its largest values}"""
+        """{field: its largest difference from that of a file, as a share of its largest value}"""
         import h5py
         import numpy as np
         inside = (..., slice(2, -2), slice(2, -2))
@@ -160,7 +161,7 @@ class Models:
                        "with plug-in": set_up(SmallSetup, shape, switches, (plugin,))}
 
     def times(self):
-        """The least of some steps, and of that step what momentum took."""
+        """The least time of some steps, and what momentum took of that step."""
         found = {}
         for name, setup in self.setups.items():
             least = min(self.step(setup) for _ in range(self.steps))
@@ -174,7 +175,7 @@ class Models:
         return whole, 1e9 * (momentum.total_time - before) / setup.state.variables.maskT.size
 
     def apart(self):
-        """{field: the largest difference of both, in its largest values}"""
+        """{field: the largest difference between the two, as a share of its largest value}"""
         import make_veros_steps as made
         import numpy as np
         plain, other = (made.prognostic(setup.state) for setup in self.setups.values())
@@ -226,7 +227,8 @@ def time_a_call(state, routine):
 
 
 def wait(state):
-    """JAX returns before it is done. What nobody has read of a plug-in's stays unread."""
+    """Waits for JAX, which returns before it is done. What nobody has read of the plug-in's results
+    stays unread."""
     for name in ("temp", "salt", "tke", "eke", "K_33", "P_diss_iso", "P_diss_skew", "rho", "Hd", "Nsqr",
                  "int_drhodT", "kappaM", "kappaH", "u", "v", "w"):
         value = vars(state.variables).get(name)

@@ -15,7 +15,8 @@ from .cuts import AXES, Cut, WrongUse
 from .results import Unusable
 
 LAND = "0.8"
-# What tells an axis where CF's attribute `axis` does not: a standard name, or the dimension's.
+# What identifies an axis that has no CF attribute `axis`: a standard name, or the name of the
+# dimension.
 NAMES = {"x": "x|x[tu]|i|n?lon(gitude)?", "y": "y|y[tu]|j|n?lat(itude)?",
          "z": "z|z[tw]|k|lev(el)?|depth\\w*|height\\w*"}
 SKEWED = 20  # the scale is logarithmic where the largest values are so many times the median,
@@ -100,7 +101,8 @@ class Source:
         return (kbot > 0) & (xarray.DataArray(np.arange(levels), dims="z") >= kbot - 1)
 
     def flag(self, name):
-        """A field whose cells are those of others by their place, whatever coordinates say."""
+        """A mask or kbot without coordinates, so that its cells match those of other fields by
+        their place."""
         return leading(self.field(name))[0].drop_vars("xyz", errors="ignore")
 
 
@@ -149,7 +151,7 @@ def default_level(field):
 
 
 def letter_of(axis):
-    """Of its index."""
+    """The letter of the axis's index."""
     return next(letter for letter, name in AXES.items() if name == axis)
 
 
@@ -181,8 +183,8 @@ def planes(field, level, sections):
 
 
 def norm_of(values):
-    """The scale of colours, and colours, for all values but a hundredth at either end: symmetric
-    about 0 where both signs matter, logarithmic where few values are large, else linear."""
+    """The scale of colours, and the colours, for all values but a hundredth at either end:
+    symmetric about 0 if both signs matter, logarithmic if few values are large, else linear."""
     if not values.size:
         return Normalize(0, 1), "viridis"
     low, high = np.quantile(values, (0.01, 0.99))
@@ -223,11 +225,12 @@ def draw_field(shown, path, below):
 
 
 def draw_plane(axis, plane, norm, colours):
-    """By cells, x along the figure, else y; z up the figure whatever way it counts."""
+    """Draws a plane cell by cell: x along the figure, or y if there is no x; z up the figure,
+    whichever way it counts."""
     along = "x" if "x" in plane.dims else "y"
     up = "y" if plane.dims == ("y", "x") else "z"
     if isinstance(norm, LogNorm):
-        plane = plane.clip(min=norm.vmin, keep_attrs=True)  # 0 has no logarithm, but is no land
+        plane = plane.clip(min=norm.vmin, keep_attrs=True)  # 0 has no logarithm, but is not land
     axis.set_facecolor(LAND)
     axis.grid(False)
     is_depth = up == "z" and "z" in plane.coords and plane.z.values.min() >= 0

@@ -8,7 +8,7 @@ import h5py
 
 
 class Failure(Exception):
-    """miniapp did not do what it was asked for; the text is its line."""
+    """miniapp did not do what it was asked to do; the text is its error message."""
 
 
 def run(miniapp, arguments, cores):

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 TAU, TAUP1, TAUM1 = 0, 1, 2
-LEVELS = {"salt", "temp", "u_wgrid", "v_wgrid", "w_wgrid", "tke", "dtke"}  # but for eos
+LEVELS = {"salt", "temp", "u_wgrid", "v_wgrid", "w_wgrid", "tke", "dtke"}  # except in eos
 
 PACKAGES = {"eos": "equation_of_state", "isoneutral": "isoneutral_mixing",
             "tke": "turbulent_kinetic_energy"}

@@ -27,7 +27,7 @@ class Run:
     seconds: float  # of the median step
     quartiles: tuple
     exchange: float  # the share of the time that the slowest rank's exchanges took
-    fastest: float  # the fastest rank's time by the slowest's
+    fastest: float  # the fastest rank's time over the slowest's
     on_one_node: bool
     row: dict
     provenance: dict
@@ -47,7 +47,7 @@ def inside(nx, ny, nz):
 
 
 def read(path):
-    """A run, or Unusable where the file holds none of steps by so many ranks."""
+    """A run; raises Unusable if the file holds no steps by so many ranks."""
     kind, _, ranks = path.stem.partition("-")
     try:
         return parsed(path, kind, int(ranks), json.loads(path.read_text(encoding="utf-8")))
@@ -60,7 +60,7 @@ def read(path):
 
 def parsed(path, kind, ranks, whole):
     if whole["interrupted"] or len(whole["results"]) != 1:
-        raise ValueError("it is of one row that nothing has interrupted")
+        raise ValueError("expected one row of a run that was not interrupted")
     row, provenance = whole["results"][0], whole["provenance"]
     size = row["nx"], row["ny"], row["nz"]
     shared = row.get("processes") or {
@@ -79,7 +79,8 @@ def parsed(path, kind, ranks, whole):
 
 
 def read_folders(folders):
-    """{kind: runs by their number of ranks}, of all folders; Unusable where they do not compare."""
+    """{kind: runs by their number of ranks}, of all folders; raises Unusable if they cannot be
+    compared."""
     found = []
     for folder in folders:
         here = sorted(path for kind in KINDS for path in Path(folder).glob(f"{kind}-*.json"))
@@ -109,7 +110,7 @@ def check_sizes(runs, what, size):
 # ---- what comes of them ----
 
 def speedup(run, first):
-    """How many times as many points a second as on the least number of ranks."""
+    """How many times as many points a second as on the fewest ranks."""
     return (run.points / run.seconds) / (first.points / first.seconds)
 
 

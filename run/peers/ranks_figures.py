@@ -1,4 +1,4 @@
-"""The figures of run/scaling: what was measured, and what was predicted, which says so."""
+"""The figures of run/scaling: what was measured, and what was predicted, labelled as such."""
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
@@ -6,7 +6,7 @@ from . import cost, figures, ranks
 
 
 def count_axis(axis, counts):
-    """An axis of numbers of ranks; of many every other one is named."""
+    """An axis of numbers of ranks; if there are many, only some are labelled."""
     counts = sorted(set(counts))
     axis.set_major_locator(FixedLocator(counts[::1 + len(counts) // 8]))
     axis.set_major_formatter(FuncFormatter(figures.short))

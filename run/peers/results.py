@@ -132,7 +132,7 @@ def checked(row):
 
 def from_miniapp(results, provenance):
     """miniapp's own rows: one series for each of its devices."""
-    ceilings = {}  # of triad the row with as many bytes counts, as miniapp has it
+    ceilings = {}  # for triad the row with about as many bytes counts, as in miniapp
     for result in results:
         if result["kernel"] in ("triad", "fma"):
             place = result["kernel"], result["device"], result["precision"]
@@ -153,7 +153,7 @@ def from_miniapp(results, provenance):
 
 
 def rate(ceilings, kernel, what, result):
-    """Thousands of millions a second of a calibration kernel; None where it did not run."""
+    """The rate of a calibration kernel in units of 1e9 a second; None if it did not run."""
     found = ceilings.get((kernel, result["device"], result["precision"]))
     if not found:
         return None

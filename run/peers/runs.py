@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from . import figures, results
 
 KEY = ("kernel", "device", "precision", "nx", "ny", "nz", "threads")
-# What may make one run differ from another; of the last two only the words that differ are shown.
+# What may make one run differ from another; of the last two, only the words that differ are shown.
 TELLING = ("version", "git_commit", "build_type", "compiler", "offload_target", "hdf5_version",
            "host", "device", "input", "flags", "settings")
 OF_WORDS = ("flags", "settings")
@@ -23,7 +23,8 @@ class Run:
 
 @dataclasses.dataclass
 class Ratio:
-    """The ratio of two medians, and the least and the largest of times between the quartiles."""
+    """The ratio of two medians, and the least and the largest ratio of times between the
+    quartiles."""
 
     median: float
     low: float
@@ -118,7 +119,7 @@ def draw(paths, prefix, note):
 
 
 def draw_run(axis, ratios, number, count):
-    """One run's ratios, those of several runs beside each other in a row."""
+    """Draws one run's ratios; those of several runs lie side by side within a row."""
     colour, marker, _ = figures.OTHERS[(number + 1) % len(figures.OTHERS)]
     shown = [(y + 0.6 * ((number + 0.5) / count - 0.5), one) for y, one in enumerate(ratios) if one]
     return axis.errorbar([one.median for _, one in shown], [y for y, _ in shown],

@@ -21,11 +21,12 @@ ROW_S = 2.0  # slow rows have fewer turns,
 FEWEST_TURNS = 2
 MOST_TOGETHER = 2_000_000  # points; isoneutral takes 4 GB a framework at one million
 TRIAD_POINTS, FMA_POINTS = 1 << 24, 1 << 20
-OF_ONE_RUN = ("input", "input_sha256", "command_line")  # of miniapp, on a file that is gone
+OF_ONE_RUN = ("input", "input_sha256", "command_line")  # of a file that is gone by then
 
 
 def shown(value):
-    """A path below the repository, else its last name; other values as they are."""
+    """A path relative to the repository or, if it lies outside, its last name; other values as they
+    are."""
     if not isinstance(value, (str, Path)) or os.sep not in str(value):
         return value
     path = Path(value).absolute()
@@ -235,7 +236,7 @@ class Session:
 
     def ceiling(self, miniapp, case):
         """Bytes and operations a second that memory and arithmetic can do on these cores: the most
-        so far. Measured anew for each kernel, as a noisy machine may hide what it can do."""
+        so far. They are measured anew for each kernel, as noise may hide what a machine can do."""
         key = case.precision, miniapp.cores
         if (key, case.kernel) not in self.measured:
             self.measured.add((key, case.kernel))

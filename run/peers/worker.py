@@ -28,8 +28,8 @@ class Worker:
         self.call = None
 
     def load(self, kernel, arguments, ours):
-        """Puts the arguments where the framework wants them; times of the first calls and the
-        largest difference of the first call's result from ours."""
+        """Puts the arguments where the framework wants them. Returns the times of the first calls
+        and the largest difference of the first call's result from ours."""
         self.drop()
         call = self.make_call(kernel, arguments)
         first, result = timed(call)
@@ -41,7 +41,7 @@ class Worker:
             del theirs
         del result
         self.call = call
-        second = timed(call)[0]  # PyTorch settles only after this one; one of a second may count
+        second = timed(call)[0]  # PyTorch settles only after this call, which counts if it is slow
         call_s = second if second > 1 else timed(call)[0]
         return {"first_s": first, "call_s": call_s, "difference": difference}
 

@@ -1,8 +1,8 @@
 """Does each kernel still agree with its reference, and is it as fast as it was?
 
 Speed is the share of the ceilings, triad and fma, that the same run measures beside the kernel. A
-partition's `extras` may name the share to be expected of each kernel; a check fails under 80 % of
-it. Without one, times are kept and nothing fails by them.
+partition's `extras` may name the share to expect of each kernel; a check fails below 80 % of it.
+Without an expected share, times are kept, but no check fails because of them.
 """
 
 import json
@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def kernels():
-    """The ocean's, as their sources name them: nothing has to be built for it. Of those that measure
-    the machine, --roofline runs what is needed."""
+    """The ocean's kernels, by the names of their sources, so that nothing has to be built to list
+    them. --roofline runs those of the machine's kernels that are needed."""
     return sorted(path.stem for path in (ROOT / "physics").glob("*/*.kernel")
                   if path.parent.name != "calibration")
 

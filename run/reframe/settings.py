@@ -1,5 +1,5 @@
 """Where ReFrame's checks run: a cluster with Slurm, and a laptop. Site: copy this file and change
-the first; run/reframe/check takes the copy by $RFM_CONFIG_FILES.
+the cluster; run/reframe/check takes the copy that $RFM_CONFIG_FILES names.
 
 An environment is a preset of CMakePresets.json: its program is build/NAME/bin/miniapp.
 """

@@ -1,9 +1,9 @@
 """Kernels of the Veros ocean model on NumPy's arrays.
 
-    dHdT = miniapp.eos(salt, temp, p)       # each kernel is a function; help(miniapp.eos) says of what
+    dHdT = miniapp.eos(salt, temp, p)       # each kernel is a function; help(miniapp.eos) describes it
     state = miniapp.State(salt.shape)       # an ocean that stays on a device, to run kernels and steps on
 
-kernels(), fields() and settings() list what there is, as the library under this package says.
+kernels(), fields() and settings() list what the library has.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def set_threads(threads: int) -> None:
 
 
 def version() -> str:
-    """Of the library."""
+    """The version of the library."""
     return _library().version
 
 

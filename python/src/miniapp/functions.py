@@ -71,7 +71,7 @@ def kind_of(setting) -> type:
 
 
 def grid_of(fields) -> tuple[int, ...]:
-    """(nz, ny, nx) by the first array that has the axis."""
+    """(nz, ny, nx), each by the first array that has the axis."""
     lengths = {}
     for argument, array in fields.items():
         axes = argument.field.axes
@@ -85,7 +85,7 @@ def grid_of(fields) -> tuple[int, ...]:
 # ---- docstrings ----
 
 def describe(kernel: Kernel) -> str:
-    """In the style of NumPy."""
+    """A docstring in NumPy's style."""
     lines = [f"{kernel.summary[:1].upper()}{kernel.summary[1:]}.", "",
              "Arrays have the order (z, y, x), level 0 at the bottom, and two ghost cells on each side of y",
              "and x. What the kernel does not write, such as ghosts, is 0.", "",

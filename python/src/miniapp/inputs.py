@@ -15,7 +15,7 @@ from . import library as libraries
 from .library import Destination, Library
 from .state import State
 
-one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for more
+one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several threads
 
 
 def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
@@ -57,7 +57,7 @@ def opened(library, path, wanted) -> Iterator[int]:
 
 
 def settings_of(library, file, sequence) -> dict[str, float]:
-    """Those of the file that the sequence uses."""
+    """The settings of the file that the sequence uses."""
     found, value, kernels = {}, c_double(), library.find_sequence(sequence)
     for setting in library.settings.values():
         if library.c.sequence_uses(kernels, setting.handle) and library.c.input_setting(

@@ -1,7 +1,7 @@
 """libminiapp.so by ctypes: where it is, what it declares, its tables, and its failures as exceptions.
 
 Fields, settings, kernels and sequences are found by name and asked by functions; nothing here depends on
-how the library lays out its memory, so that this file goes with later minor versions of the library.
+how the library lays out its memory, so that this file works with later minor versions of the library.
 ctypes releases the GIL while a function of the library runs.
 """
 
@@ -94,7 +94,7 @@ def encode(name: str) -> bytes:
 
 
 class Status(c_int):
-    """Of a call: anything but 0 becomes an exception."""
+    """The status of a call: anything but 0 becomes an exception."""
 
 
 def raise_failure(message):
@@ -280,7 +280,7 @@ class Step:
 
     @property
     def text(self) -> str:
-        """By which the library finds the kernel with the same bindings."""
+        """The text by which the library finds the kernel with the same bindings."""
         return f"{self.kernel.name}:{','.join(f'{key.name}={field}' for key, field in self.fields.items())}"
 
     def reads(self) -> list[str]:
@@ -313,7 +313,7 @@ class Library:
 
     @property
     def fields(self) -> dict[str, Field]:
-        """There are more once a sequence with tracers was found."""
+        """The fields, of which there are more once a sequence with tracers has been found."""
         for place in range(len(self.known_fields), self.c.field_count()):
             row = self.field_row(self.c.field_at(place))
             self.known_fields[row.name] = row
@@ -403,7 +403,7 @@ class Library:
         return device.value
 
     def check_device(self, name: str) -> None:
-        """Raises where it cannot be used."""
+        """Raises an error if the device cannot be used."""
         self.c.device_close(self.open_device(name))
 
 

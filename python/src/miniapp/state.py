@@ -39,7 +39,8 @@ def as_double(name: str, values, shape: tuple[int, ...], axes: tuple[str, ...]) 
 
 
 def check_values(name: str, array: np.ndarray, most: float) -> None:
-    """Most are looked at twice only: minima and maxima are NaN where a value is."""
+    """Refuses numbers that are not finite or above `most`. Two passes over the array are mostly enough:
+    its minimum and maximum are NaN if any of its values is."""
     if not (np.isfinite(array.min()) and array.max() <= most):
         first = tuple(map(int, np.argwhere(~(np.isfinite(array) & (array <= most)))[0]))
         raise InputError(f"{name}{list(first)} is {array[first]:g}, not a number of at most {most:g}; "
@@ -115,7 +116,7 @@ class State:
         self.c = self.library.c
         self.grid, self.precision = as_grid(grid), precision
         self.added: dict[str, Field] = {}
-        self.has_ghosts, self.is_surface_first = True, False  # what the file had that it was read from
+        self.has_ghosts, self.is_surface_first = True, False  # as in the file that it was read from
         self.steps: dict[str, Plan] = {}
         self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
         self.device, self.lock = self.memory.device, self.memory.lock
@@ -152,7 +153,7 @@ class State:
 
     def setting(self, name: str) -> float:
         if name not in self.library.settings:
-            self.set_setting(name, 0)  # which says what is the closest
+            self.set_setting(name, 0)  # fails, and names the closest
         return self.call(lambda state: self.c.settings_get(self.c.state_settings(state), encode(name)))
 
     # -- fields --
@@ -161,7 +162,7 @@ class State:
         """The row of the table that describes the field."""
         field = self.added.get(name) or self.library.fields.get(name)
         if field is None:
-            self.rotate(name)  # which says what is the closest
+            self.rotate(name)  # fails, and names the closest
         return field
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -169,7 +170,7 @@ class State:
                      for axis in self.field(name).axis_numbers)
 
     def dtype(self, name: str) -> np.dtype:
-        """As the state holds the field."""
+        """The type in which the state holds the field."""
         return np.dtype({Type.REAL: self.precision, Type.MASK: "uint8", Type.INDEX: "int32"}[
             self.field(name).type])
 
@@ -184,7 +185,7 @@ class State:
         return self.call(self.c.state_has, encode(name))
 
     def set(self, name: str, values) -> None:
-        """Copies an array, ghosts included, into the field; one of contiguous doubles with no other copy."""
+        """Copies an array, ghosts included, into the field; contiguous doubles are not copied a second time."""
         field = self.field(name)
         array = as_double(name, values, self.shape(name), field.axes)
         check_values(name, array, self.grid.nz if field.type is Type.INDEX else np.finfo(np.float64).max)
@@ -200,7 +201,7 @@ class State:
     __setitem__, __getitem__, __contains__ = set, get, has
 
     def read(self, name: str) -> np.ndarray:
-        """The field as the host has it, not a copy: to be read until the state changes next."""
+        """The field as the host has it, not a copy; it is valid until the state changes next."""
         return self.view(name, self.c.state_read, writeable=False)
 
     def write(self, name: str) -> np.ndarray:
@@ -222,13 +223,13 @@ class State:
         return array
 
     def rotate(self, *names: str) -> None:
-        """Each field takes what the next one holds, the last what the first held: no copy."""
+        """Each field takes what the next one holds, and the last what the first held; nothing is copied."""
         words = (c_char_p * len(names))(*map(encode, names))
         self.call(self.c.state_rotate, words, len(names))
 
     @property
     def bytes(self) -> int:
-        """What it holds of the device's memory."""
+        """How much of the device's memory the state holds."""
         return int(self.call(self.c.state_bytes))
 
     # -- running --
@@ -239,13 +240,13 @@ class State:
         return Plan(self, sequence, bindings)
 
     def run(self, sequence: str) -> None:
-        """Runs a kernel or a sequence once. A plan does without finding and binding the fields again."""
+        """Runs a kernel or a sequence once. A plan saves finding and binding the fields each time."""
         self.plan(sequence).run()
 
     def step(self, n: int = 1, sequence: str = "ocean_step", tracers: Sequence[str] = ()) -> None:
-        """Makes n steps in time, as `miniapp --steps`: the first ones start from the fields as they were
-        set, and so do those that follow when one of the prognostic fields was set again. Tracers are
-        fields that were added like "tracer"; nothing comes in through the surface unless it was set."""
+        """Makes n steps in time, like `miniapp --steps`: the first ones start from the fields as they were
+        set, and so do those after one of the prognostic fields was set again. Tracers are fields that were
+        added like "tracer"; nothing comes in through their surface unless it was set."""
         n = operator.index(n)
         with self.lock:
             whole = "+".join([sequence, *tracers])
@@ -265,7 +266,7 @@ class State:
         return plan
 
     def restart_steps(self, name):
-        """Steps that carry the field on start anew."""
+        """Lets those steps in time that carry the field on start anew."""
         self.steps = {sequence: plan for sequence, plan in self.steps.items() if name not in plan.carried}
 
 
@@ -286,7 +287,7 @@ class Plan:
             function(self.handle)
 
     def run(self) -> None:
-        """Runs it once. Of a step in time, the first run makes what the others find."""
+        """Runs it once. For a step in time, the first run also makes what later ones find."""
         self.call(self.c.plan_run)
 
     def advance(self) -> None:

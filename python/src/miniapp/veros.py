@@ -5,13 +5,13 @@
     class MySetup(ACCSetup):
         __veros_plugins__ = (miniapp.veros,)
 
-Momentum and forcing stay Veros's. What the kernels need stays in a state; each step takes in the arrays that
-Veros has replaced since. Veros finds what the kernels made when somebody reads it; by JAX, whose compiled
-functions read all variables, it has that at once. A step whose diagnostics want more, such as those of
-energy, is Veros's own.
+Momentum and forcing stay Veros's. The fields that the kernels need stay in a state; each step takes in those
+arrays that Veros has replaced since the last one. Veros gets what the kernels made when somebody reads it;
+with JAX, whose compiled functions read all variables, it gets that at once. A step whose diagnostics want
+more, such as those of energy, is made by Veros's own routines.
 
-In set_parameter a setup may say `settings.miniapp_device = "gpu"`, and `settings.miniapp_check = N`: of N
-steps one is made both ways from the same fields, and the log says how far each field differs.
+In set_parameter a setup may say `settings.miniapp_device = "gpu"`, and `settings.miniapp_check = N`: every
+N-th step is made both ways from the same fields, and the log says how far each field differs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FIXED = (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x")  # as long a
 WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
           "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
           "enable_idemix": False}
-# What Veros's routines leave behind beside what the kernels make, for diagnostics alone.
+# What only Veros's routines make, for diagnostics alone.
 ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dtemp_hmix", "dsalt_hmix", "dHd", "K_11",
               "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
 ONLY_VEROS_DIAGNOSTICS = ("energy", "overturning")
@@ -76,12 +76,12 @@ INSIDE = (..., slice(2, -2), slice(2, -2))
 
 
 def in_order(array) -> np.ndarray:
-    """Of Veros's axes, (x, y, z), as (z, y, x)."""
+    """An array with Veros's axes, (x, y, z), as (z, y, x)."""
     return np.asarray(array).T
 
 
 def make_cyclic(values, axis) -> None:
-    """Ghosts along x become copies, also where Veros leaves them behind."""
+    """Makes the ghosts along x copies, also where Veros does not."""
     along = np.moveaxis(values, axis, 0)
     along[:2], along[-2:] = along[-4:-2], along[2:4]
 
@@ -112,10 +112,11 @@ class Part:
 
 
 class LazyVariables(VerosVariables):
-    """Veros's variables, of which those that the kernels have made come when somebody reads them."""
+    """Veros's variables, but those that the kernels have made are fetched when somebody reads them."""
 
     def __getattr__(self, name):
-        """Of an attribute that is not there, or was not when somebody looked."""
+        """Called for an attribute that is not there, or was not when somebody looked: another thread may have fetched
+        it since."""
         ocean = vars(self).get("_ocean")
         if ocean is not None and (name in ocean.pending or name in vars(self)):
             return ocean.fetch(self, name)
@@ -126,7 +127,7 @@ class LazyVariables(VerosVariables):
         self._ocean.pending.pop(name, None)
 
     def __reduce_ex__(self, _protocol):
-        """A copy is Veros's alone."""
+        """A copy is all Veros's: it holds all values, and no kernels."""
         self._ocean.fetch_all(self)
         values = {name: value for name, value in vars(self).items() if name != "_ocean"}
         return copyreg.__newobj__, (VerosVariables,), values
@@ -134,8 +135,9 @@ class LazyVariables(VerosVariables):
 
 @dataclasses.dataclass
 class Pending:
-    """A variable that Veros has not read since the kernels made it. Of one with time levels, the array that
-    Veros had, and how many of the newest levels it lacks; None where it lacks all."""
+    """A variable that Veros has not read since the kernels made it. If it has time levels, `before` is the
+    array that Veros had, and `new_levels` says how many of the newest levels that lacks; `before` is None if it
+    lacks all."""
     before: object
     new_levels: int
 
@@ -185,12 +187,12 @@ class Ocean:
         return [*others, name, *(f"{variable}_older_{age}" for age in range(len(others) + 1, 3))]
 
     def slots_of(self, names):
-        """Where Veros has these levels: a tendency in the level that it starts from."""
+        """Where Veros has these levels: a tendency is stored with the level from which its step starts."""
         is_tendency = names[0] == f"{names[1]}_taum1"
         return (*self.slots[1:], self.slots[0]) if is_tendency else self.slots
 
     def start_from(self, vs):
-        """All that the kernels need comes from Veros's variables as they are."""
+        """Takes all that the kernels need from Veros's variables as they are."""
         self.fetch_all(vs)
         self.known.clear()
         self.given.clear()
@@ -210,7 +212,8 @@ class Ocean:
                 self.state.rotate(written, *older)
 
     def keep(self, name):
-        """The level that a kernel is about to overwrite, where the kernels have no use for it."""
+        """Keeps the level that a kernel is about to overwrite, if the kernels have no use for it, but Veros may
+        have."""
         names = self.fields_of.get(name, [])
         if self.is_lazy and len(names) > 1 and names[1] not in self.library.fields:
             self.state.rotate(name, *reversed(names[1:]))
@@ -218,14 +221,14 @@ class Ocean:
     # -- settings --
 
     def settings_of(self, settings):
-        """Those that matter here."""
+        """The settings that matter here."""
         names = {setting.name for step in self.steps for setting in step.kernel.settings}
         names |= {*WANTED, *FIXED}
         return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
 
     def follow(self, state):
-        """What somebody has changed between two steps: settings, or the time levels, as a restart that was
-        read does, or a step that failed."""
+        """Takes in what has changed between two steps: settings, or the time levels, as after a restart was
+        read or a step has failed."""
         now = self.settings_of(state.settings)
         if now != self.settings:
             check(state)
@@ -246,7 +249,7 @@ class Ocean:
     # -- from Veros --
 
     def take(self, vs, names) -> None:
-        """Takes in what is another array than before, and not what was made here."""
+        """Takes in those arrays that are not the same as before, unless they were made here."""
         for name in names:
             variable, slot = self.where(vs, name, vs.tau)
             if variable not in vs:
@@ -259,13 +262,14 @@ class Ocean:
                 self.known[name] = array
 
     def is_known(self, name, array) -> bool:
-        """A setup may write what forces the surface into an array of its own, which stays the same one."""
+        """Whether the array was taken before. Values of two dimensions are compared, too, because a setup may always
+        write its forcing of the surface into the same array."""
         return self.known.get(name) is array and (
             array.ndim != 2 or np.array_equal(self.state.read(name), in_order(array)))
 
     def is_ours(self, name, variable, slot, array) -> bool:
-        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. Of a level that
-        the kernels are about to write, it does not matter what is there."""
+        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. What is in a level
+        that the kernels are about to write does not matter."""
         if variable not in self.given or name not in self.state:
             return False
         return name.endswith("_taup1") or same_inside(
@@ -278,7 +282,7 @@ class Ocean:
             make_cyclic(memory, -1)
 
     def where(self, vs, name, slot):
-        """The variable of a field and its time level, `slot` where the name tells none."""
+        """The variable of a field and its time level, which is `slot` if the name tells none."""
         variable = name
         for level in ("taup1", "taum1"):
             if name.endswith(f"_{level}"):
@@ -288,7 +292,7 @@ class Ocean:
     # -- to Veros --
 
     def made(self, vs, names):
-        """Each with its variable and level: tendencies are of tau, all else with levels of the new one."""
+        """Each with its variable and level: tendencies belong to tau, all else that has levels to taup1."""
         for name in names:
             is_tendency = f"{name}_taum1" in self.library.fields
             variable, slot = self.where(vs, name, vs.tau if is_tendency else vs.taup1)
@@ -296,7 +300,7 @@ class Ocean:
                 yield name, variable, slot
 
     def give(self, vs, names) -> None:
-        """What Veros holds of them is too old now."""
+        """Notes that what Veros holds of these fields is out of date."""
         for _, variable, _ in self.made(vs, names):
             pending = self.pending.setdefault(variable, Pending(vars(vs).get(variable), 0))
             pending.new_levels += 1
@@ -310,14 +314,14 @@ class Ocean:
             self.fetch_all(vs)
 
     def fetch(self, vs, variable):
-        """What Veros would have made, which it holds from now on. Any thread may ask for it."""
+        """Gives Veros what its own routines would have made. Any thread may ask for it."""
         with self.lock:
             if variable not in vars(vs):
                 if self.has_failed:
                     raise RuntimeError(f"{variable}: the step that was to make it has failed")
                 array = npx.asarray(self.all_levels(variable, self.pending[variable]))
                 if self.is_lazy:
-                    array.flags.writeable = False  # changes in place would not be seen
+                    array.flags.writeable = False  # because changes in place would go unnoticed
                 vars(vs)[variable] = array
                 for name in self.readers[variable]:
                     self.known[name] = array
@@ -346,14 +350,15 @@ class Ocean:
         return values
 
     def made_of(self, name, variable) -> np.ndarray:
-        """By TEOS-10 the kernels make density whole; Veros 1.7 has it less a reference, as by the others."""
+        """By TEOS-10 the kernels make the whole density, but Veros 1.7 has it less a reference density, as by the
+        other equations of state."""
         values = self.as_veros(self.state.read(name))
         if variable in self.anomalies:
             values -= rho0 * self.state.read("maskT").T
         return values
 
     def compare(self, vs) -> None:
-        """With what Veros's own routines have made of the same: the largest differences on water."""
+        """Compares with what Veros's own routines have made of the same: the largest differences on water."""
         water = self.state.read("maskT")[INSIDE]
         for name, variable, slot in self.made(vs, (*self.before.writes, *self.after.writes)):
             array = getattr(vs, variable)
@@ -393,7 +398,7 @@ class Ocean:
         self.force_density(state)
 
     def force_density(self, state):
-        """As Veros's surf_densityf, which would read all of both tracers."""
+        """Does what Veros's surf_densityf does, which would read all of both tracers."""
         vs = state.variables
         water = [npx.asarray(self.as_veros(self.state.read(name)[-1])) for name in ("salt", "temp")]
         depth = npx.abs(vs.zt[-1])
@@ -418,7 +423,7 @@ def is_veros_own(state) -> bool:
 
 
 def undisturbed(function):
-    """A signal waits, as it does when Veros writes a file: half a step is none."""
+    """Makes a signal wait, as when Veros writes a file: nobody can use half a step."""
     if threading.current_thread() is threading.main_thread():
         return signals.do_not_disturb(function)
     return function
@@ -449,7 +454,7 @@ def all_else(ocean, state, original):
 
 
 def unless_in_charge(ocean, state, original):
-    """The kernels have made it, or will."""
+    """Runs Veros's routine, unless the kernels have made its results, or will make them."""
     if not ocean.is_in_charge:
         original(state)
 
@@ -472,7 +477,7 @@ REPLACED = [(eke, "set_eke_diffusivities", begin), (tke, "set_tke_diffusivities"
 
 
 def replace(module, name, replacement) -> None:
-    """In this process, for setups with the plug-in; for others the routine stays what it was."""
+    """Replaces a routine in this process, for setups with the plug-in; for others it stays what it was."""
     original = getattr(module, name)
     if hasattr(original, "is_by_miniapp"):
         return
@@ -496,12 +501,12 @@ def set_up(state) -> None:
 
 
 def run(_state) -> None:
-    """Nothing: the step is made by what was replaced."""
+    """Does nothing: the step is made by the replaced routines."""
 
 
 __VEROS_INTERFACE__ = {
     "name": "miniapp", "setup_entrypoint": set_up, "run_entrypoint": run,
     "settings": {
         "miniapp_device": Setting("cpu", str, "where miniapp's kernels run: cpu, gpu, gpu:N"),
-        "miniapp_check": Setting(0, int, "each so many steps one is Veros's own, and is compared"),
+        "miniapp_check": Setting(0, int, "every N-th step is made by Veros, too, and compared; 0: none"),
     }}

@@ -3,8 +3,8 @@
     import miniapp.xarray
     density = xarray.open_dataset("ocean.nc").isel(Time=-1).ocean.density(eq_of_state_type=5)
 
-A Dataset is written to a file in memory, which the library's own reader takes: so what may lack, what
-units, missing values, levels and ghosts mean is as docs/input.md says.
+A Dataset is written to a file in memory, which the library's own reader takes: docs/input.md says what
+may be missing, and what units, missing values, levels and ghosts mean.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ KEPT = ("units", "standard_name", "long_name", "positive", "axis")
 class Ocean:
     """Each kernel as a method: `ds.ocean.density(device="cpu", precision="float64", **settings)`.
 
-    Fields are found by name, or else by CF standard name; the dimensions of one are z, y and x, in this
-    order. The result is a DataArray, or a Dataset where a kernel has several; it is missing where the first
-    field with these dimensions is.
+    Fields are found by name, or else by CF standard name; their dimensions are z, y and x, in this order.
+    The result is a DataArray, or a Dataset if a kernel has several; it is missing where the first field
+    with these dimensions is.
     """
 
     def __init__(self, dataset: xarray.Dataset):
@@ -47,7 +47,7 @@ class Ocean:
         def method(device="cpu", precision="float64", **settings):
             return self.run(name, device, precision, settings)
         method.__name__ = name
-        method.__doc__ = f"{libraries.default().kernels[name].summary}: help(miniapp.{name}) says of what."
+        method.__doc__ = f"{libraries.default().kernels[name].summary}: help(miniapp.{name}) describes it."
         return method
 
     def run(self, kernel, device, precision, settings):
@@ -81,7 +81,7 @@ class Ocean:
         return self.dataset[found[0]] if found else None
 
     def heights(self, found) -> xarray.DataArray | None:
-        """By which the reader knows which level is the bottom: zt, or the vertical coordinate."""
+        """The heights by which the reader knows which level is the bottom: zt, or the vertical coordinate."""
         if "zt" in self.dataset.variables:
             return self.dataset["zt"]
         for field, variable in found.items():
@@ -107,7 +107,7 @@ def as_input(dataset, found) -> xarray.Dataset:
 
 
 def as_result(field, values, found) -> xarray.DataArray:
-    """With the dimensions and coordinates of what the kernel read."""
+    """A DataArray with the dimensions and coordinates of what the kernel read."""
     attributes = {"units": field.units, "long_name": field.long_name}
     if field.standard_name:
         attributes["standard_name"] = field.standard_name
