@@ -15,7 +15,7 @@
  * name; the pointers stay valid. A compiled client works with newer minor versions.
  *
  * The core of a client, where salt, temp and dHdT are [nz][ny][nx] and p is [nz]; docs/client has
- * whole ones, and says how to compile them:
+ * complete clients, and says how to compile them:
  *
  *     struct miniapp_grid grid = {nx, ny, nz}; // nx and ny include two ghosts on each side
  *     struct miniapp_device *device = NULL;

@@ -265,7 +265,7 @@ def test_arguments_that_are_refused(water, kind, pattern, change):
 
 @pytest.mark.parametrize("kind, pattern, use", [
     (package.UsageError, r"grid: takes \(nz, ny, nx\)", lambda state: package.State((6, 9))),
-    (package.UsageError, "a grid of 4 x 9 x 2 points is none", lambda state: package.State((2, 9, 4))),
+    (package.UsageError, "a grid cannot have 4 x 9 x 2 points", lambda state: package.State((2, 9, 4))),
     (package.UsageError, "unknown setting 'dt'; the closest", lambda state: package.State((2, 9, 9), dt=1)),
     (package.UsageError, "dt_mom: takes a number, not 'x'", lambda state: state.set_setting("dt_mom", "x")),
     (package.UsageError, "unknown setting 'dt'", lambda state: state.setting("dt")),

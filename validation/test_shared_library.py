@@ -218,7 +218,7 @@ def test_memory_that_is_read_is_not_written(make_state, device):
     (UsageError, "there is a field 'salt' already", lambda state: state.add("salt", "temp")),
     (UsageError, "unknown field 'tmep'; the closest is 'temp'", lambda state: state.rotate("tmep")),
     (UsageError, "unknown setting 'speed'", lambda state: State((2, 9, 9), library=state.library, speed=1)),
-    (UsageError, "a grid of 4 x 9 x 2 points is none", lambda state: State((2, 9, 4), library=state.library)),
+    (UsageError, "a grid cannot have 4 x 9 x 2 points", lambda state: State((2, 9, 4), library=state.library)),
     (UsageError, "unknown device 'tpu'", lambda state: State((2, 9, 9), "tpu", library=state.library)),
     (DeviceError, "device 'gpu:7' cannot be used", lambda state: state.library.check_device("gpu:7")),
     (InputError, "'temp' holds 1e[+]300, which float32 cannot",

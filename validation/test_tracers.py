@@ -229,7 +229,7 @@ def test_one_that_is_missing(miniapp):
     (("--tracer", "a b"), "'a b' is no name"), (("--tracer", "xt"), "'xt' is no name"),
     (("--tracer", "a" * 41), "is no name"), (("--tracer", "dye\nage"), "is no name"),
     (("--tracer", ",".join(f"n{number}" for number in range(65))), "at most 64 tracers, and 'n64' is one more"),
-    (("--tracer", "dye", "-k", "eos"), "tracers take a sequence with time levels, .* which 'eos' has not"),
+    (("--tracer", "dye", "-k", "eos"), "tracers need a sequence with time levels, .*; 'eos' has none"),
     (("--tracer", "dye", "-k", "ocean_step,eos"), "--tracer takes --steps, and one kernel at most"),
     (("--variable", "dye=temp"), "unknown field 'dye'"), (("-k", "none+dye"), "unknown kernel 'none'")])
 def test_names_that_are_refused(miniapp, words, complaint):

@@ -252,9 +252,8 @@ static void wrong_tracers(void **state)
     assert_null(none);
     assert_refused(miniapp_sequence_find("ocean_step+ink+ink", &none), MINIAPP_USAGE,
                    "tracer 'ink' is given twice");
-    assert_refused(
-        miniapp_sequence_find("eos+ink", &none), MINIAPP_USAGE,
-        "tracers take a sequence with time levels, such as ocean_step, which 'eos' has not");
+    assert_refused(miniapp_sequence_find("eos+ink", &none), MINIAPP_USAGE,
+                   "tracers need a sequence with time levels, such as ocean_step; 'eos' has none");
     assert_refused(
         miniapp_sequence_find("ocean_step+", &none), MINIAPP_USAGE,
         "'' is no name of a tracer: it begins with a letter, has at most 40 letters, digits "

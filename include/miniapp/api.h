@@ -1,6 +1,6 @@
 /*
- * The shared library exports what stands between MINIAPP_BEGIN and MINIAPP_END, with C linkage, and
- * nothing else.
+ * The shared library exports only what is declared between MINIAPP_BEGIN and MINIAPP_END, with C
+ * linkage.
  */
 #ifndef MINIAPP_API_H
 #define MINIAPP_API_H

@@ -1,8 +1,8 @@
 /*
  * Devices: where kernels run and fields live.
  *
- * "cpu" is the host. "gpu:N" is GPU N; "gpu" is gpu:0. "auto" is gpu:0 or, if unusable, the cpu,
- * with a warning. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
+ * "cpu" is the host. "gpu:N" is GPU N; "gpu" is gpu:0. "auto" is gpu:0 or, if that cannot be used,
+ * the cpu, with a warning. A kind may stand for "gpu": "nvidia", "nvidia:1", "amd", "emulated".
  */
 #ifndef MINIAPP_DEVICE_H
 #define MINIAPP_DEVICE_H
@@ -16,7 +16,7 @@ MINIAPP_BEGIN
 
 struct miniapp_device;
 
-/* MINIAPP_DEVICE, with the reason, where the device cannot be used. */
+/* Fails with MINIAPP_DEVICE, and the reason as the message, if the device cannot be used. */
 enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **);
 
 /* The states on a device have to be freed before it. */

@@ -44,7 +44,7 @@ void miniapp_field_range(const struct miniapp_field *, double *least, double *mo
 int miniapp_field_rank(const struct miniapp_field *);
 enum miniapp_axis miniapp_field_axis(const struct miniapp_field *, int index);
 
-/* SIZE_MAX where the number does not fit. */
+/* How many elements it has on a grid; SIZE_MAX if that number does not fit. */
 size_t miniapp_field_elements(const struct miniapp_field *, const struct miniapp_grid *);
 
 MINIAPP_END

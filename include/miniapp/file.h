@@ -38,18 +38,18 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
                                        struct miniapp_input **);
 void miniapp_input_close(struct miniapp_input *);
 
-/* The file's grid, with ghosts: that of a state to load. */
+/* The file's grid, with ghosts. A state must have this grid to be loaded from the file. */
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *);
 
 /* Checks the wanted fields and the file's settings, with a line to the listener for each error and
- * warning; then sets them, and whether x is cyclic. */
+ * warning; then loads them into the state, and sets whether x is cyclic. */
 enum miniapp_status miniapp_state_load(struct miniapp_state *, struct miniapp_input *);
 
 /* ---- outputs ---- */
 
 /* An output grows in a hidden file, which replaces `path` when it is finished; until then, and if
- * anything fails, an earlier file stays. A process may have one open. `path` must not be one of
- * `read_files`, of which some may be NULL. */
+ * anything fails, an earlier file stays. A process may have only one output open. `path` must not
+ * be one of `read_files`, some of which may be NULL. */
 struct miniapp_output;
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **);

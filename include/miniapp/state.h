@@ -27,7 +27,8 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum min
 void miniapp_state_free(struct miniapp_state *);
 
 /* Makes it a part of an ocean: its first interior cell is cell (x0, y0) of the interior of `whole`,
- * for files to be read by parts. It then exchanges no ghosts; you set them with each field. */
+ * so that each part can be read from a file. It then exchanges no ghosts; you set them with each
+ * field. */
 enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct miniapp_grid *whole,
                                         size_t x0, size_t y0);
 

@@ -1,10 +1,10 @@
 /*
  * The outcome of a call, and how a failure is reported.
  *
- * In all headers: what creates or opens something sets its result to NULL if it fails; what frees
- * or closes ignores NULL. For an unknown name, a function with a status returns MINIAPP_USAGE; a
- * _find that returns a pointer returns NULL and reports no failure. An index must be less than the
- * count.
+ * In all headers: functions that create or open something set their result to NULL if they fail;
+ * functions that free or close something ignore NULL. For an unknown name, a function with a status
+ * returns MINIAPP_USAGE; a _find that returns a pointer returns NULL and reports no failure. An
+ * index must be less than the count.
  */
 #ifndef MINIAPP_STATUS_H
 #define MINIAPP_STATUS_H
@@ -23,7 +23,7 @@ enum miniapp_status {
     MINIAPP_OUTPUT = 5,   /* an output cannot be written */
 };
 
-/* The calling thread's last failure: its status, and its message of one line, "" at first. A
+/* The calling thread's last failure: its status, and its one-line message, which is "" at first. A
  * success does not clear them. */
 enum miniapp_status miniapp_last_failure(void);
 const char *miniapp_message(void);

@@ -18,7 +18,8 @@ static bool same_state(const struct row *a, const struct row *b)
     return a->device == b->device && a->precision == b->precision && same_grid(&a->grid, &b->grid);
 }
 
-/* The parts of the grid. Ceilings are measured on small grids, too: by rows of blocks. */
+/* Cuts the grid into blocks, as the user asked; but not for ceilings, whose grids may be too small
+ * for that cut. */
 static enum miniapp_status cut(struct row *row, const struct method *method)
 {
     const bool is_asked = method->along_x && !row->is_ceiling;
@@ -30,7 +31,8 @@ static enum miniapp_status cut(struct row *row, const struct method *method)
     return status;
 }
 
-/* What is added up over the whole ocean by the runtime's reduction is no sum of all processes. */
+/* Several processes cannot share a row that writes a single number, because OpenMP's reduction adds
+ * up only the part of one process. */
 static enum miniapp_status check_parts(const struct row *row)
 {
     for (size_t i = 0; i < miniapp_field_count() && ranks_count() > 1; i++)
@@ -94,7 +96,7 @@ static struct row triad_of(const struct row *row, const struct miniapp_settings 
     return triad;
 }
 
-/* As many multiply-adds as the row has points, up to a number beyond which the rate is the same. */
+/* An fma row of as many points as the row has, up to a number beyond which its rate is the same. */
 static struct row fma_of(const struct row *row)
 {
     enum { ENOUGH_POINTS = 1 << 22 };
@@ -312,7 +314,7 @@ static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
             continue;
         used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s=%s,", field, name);
         if (used >= sizeof(bindings))
-            return fail(MINIAPP_DEVICE, "too many fields that a row has for itself");
+            return fail(MINIAPP_DEVICE, "a row has too many fields of its own");
         if (first_like(bench, row) == row)
             status = miniapp_state_add(row->state, name, field);
     }
@@ -366,7 +368,7 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
     return status;
 }
 
-/* Of the fields that the row updates. */
+/* Keeps what the fields that the row updates hold before its first call. */
 static enum miniapp_status keep_before(struct row *row)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -404,7 +406,7 @@ enum miniapp_status bench_open(struct bench *bench, struct miniapp_input *input,
 
 /* ---- calls ---- */
 
-/* Makes the host's copies of what the row reads the current ones, as if they had just been
+/* Marks the host's copies of what the row reads as the only current ones, as if they had just been
  * filled. */
 static bool refill(struct row *row)
 {
@@ -415,7 +417,7 @@ static bool refill(struct row *row)
     return done;
 }
 
-/* Makes current the host's copies of what the row reads, or writes. */
+/* Brings the host's copies of what the row reads, or of what it writes, up to date. */
 static bool copy_back(struct row *row, bool what_it_writes)
 {
     bool done = true;
@@ -431,7 +433,7 @@ struct call {
 };
 
 /* Times one call, with the transfers of its data if each_call is set. All processes start together,
- * from the agreement after the call before; the slowest one's time counts. */
+ * after the agreement that ended the previous call; the slowest one's time counts. */
 static enum miniapp_status time_call(struct row *row, struct call *call)
 {
     if (row->threads)
@@ -454,7 +456,7 @@ static enum miniapp_status time_call(struct row *row, struct call *call)
     return status;
 }
 
-/* A call that counts for nothing but its time. */
+/* A call that is not among the samples. */
 static enum miniapp_status call_once(struct row *row, double *seconds)
 {
     struct call call;
@@ -489,7 +491,7 @@ static size_t turn_length(size_t calls, double call)
     return call >= longest ? 1 : (size_t)(longest / call);
 }
 
-/* A user of --verbose sees that a long run is alive; tests wait for it. */
+/* Shows a user of --verbose that a long run is alive; tests wait for this line. */
 static void announce(const struct method *method, const struct row *row, const char *what)
 {
     if (!method->verbose || ranks_own() > 0)
@@ -500,7 +502,7 @@ static void announce(const struct method *method, const struct row *row, const c
             row->grid.ny, row->grid.nz, what);
 }
 
-/* The calls that are not timed; one that advances has none. */
+/* Makes the calls that are not timed; a row that advances has none. */
 static enum miniapp_status burn_in(struct row *row, const struct method *method)
 {
     if (row->advances)
@@ -591,7 +593,7 @@ static enum miniapp_status take_turns(struct bench *bench, const int *order, siz
         char what[128];
         snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
                  miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
-        if (!row->advances) /* it shows its own */
+        if (!row->advances) /* steps show their own progress */
             progress_show((double)i / (double)count, what);
         for (size_t p = 0; p < 3 && !status && !stop_signal(); p++)
             if (places[p] != NO_ROW &&
@@ -645,7 +647,7 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
     return status;
 }
 
-/* The next step may start from what is written: it needs the ghosts, too. */
+/* The next step may start from the outputs that are written, so these need current ghosts, too. */
 static enum miniapp_status exchange_results(struct row *row)
 {
     enum miniapp_status status = MINIAPP_DONE;

@@ -1,10 +1,10 @@
 /*
  * The rows of a run, and their timed calls.
  *
- * All rows are open at once and take turns in random order, so that a machine that grows slow or
- * fast treats them alike. Rows on the same device, in the same precision and size, share a state:
- * it holds once what several of them read. What a row writes is its own where another row has the
- * same field, so that the order of turns changes no result.
+ * All rows are open at once and take turns in random order, so that a machine that becomes slower
+ * or faster affects them all alike. Rows on the same device, in the same precision and size, share
+ * a state, which holds only one copy of what several of them read. A row writes to a copy of its
+ * own if a row of another kernel has the same field, so that the order of turns changes no result.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -36,7 +36,7 @@ struct row {
     struct blocks blocks;        /* of the grid, one for each process */
     struct miniapp_grid part;    /* this process's own */
     int triad, fma;              /* the rows that measure its ceilings, or NO_ROW */
-    bool is_ceiling;             /* is here to measure the ceiling of others only */
+    bool is_ceiling;             /* is here only to measure the ceiling of others */
     struct miniapp_state *state; /* the bench's */
     struct miniapp_plan *plan;
     struct bound_field *fields;
@@ -44,7 +44,7 @@ struct row {
     bool shares_outputs;            /* with rows on other numbers of threads */
     bool each_call;                 /* its calls transfer their data */
     bool advances;                  /* each call goes on from what the one before has left */
-    bool is_nonfinite;              /* an output is, as was found at the end */
+    bool is_nonfinite;              /* an output holds NaN or Inf: found at the end */
     size_t good_step;               /* of one that advances: the last that is known to be finite */
     struct miniapp_budget *budgets; /* likewise: MINIAPP_BUDGETS of them */
     double last;                    /* the time of the last untimed call */
@@ -66,11 +66,11 @@ struct bench {
 /* How rows are measured. */
 struct method {
     int along_x, along_y; /* blocks, or 0 */
-    bool overlaps;        /* ghosts are under way while kernels run */
+    bool overlaps;        /* ghosts are in flight while kernels run */
     size_t burnin;
     size_t repetitions; /* 0: as many as take `seconds` */
-    bool advances;      /* they are steps in time */
-    enum miniapp_status (*after_step)(void *context, struct row *row); /* of each of them */
+    bool advances;      /* calls are steps in time */
+    enum miniapp_status (*after_step)(void *context, struct row *row); /* called after each step */
     void *context;
     double seconds;
     uint64_t seed;
@@ -84,8 +84,8 @@ struct method {
 const struct miniapp_sequence *ceiling_of_bytes(void);
 const struct miniapp_sequence *ceiling_of_flops(void);
 
-/* Whether a field is a result of a sequence: what it writes, or, of one that advances in time, what
- * the next step needs of it. */
+/* Whether a field is a result of a sequence: the sequence writes it or, if it advances in time,
+ * leaves it to the next step, which needs it. */
 bool is_result(const struct miniapp_sequence *sequence, const struct miniapp_field *field,
                bool advances);
 
@@ -109,8 +109,8 @@ enum miniapp_status bench_load(struct bench *bench, struct miniapp_input *input,
  * summarises them. */
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method);
 
-/* Makes the outputs of a row those of one call, whatever other calls were made before; of one that
- * advances, those of all of its steps. */
+/* Makes the outputs of a row those of a single call, whatever calls were made before; if the row
+ * advances, those of all its steps. */
 enum miniapp_status row_settle(struct row *row);
 
 double row_flops(const struct row *row);

@@ -18,7 +18,7 @@ struct timing {
 /* How many calls take about so many seconds if one takes `call`; between 5 and 10000. */
 size_t calls_within(double seconds, double call);
 
-/* All of `timing` but the first call. Sorts the samples, of which there has to be one. */
+/* Fills in all of `timing` but the first call. Sorts the samples; there must be at least one. */
 void summarise(struct samples *samples, struct timing *timing);
 
 #endif

@@ -18,10 +18,10 @@ static double number_of(const char *folder, const char *name, const char *format
     return number_in(path, format);
 }
 
-/* The memory that is left, most - used, from two files; NAN if there is no limit, for which v1 has
- * the largest number that it knows: then nothing else is read, which takes longer than a dataset
- * does. Cached contents of files count as used, but they give way to anything else, so they are
- * counted as left. */
+/* The memory that is left, most - used, from two files; NAN if there is no limit, which v1 writes
+ * as the largest number that it knows. Then no other file is read, since that can take longer than
+ * reading a dataset. Cached contents of files count as used, but the kernel drops them when memory
+ * is needed, so they are counted as left. */
 static double left_of(const char *folder, const char *most_name, const char *used_name,
                       const char *inactive, const char *active)
 {
@@ -58,8 +58,9 @@ static bool lists(const char *list, const char *word)
     return strstr(commas, wanted) != NULL;
 }
 
-/* This process's group for a controller of v1, or for all of them in v2 (""); below the root,
- * which is what a container sees of its own. Lines of the file are number:controllers:group. */
+/* The path of this process's group, for a controller of v1 or for all of them in v2 (""). It is
+ * relative to the root; a container sees its own group as the root. Lines of the file are
+ * number:controllers:group. */
 static void find_group(const char *controller, char group[PATH])
 {
     char line[PATH];
@@ -79,7 +80,7 @@ static void find_group(const char *controller, char group[PATH])
         fclose(file);
 }
 
-/* A group has the limits of all groups that it is in. A limit that is NAN is none. */
+/* The limits of all groups around a group apply to it, too. NAN stands for no limit. */
 static double least_of_groups(const char *controller, double (*limit)(const char *folder))
 {
     char group[PATH], folder[PATH + 64];

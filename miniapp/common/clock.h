@@ -1,4 +1,4 @@
-/* The clock of all times. */
+/* The clock by which everything is timed. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -18,7 +18,7 @@ static double address_space_leaves(void)
 
 double miniapp_host_memory(const char **limit)
 {
-    const double share = ranks_on_node(); /* what the processes of a node have together */
+    const double share = ranks_on_node(); /* the processes of a node share its memory */
     const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf") / share;
     const double group = cgroup_memory() / share;
     const double space = address_space_leaves();

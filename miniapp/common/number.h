@@ -1,4 +1,4 @@
-/* Numbers in small text files, such as the kernel's about itself. */
+/* Numbers in small text files, such as those in /proc and /sys. */
 #ifndef NUMBER_H
 #define NUMBER_H
 

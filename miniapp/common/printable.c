@@ -8,7 +8,8 @@
 
 enum { PIECE = 8 }; /* a character, or "\u001b" */
 
-/* The bytes of the character that begins here, and its number; 0 bytes where that is no UTF-8. */
+/* The number of bytes of the character that begins here, or 0 if they are not UTF-8; and its code
+ * point. */
 static size_t decode(const unsigned char *text, unsigned *character)
 {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -19,7 +20,7 @@ static size_t decode(const unsigned char *text, unsigned *character)
                                                  : 0;
     *character = length < 2 ? text[0] : text[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
-        if (text[i] >> 6 != 2) /* the end of the text, too */
+        if (text[i] >> 6 != 2) /* or the text ends here */
             return 0;
         *character = *character << 6 | (text[i] & 0x3fu);
     }
@@ -27,8 +28,8 @@ static size_t decode(const unsigned char *text, unsigned *character)
     return *character >= least[length] && *character <= 0x10ffff && !is_surrogate ? length : 0;
 }
 
-/* Control characters; separators of lines and paragraphs; embeddings, overrides and isolates of
- * text from right to left. */
+/* Whether a terminal would obey a character: control characters; separators of lines and
+ * paragraphs; embeddings, overrides and isolates of right-to-left text. */
 static bool is_obeyed(unsigned character)
 {
     return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
@@ -36,7 +37,7 @@ static bool is_obeyed(unsigned character)
            (character >= 0x2066 && character <= 0x2069);
 }
 
-/* How the next character is printed; the text moves on behind it. */
+/* How the next character is printed; moves `text` past it. */
 static size_t next_piece(const char **text, char piece[PIECE])
 {
     unsigned character;

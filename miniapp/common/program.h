@@ -1,6 +1,6 @@
 /*
  * What the library shows to its own program, which measures and reports, and to its Python package.
- * Clients find nothing here: it is not installed, and may change with each version.
+ * It is not for clients: it is not installed, and may change with each version.
  */
 #ifndef MINIAPP_PROGRAM_H
 #define MINIAPP_PROGRAM_H
@@ -26,7 +26,7 @@ void miniapp_abandon(void);
 /* Call this before all else. If HDF5 or an offload runtime crashes, hangs or ends the process, it
  * then prints one line and exits with MINIAPP_INPUT or MINIAPP_DEVICE. For that the library catches
  * SIGSEGV, SIGBUS, SIGFPE, SIGABRT and SIGPROF while it reads files or opens devices. An exit with
- * 1 counts as the offload runtime's, unless the last failure was a MINIAPP_MISMATCH. */
+ * code 1 is taken to be the offload runtime's, unless the last failure was a MINIAPP_MISMATCH. */
 void miniapp_own_process(bool owned);
 
 /* ---- tables ---- */
@@ -102,8 +102,8 @@ bool miniapp_device_describe(int number, char *text, size_t size);
 /* How many CPUs the process may use. */
 int miniapp_host_cpus(void);
 
-/* How many bytes of memory are left to the process. `limit` becomes what limits it, as a message
- * begins: "the machine has". */
+/* How many bytes of memory are left to the process. `limit` becomes the first words of a message
+ * that says what limits it: "the machine has". */
 double miniapp_host_memory(const char **limit);
 
 const char *miniapp_host_processor(void);
@@ -125,9 +125,10 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char
 
 /* ---- inputs ---- */
 
-/* Shares a file among `of` processes: this one, `number` from 0, checks its part of the rows, and
- * counts the water there. It holds no more of a field than that, or than the states take that it
- * loads. All have to open the file, since they agree about land then. */
+/* Shares a file among `of` processes, which are numbered from 0: this one checks its part of the
+ * rows, and counts the water in it. It holds no more of a field than that part, or than what the
+ * states that it loads need. All of them have to open the file, because they agree on land while
+ * they do. */
 void miniapp_input_options_share(struct miniapp_input_options *, int number, int of);
 
 /* The grid as the file stores it: perhaps without ghosts, perhaps from the surface down. */
@@ -153,14 +154,14 @@ struct miniapp_destination {
 };
 
 /* Reads a wanted field, checks it, and stores it in each destination. It makes that state cyclic if
- * the file is, but sets no settings. Of the file it reads what the states are parts of. Western and
- * eastern ghosts of a part of a cyclic ocean are not current, unless the file has them or the part
- * has whole rows. */
+ * the file is, but sets no settings. It reads only the part of the file that the states cover.
+ * Western and eastern ghosts of a part of a cyclic ocean are not current afterwards, unless they
+ * were read from the file or the part has whole rows. */
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Turns the levels of a field into the file's order. References and outputs are on the file's grid:
- * get a field with or without ghosts, as the file has it, and turn it. */
+/* Puts the levels of a field into the file's order. References and outputs are on the file's grid:
+ * get a field with or without ghosts, as the file has it, and then call this. */
 void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
                                  const struct miniapp_grid *, double *values);
 
@@ -178,7 +179,7 @@ const char *miniapp_input_text(struct miniapp_input *);
 /* The true path of an external file that was read; NULL after the last. */
 const char *miniapp_input_external_file(const struct miniapp_input *, size_t index);
 
-/* How many bytes of host memory are needed for a moment to load a field. */
+/* How many bytes of host memory are needed temporarily to load a field. */
 double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
@@ -205,8 +206,8 @@ void miniapp_reference_release(struct miniapp_reference *);
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 
-/* Writes a field as miniapp_output_write does, plane by plane: the elements of each along y and
- * x. */
+/* Write a field as miniapp_output_write does, but plane by plane: `values` are the elements of one
+ * plane along y and x. */
 enum miniapp_status miniapp_output_begin(struct miniapp_output *, const char *sequence,
                                          const struct miniapp_field *, const struct miniapp_grid *,
                                          enum miniapp_precision);
@@ -219,13 +220,15 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 struct blocks;
 struct part;
 
-/* Whether all processes write the data of a field together, each its own part: where HDF5 is
- * parallel and $MINIAPP_PARALLEL_HDF5 of the first one is 1. All ask. */
+/* Whether all processes write the data of a field together, each its own part: if HDF5 is parallel
+ * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0. All processes
+ * have to call this. */
 bool miniapp_output_is_shared(void);
 
-/* Writes a field on y and x, between begin and end, which are the first process's: it alone has an
- * output. All call it, if none has failed, and all get the same status. `take` gives what this
- * process has of a plane of the file. */
+/* Writes a field on y and x. The first process, which alone has an output, calls
+ * miniapp_output_begin before and miniapp_output_end after. All processes call this one, if none
+ * has failed, and all get the same status. `take` gives this process's part of a plane of the
+ * file. */
 typedef enum miniapp_status (*miniapp_taker)(void *context, size_t plane, double *values);
 enum miniapp_status miniapp_output_parts(struct miniapp_output *, const struct part *,
                                          miniapp_taker take, void *context);
@@ -234,7 +237,7 @@ enum miniapp_status miniapp_output_parts(struct miniapp_output *, const struct p
  * ghosts with the other blocks. */
 enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct blocks *);
 
-/* Whether ghosts are to be under way while kernels run that do not read them. */
+/* Sets whether ghosts may be in flight while kernels that do not read them run. */
 void miniapp_state_overlap(struct miniapp_state *, bool overlaps);
 
 /* How many seconds it spent on exchanges. */
@@ -244,26 +247,26 @@ double miniapp_state_exchange_seconds(const struct miniapp_state *);
 enum miniapp_status miniapp_state_get_own(struct miniapp_state *, const char *name, size_t plane,
                                           bool with_ghosts, double *values);
 
-/* Brings a plane of a field, from all blocks, to the first process; `values` has room for it there
- * and is not used elsewhere. With the ghosts of the whole ocean, or without. */
+/* Gathers a plane of a field from all blocks in the first process, with or without the ghosts of
+ * the whole ocean. `values` has room for it there, and is not used in the other processes. */
 enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *name, size_t plane,
                                          bool with_ghosts, double *values);
 
 /* ---- steps in time ---- */
 
-/* What a step keeps: heat, salt, turbulent and eddy kinetic energy, the energy of both, and what
- * there is of each tracer. At most so many: */
+/* The budgets that a step keeps: of heat, salt, turbulent and eddy kinetic energy, the sum of both
+ * energies, and the amount of each tracer. There are at most so many: */
 enum { MINIAPP_BUDGETS = 70 };
 struct miniapp_budget {
     const char *name, *units;
-    bool is_kept;         /* the sequence has it */
-    bool is_of_all_steps; /* since the start; else of the last one, since its gain varies */
+    bool is_kept;         /* the sequence has this budget */
+    bool is_of_all_steps; /* since the start; else only of the last one, because its gain varies */
     double before;        /* the amount at the start */
-    size_t steps;         /* that the following are means of */
+    size_t steps;         /* over which the following are means */
     double change, gain;  /* in units */
-    double residual;      /* change - gain, which is rounding if it is at most */
+    double residual;      /* change - gain: rounding, if it is at most `bound` */
     double bound;
-    double size; /* the sum of the magnitudes of what the residual is made of */
+    double size; /* the sum of the magnitudes of the residual's terms */
 };
 
 /* Opens the budgets before the first step of a sequence, and closes them after the last. */
@@ -272,20 +275,20 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *, const struct mi
 enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct miniapp_sequence *,
                                           size_t steps, struct miniapp_budget[MINIAPP_BUDGETS]);
 
-/* Writes a snapshot into an output: what the next step needs of the last one, number `step` of a
- * run, in the layout of Veros's snapshots. `input` may be NULL: then axes are distances. All
- * processes call it; only the first has an output. */
+/* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
+ * after step number `step` of a run. If `input` is NULL, the horizontal coordinates are distances.
+ * All processes call it; only the first has an output. */
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
                                             struct miniapp_state *, const struct miniapp_sequence *,
                                             const char *run, size_t step);
 
-/* Makes land, and ghosts that are land, 0 in what the next step needs, as a snapshot does: steps
- * from a state, and from a snapshot of it, then end in the same bits. The ghosts of a part of an
- * ocean are not current afterwards, nor those after miniapp_snapshot_load. */
+/* Sets land, and ghosts that are land, to 0 in what the next step needs, as a snapshot does: so
+ * steps from a state and steps from its snapshot end in the same bits. If the state is a part of an
+ * ocean, its ghosts are not current afterwards, nor are they after miniapp_snapshot_load. */
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
                                             const struct miniapp_sequence *);
 
-/* Puts a snapshot of the same run, or a state's part of one, into a state whose other fields are
+/* Loads a snapshot of the same run, or the state's part of it, into a state whose other fields are
  * set. */
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *,
                                           const struct miniapp_sequence *, const char *run);

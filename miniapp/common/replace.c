@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 /*
- * A file that is written has a name that nobody can guess, with this in front, and is locked as
- * long as its process lives: one without a lock was left by a process that was killed. A file
- * without any name (O_TMPFILE) would leave nothing, but HDF5 opens files by name only.
+ * While a file is written, it has a name that nobody can guess, which begins with this prefix, and
+ * it is locked as long as its process lives: one without a lock was left by a process that was
+ * killed. A file without any name (O_TMPFILE) would leave nothing behind, but HDF5 opens files by
+ * name only.
  */
 static const char prefix[] = ".miniapp-";
 
@@ -66,7 +67,8 @@ static bool is_hidden_name(const char *name)
            strspn(name + before, "0123456789abcdef") == DIGITS;
 }
 
-/* It goes if its lock is free, and if it is still the file that was locked then. */
+/* Removes a file if its lock is free, and if its name still leads to the file that was locked
+ * here. */
 static void remove_left(int folder, const char *name)
 {
     struct stat there;
@@ -107,7 +109,7 @@ enum miniapp_status check_not_read(const char *option, const char *path,
     return MINIAPP_DONE;
 }
 
-/* Goes from link to link, in place, to what is no link or not there. */
+/* Follows links, and puts into `path` the first path that is not a link or does not exist. */
 static bool follow_links(char path[PATH_MAX])
 {
     char link[PATH_MAX];
@@ -127,14 +129,14 @@ static bool follow_links(char path[PATH_MAX])
     return false;
 }
 
-/* Opens the folder. One that may be written but not listed is used without that. */
+/* Opens the folder, even one that may be written but not listed. */
 static int open_folder(const char *path)
 {
     const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return folder < 0 && errno == EACCES ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : folder;
 }
 
-/* Splits a path into its folder, which is opened, and the name there. */
+/* Splits a path into its folder, which is opened, and the name in it. */
 static bool find_folder(char path[PATH_MAX], struct place *place)
 {
     char *const slash = strrchr(path, '/');
@@ -149,7 +151,8 @@ static bool find_folder(char path[PATH_MAX], struct place *place)
     return place->folder >= 0;
 }
 
-/* In a folder such as /tmp, only its owner may replace a file. */
+/* In a folder with the sticky bit, such as /tmp, a file may be replaced only by its owner, the
+ * folder's owner or root. */
 static bool is_protected(const struct place *place, const struct stat *there)
 {
     struct stat folder;
@@ -158,8 +161,8 @@ static bool is_protected(const struct place *place, const struct stat *there)
            user != there->st_uid && user != folder.st_uid;
 }
 
-/* Whether what is there may be replaced. Root may write to a file that is read-only, too, but who
- * made it so did not want that. */
+/* Whether what is there may be replaced. Root could write even to a read-only file, but whoever
+ * made it read-only did not want that. */
 static enum miniapp_status check_there(const struct place *place, const struct stat *there)
 {
     struct stat named;
@@ -221,9 +224,9 @@ static bool choose_name(int folder)
     return true;
 }
 
-/* A run that cleans up may take a new file for one that was left, before it is locked: then the
- * next one is tried. Where there are no locks, as on some network file systems, nothing is cleaned
- * up either. */
+/* Until a new file is locked, another run that cleans up may take it for one that was left behind:
+ * then another name is tried. Where there are no locks, as on some network file systems, nothing is
+ * cleaned up either. */
 static int create(int folder)
 {
     for (int i = 0; i < MOST_TRIES && choose_name(folder); i++) {
@@ -257,8 +260,8 @@ enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_F
     return access(path, F_OK) == 0 ? MINIAPP_DONE : unwritable(new->place, "/proc is not there");
 }
 
-/* A full disk shows here, and not in the midst of what several processes do together. Some file
- * systems cannot reserve: there it shows later. */
+/* Reserves space, so that a full disk shows here, and not while several processes write together.
+ * Some file systems cannot do that: there it shows later. */
 static bool reserve(int file, size_t bytes)
 {
     struct stat there;
@@ -307,8 +310,9 @@ bool replace_remove(void)
     return hidden.is_there && unlinkat(hidden.folder, hidden.name, 0) == 0;
 }
 
-/* The file gets the owner and the mode of what it replaces; a group that it cannot get does not
- * keep its rights to the users of another. A new file is as the umask wants it. */
+/* The file gets the owner and the mode of the one that it replaces. If it cannot get the group, the
+ * group's permissions are dropped, because they would go to another group. A new file gets the mode
+ * that the umask allows. */
 static bool take_mode(const struct replacement *new)
 {
     struct stat there;
@@ -324,15 +328,14 @@ static bool take_mode(const struct replacement *new)
     return fchmod(new->file, mode) == 0;
 }
 
-/* Some file systems have no way to bring a folder to the disk; a folder may be open for no more
- * than its name. */
+/* Some file systems cannot sync a folder (EINVAL), nor can one that was opened with O_PATH be
+ * synced (EBADF). */
 static bool sync_folder(int folder)
 {
     return fsync(folder) == 0 || errno == EINVAL || errno == EBADF;
 }
 
-/* On the disk before it gets its name, not only in the page cache: a full disk may show only now.
- */
+/* The file is synced to the disk before it gets its name: a full disk may show only now. */
 enum miniapp_status replace_finish(struct replacement *new)
 {
     const struct place *const place = new->place;

@@ -1,5 +1,5 @@
-/* Writing a file that takes its place only when it is whole: what was there before stays until
- * then, and nothing is left where that fails. Every file that is written is written so. */
+/* Writing a file that takes its place only when it is complete: until then whatever was there
+ * before stays, and a failure leaves nothing behind. Every file is written this way. */
 #ifndef REPLACE_H
 #define REPLACE_H
 
@@ -17,18 +17,18 @@ struct place {
     char name[NAME_MAX + 1]; /* in that folder */
 };
 
-/* MINIAPP_USAGE where a path that an option names leads to one of the files that are read, of which
- * some may be NULL. */
+/* MINIAPP_USAGE if the path that an option names leads to one of the files that are read. Some of
+ * these may be NULL. */
 enum miniapp_status check_not_read(const char *option, const char *path,
                                    const char *const *read_files, size_t count);
 
-/* Finds the place. A link stays: what it points to is the place. What killed runs left in the
- * folder goes. MINIAPP_OUTPUT where no file may be put there, or what is there may not be replaced.
- */
+/* Finds the place. A link stays: its target is the place. Removes what killed runs left in the
+ * folder. MINIAPP_OUTPUT if no file may be put there, or if the one that is there may not be
+ * replaced. */
 enum miniapp_status place_find(const char *path, struct place *place);
 void place_leave(struct place *place);
 
-/* Whether the open file is the one that is there. */
+/* Whether the file in the place is this open one. */
 bool place_holds(const struct place *place, int file);
 
 /* Fails with "PATH: cannot be written: REASON". */
@@ -48,21 +48,23 @@ enum miniapp_status replace_start(const struct place *place, struct replacement 
 enum { OPEN_FILE_PATH = 32 };
 enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_FILE_PATH]);
 
-/* Reserves room for so many bytes more, as far as the file system can, and gives a path by which
- * other processes can open the file. */
+/* Reserves space for so many more bytes, if the file system can, and gives a path by which other
+ * processes can open the file. */
 enum miniapp_status replace_lend(const struct replacement *new, size_t bytes, char path[PATH_MAX]);
 
-/* In another process: until replace_part, the file is removed if this process gives up. */
+/* Lets another process take part in writing the file: from replace_join to replace_part, the file
+ * is removed if that process gives up. */
 bool replace_join(const char *path);
 void replace_part(void);
 
-/* Removes the file, whoever has started it; of several processes only the first can. */
+/* Removes the file, whichever process started it. If several processes try, only the first
+ * succeeds. */
 bool replace_remove(void);
 
-/* Puts the file, which is whole now, in its place. It stays open and locked. */
+/* Puts the file, which is complete now, in its place. It stays open and locked. */
 enum miniapp_status replace_finish(struct replacement *new);
 
-/* Closes the file, which goes if it is not in its place. */
+/* Closes the file, and removes it if it is not in its place. */
 void replace_close(struct replacement *new);
 
 #endif

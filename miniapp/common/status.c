@@ -12,7 +12,7 @@ static _Thread_local char message[LONGEST];
 static _Thread_local enum miniapp_status last;
 static miniapp_listener listener;
 
-/* One line, whatever a file is called. */
+/* Writes one line, even if the name of a file has line breaks. */
 static void write_line(char line[LONGEST], const char *format, va_list arguments)
 {
     char text[LONGEST];

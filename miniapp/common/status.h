@@ -13,7 +13,7 @@
  * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
 void on_abandon(void (*give_up)(void));
 
-/* Whether the program has said so by miniapp_own_process. */
+/* Whether the program has said by miniapp_own_process that it owns the process. */
 bool owns_process(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What the library needs of the memory and kernels behind a device name. Host threads are
- * built in; offload is a module that is loaded only when a device other than cpu is named, so
- * that --device cpu starts fast, and starts on machines that lack the offload runtime.
+ * The memory and kernels behind a device name, as the library uses them. Host threads are built in;
+ * offload is a module that is loaded only when a device other than cpu is named, so that --device
+ * cpu starts fast, and starts on machines that lack the offload runtime.
  *
  * A backend numbers its devices. Only kernels have a current device: they run on the default device
  * of the calling thread.
@@ -22,7 +22,7 @@ struct backend {
     enum target_kind kind; /* of its devices */
 
     /* What is known of a device, whether or not it can be used: "NVIDIA T4, nvidia:sm_75, ...".
-     * False where none has that number. */
+     * False if no device has that number. */
     bool (*describe)(int number, char text[DEVICE_TEXT]);
 
     /* Runs a probe on a device. False, with the reason, where the probe did not run there.
@@ -32,7 +32,7 @@ struct backend {
     /* The seconds that a call of an empty kernel took. */
     double (*empty_call)(int number);
 
-    /* The blocks and threads of a nest of so many points. */
+    /* How many blocks, and threads in each, a loop nest of so many points gets. */
     void (*geometry)(int number, int points, int *blocks, int *threads);
 
     /* The kernels of a precision. They run on the device that this thread selected last. */
@@ -45,8 +45,8 @@ struct backend {
     bool (*to_device)(int number, void *device, const void *host, size_t bytes);
     bool (*from_device)(int number, void *host, const void *device, size_t bytes);
 
-    /* Memory of the host that the system does not page, so that the device can read it by itself;
-     * NULL where there is none. Both are NULL where the device is the host. */
+    /* Pinned memory of the host, which the system does not page, so that the device can access it
+     * directly; NULL if there is none. Both functions are NULL if the device is the host. */
     void *(*allocate_pinned)(int number, size_t bytes);
     void (*release_pinned)(int number, void *memory);
 

@@ -47,8 +47,8 @@ static void module_path(const char *name, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%.*s/lib/%s", (int)(PATH_MAX - strlen(name) - 6), folder, name);
 }
 
-/* LLVM's runtime starts when the offload module is loaded. For NVIDIA's GPUs it wants libcuda.so,
- * which only packages for developers have: a library of ours has that name and brings libcuda.so.1,
+/* LLVM's runtime starts when the offload module is loaded. For NVIDIA's GPUs it needs libcuda.so,
+ * which only development packages have: a library of ours has that soname and loads libcuda.so.1,
  * the driver itself. It is built for this runtime only, and cannot be loaded without a driver. */
 static void prepare_llvm(void)
 {
@@ -56,7 +56,7 @@ static void prepare_llvm(void)
     module_path("miniapp-libcuda.so", path);
     if (!dlopen(path, RTLD_NOW))
         return;
-    /* as many blocks as the points need, where the runtime's most are 3,200: docs/gpus.md */
+    /* a loop nest then gets as many blocks as its points need, not at most 3,200: docs/gpus.md */
     setenv("LIBOMPTARGET_REUSE_BLOCKS_FOR_HIGH_TRIP_COUNT", "false", 0);
     driver_spin();
 }
@@ -97,7 +97,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
         on_exit(runtime_ended, NULL);
     }
     prepare_llvm();
-    /* global: libomp finds libomptarget, which the module brings, by symbols' names */
+    /* global, because libomp looks up the symbols of libomptarget, which the module loads */
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const struct backend *backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
     if (backend && strcmp(backend->build, BUILD_VERSION " " BUILD_OFFLOAD) == 0)
@@ -110,7 +110,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     return NULL;
 }
 
-/* The offload module, or NULL and why it cannot be had. */
+/* The offload module; NULL, with the reason, if it cannot be loaded. */
 static const struct backend *load_offload(char reason[DEVICE_TEXT])
 {
     static const struct backend *backend;
@@ -165,7 +165,7 @@ static bool is_word(const char *name, size_t length, const char *word)
     return strlen(word) == length && strncmp(name, word, length) == 0;
 }
 
-/* Opens what the name asks for; false, with the reason, where it cannot be had. */
+/* Opens the device of that name; false, with the reason, if it cannot be used. */
 static bool open_named(const char *name, struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     size_t length;

@@ -15,9 +15,9 @@ struct gpu {
 /* False where there is no driver or no such GPU. */
 bool driver_gpu(int number, struct gpu *gpu);
 
-/* Makes LLVM's runtime, which is not loaded yet, wait for GPUs by asking them again and again: it
- * takes a context that is there as it is. One that it makes waits for an interrupt, at every nest.
- */
+/* Makes LLVM's runtime, which is not loaded yet, poll GPUs while it waits for them: it uses a
+ * context that exists as it is, whereas one that it creates waits for an interrupt after every loop
+ * nest. */
 void driver_spin(void);
 
 #endif

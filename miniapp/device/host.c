@@ -15,8 +15,8 @@
 enum { LARGE_PAGE = 2 << 20 };
 
 /* Arrays whose bases are equal modulo a page compete for the same cache sets: each one starts two
- * lines further on than the one before it. More cost time: with 17, so that the arrays of a loop
- * come to the ends of their pages one after the other, eos was a tenth slower. */
+ * cache lines further on than the one before it. More lines cost time: with 17, so that the arrays
+ * of a loop reach the ends of their pages one after the other, eos was a tenth slower. */
 enum { STAGGER = 2 * 64, STAGGERS = 16 };
 
 /* By the affinity mask and the quota of the control group. */
@@ -116,8 +116,8 @@ struct block {
     size_t bytes;
 };
 
-/* A page belongs to the node of the thread that touches it first: the threads touch what they will
- * later compute on, so that they share an array as they share the rows of a field. */
+/* A page belongs to the NUMA node of the thread that touches it first: each thread touches what it
+ * will later compute on, so the threads divide an array as they divide the rows of a field. */
 static void touch(char *memory, size_t bytes)
 {
     const ptrdiff_t chunk = 1 << 16;

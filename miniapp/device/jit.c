@@ -23,8 +23,9 @@ static void register_code_generator(void)
             parts[i]();
 }
 
-/* LLVM takes over the process's signals once, when it first makes a temporary file, and would end
- * the process at an abort in its own way. It does so here, and gives them back. */
+/* LLVM installs its signal handlers once, when it first makes a temporary file; they would end the
+ * process in LLVM's own way after an abort. This makes LLVM install them now, and then restores
+ * ours. */
 extern void LLVMEnablePrettyStackTrace(void) __attribute__((weak));
 
 static void keep_signals(void)
@@ -41,7 +42,7 @@ static void keep_signals(void)
         sigaction(number, &ours[number], NULL);
 }
 
-/* Whether the PATH has a program. The runtime crashes where it has no ptxas. */
+/* Whether a program is in the PATH. The runtime crashes if it finds no ptxas. */
 static bool is_in_path(const char *program)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
-/* What a build that holds bitcode needs when it starts on a GPU: LLVM makes PTX of it, and ptxas
- * makes machine code of that. */
+/* What a build that holds bitcode needs when it starts on a GPU: LLVM turns it into PTX, and ptxas
+ * turns that into machine code. */
 #ifndef JIT_H
 #define JIT_H
 

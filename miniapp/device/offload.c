@@ -25,7 +25,8 @@ static int device_count(void)
     return omp_get_num_devices();
 }
 
-/* LLVM's plug-in for the CPU loads a copy of the device code from /tmp, and leaves it there. */
+/* LLVM's plug-in for the CPU loads a copy of the device code from /tmp, and leaves the file
+ * there. */
 static int remove_copy(struct dl_phdr_info *loaded, size_t size, void *nothing)
 {
     static const char copy[] = "/tmp/tmpfile_";
@@ -60,8 +61,9 @@ static bool fits(const struct gpu *gpu)
     return targets_fit(MINIAPP_OFFLOAD_TARGETS, MINIAPP_OFFLOAD_ASSEMBLED_AT_START, &gpu->target);
 }
 
-/* OpenMP says nothing about a device, so NVIDIA's driver is asked, which is loaded by then. The
- * runtime does not count GPUs that machine code does not fit: here they come behind the others. */
+/* OpenMP tells nothing about a device, so we ask NVIDIA's driver, which is loaded by then. The
+ * runtime does not count GPUs that the machine code does not fit: here they are numbered after the
+ * others. */
 static bool ask_driver(int number, struct gpu *gpu)
 {
     if (MINIAPP_OFFLOAD_KIND != TARGET_NVIDIA)
@@ -186,7 +188,7 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
  * reports it better. */
 static void *allocate(int number, size_t bytes)
 {
-    static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* stderr is the process's */
+    static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* all threads share stderr */
     pthread_mutex_lock(&silence);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int messages = dup(STDERR_FILENO);
@@ -219,7 +221,7 @@ static bool from_device(int number, void *host, const void *device, size_t bytes
     return omp_target_memcpy(host, device, bytes, 0, 0, omp_get_initial_device(), number) == 0;
 }
 
-/* This function belongs to LLVM's runtime; those of other compilers have none. */
+/* Only LLVM's runtime has these functions. */
 extern void *llvm_omp_target_alloc_host(size_t bytes, int device) __attribute__((weak));
 extern void llvm_omp_target_free_host(void *memory, int device) __attribute__((weak));
 

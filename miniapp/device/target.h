@@ -14,7 +14,7 @@ enum { TARGET_TEXT = 32 };
 struct target {
     enum target_kind kind;
     int number;     /* of its architecture: 90 of sm_90, 0x90a of gfx90a, 0 where there is none */
-    bool fits_only; /* the very same: code for sm_90a runs on no newer GPU */
+    bool fits_only; /* exactly this one: code for sm_90a runs on no newer GPU */
 };
 
 /* "host", "nvidia", "amd" or "emulated" */
@@ -27,12 +27,13 @@ bool target_parse(const char *text, size_t length, struct target *target);
 
 void target_print(const struct target *target, char text[TARGET_TEXT]);
 
-/* Whether code for a target runs on a GPU. NVIDIA's GPUs run machine code of their own generation
- * for GPUs that are not newer; what is assembled at start (PTX, bitcode) runs on all that are not
- * older. AMD's run machine code for themselves. */
+/* Whether code for a target runs on a GPU. NVIDIA's GPUs run machine code for GPUs of their own
+ * generation that are not newer than they are; code that is assembled at start (PTX, bitcode) also
+ * runs on newer generations. AMD's GPUs run only machine code for exactly their own
+ * architecture. */
 bool target_fits(const struct target *code, bool assembled_at_start, const struct target *gpu);
 
-/* Whether the code for any target of a comma-separated list does. */
+/* Whether the code for any target of a comma-separated list runs on a GPU. */
 bool targets_fit(const char *list, bool assembled_at_start, const struct target *gpu);
 
 #endif

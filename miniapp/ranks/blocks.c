@@ -21,7 +21,7 @@ static size_t length_of(size_t cells, int place, int count)
 
 /* ---- choosing ---- */
 
-/* The edges of the largest block beyond which other blocks lie, in cells. */
+/* The length, in cells, of those edges of the largest block that have other blocks beyond them. */
 static size_t surface(const struct miniapp_grid *whole, int along_x, int along_y)
 {
     const size_t nx = length_of(inner(whole->nx), 0, along_x);

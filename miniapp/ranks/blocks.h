@@ -18,9 +18,9 @@ struct block {
     int x, y; /* its place among the blocks */
 };
 
-/* Cuts an ocean for so many ranks, `along_x` by `along_y`, or, if these are 0, so that the blocks
- * have the least ghost surface, and rows as long as can be among those. MINIAPP_USAGE where there
- * are more blocks than columns along an axis. */
+/* Cuts an ocean into blocks for so many ranks: `along_x` by `along_y` or, if these are 0, so that
+ * the blocks exchange the fewest ghosts and, among such cuts, the longest rows. MINIAPP_USAGE if
+ * there are more blocks than columns along an axis. */
 enum miniapp_status blocks_cut(const struct miniapp_grid *whole, int ranks, int along_x,
                                int along_y, struct blocks *blocks);
 
@@ -30,15 +30,15 @@ struct block block_of(const struct blocks *blocks, int rank);
 /* The rank of a block; -1 beyond the edge of an ocean that is not cyclic there. */
 int rank_of(const struct blocks *blocks, int x, int y, bool cyclic_x);
 
-/* The fewest cells that a block has inside, along x or along y. */
+/* The fewest interior cells that any block has, along x or along y. */
 size_t least_cells(const struct blocks *blocks, enum miniapp_axis axis);
 
-/* The part of a plane that a block stands for: its interior and, with ghosts, those at the edges of
- * the ocean. Each cell of the whole belongs to one block; along an axis that a field lacks, its one
- * cell belongs to the first. */
+/* The part of a plane that belongs to a block: its interior and, if ghosts are wanted, those at the
+ * edges of the ocean. Each cell of the whole belongs to exactly one block; if a field lacks an
+ * axis, its only cell along that axis belongs to the first block. */
 struct part {
     size_t x0, y0, nx, ny;     /* in the block's plane */
-    size_t block_nx;           /* the rows of that */
+    size_t block_nx;           /* the length of that plane's rows */
     size_t whole_x0, whole_y0; /* where it lies in the plane of the whole */
     size_t whole_nx, whole_ny;
 };

@@ -69,7 +69,7 @@ bool ranks_gpu_aware(void)
     return told && told[0] ? strcmp(told, "0") != 0 : is_aware();
 }
 
-/* Also where argp or a library ends the process: all ranks then do the same. */
+/* Runs even if argp or a library ends the process: all ranks then do the same. */
 static void finalize(void)
 {
     int is_final;
@@ -101,8 +101,8 @@ enum miniapp_status ranks_start(int *argc, char ***argv)
 
 /* ---- agreements ---- */
 
-/* The largest of each number; the first tells the lowest rank that has failed, and why: as status
- * + (ranks - rank) * 256, so that it is 0 where none has. */
+/* One reduction finds the largest of each number. The first number tells which rank is the lowest
+ * that has failed, and its status: it is status + (ranks - rank) * 256, or 0 if none has failed. */
 enum miniapp_status ranks_agree_on(enum miniapp_status status, double *numbers, size_t many)
 {
     double mine[1 + MOST_AGREED] = {0}, most[1 + MOST_AGREED];
@@ -154,7 +154,7 @@ _Noreturn void ranks_abort(enum miniapp_status status)
 
 enum { TO_ONE = 100 }; /* a tag; those of neighbours are smaller */
 
-/* MPI counts in int: larger messages go in several. */
+/* MPI counts bytes in an int, so larger messages are sent in several parts. */
 static const size_t most_bytes = (size_t)1 << 30;
 
 static int part_of(size_t bytes, size_t done)
@@ -162,7 +162,8 @@ static int part_of(size_t bytes, size_t done)
     return (int)(bytes - done < most_bytes ? bytes - done : most_bytes);
 }
 
-/* What is under way. Parts of a message have one number, and MPI keeps their order. */
+/* The requests of messages in flight. The parts of a message have the same tag, and MPI keeps their
+ * order. */
 enum { MOST_REQUESTS = 256 };
 static MPI_Request requests[MOST_REQUESTS];
 static int pending;

@@ -1,10 +1,10 @@
 /*
- * The processes of a run: MPI's ranks, or one where the build or the start is without MPI.
+ * The processes of a run: MPI's ranks, or a single process if it was built or started without MPI.
  *
- * All ranks do the same things in the same order. What one of them finds out alone, such as a
- * failure, the others hear at the next agreement; each agreement is one collective call of one
- * kind, so that ranks which wait at different ones still meet. After a failure no rank waits for
- * another any more: all agreements return it at once.
+ * All ranks do the same things in the same order. If one of them alone finds something out, such as
+ * a failure, the others learn it at the next agreement. Every agreement is the same collective
+ * call, so that ranks that wait at different agreements still meet. After a failure no rank waits
+ * for another: all agreements return the failure at once.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -23,54 +23,54 @@ int ranks_on_node(void);
 /* The MPI library in words; "" without one. */
 const char *ranks_library(void);
 
-/* Whether MPI sends from a GPU's memory and receives there: by what it says of itself, or by
- * $MINIAPP_GPU_AWARE, 1 or 0. */
+/* Whether MPI can send from a GPU's memory and receive into it: as $MINIAPP_GPU_AWARE says (1 or 0)
+ * or, if that is not set, as MPI says. */
 bool ranks_gpu_aware(void);
 
 /* Call this once, before anything else. The arguments are main's. */
 enum miniapp_status ranks_start(int *argc, char ***argv);
 
-/* All ranks pass on the status of the lowest that has failed, or MINIAPP_DONE. */
+/* All ranks get the status of the lowest rank that has failed, or MINIAPP_DONE. */
 enum miniapp_status ranks_agree(enum miniapp_status own);
 
-/* Which rank that was; this one, where there is no agreement yet. */
+/* Which rank that was; this one, if no failure has been agreed on. */
 int ranks_failed(void);
 
-/* An agreement that also gives each of the numbers the largest value of all ranks. */
+/* An agreement that also sets each of the numbers to its largest value in any rank. */
 enum { MOST_AGREED = 6 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
-/* Ends all ranks at once, after a failure in a place where the others wait for this one; `say` is
- * called before, and what is half written goes. */
+/* Ends all ranks at once, after a failure at a point where the others wait for this one. `say` is
+ * called first, and half-written files are removed. */
 void ranks_before_abort(void (*say)(void));
 _Noreturn void ranks_abort(enum miniapp_status status);
 
 /* ---- messages ---- */
 
-/* What goes to one neighbour, and what comes from it. Both have the neighbour's number for the
- * message, since two blocks may touch on both sides. */
+/* A message to one neighbour, and one from it. Their tags tell messages apart if two blocks touch
+ * on both sides: `received_as` is what the neighbour has as `sent_as`. */
 struct message {
     int rank, sent_as, received_as;
     void *out, *in;
     size_t bytes;
 };
 
-/* Begins to exchange several messages; one to the rank itself is copied. Their memory is not to be
+/* Begins to exchange several messages; one to the rank itself is copied. Their memory must not be
  * touched before they have arrived. */
 void ranks_exchange_begin(const struct message *messages, size_t count);
 
-/* Whether they have arrived. With `waits` it returns when they have. */
+/* Whether they have arrived. With `waits` it returns only when they have. */
 bool ranks_exchange_ended(bool waits);
 
 void ranks_send(int rank, const void *memory, size_t bytes);
 void ranks_receive(int rank, void *memory, size_t bytes);
 
-/* Of each number all ranks get the largest that one of them has, or the sum of all, which MPI makes
- * in an order of its own. */
+/* Gives all ranks the largest value of each number in any rank, or its sum over all ranks, which
+ * MPI adds up in an order of its own. */
 enum ranks_operation { RANKS_LARGEST, RANKS_SUM };
 void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count);
 
-/* What rank `from` has goes to all. */
+/* Copies what rank `from` has to all ranks. */
 void ranks_broadcast(int from, void *memory, size_t bytes);
 
 #endif

@@ -30,18 +30,18 @@ static const struct {
 #include "mixing/ocean.budgets"
 };
 
-/* A field that changes, with a time step, or a rate. */
+/* A term of a budget: a field that changes, with its time step, or a rate. */
 struct term {
     size_t budget;
     double factor;
-    enum field_id field, before; /* NO_FIELD: of a rate */
+    enum field_id field, before; /* `before` is NO_FIELD for a rate */
     enum place place;
     double time_step;
 };
 
 enum { MOST_TERMS = 64 + 2 * TRACER_BUDGETS };
 
-/* The tracers of a sequence have budgets, too, behind those of the table. */
+/* The tracers of a sequence have budgets, too, after those of the table. */
 static size_t list_tracers(const struct miniapp_sequence *sequence,
                            enum field_id tracers[TRACER_BUDGETS])
 {
@@ -52,7 +52,7 @@ static size_t list_tracers(const struct miniapp_sequence *sequence,
     return count;
 }
 
-/* What there is of a tracer: a unit of it in a cubic metre counts as one. */
+/* The amount of a tracer: one unit of it in a cubic metre counts as 1. */
 static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, double time_step,
                                     struct term *terms)
 {
@@ -73,7 +73,7 @@ static bool has(const struct miniapp_sequence *sequence, enum field_id id)
            miniapp_sequence_writes(sequence, &fields[id]);
 }
 
-/* Lists the terms that count, of fields that a sequence has. */
+/* Lists the terms whose factor is not 0 and whose fields the sequence has. */
 static size_t list_terms(const struct miniapp_sequence *sequence, const double *setting,
                          struct term terms[MOST_TERMS])
 {
@@ -106,12 +106,12 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 /* What integrals over the interior of a state need; the caller frees `memory`. */
 struct cells {
     double *memory;
-    double *width, *breadth; /* of T cells along x, and along y by the cosine */
+    double *width, *breadth; /* of T cells along x, and along y times the cosine */
     double *height[2];       /* of T_CELLS and W_CELLS */
     double *mask, *values;   /* of a level */
 };
 
-/* Lines and levels of the whole ocean, without ghosts, come together in the first process. */
+/* Gathers what describes the cells of the whole ocean, without ghosts, in the first process. */
 static enum miniapp_status take_cells(struct miniapp_state *state, struct cells *cells)
 {
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
@@ -146,7 +146,7 @@ static enum miniapp_status take_cells(struct miniapp_state *state, struct cells 
     return status;
 }
 
-/* A sum, and that of the magnitudes of its parts. */
+/* A sum, and the sum of the magnitudes of its terms. */
 struct sum {
     long double value, size;
 };
@@ -157,7 +157,7 @@ static void add(struct sum *sum, double factor, struct sum other)
     sum->size += fabs(factor) * other.size;
 }
 
-/* Over the water of a level, by area. */
+/* Sums over the water of a level, weighted by area. */
 static struct sum sum_level(const struct miniapp_grid *inner, const struct cells *cells)
 {
     struct sum sum = {0, 0};
@@ -176,7 +176,7 @@ static struct sum sum_level(const struct miniapp_grid *inner, const struct cells
     return sum;
 }
 
-/* In one order, whatever runs the kernels, and however the ocean is cut. */
+/* Adds up in the same order, whatever device runs the kernels and however the ocean is cut. */
 static enum miniapp_status integrate(struct miniapp_state *state, const struct cells *cells,
                                      enum field_id field, enum place place, struct sum *sum)
 {
@@ -199,7 +199,7 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
 
 /* ---- budgets ---- */
 
-/* Whether all that a budget gains is the same in each step: then it is kept over all of them. */
+/* Whether the gains of a budget are the same in each step: then it is judged over all steps. */
 static bool gains_steadily(const struct miniapp_sequence *sequence, size_t budget,
                            const struct term *terms, size_t count)
 {
@@ -240,7 +240,7 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
     return status;
 }
 
-/* What a term adds to its budget: to the change, or to the gain, each a rate. */
+/* Adds a term to the change of its budget, or to its gain; both are rates. */
 static enum miniapp_status add_term(struct miniapp_state *state, const struct cells *cells,
                                     const struct term *term, struct miniapp_budget *budget)
 {
@@ -261,9 +261,10 @@ static enum miniapp_status add_term(struct miniapp_state *state, const struct ce
     return status;
 }
 
-/* In each step a field is rounded four times, by half a unit in the last place at most, and `size`
- * counts it twice. In float32 salinity comes near that, since where nothing but a little is added
- * to 35 all roundings go one way. The constant is for rates, which are sums of other fields. */
+/* In each step a field is rounded four times, each time by at most half a unit in the last place,
+ * and `size` counts the field twice. Salinity in float32 comes near this bound: where only little
+ * is added to 35, all roundings go the same way. The constant allows for rates, which are sums of
+ * other fields. */
 static double bound_in_roundings(size_t steps)
 {
     return 8 + (double)steps;

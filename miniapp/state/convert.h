@@ -1,4 +1,4 @@
-/* Between arrays of double, as callers have them, and a field's own type. */
+/* Conversions between callers' arrays of double and a field's own type. */
 #ifndef CONVERT_H
 #define CONVERT_H
 

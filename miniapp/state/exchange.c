@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What goes to a neighbour, or comes from it: in the device's memory, and on its way through the
- * host's, where that is another and MPI cannot do without. */
+/* Memory for what goes to a neighbour, or comes from it: the device's, and also the host's if that
+ * is separate and MPI needs it. */
 struct buffer {
     void *device, *host;
     size_t bytes;
 };
 
-/* Fields whose ghosts are exchanged: first along x, then along y, with the ghosts along x that came
- * so, in rounds along each. */
+/* Fields whose ghosts are exchanged together: first along x, then along y with the ghosts that came
+ * along x, in one or more rounds along each. */
 enum { MOST_TOGETHER = 64, MOST_ASKED = 1024 };
 struct flight {
     struct slot *slots[MOST_TOGETHER];
@@ -22,7 +22,7 @@ struct flight {
     enum miniapp_axis axis;
     size_t round; /* along it */
     struct message messages[2];
-    size_t sent; /* of them; 0: nothing is under way */
+    size_t sent; /* how many of them are in flight */
 };
 
 struct exchange {
@@ -31,8 +31,8 @@ struct exchange {
     struct buffer out[MINIAPP_SIDES], in[MINIAPP_SIDES];
     struct flight flight;
     bool overlaps;
-    struct slot *asked[MOST_ASKED]; /* for, since all had come: groups, each ended by NULL */
-    size_t asked_count, sent_count; /* the latter of those that have left */
+    struct slot *asked[MOST_ASKED]; /* for, since all last arrived: groups, each ended by NULL */
+    size_t asked_count, sent_count; /* entries of it, and those that were sent */
     double seconds;
 };
 
@@ -78,7 +78,7 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
                : fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
 }
 
-/* Within the host, or where both are the same memory. */
+/* Copies within the host, unless both are the same memory. */
 static bool copy_here(void *to, const void *from, size_t bytes)
 {
     if (to != from)
@@ -142,8 +142,8 @@ static int neighbour(const struct exchange *exchange, enum miniapp_side side, bo
 
 /* ---- ghosts ---- */
 
-/* Blocks that are narrower than the ghosts are wide pass on what they were given: then ghosts come
- * in as many rounds as there are of them, the nearest first. */
+/* Blocks that are narrower than their ghosts pass on ghosts that they were given: then there are as
+ * many rounds as ghosts on a side, and the nearest ghosts come first. */
 static size_t rounds(const struct exchange *exchange, enum miniapp_axis axis)
 {
     return least_cells(&exchange->blocks, axis) < MINIAPP_HALO ? MINIAPP_HALO : 1;
@@ -176,7 +176,7 @@ static size_t bytes_of(const struct field_box *box)
     return box->planes * box->height * box->width * box->element_bytes;
 }
 
-/* The bytes of all fields that lie along the axis. */
+/* The bytes of the fields that have the side's axis, for `depth` ghosts. */
 static size_t bytes_of_all(const struct miniapp_state *state, struct slot *const *slots,
                            size_t count, enum miniapp_side side, size_t depth)
 {
@@ -226,7 +226,7 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
     return to_host(state, out->host, out->device, bytes) ? MINIAPP_DONE : copy_failed(state);
 }
 
-/* Takes in a message of the round. */
+/* Unpacks a message of the round that has arrived. */
 static enum miniapp_status unpack(struct miniapp_state *state, const struct message *message)
 {
     const struct flight *const flight = &state->exchange->flight;
@@ -259,7 +259,8 @@ static enum miniapp_status send_round(struct miniapp_state *state)
     return status;
 }
 
-/* Along x in the memory of the state, where one block has all of it. */
+/* Copies ghosts along x within the memory of the state, if one block spans the whole cyclic
+ * axis. */
 static void turn_round(struct miniapp_state *state, struct slot *const *slots, size_t count)
 {
     const size_t nx = state->grid.nx;
@@ -271,7 +272,8 @@ static void turn_round(struct miniapp_state *state, struct slot *const *slots, s
                                   nx, miniapp_field_elements(slots[i]->field, &state->grid) / nx);
 }
 
-/* The next round of the flight, along y after all along x; false after the last. */
+/* Moves on to the next round of the flight, along y after all those along x; false after the
+ * last. */
 static bool next_round(struct exchange *exchange)
 {
     struct flight *const flight = &exchange->flight;
@@ -287,7 +289,8 @@ static bool next_round(struct exchange *exchange)
     return false;
 }
 
-/* Sends the next round in which this block has a neighbour; the flight ends where there is none. */
+/* Sends the next round in which this block has a neighbour; the flight ends if there is no such
+ * round. */
 static enum miniapp_status send_next(struct miniapp_state *state)
 {
     struct exchange *const exchange = state->exchange;
@@ -297,7 +300,7 @@ static enum miniapp_status send_next(struct miniapp_state *state)
     return status;
 }
 
-/* Takes in the round that has arrived, and sends the next one. */
+/* Unpacks the round that has arrived, and sends the next one. */
 static enum miniapp_status land(struct miniapp_state *state)
 {
     struct flight *const flight = &state->exchange->flight;
@@ -319,7 +322,7 @@ static enum miniapp_status take_off(struct miniapp_state *state, struct slot *co
     return send_next(state);
 }
 
-/* The flight has ended: its ghosts are current, where they are asked for. */
+/* The flight has ended: notes that all ghosts of its fields are current. */
 static void note_arrival(struct miniapp_state *state)
 {
     struct flight *const flight = &state->exchange->flight;
@@ -340,7 +343,8 @@ static enum miniapp_status wait_for_flight(struct miniapp_state *state)
     return status;
 }
 
-/* Fields that were asked for together go together, whenever that is: all ranks send the same. */
+/* Fields that were asked for together are sent together, whenever that is, so that all ranks send
+ * the same messages. */
 static enum miniapp_status send_asked(struct miniapp_state *state)
 {
     struct exchange *const exchange = state->exchange;
@@ -405,7 +409,7 @@ void exchange_ask(struct miniapp_state *state, struct slot *const *slots, size_t
 {
     struct exchange *const exchange = state->exchange;
     if (count == 0 || exchange->asked_count + count >= MOST_ASKED)
-        return; /* they come when they are read */
+        return; /* they are exchanged when they are read */
     memcpy(exchange->asked + exchange->asked_count, slots, count * sizeof(*slots));
     exchange->asked_count += count;
     exchange->asked[exchange->asked_count++] = NULL;

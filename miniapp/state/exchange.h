@@ -12,16 +12,16 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
 
 /* ---- while kernels run ---- */
 
-/* Whether ghosts may be under way while kernels run. */
+/* Whether ghosts may be in flight while kernels run. */
 bool exchange_overlaps(const struct miniapp_state *state);
 
 /* Asks for the ghosts of fields that are not written again before they are read. */
 void exchange_ask(struct miniapp_state *state, struct slot *const *slots, size_t count);
 
-/* Whether its ghosts were asked for since the last exchange_finish: on all ranks the same. */
+/* Whether its ghosts were asked for since the last exchange_finish; the same on all ranks. */
 bool exchange_was_asked(const struct miniapp_state *state, const struct slot *slot);
 
-/* Between two kernels: takes in what has arrived, and sends what waits for that. */
+/* Between two kernels: unpacks what has arrived, and sends what waited for it. */
 enum miniapp_status exchange_go_on(struct miniapp_state *state);
 
 /* Waits until all ghosts that were asked for are current. */
@@ -32,7 +32,7 @@ enum miniapp_status exchange_finish(struct miniapp_state *state);
 /* How the ocean of a state that exchanges is cut. */
 const struct blocks *exchange_blocks(const struct miniapp_state *state);
 
-/* Counts the time since `start` as one of exchanges, where there are other ranks. */
+/* Adds the time since `start` to that of exchanges, if there are other ranks. */
 void exchange_note(struct miniapp_state *state, double start);
 
 void exchange_free(struct miniapp_state *state);

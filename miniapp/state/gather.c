@@ -44,7 +44,7 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
     }
 }
 
-/* A plane of the own block, and room for so many elements behind it. */
+/* Gets a plane of this process's block, with room for `room` elements behind it. */
 static enum miniapp_status get_plane(struct miniapp_state *state, const struct slot *slot,
                                      size_t plane, size_t elements, size_t room, double **own)
 {
@@ -78,7 +78,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
         return MINIAPP_USAGE;
     const size_t nx = has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1;
     const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
-    const size_t room = (nx + 1) * (ny + 1); /* blocks differ by a row */
+    const size_t room = (nx + 1) * (ny + 1); /* other blocks may be larger by a row and a column */
     double *own;
     if (!state->exchange && (with_ghosts || nx * ny == 1))
         return miniapp_state_get_part(state, name, plane * nx * ny, nx * ny, values);

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What becomes of a field that a step has written. */
+/* What happens next to a field that a step has written. */
 enum use { NO_USE, WRITTEN, GHOSTS_READ, GHOSTS_READ_IN_NEXT };
 
 struct bound_step {
     const struct miniapp_kernel *kernel;
     kernel_function *run;
-    struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is no scratch */
+    struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is not scratch */
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
-    size_t bytes[MOST_ARGUMENTS];      /* that it needs */
+    size_t bytes[MOST_ARGUMENTS];      /* that the scratch needs */
     enum use later[MOST_ARGUMENTS];    /* what comes after, in this run or in the next one */
     double seconds;
 };
@@ -26,7 +26,7 @@ struct miniapp_plan {
     struct miniapp_state *state;
     size_t count;
     struct bound_step *steps;
-    size_t start_count; /* of the steps: the first ones, which run once */
+    size_t start_count; /* how many of the first steps run only once */
     bool has_started, advances;
     size_t level_count;
     struct slot *(*levels)[2]; /* time levels that change places */
@@ -58,7 +58,8 @@ static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_ste
     return state_allocate(plan->state, slot);
 }
 
-/* No other argument of a kernel may be a field that it writes, because its loops rely on that. */
+/* A field that a kernel writes must not be another of its arguments, too: its loops rely on
+ * that. */
 static enum miniapp_status check_aliases(const struct bound_step *step)
 {
     const struct miniapp_kernel *const kernel = step->kernel;
@@ -134,7 +135,7 @@ static enum miniapp_status bind_levels(struct miniapp_plan *plan, const struct l
     return status;
 }
 
-/* Each binding is of a field of the sequence. */
+/* Checks that each binding is of a field of the sequence. */
 static enum miniapp_status check_bindings(const struct miniapp_sequence *sequence,
                                           const char *bindings)
 {
@@ -157,7 +158,8 @@ static bool reads_more(const struct argument *argument, const signed char ghosts
     return false;
 }
 
-/* What steps do first with a field of so many current ghosts. */
+/* What the steps from `begin` to before `end` do first with a field that has these ghosts
+ * current. */
 static enum use first_use(const struct miniapp_plan *plan, size_t begin, size_t end,
                           const struct slot *slot, const signed char *ghosts)
 {
@@ -184,7 +186,7 @@ static const struct slot *place_after(const struct miniapp_plan *plan, const str
     return slot;
 }
 
-/* Steps in time read in the next one what this one has left. */
+/* The next step in time may read what this one leaves, so its kernels count, too. */
 static enum use use_after(const struct miniapp_plan *plan, size_t s, const struct slot *slot,
                           const signed char *ghosts)
 {
@@ -252,8 +254,8 @@ void miniapp_plan_free(struct miniapp_plan *plan)
 
 /* ---- running ---- */
 
-/* Whether a step would spoil ghosts that may be under way, or needs them. What has come already
- * does not count: all ranks have to wait before the same steps. */
+/* Whether a step would overwrite ghosts that may be in flight, or needs them. It does not matter
+ * whether they have arrived already, because all ranks have to wait before the same steps. */
 static bool waits_for_ghosts(const struct miniapp_state *state, const struct bound_step *step)
 {
     static const signed char no_ghosts[MINIAPP_SIDES] = {0};
@@ -267,7 +269,7 @@ static bool waits_for_ghosts(const struct miniapp_state *state, const struct bou
     return false;
 }
 
-/* Lets messages go on between two kernels. */
+/* Lets messages make progress between two kernels. */
 static enum miniapp_status overlap(struct miniapp_state *state, const struct bound_step *step)
 {
     if (!exchange_overlaps(state))
@@ -287,8 +289,8 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
         exchange_ask(plan->state, wanted, count);
 }
 
-/* Makes current what the step reads. What it writes may have been rotated with a field that has no
- * memory, and settings may have changed. */
+/* Brings up to date what the step reads. A field that it writes may have been rotated with one that
+ * has no memory, and settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
     enum miniapp_status status = check_settings(state, step->kernel);
@@ -389,7 +391,8 @@ static bool is_counted(const struct miniapp_plan *plan, size_t step, size_t argu
     return false;
 }
 
-/* The steps share their scratch. That of the state may be larger, for other plans. */
+/* The steps share their scratch. The state's scratch may be larger, because other plans need
+ * more. */
 double miniapp_plan_bytes(const struct miniapp_plan *plan)
 {
     double bytes = 0;

@@ -68,8 +68,8 @@ static bool is_called(const struct step *step, size_t i, const char *name)
            strcmp(fields[step->field[i]].name, name) == 0;
 }
 
-/* Every binding refers to the fields bound before any of them: salt=temp,temp=salt swaps the
- * two. */
+/* Every binding refers to the fields as they were before all bindings: salt=temp,temp=salt swaps
+ * the two. */
 static enum miniapp_status bind_step(struct step *step, const char *bindings)
 {
     const struct step before = *step;
@@ -91,7 +91,7 @@ static bool has_argument(const struct step *steps, size_t count, const char *nam
     return false;
 }
 
-/* Each binding has to fit a step. */
+/* Each binding has to name an argument of some step. */
 static enum miniapp_status bind_steps(const char *name, struct step *steps, size_t count,
                                       const char *bindings)
 {

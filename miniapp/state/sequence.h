@@ -31,7 +31,7 @@ struct miniapp_sequence {
     const char *name, *subject, *summary;
     size_t count;
     struct step *steps;
-    size_t start_count; /* of the steps: the first ones, which a plan runs once */
+    size_t start_count; /* how many of the first steps a plan runs only once */
     size_t level_count;
     const struct levels *levels;
 };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 1 << 13 }; /* doubles that take elements on the way to a device and back */
+enum { PART = 1 << 13 }; /* doubles in the buffer for elements on their way to a device and back */
 
 static const signed char all_ghosts[MINIAPP_SIDES] = {MINIAPP_HALO, MINIAPP_HALO, MINIAPP_HALO,
                                                       MINIAPP_HALO};
@@ -42,11 +42,11 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
     *created = NULL;
     if (!in_range(grid->nx, MINIAPP_MIN_CELLS) || !in_range(grid->ny, MINIAPP_MIN_CELLS) ||
         !in_range(grid->nz, 1) || !can_be_indexed(grid))
-        return fail(MINIAPP_USAGE,
-                    "a grid of %zu x %zu x %zu points is none: along x and y there are %d to %d "
-                    "cells, with the ghosts, along z 1 to %d, and all together can be indexed",
-                    grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS,
-                    MINIAPP_MAX_CELLS);
+        return fail(
+            MINIAPP_USAGE,
+            "a grid cannot have %zu x %zu x %zu points: it has %d to %d cells along x and y, "
+            "with the ghosts, and 1 to %d along z, and no field may be too large to index",
+            grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, MINIAPP_MAX_CELLS);
     struct miniapp_state *const state = calloc(1, sizeof(*state));
     if (!state)
         return fail(MINIAPP_DEVICE, "out of memory for a state");
@@ -357,7 +357,7 @@ void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES])
     memmove(slot->ghosts, ghosts, sizeof(slot->ghosts));
 }
 
-/* Memory of the host for it; NULL, with a message, where there is not enough. */
+/* The host's memory for a field; NULL, with a message, if there is not enough. */
 static void *mirror(struct miniapp_state *state, struct slot *slot)
 {
     if (backend_of(state)->is_host)
@@ -415,7 +415,7 @@ static size_t part_of(const struct miniapp_state *state, const struct slot *slot
     return PART * sizeof(double) / element_bytes(state, slot);
 }
 
-/* Puts values that fit into the device's memory. */
+/* Puts values, which fit the field's type, into the device's memory. */
 static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, size_t first,
                                size_t count, const double *values)
 {
@@ -589,7 +589,7 @@ static bool has_all_ghosts(const struct slot *slot)
     return memcmp(slot->ghosts, all_ghosts, sizeof(slot->ghosts)) == 0;
 }
 
-/* A part of an ocean whose other parts this library knows nothing of. */
+/* Fails if the state is a part of an ocean whose other parts this library does not know. */
 static enum miniapp_status check_parts(const struct miniapp_state *state, const struct slot *slot)
 {
     if (state->exchange || (state->whole.nx == state->grid.nx && state->whole.ny == state->grid.ny))
@@ -639,7 +639,8 @@ enum miniapp_status miniapp_state_exchange(struct miniapp_state *state, const ch
 
 /* ---- timing copies ---- */
 
-/* Copies a field back and forth, by way of `host`; adds the least of three times. */
+/* Copies a field to the device from `host`, or from the device to it; adds the least of three
+ * times. */
 static bool time_copy(const struct miniapp_state *state, const struct slot *slot, bool to_device,
                       void *host, double *seconds)
 {
@@ -647,8 +648,7 @@ static bool time_copy(const struct miniapp_state *state, const struct slot *slot
     const int number = state->device->number;
     const size_t bytes = slot_bytes(state, slot);
     double least = INFINITY;
-    bool done =
-        backend->from_device(number, host, slot->device, bytes); /* its pages are there then */
+    bool done = backend->from_device(number, host, slot->device, bytes); /* maps its pages */
     for (int i = 0; i < 3 && done; i++) {
         const double start = seconds_now();
         done = to_device ? backend->to_device(number, slot->device, host, bytes)

@@ -27,7 +27,7 @@ struct miniapp_state {
     const struct miniapp_device *device;
     enum miniapp_precision precision;
     struct miniapp_grid grid, whole;
-    size_t x0, y0; /* of its interior in that of the whole */
+    size_t x0, y0; /* where its interior begins in that of the whole */
     bool cyclic_x;
     struct exchange *exchange; /* with the blocks of other ranks, or NULL */
     struct miniapp_settings settings;
@@ -35,9 +35,9 @@ struct miniapp_state {
     size_t slot_count;
     struct scratch *scratch;
     size_t scratch_count;
-    double *room; /* of the host, for so many numbers on their way from the device */
+    double *room; /* host memory for so many numbers on their way from the device */
     size_t room_elements;
-    enum miniapp_status kernel_status; /* of what a kernel asks for while it runs */
+    enum miniapp_status kernel_status; /* of totals that a kernel asks for while it runs */
     double bytes;
     struct miniapp_traffic traffic;
 };
@@ -49,15 +49,16 @@ struct slot *state_slot(struct miniapp_state *state, const char *name);
 /* Gives a slot memory on the device. */
 enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);
 
-/* Scratch of that number, at least as large as a field; how many bytes that needs. */
+/* Makes the scratch of that number at least as large as a field; `needed` becomes the field's
+ * bytes. */
 enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
                                   const struct miniapp_field *field, size_t *needed);
 
-/* Room of the host for so many numbers, until the next call; NULL where there is none. It is kept,
- * since the system clears what it gives anew. */
+/* Host memory for so many numbers, until the next call; NULL if memory is short. The state keeps
+ * it, because the system clears new memory every time. */
 double *state_room(struct miniapp_state *state, size_t elements);
 
-/* Makes the device's copy current; MINIAPP_USAGE where it was never set. */
+/* Makes the device's copy current; MINIAPP_USAGE if the field was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
 
 /* Makes all ghosts of some fields current. */

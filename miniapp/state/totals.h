@@ -4,7 +4,7 @@
 
 #include "state.h"
 
-/* For kernels of a state, whose room it keeps. */
+/* The totals for kernels of a state, which use its state_room. */
 struct totals totals_of(struct miniapp_state *state);
 
 #endif

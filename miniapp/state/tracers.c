@@ -1,7 +1,7 @@
 /*
- * Tracers beside temperature and salinity. Each has fields of its own, which the table of fields
- * gets when a tracer is named first: `dye` has those of `tracer`, of `tracer_taup1`, and so on, by
- * the names `dye`, `dye_taup1`. Like any row they are never taken away.
+ * Tracers beside temperature and salinity. Each has fields of its own, which are added to the table
+ * of fields when a tracer is first named: those of `dye` are like `tracer`, `tracer_taup1` and so
+ * on, and are called `dye`, `dye_taup1`. Like all rows of the table, they are never removed.
  */
 #include "tracers.h"
 #include "status.h"
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a tracer has for itself; its fields lie one after the other in the table. */
+/* The fields that each tracer has for itself, one after the other in the table. */
 static const enum field_id own_fields[TRACER_FIELDS] = {
     FIELD_tracer, FIELD_tracer_taup1, FIELD_dtracer, FIELD_dtracer_taum1, FIELD_forc_tracer_surface,
 };
 
 /* ---- names ---- */
 
-enum { LONGEST_TRACER = 40 }; /* of its fields' names none is too long, then */
+enum { LONGEST_TRACER = 40 }; /* so that none of its fields' names is too long */
 
-/* Dimensions that outputs have, and no field. */
+/* Names of dimensions in outputs, which no field may have. */
 static bool is_dimension(const char *name)
 {
     static const char *const names[] = {"x", "y", "z", "ip", "jp", "kr", "xt", "yt", "Time"};
@@ -52,7 +52,7 @@ static enum miniapp_status first_name(const char *names, char name[MOST_NAME])
     return MINIAPP_DONE;
 }
 
-/* A text of any tracer, with the tracer's name in it; NULL if memory is short. */
+/* A text about `tracer`, with this tracer's name in its place; NULL if memory is short. */
 static char *text_with_name(const char *text, const char *name)
 {
     static const char any[] = "tracer";
@@ -78,8 +78,8 @@ enum field_id field_of_tracer(enum field_id tracer, enum field_id id)
     return id;
 }
 
-/* A field of the tracer, like that of any. It may be in any unit, and a file has to have the tracer
- * itself. */
+/* A field of this tracer, like that of `tracer`. It may be in any unit, and the tracer itself has
+ * to be in the file. */
 static struct miniapp_field make_field(enum field_id like, const char *name)
 {
     struct miniapp_field field = fields[like];
@@ -125,7 +125,7 @@ static enum miniapp_status make_tracer(const char *name)
     return status;
 }
 
-/* The first field of a tracer, which is made where there is none of that name. */
+/* The first field of a tracer, which is made if there is no tracer of that name. */
 static enum miniapp_status find_tracer(const char *name, enum field_id *tracer)
 {
     const struct miniapp_field *const known = miniapp_field_find(name);
@@ -154,7 +154,8 @@ static bool has_tracer(const struct miniapp_sequence *sequence, enum field_id tr
     return false;
 }
 
-/* What steps of a tracer need once, all tracers share: it comes before the first of them. */
+/* What a tracer's step runs only at the start is run here in every step, once for all tracers,
+ * before the first of them. */
 static enum miniapp_status add_tracer(const struct miniapp_sequence *step, const char *name,
                                       bool is_first, struct miniapp_sequence *to,
                                       struct levels *levels)
@@ -189,8 +190,7 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
     enum miniapp_status status = MINIAPP_DONE;
     if (base->level_count == 0)
         return fail(MINIAPP_USAGE,
-                    "tracers take a sequence with time levels, such as ocean_step, which '%s' "
-                    "has not",
+                    "tracers need a sequence with time levels, such as ocean_step; '%s' has none",
                     base->name);
     struct levels *const levels =
         calloc(base->level_count + count * step->level_count, sizeof(*levels));

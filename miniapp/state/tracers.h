@@ -9,12 +9,13 @@
 /* Whether it is the first field of a tracer that was named, and stands for the tracer. */
 bool is_tracer(enum field_id id);
 
-/* Which field a tracer has where its step has `id`; FIELD_tracer has those of the step itself. */
+/* The field of a tracer that takes the place of `id` in its step; for FIELD_tracer that is `id`
+ * itself. */
 enum field_id field_of_tracer(enum field_id tracer, enum field_id id);
 
-/* A step in time, followed by the step of any tracer for each of these, whose names have a +
- * between them. The caller frees steps and levels, whatever happens, and is one thread at a time.
- */
+/* Makes a step in time that is followed by `step` for each of the tracers, whose names have a +
+ * between them. The caller frees the steps and levels, whatever happens. Only one thread at a time
+ * may call this. */
 enum miniapp_status add_tracers(const struct miniapp_sequence *base,
                                 const struct miniapp_sequence *step, const char *names,
                                 struct miniapp_sequence *to);
