@@ -600,16 +600,20 @@ def test_what_is_missing_everywhere_tells_nothing(miniapp, basin, plain, expecte
 
 # ---- packed data ----
 
-def test_packed(miniapp, basin, plain, tmp_path):
-    """Unpacked, as netCDF does; the fill value is compared with what is stored."""
+@pytest.mark.parametrize("attributes, offset, fill", [
+    ({}, 10.0, -32768), ({"_Unsigned": "true"}, -300.0, -1), ({"_Unsigned": "false"}, 10.0, -32768)],
+    ids=repr)
+def test_packed(miniapp, basin, plain, tmp_path, attributes, offset, fill):
+    """Unpacked, as netCDF does; the fill value is compared with what is stored. Of unsigned integers
+    most lie above those that the signed type of their size holds."""
     values = dict(basin[0])
-    packed = np.round((values["temp"] - 10) / 0.01).astype(np.int16)
-    values["temp"] = np.where(values["maskT"] == 1, packed * 0.01 + 10.0, 0)
+    packed = np.round((values["temp"] - offset) / 0.01)
+    values["temp"] = np.where(values["maskT"] == 1, packed * 0.01 + offset, 0)
     expected, _ = results(miniapp, write(tmp_path / "exact.h5", values, basin[1], halo=0))
-    packed = np.where(values["maskT"] == 1, packed, -32768).astype(np.int16)
-    put_fill(plain, "temp", packed, -32768)
+    packed = np.where(values["maskT"] == 1, packed.astype(int).astype(np.int16), fill).astype(np.int16)
+    put_fill(plain, "temp", packed, fill)
     with h5py.File(plain, "a") as file:
-        file["temp"].attrs.update(scale_factor=0.01, add_offset=10.0)
+        file["temp"].attrs.update(scale_factor=0.01, add_offset=offset, **attributes)
     found, provenance = results(miniapp, plain)
     assert_same(found, expected)
     assert "temp: unpacked" in provenance["input_read_as"]
@@ -856,7 +860,7 @@ def test_other_quantities(miniapp, plain, expected, field, standard_name, quanti
 
 
 @pytest.mark.parametrize("units", ["degC", "deg C", "degrees_Celsius", "celsius", "Celsius",
-                                   "degree_C"])
+                                   "degree_C", "degrees Celsius"])
 def test_units_of_temperature(miniapp, plain, units):
     with h5py.File(plain, "a") as file:
         file["temp"].attrs["units"] = units
@@ -893,7 +897,7 @@ def test_units_that_are_converted(miniapp, plain, expected, field, units, factor
 
 
 @pytest.mark.parametrize("field, units", [
-    ("salt", "g/kg"), ("salt", "g kg**-1"), ("dxt", " "), ("dxt", "meters"), ("kappaM", "m^2/s"),
+    ("salt", "g/kg"), ("salt", "g kg**-1"), ("salt", "ppt"), ("dxt", " "), ("dxt", "meters"), ("kappaM", "m^2/s"),
     ("forc", "W kg-1"), ("cost", "none"), ("p", "decibar"), ("maskU", "flag")])
 def test_units_that_are_the_same(miniapp, plain, field, units):
     with h5py.File(plain, "a") as file:

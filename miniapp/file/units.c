@@ -30,6 +30,12 @@ static bool is_none(const char *units)
     return false;
 }
 
+/* What oceanographers mean by units that UDUNITS takes for others: parts per trillion. */
+static const char *as_meant(const char *units)
+{
+    return strcmp(units, "ppt") == 0 ? "g kg-1" : units;
+}
+
 #ifdef MINIAPP_UDUNITS
 
 /* UDUNITS' own table is read once, when units differ first. */
@@ -88,10 +94,10 @@ bool find_conversion(const char *units, const char *wanted, struct conversion *c
         return true;
     if (strcmp(wanted, "1") == 0)
         return is_none(text); /* UDUNITS converts angles to numbers */
-    snprintf(joined, sizeof(joined), "%s", text);
-    for (char *c = joined; *c; c++) /* "deg C" is no degree times coulomb */
+    snprintf(joined, sizeof(joined), "%s", as_meant(text));
+    for (char *c = joined; *c; c++) /* "degrees Celsius" are not an angle times a temperature */
         *c = *c == ' ' ? '_' : *c;
-    if (!convert(text, wanted, conversion) && !convert(joined, wanted, conversion))
+    if (!convert(joined, wanted, conversion) && !convert(as_meant(text), wanted, conversion))
         return false;
     if (conversion->factor != 1 || conversion->offset != 0)
         snprintf(conversion->from, UNITS, "%s", text);

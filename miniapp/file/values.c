@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- packed and missing values ---- */
 
@@ -24,12 +25,27 @@ struct packing {
     double fill[MOST_FILLS];
 };
 
+/* The type of the integers that the dataset means, where it is not the type that it stores them in:
+ * an enumeration's own, or with _Unsigned the other sign, since netCDF classic has no unsigned
+ * integers. H5I_INVALID_HID where HDF5 converts what is stored. */
+static hid_t find_meant_type(hid_t dataset, hid_t type)
+{
+    char text[TEXT_ATTRIBUTE];
+    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double))
+        return H5Tget_super(type);
+    if (H5Tget_class(type) != H5T_INTEGER || !read_text_attribute(dataset, "_Unsigned", text)[0])
+        return H5I_INVALID_HID;
+    const hid_t meant = H5Tcopy(type);
+    H5Tset_sign(meant, strcasecmp(text, "true") == 0 ? H5T_SGN_NONE : H5T_SGN_2);
+    return meant;
+}
+
 /* What the dataset would store of a number: that is what is compared with it. False for a number
  * that a dataset of integers cannot hold, which means that none of its values is missing. */
 static bool as_stored(hid_t dataset, double *number)
 {
     long double room[2] = {0}; /* for any type of number */
-    const hid_t type = H5Dget_type(dataset);
+    const hid_t type = H5Dget_type(dataset), meant = find_meant_type(dataset, type);
     const double wanted = *number;
     memcpy(room, number, sizeof(*number));
     bool is_held = H5Tget_class(type) != H5T_ENUM && H5Tget_size(type) <= sizeof(room) &&
@@ -37,6 +53,13 @@ static bool as_stored(hid_t dataset, double *number)
                    H5Tconvert(type, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
     memcpy(number, room, sizeof(*number));
     is_held = is_held && (H5Tget_class(type) == H5T_FLOAT || *number == wanted);
+    if (is_held && meant >= 0) {
+        is_held = H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, room, NULL, H5P_DEFAULT) >= 0 &&
+                  H5Tconvert(meant, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
+        memcpy(number, room, sizeof(*number));
+    }
+    if (meant >= 0)
+        H5Tclose(meant);
     H5Tclose(type);
     return is_held;
 }
@@ -122,18 +145,16 @@ static size_t elements_of_box(const struct box *box)
     return elements;
 }
 
-/* HDF5 does not convert enumerations: their integers are read as they are and converted in place.
- */
+/* What HDF5 does not convert as it is meant is read as it is stored, and converted in place. */
 static herr_t read_as_double(hid_t dataset, const struct box *box, size_t elements, double *values)
 {
-    const hid_t type = H5Dget_type(dataset);
+    const hid_t type = H5Dget_type(dataset), meant = find_meant_type(dataset, type);
     herr_t error;
-    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double)) {
-        const hid_t base = H5Tget_super(type);
+    if (meant >= 0) {
         error = read_parts(dataset, type, box, values);
         if (error >= 0)
-            error = H5Tconvert(base, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
-        H5Tclose(base);
+            error = H5Tconvert(meant, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
+        H5Tclose(meant);
     } else {
         error = read_parts(dataset, H5T_NATIVE_DOUBLE, box, values);
     }
