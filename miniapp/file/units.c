@@ -32,7 +32,7 @@ static bool is_none(const char *units)
 
 #ifdef MINIAPP_UDUNITS
 
-/* UDUNITS' own table is read once, when units differ first. */
+/* UDUNITS' own table is read once, the first time that units differ. */
 static ut_system *find_system(void)
 {
     static ut_system *known;
@@ -45,8 +45,7 @@ static ut_system *find_system(void)
     return known;
 }
 
-/* Units that convert by a factor and an offset; not those that do by the reciprocal or a logarithm.
- */
+/* Whether units convert by a factor and an offset, and not by the reciprocal or a logarithm. */
 static bool is_linear(const cv_converter *converter, struct conversion *conversion)
 {
     conversion->offset = cv_convert_double(converter, 0);
@@ -87,9 +86,9 @@ bool find_conversion(const char *units, const char *wanted, struct conversion *c
     if (!text[0] || !wanted[0] || strcmp(text, wanted) == 0)
         return true;
     if (strcmp(wanted, "1") == 0)
-        return is_none(text); /* UDUNITS converts angles to numbers */
+        return is_none(text); /* UDUNITS would convert angles to numbers */
     snprintf(joined, sizeof(joined), "%s", text);
-    for (char *c = joined; *c; c++) /* "deg C" is no degree times coulomb */
+    for (char *c = joined; *c; c++) /* "deg C" is not degree times coulomb */
         *c = *c == ' ' ? '_' : *c;
     if (!convert(text, wanted, conversion) && !convert(joined, wanted, conversion))
         return false;
