@@ -239,7 +239,7 @@ static enum miniapp_status keep_deepest(struct miniapp_input *input, enum field_
     return MINIAPP_DONE;
 }
 
-/* A column is as deep by kbot as by the masks of its cells. */
+/* Checks that a column is as deep by kbot as by the masks of its cells. */
 static enum miniapp_status check_depth(struct miniapp_input *input, enum field_id id,
                                        const double *values)
 {

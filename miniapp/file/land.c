@@ -1,4 +1,4 @@
-/* Land: masks that are made, and what is missing. */
+/* Land: masks that the reader makes, and missing values. */
 #include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"

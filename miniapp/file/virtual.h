@@ -25,7 +25,7 @@ enum miniapp_status open_source(hid_t dataset, const char *path, const char *nam
                                 struct source *source);
 void close_source(struct source *source);
 
-/* Whether a mapping names a series of sources, by the number of each block as %b. */
+/* Whether a mapping names a series of sources, whose names hold the number of the block as %b. */
 bool is_series(hid_t creation, size_t mapping);
 
 #endif

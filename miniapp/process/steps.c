@@ -162,7 +162,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
     return status;
 }
 
-/* "step 12 of 1000, 3:20 left", by the time that the steps before have taken. */
+/* "step 12 of 1000, 3:20 left", estimated from the time that the steps so far have taken. */
 static void show_progress(const struct run *run, const struct row *row)
 {
     const double done = (double)row->samples.count / (double)row->samples.wanted;
