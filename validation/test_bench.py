@@ -434,7 +434,7 @@ def test_a_signal_during_the_burnin(miniapp, small):
 
 
 def test_options_that_do_not_go_together(miniapp, small, tmp_path):
-    miniapp.fails(USAGE, "--roofline is of kernels alone", small, "--roofline", "--transfer",
+    miniapp.fails(USAGE, "--roofline measures kernels alone", small, "--roofline", "--transfer",
                   "each-call")
     for option in ("--output", "--validate", "--resume"):
         miniapp.fails(USAGE, f"{option} is given twice: 'a' and 'b'", small, option, "a", option, "b")

@@ -243,9 +243,10 @@ def test_surface_first(miniapp, basin, expected, tmp_path):
 
 
 def test_surface_first_by_its_coordinate(miniapp, basin, expected, tmp_path):
-    """Where there is no zt, the coordinate of z tells if it says which way it counts."""
+    """Where there is neither zt nor zw, the coordinate of z tells if it says which way it counts."""
     values = surface_first(basin[0])
     depth = -values.pop("zt")
+    del values["zw"]
     for attributes, is_turned in (({"positive": "down"}, True), ({"standard_name": "depth"}, True),
                                   ({"axis": "Z"}, False)):
         path = write(tmp_path / "tke.h5", values, basin[1], halo=0)
@@ -284,8 +285,9 @@ def test_surface_first_by_its_upper_faces(miniapp, basin, expected, tmp_path):
     values = surface_first(basin[0])
     del values["zt"]
     path = write(tmp_path / "turned.h5", values, basin[1], halo=0)
-    found, _ = results(miniapp, path, "-k", "tke_diffusivities")
-    assert_same(found, {name: turned(expected)[name] for name in found})
+    for kernel in ("tke_diffusivities", "tke"):  # which does not need them
+        found, _ = results(miniapp, path, "-k", kernel)
+        assert_same(found, {name: turned(expected)[name] for name in found})
     values["zw"] = values["zw"].copy()
     values["zw"][[2, 3]] = values["zw"][[3, 2]]
     path = write(tmp_path / "mixed.h5", values, basin[1], halo=0)

@@ -223,8 +223,8 @@ def test_damaged(march, damage, complaint):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (("--every", 5), "--every takes --steps and --output"),
-    (("--every", 5, "--steps", 10), "--every takes --steps and --output"),
+    (("--every", 5), "--every needs --steps and --output"),
+    (("--every", 5, "--steps", 10), "--every needs --steps and --output"),
     (("--restart", "--steps", 10, "-o", "end.nc"), "give --every"),
     (("--every", 0, "--steps", 10, "-o", "end.nc"), "--every takes a whole number")])
 def test_what_they_need(miniapp, words, complaint):

@@ -230,14 +230,14 @@ def test_one_that_is_missing(miniapp):
     (("--tracer", "a" * 41), "is no name"), (("--tracer", "dye\nage"), "is no name"),
     (("--tracer", ",".join(f"n{number}" for number in range(65))), "at most 64 tracers, and 'n64' is one more"),
     (("--tracer", "dye", "-k", "eos"), "tracers need a sequence with time levels, .*; 'eos' has none"),
-    (("--tracer", "dye", "-k", "ocean_step,eos"), "--tracer takes --steps, and one kernel at most"),
+    (("--tracer", "dye", "-k", "ocean_step,eos"), "--tracer needs --steps, and at most one kernel"),
     (("--variable", "dye=temp"), "unknown field 'dye'"), (("-k", "none+dye"), "unknown kernel 'none'")])
 def test_names_that_are_refused(miniapp, words, complaint):
     miniapp.fails(USAGE, complaint, GRID, "--steps", 1, *words, quick=False)
 
 
 def test_without_steps(miniapp):
-    miniapp.fails(USAGE, "--tracer takes --steps", GRID, "--tracer", "dye")
+    miniapp.fails(USAGE, "--tracer needs --steps", GRID, "--tracer", "dye")
 
 
 def test_results_are_shown_again(miniapp, tmp_path):

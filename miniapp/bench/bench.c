@@ -581,7 +581,8 @@ static enum miniapp_status take_turn_of(struct bench *bench, int place, int *bef
     return status;
 }
 
-/* The ceilings of a row are measured beside it in time: they take a turn after each of its own. */
+/* The ceilings of a row are measured at nearly the same time: they take a turn after each of its
+ * own. */
 static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count,
                                       const struct method *method)
 {

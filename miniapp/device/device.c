@@ -37,7 +37,8 @@ static void up(char path[PATH_MAX])
         *slash = '\0';
 }
 
-/* A module lies beside the shared library, in lib, or in lib beside the program's bin. */
+/* A module lies in the folder lib: that of the shared library, or the one beside the program's
+ * bin. */
 static void module_path(const char *name, char path[PATH_MAX])
 {
     char folder[PATH_MAX];

@@ -13,8 +13,8 @@
 
 enum { UNKNOWN = MINIAPP_NO_AXIS, TIME = MINIAPP_AXES };
 
-/* In small letters, each between blanks: names of dimensions, and CF's standard names and values of
- * the attribute `axis`. */
+/* In lower case, each between spaces: names of dimensions, CF's standard names, and the values of
+ * CF's attribute `axis`. */
 static const struct {
     int axis;
     const char *names;
@@ -54,11 +54,12 @@ const char *name_in_group(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* What the scale says of itself counts more than how it is called. */
+/* The attributes of a scale count more than its name. */
 static int axis_of_scale(hid_t scale, const char *name)
 {
     static const char *const telling[] = {"axis", "standard_name"};
-    /* netCDF-4 puts this before the name where a variable that is no coordinate has it */
+    /* netCDF-4 puts this before a name that a dimension shares with a variable that is not its
+     * coordinate */
     static const char prefix[] = "_nc4_non_coord_";
     char text[TEXT_ATTRIBUTE];
     for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
@@ -171,7 +172,7 @@ struct dimensions {
     bool are_named;
 };
 
-/* Where no scale is attached, a label may tell. */
+/* Where no scale is attached, a label may name the axis. */
 static void read_labels(hid_t dataset, struct dimensions *dimensions)
 {
     const bool has_labels = H5Aexists(dataset, "DIMENSION_LABELS") > 0;
@@ -183,9 +184,8 @@ static void read_labels(hid_t dataset, struct dimensions *dimensions)
         }
 }
 
-/* Its dimensions by the scales of the file. False where they are attached, but cannot be
- * read.
- */
+/* Finds the dimensions of a dataset by the scales of the file. False if scales are attached to it,
+ * but cannot be read. */
 static bool find_scales(hid_t dataset, const struct scales *scales, struct dimensions *dimensions)
 {
     hobj_ref_t own;
@@ -247,8 +247,8 @@ static enum miniapp_status wrong_names(const char *path, const char *name,
                 found, wanted);
 }
 
-/* The dimension of time: by its name, else one in front of the field's axes which has one record or
- * from which one was chosen; or -1. */
+/* The dimension of time: the one with such a name, or else an unnamed one in front of the field's
+ * axes, if it has only one record or one was chosen; -1 if there is none. */
 static int find_time(const struct dimensions *dimensions, const struct layout *layout, int rank,
                      const struct time_choice *time)
 {
@@ -302,7 +302,8 @@ static void take_record(int dimensions, struct layout *layout)
     }
 }
 
-/* Each axis gets the dimension that has its name; those without a name are left in their order. */
+/* Each axis gets the dimension that has its name; the other axes get the unnamed dimensions, in
+ * their order. */
 static enum miniapp_status place_axes(const char *path, const char *name,
                                       const struct miniapp_field *field,
                                       const struct dimensions *dimensions, struct layout *layout)

@@ -1,6 +1,7 @@
 /* Which dimension of a dataset is which axis of a field: by the names of the dimension scales that
- * are attached to it, as netCDF-4 has them, else by the order. The scales' own lists of datasets
- * tell, which lie under a checksum; those of the datasets, in HDF5's global heap, do not. */
+ * are attached to it, as netCDF-4 has them, or else by their order. The scales' own lists of
+ * datasets tell what is attached, because a checksum protects them; the datasets' lists of scales
+ * are in HDF5's global heap, which has none. */
 #ifndef AXES_H
 #define AXES_H
 
@@ -16,7 +17,7 @@ enum { SCALE_NAME = 256 };
 struct attachment {
     hobj_ref_t dataset;
     int dimension;
-    int axis; /* that the scale says it is, or 0 */
+    int axis; /* the axis that it is, by its scale; or 0 */
     char scale[SCALE_NAME];
 };
 
@@ -33,7 +34,7 @@ void release_scales(struct scales *scales);
 struct time_choice {
     bool is_chosen;
     long long index;
-    bool is_wrong; /* for some dataset, which was said once */
+    bool is_wrong; /* for some dataset: this is reported once */
 };
 
 struct layout {
@@ -41,38 +42,39 @@ struct layout {
     int place[MINIAPP_MAX_RANK];         /* the dimension that each axis of the field is */
     const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
     int time;                            /* the dimension that is none of them, or -1 */
-    hsize_t record;                      /* the place along it */
+    hsize_t record;                      /* the chosen place along it */
     struct box part;                     /* what is read: the record, or less of it */
 };
 
-/* MINIAPP_INPUT where the dimensions are not the field's axes, but for an axis of time, or where
- * the record has to be chosen and is not. */
+/* MINIAPP_INPUT if the dimensions, apart from one of time, are not the field's axes, or if a record
+ * has to be chosen and was not. */
 enum miniapp_status read_layout(hid_t dataset, const char *path, const char *name,
                                 const struct miniapp_field *field, const struct scales *scales,
                                 struct time_choice *time, struct layout *layout);
 
-/* Lets only so many cells of an axis be read, from `first` on. */
+/* Limits what is read to so many cells of an axis, from `first` on. */
 void narrow_layout(struct layout *layout, const struct miniapp_field *field, enum miniapp_axis axis,
                    size_t first, size_t count);
 
 /* Whether the dimensions are in the order of the field's axes. */
 bool is_in_order(const struct layout *layout, const struct miniapp_field *field);
 
-/* The lengths of the axes as the datasets read so far have them, and which one said so. */
+/* The lengths of the axes in the datasets that were opened so far, and which dataset each is
+ * from. */
 struct axes {
     size_t length[MINIAPP_AXES];
     const char *said_by[MINIAPP_AXES];
-    bool is_disputed[MINIAPP_AXES]; /* which was said once */
+    bool is_disputed[MINIAPP_AXES]; /* this is reported once */
 };
 
-/* Whether a dataset has lengths that agree with what is known, which it is added to. */
+/* Checks that a dataset's lengths agree with those that are known, and adds them to these. */
 enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
                                 const struct miniapp_field *field, struct axes *axes);
 
 /* The last part of a path in a file. */
 const char *name_in_group(const char *path);
 
-/* Whether a scale has coordinates, and is not what netCDF-4 writes for a dimension without. */
+/* Whether a scale has coordinates, and is not what netCDF-4 writes for a dimension without any. */
 bool has_coordinates(hid_t scale);
 
 #endif

@@ -13,7 +13,8 @@ static enum miniapp_status read_other(struct miniapp_input *input, enum field_id
     return is_there(input, id) ? read_field(input, id, values) : MINIAPP_DONE;
 }
 
-/* Within a factor of 2, which no stretched grid comes near. What is not finite was allowed. */
+/* Whether two numbers agree within a factor of 2, which no stretched grid comes near. A number that
+ * is not finite gets here only if the user allowed it. */
 static bool are_alike(double value, double expected)
 {
     return !isfinite(value) || !isfinite(expected) ||
@@ -22,7 +23,7 @@ static bool are_alike(double value, double expected)
 
 /* ---- along z ---- */
 
-/* Distances of T points are those of dzw, and on the average those of dzt. */
+/* The distance between two T points is dzw, and the mean of their dzt. */
 enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id,
                                    const double *values)
 {
@@ -39,7 +40,7 @@ enum miniapp_status check_spacings(struct miniapp_input *input, enum field_id id
     return status;
 }
 
-/* Pressure in dbar is about the depth in m: also under a bar of air, in brine or in a lake. */
+/* Pressure in dbar is about the depth in m, even under a bar of air, in brine or in a lake. */
 enum miniapp_status check_pressure(struct miniapp_input *input, const double *p)
 {
     const double air = 20;
@@ -59,7 +60,7 @@ enum miniapp_status check_pressure(struct miniapp_input *input, const double *p)
     return status;
 }
 
-/* A W point is the upper face of its T cell: it lies between two T points, */
+/* A W point is the upper face of its T cell, so it lies between two T points. */
 static enum miniapp_status check_between(struct miniapp_input *input, const double *zw)
 {
     double *zt;
@@ -74,7 +75,7 @@ static enum miniapp_status check_between(struct miniapp_input *input, const doub
     return status;
 }
 
-/* and as far from the next as its cell is thick. */
+/* The distance between two W points is the thickness of the T cell between them. */
 enum miniapp_status check_upper_faces(struct miniapp_input *input, const double *zw)
 {
     double *dzt = NULL;
@@ -92,7 +93,7 @@ enum miniapp_status check_upper_faces(struct miniapp_input *input, const double 
 
 /* ---- along x and y ---- */
 
-/* T points are as far apart as the halves of their cells are wide. */
+/* The distance between two T points is the mean width of their cells. */
 enum miniapp_status check_distances(struct miniapp_input *input, enum field_id id,
                                     enum field_id widths, const double *distance)
 {
@@ -108,7 +109,7 @@ enum miniapp_status check_distances(struct miniapp_input *input, enum field_id i
     return status;
 }
 
-/* Faces lie between their T points, where the cosine is no less than at the farther one. */
+/* A face lies between two T points, so its cosine is about one of theirs, or between them. */
 enum miniapp_status check_cosines(struct miniapp_input *input, const double *cosu)
 {
     double *cost;

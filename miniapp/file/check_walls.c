@@ -9,7 +9,7 @@
 
 /* ---- faces ---- */
 
-/* Whether a face leads out of a file with ghosts: nothing reads it. */
+/* Whether a face lies at the outer edge of a file with ghosts: nothing reads it. */
 static bool leads_out(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
     const struct miniapp_grid *const grid = &input->whole;
@@ -59,8 +59,8 @@ static enum miniapp_status refuse_face(const struct miniapp_input *input, enum f
                 input->water_source);
 }
 
-/* A face is open only between cells of water; closed ones are legal between them, such as thin
- * walls, but seldom meant. */
+/* A face may be open only between cells of water. A closed face between them is legal, as a thin
+ * wall is, but seldom meant. */
 enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
                                 const double *values)
 {
@@ -87,7 +87,7 @@ enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
 
 /* ---- flows ---- */
 
-/* Where no mask of its faces says that a wall is closed, nothing may flow through it. */
+/* If the file has no mask of the faces, its walls are closed, and nothing may flow through them. */
 enum miniapp_status check_flow(struct miniapp_input *input, enum field_id id, const double *values)
 {
     const enum field_id mask = fields[id].wet;
@@ -113,7 +113,8 @@ static bool are_copies(const struct miniapp_field *field, double a, double b)
            (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
 }
 
-/* One line says it of all fields: where ghosts are cells, none of them are copies. */
+/* One line reports this for all fields, because if the ghosts are really cells, no field's are
+ * copies. */
 static void note_ghost(struct miniapp_input *input, enum field_id id, const double *values,
                        size_t ghost, size_t other)
 {
@@ -127,12 +128,12 @@ static void note_ghost(struct miniapp_input *input, enum field_id id, const doub
              used ? ", " : "", name_in_file(input, id));
 }
 
-/* Where the ocean is cyclic, a file's own ghosts are what lies at the other side. */
+/* If the ocean is cyclic, the file's own ghosts must be copies of the cells at the other side. */
 enum miniapp_status check_copies(struct miniapp_input *input, enum field_id id,
                                  const double *values)
 {
     const struct miniapp_field *const field = &fields[id];
-    const struct miniapp_grid *const grid = &input->grid; /* of whole rows */
+    const struct miniapp_grid *const grid = &input->grid; /* it has whole rows */
     const uint8_t *water = NULL;
     if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;

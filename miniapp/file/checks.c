@@ -1,4 +1,4 @@
-/* Whether what a file holds can be meant: levels, spacings, masks. */
+/* Whether what a file holds is plausible: levels, spacings, masks. */
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
@@ -10,7 +10,7 @@
 
 /* ---- the order of levels ---- */
 
-/* 1 where numbers rise, -1 where they fall, else 0; `broken` is the first that does not go on. */
+/* 1 if the numbers rise, -1 if they fall, else 0; `broken` is the first that breaks the order. */
 static int direction_of(const double *numbers, size_t count, size_t *broken)
 {
     const int direction = count < 2 ? 1 : (numbers[1] > numbers[0]) - (numbers[1] < numbers[0]);
@@ -38,8 +38,9 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
     return MINIAPP_DONE;
 }
 
-/* Heights that fall come from the surface, where they are plausible at all. Those of upper faces
- * are compared with other lines, which may only be read when the direction is known. */
+/* Heights that fall begin at the surface, if they are plausible at all. Those of upper faces are
+ * read without checks, which would compare them with other lines: these may be read only when the
+ * direction is known. */
 static enum miniapp_status find_by_heights(struct miniapp_input *input, enum field_id id)
 {
     double *height = NULL;
@@ -68,8 +69,8 @@ static int sense_of(hid_t scale, const char *path)
     return strncmp(name, "height", strlen("height")) == 0 ? -1 : 0;
 }
 
-/* The numbers of the coordinate that outputs get along an axis, which the caller frees; NULL where
- * it has none. `field` lies along that axis. */
+/* Reads the coordinate variable of an axis, which outputs get, too; the caller frees the values.
+ * NULL if the scale has none. `field` lies along that axis. */
 static enum miniapp_status read_coordinate(struct miniapp_input *input, enum field_id field,
                                            hid_t scale, double **values)
 {
@@ -88,7 +89,8 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
                                 values, NULL);
 }
 
-/* By the coordinate of the axis, where there is no zt. Depths below 0 are heights. */
+/* Uses the coordinate of the axis, if there is neither zt nor zw. Negative depths are taken for
+ * heights. */
 static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
 {
     const char *const name = input->scale[MINIAPP_Z];
@@ -112,8 +114,8 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
     return status;
 }
 
-/* Whether something that is needed lies on the northern faces of cells: they are at the wrong side
- * where rows go from the north. */
+/* Whether a field that is needed lies on the northern faces of cells, which would be on the wrong
+ * side if rows went from north to south. */
 static bool needs_faces(const struct miniapp_input *input)
 {
     return input->needed[FIELD_dyu] || input->needed[FIELD_cosu] || input->needed[FIELD_maskV] ||
@@ -149,7 +151,7 @@ enum miniapp_status find_direction(struct miniapp_input *input)
     enum miniapp_status status = MINIAPP_DONE;
     if (is_there(input, FIELD_zt))
         status = find_by_heights(input, FIELD_zt);
-    else if (is_there(input, FIELD_zw) && input->needed[FIELD_zw])
+    else if (is_there(input, FIELD_zw))
         status = find_by_heights(input, FIELD_zw);
     else if (input->scale[MINIAPP_Z])
         status = find_by_coordinate(input);
@@ -211,7 +213,7 @@ static enum miniapp_status compare_deepest(struct miniapp_input *input, enum fie
         return MINIAPP_DONE;
     for (size_t i = 0; i < input->grid.nx * input->grid.ny; i++)
         if (by_a[i] != by_b[i]) {
-            input->is_bad[b] = true; /* one of them is: no more is said of either */
+            input->is_bad[b] = true; /* one of them is, and neither is reported again */
             return fail(MINIAPP_INPUT,
                         "%s: '%s' contradicts '%s' in the column [%zu, %zu]: its "
                         "deepest wet level is %d by the one, %d by the other",
@@ -237,7 +239,7 @@ static enum miniapp_status keep_deepest(struct miniapp_input *input, enum field_
     return MINIAPP_DONE;
 }
 
-/* A column is as deep by kbot as by the masks of its cells. */
+/* Checks that a column is as deep by kbot as by the masks of its cells. */
 static enum miniapp_status check_depth(struct miniapp_input *input, enum field_id id,
                                        const double *values)
 {
@@ -248,7 +250,7 @@ static enum miniapp_status check_depth(struct miniapp_input *input, enum field_i
     return status;
 }
 
-/* A line of the grid with others. */
+/* Compares a line of the grid with others. */
 static enum miniapp_status check_line(struct miniapp_input *input, enum field_id id,
                                       const double *values)
 {
@@ -279,7 +281,7 @@ enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id i
 
 /* ---- all of it ---- */
 
-/* What it takes other fields to see. */
+/* Checks what only other fields or other cells can show. */
 static enum miniapp_status check_walls(struct miniapp_input *input, enum field_id id,
                                        const double *values)
 {
@@ -293,7 +295,7 @@ static enum miniapp_status check_walls(struct miniapp_input *input, enum field_i
     return status ? status : check_copies(input, id, values);
 }
 
-/* In the file, or by what stands in for it there. */
+/* Whether the file has the field, or what stands in for it. */
 static bool has_values(const struct miniapp_input *input, enum field_id id)
 {
     return is_there(input, id) || (fields[id].stand_in && is_there(input, fields[id].stand_in));
@@ -310,8 +312,8 @@ static enum miniapp_status check_field(struct miniapp_input *input, enum field_i
     return status;
 }
 
-/* Cells before faces: what is wrong with them is not said of their faces. Where levels are in the
- * wrong order, nothing more is said. */
+/* Checks cells before faces, so that what is wrong with cells is not reported for their faces, too.
+ * If levels are in the wrong order, nothing more is reported. */
 enum miniapp_status check_fields(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;

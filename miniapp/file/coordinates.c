@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* netCDF-4 puts this before the name where a variable that is no coordinate has it. */
+/* netCDF-4 puts this before a name that a dimension shares with a variable that is not its
+ * coordinate. */
 static const char prefix[] = "_nc4_non_coord_";
 
 void name_of_dimension(const char *scale, char name[AXIS_NAME])

@@ -1,4 +1,4 @@
-/* Coordinate variables: dimension scales that outputs take over from inputs. */
+/* Coordinate variables: dimension scales that outputs copy from inputs. */
 #ifndef COORDINATES_H
 #define COORDINATES_H
 
@@ -13,7 +13,7 @@ void name_of_dimension(const char *scale, char name[AXIS_NAME]);
 /* Whether a scale holds a number for each of so many cells, in the file itself. */
 bool is_coordinate(hid_t file, const char *path, hsize_t cells);
 
-/* Copies it with its attributes, but for those that tell of the file that it is from. */
+/* Copies a scale with its attributes, except those that refer to the file that it is from. */
 bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name);
 
 #endif

@@ -60,9 +60,10 @@ enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *
     if (!find_missing(dataset, &number, filter))
         return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read (%s)", path, name, reason);
     name_filter(number, filter);
-    return fail(MINIAPP_INPUT,
-                "%s: dataset '%s' is stored by the filter %d (%s), which this HDF5 lacks: name the "
-                "folder of its plugin by HDF5_PLUGIN_PATH (Python's hdf5plugin has many), or store "
-                "the data without, by 'h5repack -f GZIP=4 %s NEW.h5' where the filter is",
-                path, name, (int)number, filter[0] ? filter : "without a name", path);
+    return fail(
+        MINIAPP_INPUT,
+        "%s: dataset '%s' is stored by the filter %d (%s), which this HDF5 lacks: set "
+        "HDF5_PLUGIN_PATH to the folder of its plugin (Python's hdf5plugin has many), or store "
+        "the data without it, by 'h5repack -f GZIP=4 %s NEW.h5' on a machine that has it",
+        path, name, (int)number, filter[0] ? filter : "without a name", path);
 }

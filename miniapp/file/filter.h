@@ -1,4 +1,5 @@
-/* Filters of HDF5 that compress a dataset, of which a library has some, and loads others. */
+/* Filters of HDF5, which compress a dataset. Some are part of the library, others are plugins that
+ * it loads. */
 #ifndef FILTER_H
 #define FILTER_H
 

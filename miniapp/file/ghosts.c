@@ -22,7 +22,8 @@ bool is_outer(size_t cell, size_t cells)
     return cell < MINIAPP_HALO || cell + MINIAPP_HALO >= cells;
 }
 
-/* `values`, which may be NULL, are of a field on the cells: copies have the same on water. */
+/* `values`, which may be NULL, are those of a field on the cells: on water, copies have the same
+ * values. */
 static struct rings look_at_rings(const struct miniapp_grid *grid, const uint8_t *water,
                                   const double *values)
 {

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How damage ends HDF5: a wild pointer, a division by zero, a failed check of the heap; and, by a
- * timer, a loop without an end. */
+/* How a damaged file ends HDF5: by a wild pointer, a division by zero or a failed check of the
+ * heap; or, stopped by a timer, by an endless loop. */
 static const int guarded[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGPROF};
 
 enum {
@@ -18,7 +18,7 @@ enum {
     STACK = 1 << 16,
     LONGEST = 8192,            /* a path may be in it */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
-    CHUNKS_A_SECOND = 1000,    /* slower than any way to one */
+    CHUNKS_A_SECOND = 1000,    /* slower than any look-up of one */
 };
 
 long guard_patience = 2000;
@@ -41,20 +41,20 @@ static void give_up(int number)
 
 static void write_line(char line[LONGEST], const char *path, const char *what)
 {
-    char name[LONGEST - 256]; /* it is cut, not the end of the line */
+    char name[LONGEST - 256]; /* so that the path is cut, not the end of the line */
     snprintf(line, LONGEST, "miniapp: %s: a damaged file: %s\n",
              make_printable(path, name, sizeof(name)), what);
 }
 
-/* It counts what this thread computes, the one that reads. The OpenMP runtime's threads may compute
- * too: they spin after a parallel region, for ever with OMP_WAIT_POLICY=active. */
+/* The timer counts the CPU time of this thread, which reads, and of no other: the OpenMP runtime's
+ * threads spin after a parallel region, for ever with OMP_WAIT_POLICY=active. */
 static void make_timer(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
     has_timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
 }
 
-/* After so many seconds beside the patience. */
+/* Sets the timer to so many seconds plus guard_patience. */
 static void set_timer(time_t seconds)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = seconds + guard_patience / 1000,

@@ -20,7 +20,8 @@ static herr_t keep_message(unsigned level, const H5E_error2_t *error, void *unus
     return 0;
 }
 
-/* HDF5 calls this as soon as a call fails: the clean-up after it overwrites HDF5's own record. */
+/* HDF5 calls this as soon as a call fails: the clean-up after that overwrites HDF5's own record of
+ * the error. */
 static herr_t keep_reason(hid_t stack, void *unused)
 {
     return H5Ewalk2(stack, H5E_WALK_DOWNWARD, keep_message, unused);

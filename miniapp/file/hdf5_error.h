@@ -12,7 +12,8 @@ void hdf5_start(void);
  * call; a reason is given once. */
 const char *hdf5_reason(void);
 
-/* Whether a reason was given since hdf5_start: of a file that HDF5 cannot read, no more is said. */
+/* Whether a reason was given since hdf5_start: if HDF5 cannot read a file, nothing more is reported
+ * about it. */
 bool hdf5_has_refused(void);
 
 #endif

@@ -77,7 +77,7 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     return status;
 }
 
-/* Text of any length is read into memory of HDF5's. */
+/* HDF5 allocates the memory for text of variable length. */
 static void read_long_text(hid_t attribute, hid_t type, char text[TEXT_ATTRIBUTE])
 {
     char *read = NULL;

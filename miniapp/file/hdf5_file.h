@@ -8,10 +8,10 @@
 #include <hdf5.h>
 #include <miniapp/status.h>
 
-/* A regular file; MINIAPP_INPUT where it is none of HDF5, or damaged. */
+/* Opens a regular file; MINIAPP_INPUT if it is not HDF5, or is damaged. */
 enum miniapp_status open_file(const char *path, hid_t *file);
 
-/* Closes what of an attribute could be opened; the others are below 0. */
+/* Closes those that could be opened; the others are below 0. */
 void close_attribute(hid_t attribute, hid_t type, hid_t space);
 
 /* A numeric scalar attribute. `found` says whether it is there. */
@@ -20,19 +20,19 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
 
 enum { TEXT_ATTRIBUTE = 256 };
 
-/* A text attribute; "" where there is none, it is no text, too long, or cannot be read. */
+/* A text attribute; "" if there is none, or if it is not text, is too long or cannot be read. */
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE]);
 
 /* Whether there is a dataset of that name. What cannot be looked up, in a damaged file or in one
  * that may not be read, counts as there: opening it then fails. */
 bool has_dataset(hid_t file, const char *name, const struct outside *outside);
 
-/* "SEQUENCE.FIELD": the dataset of a field in a file that has it of several sequences. The caller
- * frees it; NULL if memory is short. */
+/* "SEQUENCE.FIELD": the dataset of a field in a file that has the field from several sequences. The
+ * caller frees it; NULL if memory is short. */
 char *name_of_two(const char *sequence, const char *field);
 
-/* An open dataset of a real number type, all of whose data are there; an enumeration counts, since
- * that is how h5py stores booleans. */
+/* Opens a dataset of integers or floating-point numbers, and checks that its data in other files
+ * are there. Enumerations are accepted, because h5py stores booleans that way. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
                                  struct outside *outside, hid_t *dataset);
 

@@ -15,7 +15,7 @@
 
 /* ---- settings and grid ---- */
 
-/* An attribute that is 0 or another number; `value` holds the default. */
+/* Reads an attribute that must be 0 or `other`; `value` holds the default. */
 static enum miniapp_status read_choice(const struct miniapp_input *input, const char *name,
                                        int other, bool *found, int *value)
 {
@@ -31,7 +31,7 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
-/* All that is wrong is said, and the first counts. */
+/* Everything that is wrong is reported, and the first failure counts. */
 static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
 {
     return before ? before : now;
@@ -68,7 +68,7 @@ static void list_stand_ins(struct miniapp_input *input)
     input->needed[NO_FIELD] = false;
 }
 
-/* An open dataset of a field, and how its dimensions are the field's axes. */
+/* Opens the dataset of a field, and finds which of its dimensions are the field's axes. */
 static enum miniapp_status open_field(struct miniapp_input *input, enum field_id id, hid_t *dataset,
                                       struct layout *layout)
 {
@@ -93,7 +93,7 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
     return status;
 }
 
-/* The first scale of each axis that is found is the one whose coordinates outputs get. */
+/* Outputs get the coordinates of the first scale that is found for each axis. */
 static void keep_scales(struct miniapp_input *input, const struct miniapp_field *field,
                         const struct layout *layout)
 {
@@ -102,7 +102,7 @@ static void keep_scales(struct miniapp_input *input, const struct miniapp_field 
             input->scale[field->axes[i]] = layout->scale[i];
 }
 
-/* Of a dataset only the window is read. */
+/* Limits what is read of a dataset to the window; returns the bytes that this takes. */
 static double narrow_to_window(struct miniapp_input *input, enum field_id id, hid_t dataset,
                                struct layout *layout)
 {
@@ -113,10 +113,11 @@ static double narrow_to_window(struct miniapp_input *input, enum field_id id, hi
     return bytes;
 }
 
-/* What takes fewer bytes is read without a look at what is left: looking takes longer. */
+/* What takes fewer bytes is read without a look at how much memory is left: looking would take
+ * longer. */
 #define SMALL 1e6
 
-/* One dataset at a time is held as double, with what reading it takes. */
+/* Only one dataset at a time is held as double, with the memory that reading it takes. */
 static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id, double bytes)
 {
     const char *limit;
@@ -124,7 +125,7 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
         return MINIAPP_DONE;
     const double available = miniapp_host_memory(&limit);
     if (bytes <= available || input->is_too_large)
-        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* which was said once */
+        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* this is reported once */
     input->is_too_large = true;
     return fail(MINIAPP_INPUT,
                 "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
@@ -206,8 +207,8 @@ const char *place_in_file(const struct miniapp_input *input, enum field_id id, s
                         element_in_file(input, &fields[id], element));
 }
 
-/* Masks and indices are whole and in their range, and no index is above the surface: kernels
- * address memory by them. */
+/* Masks and indices have to be whole numbers in their ranges, with no index above the surface,
+ * because kernels address memory by them. */
 static enum miniapp_status check_whole(const struct miniapp_input *input, enum field_id id,
                                        const double *values, size_t elements)
 {
@@ -227,7 +228,7 @@ static enum miniapp_status check_whole(const struct miniapp_input *input, enum f
     return MINIAPP_DONE;
 }
 
-/* The field is absent: what stands in for it. */
+/* Fills a field that is absent with what stands in for it. */
 static enum miniapp_status stand_in(struct miniapp_input *input, enum field_id id, double *values,
                                     size_t elements)
 {
@@ -244,7 +245,7 @@ static enum miniapp_status stand_in(struct miniapp_input *input, enum field_id i
     return status;
 }
 
-/* Memory for a field that is made. */
+/* Allocates and makes a field that the file lacks. */
 static enum miniapp_status make_field(struct miniapp_input *input, enum field_id id,
                                       size_t elements, double **values)
 {
@@ -320,7 +321,7 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
     return goes_on(status) ? first_of(status, read_settings(input)) : status;
 }
 
-/* Whether all datasets agree about it, and about its levels. */
+/* Whether all datasets agree on the grid, and on its levels. */
 static bool is_grid_known(const struct miniapp_input *input)
 {
     bool is_known = !input->is_bad[FIELD_zt] && !input->is_bad[FIELD_zw] && !input->is_too_large;
@@ -329,8 +330,8 @@ static bool is_grid_known(const struct miniapp_input *input)
     return is_known;
 }
 
-/* Where all datasets have one record, there is no other to choose. A dataset of one record beside
- * others of more does not change in time. */
+/* If all datasets have one record, no other can be chosen. A dataset with one record among others
+ * that have more does not change in time. */
 static enum miniapp_status check_time(const struct miniapp_input *input)
 {
     const long long index = input->time.index;
@@ -418,7 +419,7 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
     const struct window own = own_window(input);
-    if (input->was_refused) /* what is wrong is said once */
+    if (input->was_refused) /* what is wrong was reported already */
         return fail(MINIAPP_INPUT, "%s: its fields were checked, and cannot be used", input->path);
     move_window(input, &own);
     guard_start(input->path);
@@ -519,8 +520,9 @@ static enum miniapp_status check_target(const struct miniapp_input *input,
     return MINIAPP_DONE;
 }
 
-/* Whether the western and eastern ghosts of a part of a cyclic ocean lie opposite, in none of its
- * own columns. Those that lie beside it count with them, so that all parts do the same. */
+/* Whether a part of a cyclic ocean lacks its western and eastern ghosts: at the edges of the ocean
+ * they repeat columns at the opposite edge, which the part does not have. Parts in between count as
+ * lacking them, too, so that all parts do the same. */
 static bool lacks_ghosts(const struct miniapp_input *input,
                          const struct miniapp_destination *target)
 {
@@ -536,7 +538,8 @@ static void mark_ghosts(const struct miniapp_input *input, const struct miniapp_
         state_written(state_slot(target->state, target->name), ghosts);
 }
 
-/* Plane by plane: the state's memory is all that is needed beside the file's field. */
+/* Works plane by plane, so that little memory is needed besides the state's and the file's
+ * field. */
 static enum miniapp_status fill(const struct miniapp_input *input,
                                 const struct miniapp_field *field, const double *values,
                                 const struct miniapp_destination *target)

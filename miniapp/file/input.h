@@ -16,7 +16,7 @@
 struct miniapp_input_options {
     int allow;
     struct time_choice time;
-    char *variable[MOST_FIELDS]; /* the dataset that is to hold the field, or NULL */
+    char *variable[MOST_FIELDS]; /* the dataset that the user names for the field, or NULL */
     int strip, strips;           /* which strip of rows this process checks, of how many; or 0 */
 };
 
@@ -41,29 +41,29 @@ struct miniapp_input {
     int strip, strips;
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     bool has_ghosts, is_cyclic;
-    bool is_surface_first; /* the file: what is read is turned round */
+    bool is_surface_first; /* in the file: the levels that are read are reversed */
     hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
     hsize_t record;  /* that was chosen */
     bool is_read[MOST_FIELDS];
-    bool is_bad[MOST_FIELDS]; /* something was said of it, or of what it takes to read it */
-    bool is_too_large;        /* some dataset for the memory */
-    bool is_upside_down;      /* the masks are, by the order of levels that was found */
+    bool is_bad[MOST_FIELDS]; /* a failure was reported for it, or for what reading it needs */
+    bool is_too_large;        /* some dataset is, for the memory */
+    bool is_upside_down;      /* the masks are, in the order of levels that was found */
     char odd_ghosts[1024], odd_ghost[3 * SENTENCE]; /* the fields, and the first of them */
     bool was_refused;                               /* by miniapp_input_check */
-    bool is_checking;      /* all is looked at, whatever is bad: no more is said of that */
+    bool is_checking;      /* all fields are being checked: what is bad is not reported again */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];
     uint8_t *water[MOST_FIELDS]; /* of masks and kbot, in three dimensions, once it is known */
     char water_source[SENTENCE]; /* what the water cells of absent masks are taken from */
-    bool is_land_known;          /* whether a field tells by what it lacks, and which: */
+    bool is_land_known;          /* whether missing values tell land, and of which field: */
     enum field_id telling;
     int32_t *deepest[MOST_FIELDS]; /* likewise: 1 + the lowest wet level, once it is known */
     struct conversion conversion[MOST_FIELDS]; /* of what was opened */
     struct treatment treatment[MOST_FIELDS];
     bool is_made[MOST_FIELDS];                /* a mask or kbot */
     bool has_land[MOST_FIELDS];               /* values on land were replaced */
-    double passing_bytes;                     /* that reading a dataset takes */
-    char reason[SENTENCE];                    /* why the file has ghosts, or none */
+    double passing_bytes;                     /* that reading a dataset takes temporarily */
+    char reason[SENTENCE];                    /* why the file has ghosts, or has none */
     char grid_text[2 * SENTENCE], text[4096]; /* for the provenance */
 };
 
@@ -81,7 +81,7 @@ static inline const char *name_in_file(const struct miniapp_input *input, enum f
 
 /* ---- input.c ---- */
 
-/* Whether more can be said of a file of which something is wrong. */
+/* Whether more can be reported of a file after a failure. */
 bool goes_on(enum miniapp_status status);
 
 /* A field on the file's grid, from the bottom up, as the file has it: what is missing is NaN. The
@@ -97,25 +97,25 @@ const char *place_in_file(const struct miniapp_input *input, enum field_id id, s
 
 /* ---- window.c ---- */
 
-/* Frees the masks that were kept, which are the window's. */
+/* Frees the masks that were kept for the window. */
 void drop_masks(struct miniapp_input *input);
 
-/* What is read next. Masks are dropped where they were those of another window. A window has one
- * column and one row more than is wanted, where the file does: that margin is read for the faces
- * beside it, which it closes or opens. Faces in the margin are not known, and nothing that it takes
- * a mask to see is said of it. */
+/* Sets the window that is read next, and drops the masks of another window. A window has one more
+ * column and row than is wanted, if the file has them: these cells, the margin, decide whether the
+ * faces between them and the others are open. The margin's own faces are not known, and nothing is
+ * reported of it that only a mask can show. */
 void move_window(struct miniapp_input *input, const struct window *window);
 struct window window_of(const struct miniapp_input *input);
 
-/* The rows that this process checks, all where it is the only one; and their window. */
+/* The rows that this process checks, which are all rows if it is the only one; and their window. */
 struct cells own_rows(const struct miniapp_input *input);
 struct window own_window(const struct miniapp_input *input);
 
-/* What these targets take. */
+/* The window that these targets need. */
 struct window window_for(const struct miniapp_input *input,
                          const struct miniapp_destination *targets, size_t count);
 
-/* The file's values as targets take them. */
+/* The grids of the file's window and of a state, between which values are regridded. */
 struct file_grid file_grid_of(const struct miniapp_input *input);
 struct window window_of_state(const struct miniapp_state *state);
 
@@ -133,7 +133,7 @@ size_t element_in_file(const struct miniapp_input *input, const struct miniapp_f
 
 /* ---- input_text.c ---- */
 
-/* Once the grid is known. */
+/* Puts the grid into words, once it is known. */
 void describe_grid(struct miniapp_input *input);
 
 /* ---- names.c ---- */
@@ -142,46 +142,48 @@ void describe_grid(struct miniapp_input *input);
 enum miniapp_status find_names(struct miniapp_input *input,
                                const struct miniapp_input_options *options);
 
-/* Whether a dataset is what its field means, by its standard name and units, and how these are to
- * be converted. */
+/* Checks by its standard name and units that a dataset holds what its field means, and finds how
+ * the units are to be converted. */
 enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset);
 
 /* Whether a mask or kbot that is needed is not there. */
 bool lacks_made(const struct miniapp_input *input);
 
-/* All that are needed but missing, in one line. What masks can be made of is known only where the
- * datasets that are there can be read. */
+/* Reports in one line all datasets that are needed but missing. What masks can be made of is known
+ * only if the datasets that exist can be read. */
 enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable);
 
 /* ---- land.c ---- */
 
-/* Which field tells by missing values what is water in the whole file, where no mask does. Several
- * processes agree about it while they read the header, and never again: when the rest is read
- * depends on data. */
+/* Finds the field whose missing values tell land from water in the whole file, if no mask does.
+ * Several processes agree on it while they read the header, and never later, because when each of
+ * them reads the rest depends on data. */
 enum miniapp_status find_telling(struct miniapp_input *input);
 
 /* Which T cells are water, 1 or 0: by a mask, by kbot, else by the missing values of a field. They
- * are the input's. NULL where nothing tells. */
+ * belong to the input. NULL if nothing tells. */
 enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water);
 
-/* The values of a mask or of kbot which are absent, from the water cells. */
+/* Makes the values of a mask or of kbot, if it is absent, from the water cells. */
 enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values);
 
 /* Whether the cell beyond an element is water: to the east for U, to the north for V, above for W.
- * Beyond the last column lies the first where the ocean is cyclic, else land, as beyond a window;
- * above the surface, nothing that closes the face. */
+ * Beyond the last column lies the first one if the ocean is cyclic, or else land; beyond a window
+ * lies land, too. Nothing closes the face above the surface: it counts as water. */
 bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
                      size_t element);
 
-/* Where a field means something; NULL where nothing tells: everywhere. */
+/* The cells where a field means something; NULL, if nothing tells, stands for all. */
 enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
                                  const uint8_t **water);
 
-/* Whether an element of a field lies on that water; in the plane, where the surface does. */
+/* Whether an element of a field lies on that water. An element of a field without levels does if
+ * its surface cell does. */
 bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
               const uint8_t *water, size_t element);
 
-/* Replaces what is missing or out of range on land; MINIAPP_INPUT where it is on water. */
+/* Replaces values that are missing or out of range on land; MINIAPP_INPUT if there are any on
+ * water. */
 enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, double *values,
                                 size_t elements);
 
@@ -195,12 +197,13 @@ enum miniapp_status find_direction(struct miniapp_input *input);
 enum miniapp_status check_agreement(struct miniapp_input *input, enum field_id id,
                                     const double *values);
 
-/* Whether no land lies on water; `land` says what a cell of land is: "is land", "is missing". */
+/* Checks that no land lies above water; `land` is what a message says of a cell of land: "is land",
+ * "is missing". */
 enum miniapp_status check_columns(struct miniapp_input *input, enum field_id id, const double *mask,
                                   const char *land);
 
-/* Looks at each field that is needed, whatever is wrong with others; says one line of each that
- * cannot be meant. */
+/* Checks each field that is needed, whatever is wrong with others; reports one line for each that
+ * is implausible. */
 enum miniapp_status check_fields(struct miniapp_input *input);
 
 /* ---- check_grid.c ---- */

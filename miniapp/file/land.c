@@ -1,4 +1,4 @@
-/* Land: masks that are made, and what is missing. */
+/* Land: masks that the reader makes, and missing values. */
 #include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
@@ -13,7 +13,7 @@
 
 /* ---- masks in bytes ---- */
 
-/* A mask takes an eighth of what a field does; it is kept. */
+/* A mask takes an eighth of a field's memory, so it is kept. */
 static uint8_t *keep_water(struct miniapp_input *input, enum field_id id)
 {
     free(input->water[id]);
@@ -23,7 +23,8 @@ static uint8_t *keep_water(struct miniapp_input *input, enum field_id id)
     return input->water[id];
 }
 
-/* A mask is read as double, then kept in bytes, while a field waits for it. */
+/* Checks that there is memory for a mask, which is read as double and then kept in bytes, while the
+ * field that needs it is in memory, too. */
 static enum miniapp_status check_room(const struct miniapp_input *input, enum field_id id)
 {
     const char *limit;
@@ -37,7 +38,7 @@ static enum miniapp_status check_room(const struct miniapp_input *input, enum fi
                 name_in_file(input, id), bytes / 1e9, limit, available / 1e9);
 }
 
-/* A mask as it is, or the columns from the levels of kbot to the surface. */
+/* Copies a mask, or fills each column from its level in kbot up to the surface. */
 static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
                        uint8_t *water)
 {
@@ -94,14 +95,14 @@ static enum miniapp_status read_presence(struct miniapp_input *input, enum field
     return status;
 }
 
-/* Whether some values are missing, but not all: in the whole file, of which this process has looked
- * at all or at its part. */
+/* Whether some values are missing, but not all, in the whole file. This process has looked at all
+ * of it, or only at its part. */
 static enum miniapp_status agree_on_land(const struct miniapp_input *input,
                                          enum miniapp_status status, size_t missing, bool *tells)
 {
     double counts[] = {(double)missing, (double)(miniapp_grid_points(&input->grid) - missing)};
     if (input->strips > 1) {
-        guard_end(); /* it would take the time that others need for HDF5's */
+        guard_end(); /* waiting for other processes must not count as HDF5's time */
         status = ranks_agree_on(status, counts, sizeof(counts) / sizeof(*counts));
         guard_start(input->path);
     }
@@ -124,7 +125,7 @@ static enum miniapp_status keep_presence(struct miniapp_input *input, enum field
     return MINIAPP_DONE;
 }
 
-/* Water is where a field has a value, if it is the one that tells. */
+/* If this is the field that tells, water is where it has a value. */
 static enum miniapp_status read_missing(struct miniapp_input *input, enum field_id id)
 {
     size_t missing;
@@ -298,7 +299,7 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
            is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
-/* Zero, or the value of the lowest water above, which enters averages with the cell. */
+/* Zero or, if averages on water include the cell, the value of the lowest water above it. */
 static double value_on_land(const struct miniapp_input *input, const struct miniapp_field *field,
                             const uint8_t *water, const double *values, size_t element)
 {

@@ -49,7 +49,7 @@ bool has_fill_value(hid_t creation)
            when != H5D_FILL_TIME_NEVER;
 }
 
-/* Whether there are as many chunks as the whole dataset has. */
+/* Whether all chunks of the dataset exist. */
 static bool has_all_chunks(hid_t dataset, int rank, const hsize_t *length, const hsize_t *chunk)
 {
     hsize_t there, all = 1;
@@ -58,7 +58,7 @@ static bool has_all_chunks(hid_t dataset, int rank, const hsize_t *length, const
     return H5Dget_num_chunks(dataset, H5S_ALL, &there) >= 0 && there >= all;
 }
 
-/* The chunk after one in a box, by its corner; false after the last. */
+/* Moves `corner` on to that of the next chunk in a box; false after the last. */
 static bool go_on(const struct box *box, const hsize_t *chunk, hsize_t *corner)
 {
     for (int i = box->rank - 1; i >= 0; i--) {
@@ -100,8 +100,8 @@ static enum miniapp_status check_chunks(hid_t dataset, const char *path, const c
 
 /* ---- external raw data ---- */
 
-/* The bytes of a dataset that a box needs, from `first` to `end`: of a record in front, only its.
- */
+/* The bytes of a dataset that a box needs, from `first` to before `end`; if the first axis is that
+ * of records, only those of the box's records. */
 static void bytes_of_box(const struct box *box, const hsize_t *length, hsize_t size, hsize_t *first,
                          hsize_t *end)
 {
@@ -121,11 +121,11 @@ static enum miniapp_status refuse_byte(const char *path, const char *name, int r
         index[i] = element % length[i];
         element /= length[i];
     }
-    snprintf(why, sizeof(why), "the file '%s' of its raw data ends before", file);
+    snprintf(why, sizeof(why), "the file '%s' of its raw data ends before it", file);
     return refuse_missing(path, name, rank, index, why);
 }
 
-/* The bytes that one of the files holds, of those that it should. */
+/* How many of the wanted bytes one of the files should hold; `there` is how many bytes it has. */
 static hsize_t bytes_in_file(struct outside *outside, const char *path, hid_t creation, int number,
                              hsize_t wanted, char file[PATH_MAX], hsize_t *there)
 {

@@ -8,8 +8,8 @@
 #include <hdf5.h>
 #include <miniapp/status.h>
 
-/* Whether a part of a dataset was written, or its writer said by a fill value what stands where it
- * was not: chunks, external raw data, and what a virtual dataset shows. MINIAPP_INPUT, with the
+/* Checks that a part of a dataset was written, in chunks, external raw data and the sources of a
+ * virtual dataset, or that its writer set a fill value for what was not. MINIAPP_INPUT, with the
  * first index that lacks data. */
 enum miniapp_status check_written(hid_t dataset, const char *path, const char *name,
                                   const struct box *box, struct outside *outside);
@@ -26,7 +26,7 @@ enum miniapp_status refuse_missing(const char *path, const char *name, int rank,
 /* The lengths of a dataset. */
 bool read_extent(hid_t dataset, hsize_t *length, int *rank);
 
-/* Whether the writer said what stands where nothing was written, and HDF5 reads that. */
+/* Whether the writer set a fill value, which HDF5 reads where nothing was written. */
 bool has_fill_value(hid_t creation);
 
 #endif

@@ -55,7 +55,7 @@ struct search {
     bool is_settled[MOST_FIELDS]; /* by the field's own name, or by --variable */
 };
 
-/* Whether a dataset may be the field by its number of axes. */
+/* Whether a dataset may be the field, judging by its number of axes. */
 static bool may_hold(hid_t dataset, const struct miniapp_field *field)
 {
     const hid_t space = H5Dget_space(dataset);
@@ -84,7 +84,7 @@ static enum miniapp_status take_standard_name(const struct search *search, hid_t
     return MINIAPP_DONE;
 }
 
-/* A dataset that lies in the file itself, open, or -1. */
+/* Opens a dataset that lies in the file itself; -1 for anything else. */
 static hid_t open_linked(hid_t group, const char *name, const H5L_info_t *link)
 {
     const hid_t object =
@@ -129,7 +129,7 @@ static bool has_standard_name(hid_t dataset, const char *name)
     return strcmp(read_text_attribute(dataset, "standard_name", text), name) == 0;
 }
 
-/* Quantities that are taken for a field by mistake. */
+/* Quantities that are easily mistaken for a field. */
 static const struct {
     enum field_id field;
     const char *standard_name, *quantity;
@@ -140,7 +140,8 @@ static const struct {
     {FIELD_salt, "sea_water_salinity", "practical salinity"},
 };
 
-/* Whether units are those of practical salinity, or a plain number, which those are. */
+/* Whether units are a name for practical salinity's, or a plain number, as practical salinity
+ * is. */
 static bool may_be_practical(const char *units)
 {
     static const char *const names[] = {"psu", "pss", "pss-78", "pss78"};
@@ -152,7 +153,8 @@ static bool may_be_practical(const char *units)
     return end != units && !end[strspn(end, " ")];
 }
 
-/* The user says what a dataset is that he names; so does its standard name. */
+/* The units of salinity are not doubted if the user names the dataset, or if it has the standard
+ * name of the field. */
 static enum miniapp_status check_units(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
     char units[TEXT_ATTRIBUTE];

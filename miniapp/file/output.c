@@ -17,7 +17,7 @@ enum miniapp_status output_failed(const struct miniapp_output *output)
     return unwritable(&output->place, hdf5_reason());
 }
 
-/* The format in which metadata carries checksums. No other process knows the file, which is locked
+/* A format whose metadata has checksums. No other process knows the file, which is locked
  * already. */
 hid_t output_access(void)
 {
@@ -108,7 +108,8 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
     return status;
 }
 
-/* A dimension scale without coordinates, as netCDF-4 writes it; kept where it is there already. */
+/* Attaches a dimension scale. A new one has no coordinates, as netCDF-4 writes it; one that exists
+ * is kept. */
 static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, unsigned place,
                            enum miniapp_axis axis, hsize_t length)
 {
@@ -157,7 +158,7 @@ hid_t checked_chunks(const hsize_t *lengths, int rank)
     return creation;
 }
 
-/* Creates a field's dataset: of its name, or of SEQUENCE.FIELD where that is taken. */
+/* Creates a field's dataset, named FIELD, or SEQUENCE.FIELD if that name is taken. */
 static hid_t create_dataset(const struct miniapp_output *output, const char *sequence,
                             const struct miniapp_field *field, hid_t type, hid_t space,
                             hid_t creation)

@@ -9,7 +9,7 @@
 
 #include <hdf5.h>
 
-/* How an axis of some length is called, other than in the table; "" where it is not. */
+/* The name of an axis of this length, if it is not the table's; "" if it is. */
 struct named_axis {
     char name[AXIS_NAME];
     size_t length;
@@ -27,19 +27,19 @@ struct miniapp_output {
 /* Fails with what HDF5 gave as the reason. */
 enum miniapp_status output_failed(const struct miniapp_output *output);
 
-/* How a file is opened for writing; and a new one, which is opened, or the one that grows already.
- */
+/* How HDF5 opens a file for writing; and opens the file, new or as it was written so far. */
 hid_t output_access(void);
 enum miniapp_status output_open_file(struct miniapp_output *output, bool is_new);
 
-/* How a dataset is created: one x-y plane a chunk, so that Fletcher-32 guards it. */
+/* How a dataset is created: in chunks of one x-y plane, which Fletcher-32 checksums guard. */
 hid_t checked_chunks(const hsize_t *lengths, int rank);
 
-/* Writes a box of a dataset. In memory it has the same shape: HDF5 moves such a box in rows; with
- * another one, if only for axes of length 1, it looks at each element. Below 0 where it cannot. */
+/* Writes a box of a dataset; below 0 if HDF5 cannot. The box has the same shape in memory, so that
+ * HDF5 moves whole rows: for any other shape, even if it differs only in axes of length 1, HDF5
+ * looks at each element. */
 herr_t write_box(hid_t dataset, const struct box *box, const double *values);
 
-/* The same of another type than double, and of another transfer. */
+/* The same for another type than double, and another transfer property list. */
 herr_t write_box_as(hid_t dataset, hid_t type, hid_t transfer, const struct box *box,
                     const void *values);
 

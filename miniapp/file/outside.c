@@ -35,8 +35,9 @@ static bool is_in_list(const char *list, const char *name, char found[PATH_MAX])
     return false;
 }
 
-/* A file of HDF5's: by its name if that is a whole path; in the folders of a variable; beside the
- * file that names it; from the current folder; beside what a link to that file leads to. */
+/* Finds an HDF5 file as HDF5 does: by its name if that is an absolute path; in the folders of a
+ * variable; beside the file that names it; in the current folder; beside the target of that file if
+ * it is a link. */
 static bool find_file(const char *variable, const char *from, const char *name,
                       char found[PATH_MAX])
 {
@@ -51,7 +52,7 @@ static bool find_file(const char *variable, const char *from, const char *name,
            is_there("", "", relative, found) || is_there(real, "", relative, found);
 }
 
-/* A file of raw data: from the current folder, or from that of a variable. */
+/* Finds a file of raw data: in the current folder, or in that of a variable. */
 static bool find_raw(const char *from, const char *name, char found[PATH_MAX])
 {
     static const char origin[] = "${ORIGIN}";
@@ -114,8 +115,8 @@ const char *find_outside(struct outside *outside, enum outside_kind kind, const 
 
 /* ---- links ---- */
 
-/* HDF5 calls this before it opens the file of an external link. What is there, but is no HDF5, it
- * would pass by and look on. */
+/* HDF5 calls this before it opens the file of an external link. It would skip a file that is there
+ * but is not HDF5, and look in other folders. */
 static herr_t follow(const char *from, const char *group, const char *name, const char *object,
                      unsigned *flags, hid_t access, void *data)
 {

@@ -12,22 +12,23 @@
 struct outside {
     const char *path; /* of the file itself */
     bool is_allowed;
-    hid_t access; /* what follows links with this asks for each file */
+    hid_t access; /* property list that checks each file of a link before it is opened */
     char **files; /* those that were found, by their true paths */
     size_t count;
     char refusal[PATH_MAX + 128]; /* why a link was not followed, or "" */
 };
 
-/* `path` outlives it. False where HDF5 has no memory for it. */
+/* `path` must outlive it. False if HDF5 has no memory for it. */
 bool outside_open(const char *path, bool is_allowed, struct outside *outside);
 void outside_close(struct outside *outside);
 
-/* How a file is named: HDF5 looks for each kind in other folders. */
+/* How a file is named: HDF5 looks in different folders for each kind. */
 enum outside_kind { OUTSIDE_LINK, OUTSIDE_SOURCE, OUTSIDE_RAW };
 
 /*
  * Finds the file that HDF5 would open for a name in the file `from`, and keeps it in the list.
- * NULL, or what is wrong with it, such as "is missing". The file itself is not outside.
+ * Returns NULL, or what is wrong with it, such as "is missing". The input itself does not count as
+ * outside.
  */
 const char *find_outside(struct outside *outside, enum outside_kind kind, const char *from,
                          const char *name, char found[PATH_MAX]);

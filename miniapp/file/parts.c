@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Of a part. Those of a virtual dataset are not known: each element might be one. */
+/* The most in a part. The chunks of a virtual dataset are not known: each element might be one. */
 enum { MOST_CHUNKS = 1024, MOST_ELEMENTS = 1 << 16 };
 
 /* ---- chunks ---- */
 
-/* A chunk, and all of them; false where the dataset is not in chunks. */
+/* The bytes of a chunk, and of all chunks; false if the dataset is not in chunks. */
 static bool measure_chunks(hid_t dataset, hid_t creation, double *chunk, double *all)
 {
     hsize_t lengths[H5S_MAX_RANK], extent[H5S_MAX_RANK];
@@ -34,7 +34,7 @@ double bytes_of_chunks(hid_t dataset)
     double chunk, all, bytes = 0, unused;
     H5Pget_chunk_cache(access, &slots, &cache, &unused);
     if (measure_chunks(dataset, creation, &chunk, &all)) {
-        bytes = fmax(chunk, fmin(all, (double)cache)); /* larger ones are not kept */
+        bytes = fmax(chunk, fmin(all, (double)cache)); /* HDF5 keeps no larger chunks */
         bytes += H5Pget_nfilters(creation) > 0 ? chunk : 0;
     }
     H5Pclose(access);
@@ -42,7 +42,8 @@ double bytes_of_chunks(hid_t dataset)
     return bytes;
 }
 
-/* The lengths that are read together at least; the most of them in a part. */
+/* The lengths of the least that is read at once, such as a chunk; returns how many of these a part
+ * may have. */
 static hsize_t find_chunk(hid_t dataset, const struct box *box, hsize_t *chunk)
 {
     const hid_t creation = H5Dget_create_plist(dataset);
@@ -74,7 +75,7 @@ static struct parts find_parts(hid_t dataset, const struct box *box)
         const hsize_t left = most / parts.chunks;
         const hsize_t taken = there <= left ? there : left;
         parts.length[i] = taken * least;
-        parts.chunks = there <= left ? parts.chunks * there : most; /* one of each before it */
+        parts.chunks = there <= left ? parts.chunks * there : most; /* then 1 along all others */
     }
     return parts;
 }
@@ -102,7 +103,7 @@ static herr_t read_part(hid_t dataset, hid_t type, const struct box *box, const 
     return error;
 }
 
-/* The corner of the next part; false after the last. */
+/* Moves on to the corner of the next part; false after the last. */
 static bool go_on(const struct box *box, const struct parts *parts, hsize_t *at)
 {
     for (int i = box->rank - 1; i >= 0; i--) {
@@ -126,6 +127,6 @@ herr_t read_parts(hid_t dataset, hid_t type, const struct box *box, void *values
     while (error >= 0 && go_on(box, &parts, at));
     for (int i = 0; i < box->rank; i++)
         bytes *= box->count[i];
-    guard_data(bytes, 0); /* what is done with them counts, too */
+    guard_data(bytes, 0); /* allows for what is done with the values, too */
     return error;
 }

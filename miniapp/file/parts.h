@@ -9,8 +9,8 @@
 /* Reads a box of a dataset, as a type of the memory. Below 0 where HDF5 cannot. */
 herr_t read_parts(hid_t dataset, hid_t type, const struct box *box, void *values);
 
-/* The bytes that HDF5 takes for chunks beside the values: those that it keeps, or a large one, and
- * one as it is stored. */
+/* The bytes that HDF5 takes for chunks besides the values: for the chunks that it keeps, or for a
+ * single one that is larger, and for one as it is stored, if filters have to decode it. */
 double bytes_of_chunks(hid_t dataset);
 
 #endif

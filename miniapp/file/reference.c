@@ -13,10 +13,11 @@
 #include <string.h>
 
 /*
- * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0. Land,
- * and what lies outside the range of a kernel, is 0 in outputs; so is most of some of them. The
- * largest magnitude would be moved by a single wrong value. A median would be too small: most of an
- * output may be far smaller than the terms that it is the difference of, which set its rounding.
+ * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0.
+ * Outputs are 0 on land and wherever a kernel computes nothing; some are 0 nearly everywhere. A
+ * single wrong value would change the largest magnitude. A median would be too small: most of an
+ * output may be far smaller than the terms whose difference it is, and these determine its
+ * rounding.
  */
 static double scale_of(const double *values, size_t elements)
 {
@@ -68,7 +69,7 @@ static enum miniapp_status read_tolerances(hid_t dataset, const char *path, cons
                                    (is_wide ? 1e-12 : 1e-5) * scale, &reference->atol);
 }
 
-/* What no run can give is no reference. */
+/* Values that no run can give are refused as a reference. */
 static enum miniapp_status check_plausible(const char *path, const struct miniapp_field *field,
                                            const struct miniapp_grid *grid, const double *values,
                                            int allow)

@@ -27,7 +27,8 @@ static size_t source_cell(size_t cell, size_t cells, bool cyclic)
     return (size_t)(inside < 0 ? 0 : inside >= n ? n - 1 : inside);
 }
 
-/* The middle of a cell, in cells of an axis that has `from` of them on the same length. */
+/* Where the middle of one of `to` cells lies, counted in cells of an axis that has `from` of them
+ * on the same length. */
 static struct place place_on(size_t cell, size_t to, size_t from)
 {
     const double middle = ((double)cell + 0.5) * (double)from / (double)to - 0.5;
@@ -40,7 +41,7 @@ static struct place place_on(size_t cell, size_t to, size_t from)
                           .weight = inside - (double)lower};
 }
 
-/* That of a cell of the whole ocean in the whole file. */
+/* The place of a cell of the whole ocean in the whole file. */
 static struct place place_of(size_t cell, const struct pair_of_axes *axes)
 {
     if (axes->same)
@@ -58,7 +59,7 @@ static struct place place_of(size_t cell, const struct pair_of_axes *axes)
     return place;
 }
 
-/* Those of the state, in the window. */
+/* The places of the state's cells, in the window. */
 static struct place *places(const struct pair_of_axes *axes)
 {
     const size_t cells = axes->part.end - axes->part.first;
@@ -95,14 +96,16 @@ static struct pair_of_axes pair_of(bool there, enum miniapp_axis axis, const str
     return pair;
 }
 
-/* The edges of a new cell of `to` on the same length, in cells of the file. */
+/* Where one of `to` new cells begins, counted in cells of the file, which has `from` on the same
+ * length. */
 static double start_of(size_t cell, size_t from, size_t to)
 {
     return (double)cell * (double)from / (double)to;
 }
 
-/* Places rise with the cells of a part, whose ghosts at the ocean's edge repeat the cell beside
- * them: its first and its last are enough. A spacing takes all of what its cell covers. */
+/* Places rise with the cells of a part, because its ghosts at the ocean's edge repeat the cell
+ * beside them: so its first and last cells are enough. A spacing needs all cells of the file that
+ * its cell covers. */
 struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
                             const struct window *to, bool resample)
 {
@@ -178,8 +181,8 @@ static double along_y(const double *plane, size_t nx, const struct place *y, con
     return lower + y->weight * (along_x(plane + y->upper * nx, x) - lower);
 }
 
-/* What closed ghosts hold: land is 0 in masks and indices, and nothing flows through a wall. Other
- * reals are repeated. */
+/* Whether closed ghosts hold 0: land is 0 in masks and indices, and nothing flows through a wall.
+ * Other reals repeat the nearest cell. */
 static bool is_zero_when_closed(const struct miniapp_field *field)
 {
     return field->type != MINIAPP_REAL || field->is_flow;
@@ -218,8 +221,8 @@ static void take_nearest(const struct regrid *regrid, const double *block, const
     }
 }
 
-/* An index names the deepest wet level: it becomes the first new level that lies as high, or
- * none where all new levels lie deeper. */
+/* An index names the deepest wet level: it becomes the lowest new level that lies as high or
+ * higher, or 0 if all new levels lie deeper. */
 static void regrid_levels(double *index, size_t elements, size_t from_nz, size_t to_nz)
 {
     for (size_t i = 0; i < elements; i++) {
@@ -231,7 +234,7 @@ static void regrid_levels(double *index, size_t elements, size_t from_nz, size_t
     }
 }
 
-/* The part of the window's spacings that lies in one new cell. */
+/* The sum of the window's spacings that lie in one new cell, or of their parts in it. */
 static double spacing_of(const double *from, const struct pair_of_axes *axes, size_t cell)
 {
     const double start = start_of(cell, axes->from, axes->to);
@@ -263,7 +266,7 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
     if (field->is_spacing && regrid->resamples)
         fill_spacing(regrid, values, plane);
     else if (field->type == MINIAPP_REAL && !field->is_nearest && regrid->resamples)
-        interpolate(regrid, values + block, z); /* land has no part in water */
+        interpolate(regrid, values + block, z); /* mixes in land, unless is_nearest */
     else
         take_nearest(regrid, values + block, z);
     if (field->type == MINIAPP_INDEX && regrid->resamples)

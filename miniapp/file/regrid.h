@@ -1,13 +1,13 @@
 /*
- * From the file's grid to that of a state, plane by plane: fields get their ghost cells, and are
- * interpolated where another size is asked for. The values may be those of a window of the file,
- * and the state a part of the ocean.
+ * Brings fields from the file's grid to that of a state, plane by plane: adds ghost cells, and
+ * interpolates if another size is asked for. The values may be those of a window of the file, and
+ * the state may be a part of the ocean.
  *
- * Reals are interpolated in the index; masks, indices and what means nothing on land are taken from
- * the nearest cell. Spacings are cut and joined, so that they keep their sum. Ghosts along x are
- * cyclic or closed, along y closed. A closed side is land, on which the values of the nearest cell
- * are repeated and velocities are 0. A part that is narrower along x than a cyclic ocean gets none
- * of the cells opposite: its ghosts there are taken for closed.
+ * Reals are interpolated by index; masks, indices and fields into which land must not mix are taken
+ * from the nearest cell. Spacings are cut and joined, so that they keep their sum. Ghosts along x
+ * are cyclic or closed, those along y closed. A closed side is land, on which the values of the
+ * nearest cell are repeated and velocities are 0. A part that is narrower along x than a cyclic
+ * ocean gets no cells from the opposite side: its ghosts there are treated as closed.
  */
 #ifndef REGRID_H
 #define REGRID_H
@@ -18,8 +18,8 @@
 #include <miniapp/status.h>
 
 /* Where a cell lies on an axis of the file, or of its window: between the cells `lower` and
- * `upper`, at `weight` of the way, and nearest to `nearest`; and which interior cell it is or
- * repeats. A closed ghost is land. */
+ * `upper`, at `weight` of the way, and nearest to `nearest`. `inside` is the interior cell that it
+ * is or repeats. A closed ghost is land. */
 struct place {
     size_t lower, upper, nearest, inside;
     double weight;
@@ -53,11 +53,12 @@ enum miniapp_status regrid_open(const struct miniapp_field *field, const struct 
                                 const struct window *to, bool resample, struct regrid *regrid);
 void regrid_close(struct regrid *regrid);
 
-/* The elements of one of the planes, of the file's values; valid until the next call. */
+/* The elements of one plane of the state's field, made from the file's values; valid until the next
+ * call. */
 const double *regrid_plane(struct regrid *regrid, const double *values, size_t plane);
 
-/* The cells of the file along x or y that any field of a state is made of: all where the state has
- * the whole axis. */
+/* The cells of the file along x or y that any field of a state is made from: all of them if the
+ * state has the whole axis. */
 struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
                             const struct window *to, bool resample);
 

@@ -7,7 +7,7 @@
 
 /* ---- what no source shows ---- */
 
-/* A mapping's regular part of a dimension that may grow, as far as the dataset goes. */
+/* Cuts a mapping that is unlimited along a dimension to the extent of the dataset. */
 static void cut_to_extent(int rank, const hsize_t *length, const hsize_t *start,
                           const hsize_t *stride, hsize_t *count, hsize_t *block)
 {
@@ -20,7 +20,7 @@ static void cut_to_extent(int rank, const hsize_t *length, const hsize_t *start,
     }
 }
 
-/* Takes what a mapping shows away from what nothing shows so far. */
+/* Takes what a mapping shows away from `rest`, which no mapping has shown so far. */
 static herr_t take_away(hid_t rest, hid_t shown, int rank, const hsize_t *length)
 {
     hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
@@ -79,7 +79,7 @@ static enum miniapp_status check_all_is_shown(hid_t dataset, const char *path, c
 
 /* ---- what sources lack ---- */
 
-/* The part of a source that a mapping shows; all of it where that grows. */
+/* The part of a source that a mapping shows; up to the source's end if it may grow. */
 static bool box_of_source(hid_t creation, size_t mapping, hid_t source, struct box *box)
 {
     const hid_t space = H5Pget_virtual_srcspace(creation, mapping);
@@ -100,7 +100,7 @@ static bool box_of_source(hid_t creation, size_t mapping, hid_t source, struct b
     return true;
 }
 
-/* The blocks of a series that a box needs; of one source, the only one. */
+/* The blocks of a series that a box needs; for a single source, the only one. */
 static void find_blocks(hid_t creation, size_t mapping, const struct box *box, size_t *first,
                         size_t *end)
 {
@@ -120,7 +120,7 @@ static void find_blocks(hid_t creation, size_t mapping, const struct box *box, s
         H5Sclose(shown);
 }
 
-/* Whether a mapping shows anything of a box, by the corners of both. */
+/* Whether a mapping shows anything of a box, judging by the corners of both. */
 static bool meets(hid_t creation, size_t mapping, const struct box *box)
 {
     const hid_t shown = H5Pget_virtual_vspace(creation, mapping);

@@ -1,6 +1,6 @@
 /*
  * Snapshots: what the next step in time needs, in the layout of Veros's own snapshots. Fields lie
- * on (Time, z, y, x), without ghosts, from the bottom up, and land is missing.
+ * on (Time, z, y, x), without ghosts, from the bottom up, with missing values on land.
  */
 #include "blocks.h"
 #include "guard.h"
@@ -23,7 +23,7 @@ enum { SNAPSHOT_RANK = 4 };
 static const double missing = -1e18;   /* Veros's */
 static const double day = 86400;       /* seconds */
 static const char step_name[] = "itt"; /* Veros's number of a step */
-static const char run_name[] = "run";  /* of which run it is */
+static const char run_name[] = "run";  /* the run that it is of */
 
 /* ---- axes ---- */
 
@@ -57,7 +57,8 @@ static bool make_scale(hid_t file, const char *name)
     return is_made;
 }
 
-/* The input's own coordinates of an axis, with its ghosts if it has some. */
+/* Writes the input's own coordinates of an axis, without its ghosts, for which `values` has
+ * room. */
 static bool write_theirs(hid_t file, const struct miniapp_input *input, enum miniapp_axis axis,
                          const struct scale *ours, double *values, size_t length)
 {
@@ -79,7 +80,8 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
     return is_written;
 }
 
-/* Distances where the input has no coordinates, or where the state has another grid. */
+/* Writes the input's coordinates of an axis, or distances if it has none or the state has another
+ * grid. */
 static bool write_horizontal(const struct miniapp_output *output, const struct miniapp_input *input,
                              enum miniapp_axis axis, const double *spacing, size_t length)
 {
@@ -185,7 +187,8 @@ static struct box box_of_level(size_t z, size_t x0, size_t y0, const struct mini
     return (struct box){SNAPSHOT_RANK, {0, z, y0, x0}, {1, 1, inner->ny, inner->nx}};
 }
 
-/* A level: with ghosts; and the interior of a field, and of its mask, 1 where it has none. */
+/* Room for a level: a plane with ghosts, and the interiors of a field and of its mask, which is 1
+ * if the field has none. */
 struct levels_of {
     double *plane, *values, *mask;
 };
@@ -211,7 +214,7 @@ static enum miniapp_status get_mask(struct miniapp_state *state, const struct mi
     return MINIAPP_DONE;
 }
 
-/* A level of the whole ocean, and of its mask. */
+/* Gathers a level of a field of the whole ocean, and of its mask. */
 static enum miniapp_status gather_level(struct miniapp_state *state,
                                         const struct miniapp_field *field, size_t z,
                                         const struct levels_of *level)
@@ -318,7 +321,7 @@ static enum miniapp_status write_carried(const struct miniapp_output *output,
     return status;
 }
 
-/* The own part of a field, where all processes write it together. */
+/* This process's part of a field that all processes write together. */
 struct own_levels {
     struct miniapp_state *state;
     const struct miniapp_field *field;
@@ -405,7 +408,7 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     return is_written ? MINIAPP_DONE : output_failed(output);
 }
 
-/* ---- going on from one ---- */
+/* ---- going on from a snapshot ---- */
 
 static bool is_part(const struct miniapp_state *state)
 {
@@ -413,7 +416,7 @@ static bool is_part(const struct miniapp_state *state)
 }
 
 /* Puts the interior of a level into a plane with ghosts, which are land or copies; those of a part
- * are to come from others. */
+ * of an ocean come from other parts later. */
 static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
 {
     const struct miniapp_grid *const grid = &state->grid;
@@ -428,7 +431,7 @@ static void add_ghosts(const struct miniapp_state *state, const struct levels_of
     }
 }
 
-/* Stores a level of water; all else is land. */
+/* Stores a level: its water, and 0 on land. */
 static enum miniapp_status set_level(struct miniapp_state *state, const struct miniapp_field *field,
                                      size_t z, const struct levels_of *level)
 {

@@ -3,8 +3,8 @@
  * process does all else alone, with the ordinary driver: it creates the file and each dataset with
  * its attributes, lends the file to all for the data, and takes it back. So little is collective
  * that a failure is nearly always found where processes agree: in what the first one does, in
- * opening the file, or in space that the disk lacks, which is reserved before. What fails between,
- * inside of HDF5's own messages, ends all processes.
+ * opening the file, or in reserving space on the disk, which comes first. A failure in between,
+ * inside HDF5's own communication, ends all processes.
  */
 #include "blocks.h"
 #include "hdf5_error.h"
@@ -43,7 +43,7 @@ static enum miniapp_status unwritable_by_all(const struct lent *lent, const char
 
 /* ---- lending ---- */
 
-/* What HDF5 keeps about chunks. */
+/* The bytes of what HDF5 stores about chunks. */
 static size_t bytes_about_chunks(hid_t dataset, hid_t space)
 {
     enum { EACH = 64 };
@@ -58,7 +58,7 @@ static size_t bytes_about_chunks(hid_t dataset, hid_t space)
     return bytes;
 }
 
-/* Data, and what HDF5 keeps about them. */
+/* The bytes of the data, and of what HDF5 stores about them. */
 static size_t bytes_of(hid_t dataset)
 {
     enum { METADATA = 1 << 20 };
@@ -91,15 +91,15 @@ static enum miniapp_status take_back(struct miniapp_output *output, const struct
     return status || output->dataset >= 0 ? status : output_failed(output);
 }
 
-/* MPI locks what it writes on some network file systems, where the first process's lock of the file
- * is one of the same kind: all would wait forever. */
+/* On some network file systems MPI locks what it writes, and the first process's lock on the file
+ * is of the same kind there: all would wait forever. */
 static bool is_locked(int file)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* All find out whether they can open it, and write, before they do so together. */
+/* Each process finds out whether it can open the file and write it, before all do so together. */
 static enum miniapp_status borrow(const struct lent *lent)
 {
     const int file = open(lent->path, O_RDWR | O_CLOEXEC);
@@ -112,11 +112,12 @@ static enum miniapp_status borrow(const struct lent *lent)
     const bool is_free = !is_locked(file);
     close(file);
     return is_free ? MINIAPP_DONE
-                   : unwritable_by_all(lent, "its file system lets the first process alone write, "
-                                             "which MINIAPP_PARALLEL_HDF5=0 allows");
+                   : unwritable_by_all(lent, "its file system lets only the first process write: "
+                                             "set MINIAPP_PARALLEL_HDF5=0");
 }
 
-/* Each brings to the disk what it has written: its node may keep it until then. */
+/* Each process syncs what it has written to the disk: its node may hold that in memory until
+ * then. */
 static enum miniapp_status give_back(const struct lent *lent)
 {
     const int file = open(lent->path, O_RDWR | O_CLOEXEC);
@@ -131,8 +132,8 @@ static enum miniapp_status give_back(const struct lent *lent)
 
 /* ---- data ---- */
 
-/* HDF5 writes data with checksums together only if they need no conversion: `values` is converted.
- */
+/* HDF5 writes data with checksums collectively only if they need no conversion, so `values` is
+ * converted first. */
 static herr_t write_part(hid_t dataset, hid_t transfer, const struct box *box, double *values)
 {
     const hid_t type = H5Dget_type(dataset);
@@ -146,7 +147,7 @@ static herr_t write_part(hid_t dataset, hid_t transfer, const struct box *box, d
     return error;
 }
 
-/* How many planes there are, and how many in a row along the axis before them. */
+/* How many planes there are, and how many follow each other along the axis before them. */
 static size_t count_planes(hid_t dataset, size_t *row)
 {
     const struct box plane = box_of_plane(dataset, 2, 0);
@@ -159,7 +160,7 @@ static size_t count_planes(hid_t dataset, size_t *row)
     return (size_t)elements / (plane.count[z + 1] * plane.count[z + 2]);
 }
 
-/* The part of some planes in a row, from `first` on. */
+/* This process's part of planes that follow each other, from `first` on. */
 static struct box box_of_part(hid_t dataset, const struct part *part, size_t first, size_t planes)
 {
     struct box box = box_of_plane(dataset, 2, first);
@@ -173,7 +174,7 @@ static struct box box_of_part(hid_t dataset, const struct part *part, size_t fir
     return box;
 }
 
-/* What is taken of a process, and where to. */
+/* What is taken from a process, and where it goes. */
 struct taking {
     const struct part *part;
     miniapp_taker take;
@@ -182,8 +183,8 @@ struct taking {
 };
 
 /* Writes as many planes at once as there are processes: a plane is a chunk, which one of them
- * writes after it has got the others' parts. No one holds more than the size of a plane for that.
- */
+ * writes after it has got the others' parts. For that no process holds more than the size of a
+ * plane. */
 static herr_t write_parts(hid_t dataset, hid_t transfer, const struct taking *taking)
 {
     const size_t most = (size_t)ranks_count(), elements = taking->part->nx * taking->part->ny;
@@ -205,8 +206,8 @@ static herr_t write_parts(hid_t dataset, hid_t transfer, const struct taking *ta
     return error;
 }
 
-/* Others wait for this process, or have failed, too: who is the first to remove the file speaks,
- * and ends all. If nobody has done so for a while, the file was removed by something else. */
+/* Others wait for this process, or have failed, too: the first to remove the file reports the
+ * failure, and ends all. If nobody does so for a while, something else has removed the file. */
 static _Noreturn void end_all(const struct lent *lent)
 {
     const char *const reason = hdf5_reason();

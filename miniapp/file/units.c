@@ -38,7 +38,7 @@ static const char *as_meant(const char *units)
 
 #ifdef MINIAPP_UDUNITS
 
-/* UDUNITS' own table is read once, when units differ first. */
+/* UDUNITS' own table is read once, the first time that units differ. */
 static ut_system *find_system(void)
 {
     static ut_system *known;
@@ -51,8 +51,7 @@ static ut_system *find_system(void)
     return known;
 }
 
-/* Units that convert by a factor and an offset; not those that do by the reciprocal or a logarithm.
- */
+/* Whether units convert by a factor and an offset, and not by the reciprocal or a logarithm. */
 static bool is_linear(const cv_converter *converter, struct conversion *conversion)
 {
     conversion->offset = cv_convert_double(converter, 0);
@@ -93,9 +92,9 @@ bool find_conversion(const char *units, const char *wanted, struct conversion *c
     if (!text[0] || !wanted[0] || strcmp(text, wanted) == 0)
         return true;
     if (strcmp(wanted, "1") == 0)
-        return is_none(text); /* UDUNITS converts angles to numbers */
+        return is_none(text); /* UDUNITS would convert angles to numbers */
     snprintf(joined, sizeof(joined), "%s", as_meant(text));
-    for (char *c = joined; *c; c++) /* "degrees Celsius" are not an angle times a temperature */
+    for (char *c = joined; *c; c++) /* "degrees Celsius" is not an angle times a temperature */
         *c = *c == ' ' ? '_' : *c;
     if (!convert(joined, wanted, conversion) && !convert(as_meant(text), wanted, conversion))
         return false;

@@ -6,14 +6,14 @@
 
 enum { UNITS = 64 };
 
-/* From a dataset's units to its field's: factor times a value, and the offset. */
+/* From a dataset's units to its field's: the factor times a value, plus the offset. */
 struct conversion {
     char from[UNITS]; /* "" where nothing is to be converted */
     double factor, offset;
 };
 
-/* False where UDUNITS does not know the units, or cannot convert them; a build without it takes
- * none but the same text. No units at all are the field's. */
+/* False if UDUNITS does not know the units, or cannot convert them; a build without it accepts only
+ * the same text. No units at all stand for the field's. */
 bool find_conversion(const char *units, const char *wanted, struct conversion *conversion);
 
 #endif

@@ -40,8 +40,9 @@ static hid_t find_meant_type(hid_t dataset, hid_t type)
     return meant;
 }
 
-/* What the dataset would store of a number: that is what is compared with it. False for a number
- * that a dataset of integers cannot hold, which means that none of its values is missing. */
+/* Turns a number into what the dataset would store of it, which is what stored values are compared
+ * with. False for a number that a dataset of integers cannot hold: none of its values can be equal
+ * to it. */
 static bool as_stored(hid_t dataset, double *number)
 {
     long double room[2] = {0}; /* for any type of number */
@@ -277,7 +278,7 @@ static void turn_indices(double *index, size_t elements, size_t levels)
 void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid, double *values)
 {
     size_t blocks = 1, plane = 1;
-    bool is_above = true; /* of the axis z */
+    bool is_above = true; /* at an axis before z */
     for (const enum miniapp_axis *axis = field->axes; *axis; axis++) {
         if (*axis == MINIAPP_Z)
             is_above = false;

@@ -24,11 +24,11 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                                 struct outside *outside, double **values,
                                 struct treatment *treatment);
 
-/* The bytes that it takes on the way: the values, twice where they are transposed, and
+/* The bytes that reading takes: those of the values, twice if they are transposed, and of
  * chunks. */
 double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout);
 
-/* Turns the levels of a field round, and the indices of levels, on a grid of so many cells. */
+/* Reverses the levels of a field, or its indices of levels, on a grid of so many cells. */
 void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid,
                  double *values);
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    DEEPEST = 8,          /* of sources that are virtual, too */
+    DEEPEST = 8,          /* nesting of sources that are virtual, too */
     MOST_BLOCKS = 100000, /* of a series */
-    GAP = 64,             /* that is looked for in one */
+    GAP = 64,             /* blocks after the end of one that are looked for */
 };
 
 static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name,
@@ -15,7 +15,7 @@ static enum miniapp_status check_at(hid_t dataset, const char *path, const char 
 
 /* ---- names ---- */
 
-/* Both names of a mapping's source. */
+/* The names of a mapping's source: its file and its dataset. */
 static bool read_names(hid_t creation, size_t mapping, char file[PATH_MAX], char dataset[PATH_MAX])
 {
     memset(file, 0, PATH_MAX);
@@ -38,7 +38,7 @@ bool is_series(hid_t creation, size_t mapping)
     return read_names(creation, mapping, file, dataset) && (has_block(file) || has_block(dataset));
 }
 
-/* One of a series of sources, whose names hold the number of the block as %b. */
+/* Makes the name of one of a series of sources, whose names hold the number of the block as %b. */
 static void name_block(char name[PATH_MAX], size_t block)
 {
     char named[PATH_MAX];
@@ -112,7 +112,7 @@ enum miniapp_status open_source(hid_t dataset, const char *path, const char *nam
 
 /* ---- a series ---- */
 
-/* Whether a block of a series is there, without a word where it is not. */
+/* Whether a block of a series is there; reports nothing if it is not. */
 static bool has_source(hid_t dataset, const char *path, hid_t creation, size_t mapping,
                        size_t block, struct outside *outside)
 {
@@ -132,7 +132,7 @@ static bool has_source(hid_t dataset, const char *path, hid_t creation, size_t m
     return has;
 }
 
-/* HDF5 takes the first block that is missing for the end of a series: so it has to be. */
+/* HDF5 takes the first block that is missing for the end of a series, so no block may follow it. */
 static enum miniapp_status check_end(hid_t dataset, const char *path, const char *name,
                                      hid_t creation, size_t mapping, size_t end,
                                      struct outside *outside)
@@ -178,7 +178,8 @@ static enum miniapp_status check_raw(const char *path, const char *name, hid_t c
         off_t offset;
         hsize_t size;
         if (H5Pget_external(creation, (unsigned)i, sizeof(file) - 1, file, &offset, &size) < 0)
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be read: where its raw data lie",
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' cannot be read: HDF5 does not say where its raw data lie",
                         path, name);
         const char *const problem = find_outside(outside, OUTSIDE_RAW, path, file, found);
         if (problem)

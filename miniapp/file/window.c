@@ -64,7 +64,7 @@ struct window own_window(const struct miniapp_input *input)
     return window_from(input, &x, &y);
 }
 
-/* Whether faces in the last column are made, of the cells in the first. */
+/* Whether faces in the last column have to be made from the cells in the first. */
 static bool makes_faces_around(const struct miniapp_input *input)
 {
     bool is_needed = false;

@@ -27,7 +27,7 @@ struct cells {
     size_t first, end;
 };
 
-/* The least range that has both. */
+/* The smallest range that contains both. */
 static inline struct cells cells_of_both(const struct cells *a, const struct cells *b)
 {
     return (struct cells){a->first < b->first ? a->first : b->first,

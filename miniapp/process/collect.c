@@ -13,7 +13,7 @@
 
 /* ---- outputs ---- */
 
-/* The tolerances of each precision are attributes of their own. */
+/* Checks the reference for each precision, because each has tolerances of its own. */
 static enum miniapp_status check_variable(const struct run *run,
                                           const struct miniapp_sequence *sequence,
                                           const struct miniapp_field *field)
@@ -35,7 +35,7 @@ enum miniapp_status check_reference(struct run *run)
     const struct options *options = &run->options;
     size_t water;
     enum miniapp_status status = miniapp_input_count_water(run->input, &water);
-    double most = (double)water; /* that a process found in its part */
+    double most = (double)water; /* the most that a process found in its part */
     status = agree_on(status, &most, 1);
     run->is_land = most == 0;
     if (ranks_own() > 0)
@@ -47,7 +47,7 @@ enum miniapp_status check_reference(struct run *run)
     return status;
 }
 
-/* What is made of an output, which passes plane by plane. One process does it for all. */
+/* What an output is used for, plane by plane. One process does it for all. */
 struct use {
     struct miniapp_grid grid; /* as in the file */
     struct miniapp_reference reference;
@@ -123,7 +123,7 @@ static enum miniapp_status end_use(struct run *run, const struct row *row,
     return status;
 }
 
-/* What all processes write together comes from here. */
+/* Where the output that all processes write together comes from. */
 struct taken {
     const struct run *run;
     const struct row *row;
@@ -140,8 +140,8 @@ static enum miniapp_status take_own(void *context, size_t plane, double *values)
                                  taken->ghosts, values);
 }
 
-/* Where the first process needs all planes for more, or has all of a field that is no plane, it
- * writes them, too. */
+/* Whether all processes write an output together. If the first process needs all planes for
+ * something else, too, or if the field does not lie on x and y, it writes the output alone. */
 static bool is_shared(const struct run *run, const struct planes *planes)
 {
     const struct options *const options = &run->options;
@@ -202,7 +202,7 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     return agree(status);
 }
 
-/* Finite inputs have finite outputs; where an input may be NaN or Inf, so may they. */
+/* Finite inputs must give finite outputs; if inputs may be NaN or Inf, so may outputs. */
 static enum miniapp_status check_finite(struct run *run, const struct row *row,
                                         const struct bound_field *output, bool *is_nonfinite)
 {
@@ -216,14 +216,14 @@ static enum miniapp_status check_finite(struct run *run, const struct row *row,
     return status;
 }
 
-/* Kernels that measure the machine compute numbers, on land too. */
+/* Kernels that measure the machine compute on land, too. */
 static bool is_of_the_ocean(const struct row *row)
 {
     return strcmp(miniapp_sequence_subject(row->sequence), "calibration") != 0;
 }
 
-/* A row that has run several times may hold other numbers than after one call, but no others that
- * are not finite: to look for these needs no call. */
+/* A row that has run several times may hold other numbers than after one call, but it does not hold
+ * NaN or Inf in other places: looking for these needs no extra call. */
 static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *is_nonfinite)
 {
     const struct options *options = &run->options;
@@ -252,7 +252,7 @@ static double rate_of(const struct bench *bench, int place, bool of_bytes)
     return (of_bytes ? row_bytes(row) : row_flops(row)) / row->timing.median;
 }
 
-/* How long what the row reads takes to the device, or what it writes back. */
+/* How long it takes to copy what the row reads to the device, or what it writes back. */
 static enum miniapp_status time_transfers(const struct row *row, bool to_device,
                                           struct transfer_times *times)
 {
@@ -280,7 +280,7 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
     return status;
 }
 
-/* Each step's share of the time of a sequence of several; NULL for a kernel. */
+/* Each step's share of the time of a sequence; NULL for a kernel. */
 static struct share *shares_of(const struct row *row)
 {
     const size_t count = miniapp_sequence_step_count(row->sequence);
@@ -301,7 +301,7 @@ static struct share *shares_of(const struct row *row)
     return shares;
 }
 
-/* What several processes found of a row, each in its own block. */
+/* Joins what several processes found for a row, each in its own block. */
 static enum miniapp_status agree_on_row(const struct row *row, struct result *result)
 {
     const struct samples *const samples = &row->samples;
@@ -318,14 +318,14 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
             .count = ranks_count(),
             .along_x = row->blocks.along_x,
             .along_y = row->blocks.along_y,
-            .largest = block_of(&row->blocks, 0).grid, /* the first ones have what is left over */
+            .largest = block_of(&row->blocks, 0).grid, /* no block is larger than the first */
             .fastest = row->fastest / slowest,
             .exchange = numbers[2] / slowest,
         };
     return status;
 }
 
-/* Of a row that made all of its steps, or all up to one that went wrong. */
+/* The march of a row that made all of its steps, or all up to one that went wrong. */
 static struct march *march_of(const struct run *run, struct row *row)
 {
     struct march *const march = calloc(1, sizeof(*march));

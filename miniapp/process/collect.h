@@ -1,15 +1,15 @@
-/* What comes of rows that were measured: times, and what their outputs are compared with, hashed or
- * written to. */
+/* What is done with rows that were measured: their times become results, and their outputs are
+ * compared, hashed and written. */
 #ifndef COLLECT_H
 #define COLLECT_H
 
 #include "bench.h"
 #include "run.h"
 
-/* Whether the reference has what will be compared, before anything is timed. */
+/* Checks, before anything is timed, that the reference has what will be compared. */
 enum miniapp_status check_reference(struct run *run);
 
-/* What a row will be a result of, without its times. */
+/* The result that a row will have, without its times. */
 struct result result_like(const struct row *row);
 
 /* Adds the results of all rows that have a sample: first those that were asked for, then those

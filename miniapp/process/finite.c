@@ -19,7 +19,8 @@ static bool is_all_finite(const double *values, size_t count)
     return !odd;
 }
 
-/* The first in the own part of a plane, number `plane`, of the output file. */
+/* Looks for the first element that is not finite in this process's part of plane number `plane` of
+ * the output file. */
 static void look_through(const double *values, const struct part *part, size_t plane,
                          struct nonfinite *found)
 {
@@ -38,7 +39,7 @@ static void look_through(const double *values, const struct part *part, size_t p
     }
 }
 
-/* All processes get what the first of them in the order of the file has found. */
+/* All processes get the element that comes first in the order of the file. */
 static enum miniapp_status agree_on_first(enum miniapp_status status, struct nonfinite *found)
 {
     enum { NONE, IS_NAN, IS_INF, IS_MINUS_INF };

@@ -8,8 +8,8 @@
 struct nonfinite {
     bool is_there;
     double value;
-    size_t element;           /* its number in the output file, */
-    struct miniapp_grid grid; /* which has this grid */
+    size_t element;           /* its number in the output file */
+    struct miniapp_grid grid; /* of the output file */
 };
 
 enum { NONFINITE_TEXT = 512 };
@@ -18,8 +18,8 @@ enum { NONFINITE_TEXT = 512 };
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
                                    const struct bound_field *output, struct nonfinite *found);
 
-/* Adds to what is said at the end: where the first one is, and the names of the others. `step` is
- * the step in time after which it was there, or 0. */
+/* Adds to the text that is reported at the end: where the first one is, and the names of the
+ * others. `step` is the step in time after which it was there, or 0. */
 void note_nonfinite(const struct row *row, const struct bound_field *output,
                     const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT]);
 

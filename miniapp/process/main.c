@@ -18,7 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Sets the most threads that any row runs on, because memory is spread over them. */
+/* Sets the number of threads to the largest that any row runs on, because memory is spread over
+ * them. */
 static void set_threads(struct options *options)
 {
     int threads = 0;
@@ -57,7 +58,8 @@ static enum miniapp_status show(const struct options *options, struct results *r
     return status ? status : report(results, options->format);
 }
 
-/* Whole numbers from 1 with commas between, of threads at each level of nested parallel regions. */
+/* Whether a text is a list of whole numbers from 1 on, with commas between: the threads at each
+ * level of nested parallel regions. */
 static bool is_list_of_threads(const char *text)
 {
     for (;; text++) {
@@ -74,8 +76,8 @@ static bool is_list_of_threads(const char *text)
 
 enum { LEAST_STACK = 256 }; /* KiB; half of that was found to be enough */
 
-/* A stack of threads in KiB, as OMP_STACKSIZE gives it; NAN where it is none, of which the OpenMP
- * runtime warns, and takes its own. */
+/* The size of threads' stacks in KiB, from a text of OMP_STACKSIZE; NAN if that is not valid: then
+ * the OpenMP runtime warns, and takes its own size. */
 static double stack_of_threads(const char *text)
 {
     static const char units[] = "BKMG";
@@ -87,7 +89,8 @@ static double stack_of_threads(const char *text)
     return *end ? ldexp(number, 10 * (int)(unit - units - 1)) : number;
 }
 
-/* libomp aborts on what it cannot read, and takes the last digits of what is too large for it. */
+/* libomp aborts on a value that it cannot read, and takes the last digits of one that is too
+ * large. */
 static enum miniapp_status check_threads(void)
 {
     static const char name[] = "OMP_NUM_THREADS";
@@ -109,7 +112,7 @@ static enum miniapp_status check_stack_of_threads(void)
     return MINIAPP_DONE;
 }
 
-/* A crash would say nothing. */
+/* Fails if the stack is too small, because a crash would not say why. */
 static enum miniapp_status check_stack(void)
 {
     struct rlimit stack;
@@ -120,7 +123,7 @@ static enum miniapp_status check_stack(void)
                 (unsigned long long)stack.rlim_cur / 1024, LEAST_STACK);
 }
 
-/* A file must not get the number of a standard stream that is closed. */
+/* Opens standard streams that are closed, so that no file gets their numbers. */
 static void fill_standard_streams(void)
 {
     int descriptor;
@@ -130,7 +133,7 @@ static void fill_standard_streams(void)
     close(descriptor);
 }
 
-/* Puts the process into the order that the program relies on. */
+/* Checks the limits and the environment that the program relies on. */
 static enum miniapp_status settle_in(void)
 {
     enum miniapp_status status = check_stack();
@@ -165,7 +168,7 @@ static void give_up(struct held *held)
     *held = (struct held){0};
 }
 
-/* Also where argp ends the process, or a failure ends all others. */
+/* Runs even if argp ends the process, or a failure ends all processes. */
 static void say_failures(void)
 {
     if (failures.lines && fflush(failures.lines) == 0)
@@ -173,11 +176,12 @@ static void say_failures(void)
     give_up(&failures);
 }
 
-/* Of several processes each holds what it has to say of a failure, since one of them speaks for
- * all; and all but the first hold their warnings, which may be those of the first. */
+/* If there are several processes, each holds its lines about a failure, because only one of them
+ * speaks for all; and all but the first hold their warnings, because the first may have the
+ * same. */
 static void print(enum miniapp_status status, const char *line)
 {
-    static char text[1 << 14]; /* where memory is short, there is a line to say */
+    static char text[1 << 14]; /* static, so that a line can be printed when memory is short */
     snprintf(text, sizeof(text), "miniapp: %s%s\n", status ? "" : "warning: ", line);
     if (ranks_count() > 1 && status) {
         hold(&failures, text);
@@ -205,7 +209,7 @@ static void say_new(char *lines)
     }
 }
 
-/* The first process warns of what the others have found in their parts. */
+/* The first process prints the warnings that the others have about their parts. */
 static void say_warnings(void)
 {
     hold(&warnings, "");

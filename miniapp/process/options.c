@@ -38,12 +38,12 @@ static const struct argp_option option_table[] = {
     {"decompose", KEY_DECOMPOSE, "PXxPY", 0,
      "cut the ocean into PX by PY blocks, one for each process of MPI [with the least ghosts]", 0},
     {"overlap", KEY_OVERLAP, NULL, 0,
-     "let ghosts of blocks be under way while kernels run that do not read them", 0},
+     "exchange ghosts of blocks while kernels that do not read them run", 0},
     {"steps", KEY_STEPS, "N", 0,
      "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
      "another sequence with time levels", 0},
     {"tracer", KEY_TRACER, "NAME", 0,
-     "with --steps: let another tracer go with the flow, which the input has by that name; repeatable", 0},
+     "with --steps: step another tracer, too, which the input has by that name; repeatable", 0},
     {"every", KEY_EVERY, "M", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
      "writes them", 0},
@@ -56,7 +56,8 @@ static const struct argp_option option_table[] = {
     {"roofline", KEY_ROOFLINE, 0, 0,
      "measure the ceilings, triad and fma, beside each row, and say its share of them", 0},
     {"transfer", KEY_TRANSFER, "NAME", 0,
-     "once or each-call: time the kernel, or inputs to the device and outputs back too [once]", 0},
+     "once: time the kernel alone; each-call: also inputs to the device and outputs back [once]",
+     0},
     {"threads", 't', "N", 0,
      "host threads; repeatable, for rows on 1,2,4 of them [all that the process may use]", 0},
     {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
@@ -121,8 +122,8 @@ static int place_of(const char *word, const char *const *names, size_t count)
     return -1;
 }
 
-/* What a letter behind a number multiplies it with: k, M, G in powers of 1000, Ki, Mi, Gi in powers
- * of 1024. NAN where it is no such letter. */
+/* The factor that a suffix of a number stands for: k, M, G for powers of 1000, Ki, Mi, Gi for
+ * powers of 1024. NAN if it is none of these. */
 static double factor_of(const char *suffix)
 {
     static const char letters[] = "kMG";
@@ -136,7 +137,7 @@ static double factor_of(const char *suffix)
     return pow(binary ? 1024 : 1000, (double)(letter - letters + 1));
 }
 
-/* A decimal whole number in [least, most]; 1e6 and 1M are one too. */
+/* Reads a decimal whole number in [least, most]; 1e6 and 1M are whole numbers, too. */
 static error_t parse_count(const char *option, const char *text, double least, double most,
                            size_t *count)
 {
@@ -177,7 +178,7 @@ static error_t choose(struct options *options, const struct miniapp_sequence *ke
     return 0;
 }
 
-/* All that measure the machine, or all of the ocean's. */
+/* Chooses all kernels that measure the machine, or all of the ocean's. */
 static error_t choose_all(struct options *options, bool calibration)
 {
     error_t error = 0;
@@ -361,7 +362,7 @@ static const char *end_of_item(const char *item)
     return end;
 }
 
-/* Calls `add` for each item, which keeps no pointer at it. */
+/* Calls `add`, which must not keep a pointer to it, for each item. */
 static error_t add_each(struct options *options, const char *list,
                         error_t (*add)(struct options *options, const char *item))
 {
@@ -465,7 +466,8 @@ static error_t set_time(struct options *options, const char *text)
     return keep_reading(options, "--time", text);
 }
 
-/* Its field may be that of a tracer which follows. */
+/* Keeps the option for later, because its field may belong to a tracer that a later option
+ * names. */
 static error_t keep_variable(struct options *options, const char *text)
 {
     if (options->variable_count == MOST_VARIABLES) {
@@ -634,14 +636,14 @@ static void set_defaults(struct options *options)
         options->precision_count = 1; /* float64 */
 }
 
-/* The sequence of the steps becomes one with tracers. */
+/* Adds the tracers to the sequence that is stepped. */
 static enum miniapp_status set_tracers(struct options *options)
 {
     char *text = NULL;
     if (!options->tracers)
         return MINIAPP_DONE;
     if (!options->steps || options->kernel_count > 1)
-        return fail(MINIAPP_USAGE, "--tracer takes --steps, and one kernel at most");
+        return fail(MINIAPP_USAGE, "--tracer needs --steps, and at most one kernel");
     if (asprintf(&text, "%s%s", miniapp_sequence_name(options->kernels[0]), options->tracers) < 0)
         return fail(MINIAPP_DEVICE, "out of memory for options");
     const enum miniapp_status status = miniapp_sequence_find(text, &options->kernels[0]);
@@ -667,7 +669,7 @@ enum miniapp_status options_check_setting(const struct options *options,
     return found;
 }
 
-/* --precision may follow --set. */
+/* Checks the settings at the end, because --precision may follow --set. */
 static enum miniapp_status check_settings(const struct options *options)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -680,11 +682,11 @@ static enum miniapp_status check_settings(const struct options *options)
     return status;
 }
 
-/* A row that goes on from where it is has its fields for itself. */
+/* A row that steps in time changes its fields, so it cannot share them with other rows. */
 static enum miniapp_status check_steps(const struct options *options)
 {
     if (options->every && !(options->steps && options->output))
-        return fail(MINIAPP_USAGE, "--every takes --steps and --output, too");
+        return fail(MINIAPP_USAGE, "--every needs --steps and --output");
     if (options->restart && !options->every)
         return fail(MINIAPP_USAGE, "--restart goes on from snapshots: give --every, too");
     if (!options->steps)
@@ -692,10 +694,9 @@ static enum miniapp_status check_steps(const struct options *options)
     if (options->kernel_count > 1 || options->thread_count > 1)
         return fail(MINIAPP_USAGE, "--steps takes one kernel and one number of threads");
     if (miniapp_sequence_level_count(options->kernels[0]) == 0)
-        return fail(
-            MINIAPP_USAGE,
-            "--steps takes a sequence with time levels, such as ocean_step, which '%s' has not",
-            miniapp_sequence_name(options->kernels[0]));
+        return fail(MINIAPP_USAGE,
+                    "--steps needs a sequence with time levels, such as ocean_step; '%s' has none",
+                    miniapp_sequence_name(options->kernels[0]));
     if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions)
         return fail(MINIAPP_USAGE, "--steps goes on from what the step before has left: leave out "
                                    "--resume, --repetitions and --transfer each-call");
@@ -729,7 +730,7 @@ static enum miniapp_status check_together(const struct options *options)
                     "threads");
     if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
         return fail(MINIAPP_USAGE,
-                    "--roofline is of kernels alone: leave out --transfer each-call");
+                    "--roofline measures kernels alone: leave out --transfer each-call");
     if (options->resume && (options->output || options->reference))
         return fail(MINIAPP_USAGE, "--resume keeps times: leave out --output and --validate");
     const enum miniapp_status status = check_steps(options);

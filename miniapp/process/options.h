@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum { MAX_REPEATS = 64 };   /* of one repeatable option */
-enum { MAX_THREADS = 4096 }; /* many more, and the OpenMP runtime finds no room and aborts */
+enum { MAX_THREADS = 4096 }; /* with many more, the OpenMP runtime lacks memory and aborts */
 enum { MOST_SETTINGS = 256, MOST_VARIABLES = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
@@ -30,13 +30,13 @@ struct options {
     size_t device_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
-    int along_x, along_y; /* blocks, of processes that share the ocean; 0: as suits them */
-    bool overlap;         /* their messages go while kernels run */
+    int along_x, along_y; /* blocks of the ocean, one for each process; 0: as suits them */
+    bool overlap;         /* their messages are in flight while kernels run */
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;
     size_t repetitions; /* 0: as many calls as take `seconds` */
     size_t steps;       /* in time, that each row makes; 0: its calls start from the same fields */
-    size_t every;       /* so many steps a snapshot is written; 0: never */
+    size_t every;       /* a snapshot is written after so many steps; 0: never */
     bool restart;       /* from the newest of them */
     char *tracers;      /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
     double seconds;     /* for each row */

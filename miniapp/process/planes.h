@@ -5,7 +5,7 @@
 #include "program.h"
 
 struct planes {
-    size_t count, elements; /* how many there are, and of each */
+    size_t count, elements; /* how many planes, and elements of each */
     size_t levels;          /* along z, the fastest axis of the planes */
     bool has_x, has_y;
 };

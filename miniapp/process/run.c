@@ -46,7 +46,7 @@ static void name_of_own(const char *name, char own[DEVICE_NAME])
              ranks_local() % count);
 }
 
-/* Each device once, whatever it is called. */
+/* Opens each device once, whatever it is called. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
@@ -123,7 +123,7 @@ static enum miniapp_status choose_settings(struct run *run)
             warn("--set %s: none of the kernels reads it", name);
         if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
             continue;
-        if (!is_read(options, setting)) { /* its value is told, but need not be right */
+        if (!is_read(options, setting)) { /* its value is reported, but need not be valid */
             if (is_possible(setting, value))
                 miniapp_settings_set(run->options.settings, name, value);
             continue;
@@ -170,7 +170,7 @@ static size_t list_compared(const struct run *run, const struct row *like,
     return count;
 }
 
-/* Whether a resumed run has all of these rows; it fails where it has some of them. */
+/* Whether a resumed run has all of these rows; fails if it has only some of them. */
 static enum miniapp_status has_rows(const struct run *run, const struct row *rows, size_t count,
                                     bool *has)
 {
@@ -184,7 +184,7 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
         else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
             return fail(MINIAPP_INPUT,
                         "%s: cannot be resumed with --roofline: it has '%s' on %zu "
-                        "x %zu x %zu points without; give another file",
+                        "x %zu x %zu points without ceilings; give another file",
                         options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny,
                         wanted.grid.nz);
         else
@@ -201,7 +201,7 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
                 wanted.device);
 }
 
-/* The first process keeps the results. */
+/* The first process has the results, so it decides. */
 static enum miniapp_status agree_on_rows(const struct run *run, const struct row *rows,
                                          size_t count, bool *has)
 {
@@ -267,7 +267,7 @@ static struct method method_of(struct run *run)
     };
 }
 
-/* The rows of some sizes, for which there is enough memory. */
+/* Adds the rows of some sizes, and checks that there is enough memory for them. */
 static enum miniapp_status plan(struct run *run, size_t first, size_t end, struct bench *bench)
 {
     const struct method method = method_of(run);
@@ -312,8 +312,8 @@ static enum miniapp_status run_shapes(struct run *run, size_t first, size_t end)
     return status;
 }
 
-/* All sizes take turns with each other; but where results are kept, one follows the other, so that
- * a run that is cut off loses no more than one. */
+/* All sizes take turns with each other; but with --resume one follows the other, so that a run that
+ * is cut off loses no more than one size. */
 static size_t shapes_together(const struct options *options)
 {
     return options->resume ? 1 : options->shape_count;
@@ -439,7 +439,7 @@ static void describe_run(struct run *run)
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
 }
 
-/* The rows that a resumed run has may have been found wanting before. */
+/* Rows that a resumed run already has may have had outputs that were not finite. */
 static enum miniapp_status check_outputs(const struct run *run)
 {
     const struct result *const earlier = results_nonfinite(&run->results);
@@ -485,7 +485,7 @@ static enum miniapp_status check_verdicts(const struct run *run)
                : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
 }
 
-/* The output takes its place, but for one of steps in time that did not come to the last. */
+/* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
 static enum miniapp_status put_end(struct run *run)
 {
     struct miniapp_output *const output = run->output;
@@ -508,7 +508,8 @@ static void warn_of_end(const struct run *run)
                                                    : "rows may lack calls, or be missing");
 }
 
-/* What comes of a run that is done, or that a signal ended. The first process does it. */
+/* Writes, reports and judges what a run gave that is done, or that a signal ended. The first
+ * process does it. */
 static enum miniapp_status conclude(struct run *run)
 {
     const struct options *options = &run->options;
@@ -529,7 +530,8 @@ static enum miniapp_status conclude(struct run *run)
     return status || ended ? status : check_verdicts(run);
 }
 
-/* A process has one output at a time: the last is started again after the last snapshot. */
+/* A process has only one output at a time: the final one is started again after the last
+ * snapshot. */
 static void give_place_to_snapshots(struct run *run)
 {
     miniapp_output_discard(run->output);
@@ -547,8 +549,8 @@ static enum miniapp_status open_resume(struct run *run)
     return status ? status : resume_open(options->resume, &run->resume);
 }
 
-/* The files that results go to. They may be none of those that are read. The first process writes
- * them. */
+/* Opens the files that results go to, which must not be among those that are read. The first
+ * process writes them. */
 static enum miniapp_status open_outputs(struct run *run)
 {
     const struct options *options = &run->options;
@@ -562,7 +564,7 @@ static enum miniapp_status open_outputs(struct run *run)
     return status || !options->resume ? status : open_resume(run);
 }
 
-/* All processes run the same build, and take turns by the same seed. */
+/* Checks that all processes run the same build, and gives them the same seed for turns. */
 static enum miniapp_status check_builds(struct run *run)
 {
     static struct provenance own;
@@ -588,7 +590,7 @@ enum miniapp_status run_all(struct run *run)
     enum miniapp_status status = agree(open_devices(run));
     if (!status)
         status = agree(open_input(run));
-    if (!status) /* after the reader, which HDF5 has to know first */
+    if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
         status = agree(check_builds(run));
     if (!status)
         status = agree(choose_settings(run));

@@ -16,13 +16,13 @@ struct run {
     struct miniapp_input *input;
     struct miniapp_output *output; /* where options.output is given */
     struct resume resume;          /* where options.resume is given */
-    bool is_land;                  /* all of the grid that is validated */
+    bool is_land;                  /* all of the validated grid is land */
     struct results results;
     size_t first_step;              /* from which steps in time go on; 0: from the input */
     size_t snapshot;                /* the step of the last snapshot, or 0 */
     double steps_begun;             /* when */
-    char nonfinite[NONFINITE_TEXT]; /* the outputs that are not finite, from the first one's index
-                                       on; or "" */
+    char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite, beginning with the first one's
+                                       index; or "" */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended

@@ -23,7 +23,7 @@ size_t steps_done(const struct run *run, const struct row *row)
 
 /* ---- names of snapshots ---- */
 
-/* The dot before the last part of a file's name, or its end. */
+/* The dot before the suffix of a file's name, or the end of the name. */
 static const char *find_suffix(const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -31,7 +31,7 @@ static const char *find_suffix(const char *path)
     return dot && dot != path && dot[-1] != '/' ? dot : path + strlen(path);
 }
 
-/* "end.000100.nc" of end.nc and step 100 */
+/* "end.000100.nc" for end.nc and step 100 */
 static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
 {
     const char *const output = run->options.output;
@@ -39,7 +39,7 @@ static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX
     snprintf(path, PATH_MAX, "%.*s.%06zu%s", (int)(suffix - output), output, step, suffix);
 }
 
-/* The step of a snapshot of the run, or 0 if a file of that name is none. */
+/* The step of the run's snapshot of that name; 0 if a file of that name is not one. */
 static size_t step_of_name(const struct run *run, const char *name)
 {
     const char *const slash = strrchr(run->options.output, '/');
@@ -55,7 +55,7 @@ static size_t step_of_name(const struct run *run, const char *name)
     return errno || strcmp(end, suffix) != 0 ? 0 : (size_t)step;
 }
 
-/* What the first process has found goes to all. */
+/* Tells all processes what the first one has found. */
 static enum miniapp_status hear_start(struct run *run, enum miniapp_status status)
 {
     double step = (double)run->first_step;
@@ -87,7 +87,8 @@ enum miniapp_status steps_find_start(struct run *run)
     return hear_start(run, MINIAPP_DONE);
 }
 
-/* What makes two runs one: a snapshot of one is none of the other if any of it differs. */
+/* What two runs must have in common, as a digest: if any of it differs, one cannot go on from a
+ * snapshot of the other. */
 static void name_run(const struct run *run, char text[SHA256_TEXT])
 {
     const struct provenance *const provenance = &run->results.provenance;
@@ -99,7 +100,7 @@ static void name_run(const struct run *run, char text[SHA256_TEXT])
              miniapp_sequence_name(options->kernels[0]),
              miniapp_precision_name(options->precisions[0]));
     digest_text(all, text);
-    ranks_broadcast(0, text, SHA256_TEXT); /* it alone has the input's SHA-256 */
+    ranks_broadcast(0, text, SHA256_TEXT); /* only the first process has the input's SHA-256 */
 }
 
 /* ---- before and after a step ---- */
@@ -161,7 +162,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
     return status;
 }
 
-/* "step 12 of 1000, 3:20 left", by the time that the steps before have taken. */
+/* "step 12 of 1000, 3:20 left", estimated from the time that the steps so far have taken. */
 static void show_progress(const struct run *run, const struct row *row)
 {
     const double done = (double)row->samples.count / (double)row->samples.wanted;
@@ -173,7 +174,8 @@ static void show_progress(const struct run *run, const struct row *row)
     progress_show(done, text);
 }
 
-/* Snapshots are written at these steps; fields are looked at a few times even where none is. */
+/* Whether fields are looked at after a step, and a snapshot is written; without snapshots they are
+ * looked at a few times nevertheless. */
 static bool is_milestone(const struct run *run, size_t step)
 {
     enum { LOOKS = 10 };
@@ -226,7 +228,7 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
 
 /* ---- where it went wrong ---- */
 
-/* Makes the row what it was when it was finite for certain. */
+/* Puts the row back to the last snapshot in which it was finite, or to the start. */
 static enum miniapp_status go_back(struct run *run, struct bench *bench, struct row *row,
                                    size_t *step)
 {

@@ -12,18 +12,20 @@
  * last step. */
 enum miniapp_status steps_find_start(struct run *run);
 
-/* Before the first step: makes the rows what that snapshot holds, and opens their budgets. */
+/* Before the first step: loads that snapshot into the rows, if there is one, and opens their
+ * budgets. */
 enum miniapp_status steps_begin(struct run *run, struct bench *bench);
 
 /* After each step of a row; `context` is the run. It writes snapshots, and ends a row that holds
  * what is not finite. */
 enum miniapp_status steps_after(void *context, struct row *row);
 
-/* After the last step: keeps what a signal has ended. */
+/* After the last step, if there are snapshots: starts the final output or, if a signal ended the
+ * steps, writes a snapshot to go on from. */
 enum miniapp_status steps_end(struct run *run, struct bench *bench);
 
 /* Says in run->nonfinite after which step, and where, the fields of a row were not finite for the
- * first time. The steps are made again for that, so all rows have to be done with. */
+ * first time. It makes the steps again for that, so all rows have to be done before. */
 enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row);
 
 /* The number of the last step that a row has made. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* They come from a user's Ctrl-C; from Slurm and PBS; as a warning from Slurm and Grid Engine; and
- * from LSF. */
+/* In this order, they come from a user's Ctrl-C; from Slurm and PBS; as a warning from Slurm and
+ * Grid Engine; and from LSF. */
 static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 static const char *const names[] = {"SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"};
 enum { SIGNALS = sizeof(signals) / sizeof(*signals) };

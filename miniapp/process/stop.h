@@ -23,7 +23,7 @@ void stop_at_once(void);
  * the next agreement after one of them has noted it. */
 int stop_signal(void);
 
-/* Agreements as ranks_agree() and ranks_agree_on() make them, of signals, too. */
+/* Agreements like those of ranks_agree() and ranks_agree_on(), but on signals, too. */
 enum miniapp_status agree(enum miniapp_status status);
 enum miniapp_status agree_on(enum miniapp_status status, double *numbers, size_t count);
 

@@ -107,7 +107,7 @@ static void list_usable(FILE *stream, const char *text, const struct miniapp_dev
         miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
 }
 
-/* A line for a device; false, and why, where none has that number. */
+/* Prints a line for a device; false, with the reason in `text`, if no device has that number. */
 static bool list_offload(FILE *stream, int number, char *text, size_t size)
 {
     struct miniapp_device *device;
@@ -115,7 +115,7 @@ static bool list_offload(FILE *stream, int number, char *text, size_t size)
     if (!miniapp_device_describe(number, text, size))
         return false;
     snprintf(name, sizeof(name), "gpu:%d", number);
-    const miniapp_listener listener = miniapp_listen(NULL); /* what is wrong stands in its line */
+    const miniapp_listener listener = miniapp_listen(NULL); /* its line says what is wrong */
     const bool failed = miniapp_device_open(name, &device) != MINIAPP_DONE;
     miniapp_listen(listener);
     if (failed)

@@ -20,7 +20,7 @@ static double number_of(const json_t *object, const char *name, double otherwise
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* 0 where it is no number that can count anything. */
+/* 0 if it is not a number that can be a count. */
 static size_t count_of(const json_t *object, const char *name)
 {
     const double number = number_of(object, name, 0);

@@ -4,8 +4,8 @@
 
 #include "results.h"
 
-/* Adds all that the file holds to empty results. MINIAPP_INPUT if it is no such file; the message
- * then says that it cannot `what`, such as "be resumed". */
+/* Adds all that the file holds to empty results. MINIAPP_INPUT if it is not such a file; the
+ * message then says what the file cannot do, by `what`, such as "be resumed". */
 enum miniapp_status results_load(const char *path, const char *what, struct results *results);
 
 #endif

@@ -51,7 +51,7 @@ static void add_digest(struct provenance *provenance, const char *name, const ch
                        size_t count)
 {
     char text[SHA256_TEXT];
-    if (ranks_own() > 0) /* one process reads all of a file for it */
+    if (ranks_own() > 0) /* only the first process reads whole files for this */
         return;
     digest_files(files, count, text);
     if (!text[0])

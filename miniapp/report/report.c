@@ -10,7 +10,7 @@
 
 /* ---- the table that people read ---- */
 
-/* The column of the kernels: a name with bindings is long. */
+/* The width of the column of kernels: a name with bindings is long. */
 static int name_width(const struct results *results)
 {
     size_t width = strlen("isoneutral");
@@ -21,7 +21,7 @@ static int name_width(const struct results *results)
     return (int)width;
 }
 
-/* Seconds with a unit that keeps three digits before the point at most. */
+/* Seconds with a unit that leaves at most three digits before the point. */
 static const char *human_time(double seconds, char text[16])
 {
     static const char *const units[] = {"s ", "ms", "us", "ns"};
@@ -112,7 +112,7 @@ static void print_marks(const struct results *results)
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
-/* How near each kernel of a sequence comes to them. */
+/* How near each kernel of a sequence comes to the ceilings. */
 static void print_shares_of_ceilings(const struct result *r)
 {
     print("%s on %s in %s:", r->kernel, r->device, miniapp_precision_name(r->precision));
@@ -169,7 +169,8 @@ static bool same_state(const struct result *a, const struct result *b)
            a->grid.nx == b->grid.nx && a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
 }
 
-/* What rows hold together, where that is less than what each holds. */
+/* How much memory the rows of a state hold together, if that is less than the sum of what each
+ * holds. */
 static void print_shared(const struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++) {
@@ -223,7 +224,7 @@ static void print_shares(const struct results *results)
     }
 }
 
-/* How fast the ocean goes, and what it has kept. */
+/* How fast the ocean is stepped, and its budgets. */
 static void print_march(const struct result *r)
 {
     print("\n%s on %s in %s: ", r->kernel, r->device, miniapp_precision_name(r->precision));
@@ -368,7 +369,7 @@ static void report_table(const struct results *results)
     print_shared(results);
     print_wins(results);
     print_checksums(results);
-    if (results->check_count > 0) /* none where a signal ended the run */
+    if (results->check_count > 0) /* there are none if a signal ended the run */
         print_checks(results);
 }
 

@@ -14,7 +14,7 @@ static json_t *number(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Without a point where it is a whole number. */
+/* A whole number, written without a decimal point. */
 static json_t *whole_number(double value)
 {
     return fabs(value) <= MOST_WHOLE ? json_integer((json_int_t)value) : number(value);
@@ -36,7 +36,7 @@ static json_t *provenance_object(const struct provenance *provenance)
     return object;
 }
 
-/* Of the time of a sequence, by kernel. */
+/* Each kernel's share of the time of a sequence. */
 static json_t *shares_object(const struct result *r)
 {
     json_t *steps = json_array();
@@ -75,7 +75,7 @@ static json_t *budgets_array(const struct march *march)
     return budgets;
 }
 
-/* Of steps in time. */
+/* What a result says of steps in time. */
 static json_t *march_object(const struct result *r)
 {
     json_t *object = json_object();
@@ -121,7 +121,7 @@ static json_t *result_object(const struct result *r, const struct results *resul
     return object;
 }
 
-/* What names the kernel, device and precision of an entry. */
+/* A new object, which names the kernel, device and precision of an entry. */
 static json_t *entry(const char *kernel, const char *device, enum miniapp_precision precision)
 {
     json_t *object = json_object();
@@ -340,7 +340,7 @@ static void csv_comments(const struct results *results)
     }
 }
 
-/* In quotes where a comma or a quote is in it, such as the bindings of a kernel. */
+/* Puts a text into quotes if it has a comma or a quote in it, as the bindings of a kernel do. */
 static void csv_text(const char *text)
 {
     if (!strpbrk(text, ",\"")) {

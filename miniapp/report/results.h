@@ -18,21 +18,21 @@
 /* What a transfer takes. */
 struct transfer_times {
     double bytes, seconds;
-    double pinned_seconds; /* by way of memory that the system does not page; 0: not measured */
+    double pinned_seconds; /* through pinned memory; 0: not measured */
 };
 
 /* The share of a sequence's time that one of its kernels takes. */
 struct share {
     const char *kernel;
     double share;
-    double bytes, flops; /* of its own in a call */
+    double bytes, flops; /* of this kernel alone, in a call */
 };
 
 /* Steps in time. */
 struct march {
     size_t first, last; /* the step from which it went on, and the last one */
     double time_step;   /* of the ocean, in seconds */
-    bool is_judged;     /* by its budgets: masks that are interpolated do not fit each other */
+    bool is_judged;     /* by its budgets; not with interpolated masks, which disagree */
     struct miniapp_budget budgets[MINIAPP_BUDGETS];
     size_t budget_count;
 };
@@ -42,7 +42,7 @@ struct processes {
     int count, along_x, along_y;
     struct miniapp_grid largest; /* block, with ghosts */
     double fastest;              /* the time of the fastest one, as a share of the slowest one's */
-    double exchange;             /* the most that one of them spent on ghosts, of that time */
+    double exchange;             /* the most that one spent on ghosts, as a share of the same */
 };
 
 /* One kernel or sequence on one device in one precision and size. */
@@ -56,15 +56,15 @@ struct result {
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */
     double speedup;       /* over the first device or number of threads, by the median */
-    double device_bytes;  /* of memory held, by it alone; of several processes, the most */
-    double state_bytes;   /* by all that share its state; likewise */
-    struct share *shares; /* of the time, by step; of a sequence of several */
+    double device_bytes;  /* of memory that it needs itself; the most of any process */
+    double state_bytes;   /* of memory that all on its state hold; likewise */
+    struct share *shares; /* of the time, for each step; NULL for a kernel */
     size_t share_count;
     struct processes processes;
     struct march *march; /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
-    bool is_nonfinite;        /* an output holds NaN or Inf, though its inputs are finite */
-    const char *loaded_marks; /* of a row that was loaded: by the clock of its own run; or NULL */
+    bool is_nonfinite;           /* an output holds NaN or Inf, though its inputs are finite */
+    const char *loaded_marks;    /* of a row that was loaded, by its own run's clock; or NULL */
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
 };
 
@@ -101,8 +101,8 @@ struct results {
     size_t check_count;
     struct checksum *checksums;
     size_t checksum_count;
-    json_t *loaded;       /* the file that results were loaded from, or NULL: texts are its */
-    size_t earlier_count; /* of the results, the first ones */
+    json_t *loaded;       /* the loaded file, which owns the texts of its results; or NULL */
+    size_t earlier_count; /* how many of the first results are from an earlier run */
 };
 
 /* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
@@ -115,11 +115,11 @@ struct checksum *results_add_checksum(struct results *results);
 bool same_work(const struct result *a, const struct result *b);
 bool same_row(const struct result *a, const struct result *b);
 
-/* A kernel's own share of the ceilings in a sequence, as result_share is of the whole; NAN where
- * the ceilings were not measured. */
+/* How near a kernel of a sequence comes to the ceilings, as result_share is for the whole sequence;
+ * NAN if the ceilings were not measured. */
 double share_of_ceilings(const struct share *share, const struct result *result);
 
-/* How many years of the ocean pass in a day. */
+/* How many years of the ocean are simulated in a day. */
 double result_years_per_day(const struct result *result);
 
 /* Whether a budget's residual is no more than rounding. */
@@ -140,12 +140,12 @@ void results_release(struct results *results);
 /* Whether every variable that was compared passed. */
 bool results_passed(const struct results *results);
 
-/* Where all the outputs of a kernel, which are compared from the check numbered `first` on, are 0
- * or not finite, like their references, or all of the grid `is_land`, nothing was compared: that is
- * no pass. */
+/* Judges the checks of a kernel, which are those from number `first` on. They do not pass if
+ * nothing was really compared: if all its outputs and their references are 0 or not finite, or if
+ * all of the grid is land (`is_land`). */
 void results_judge(struct results *results, size_t first, bool is_land);
 
-/* The first check of a kernel whose outputs tell nothing; or NULL. */
+/* The first check of a kernel for which nothing was really compared; or NULL. */
 const struct check *results_uncompared(const struct results *results);
 
 /* The first result whose outputs are not finite, now or in the run that it was loaded from; or
@@ -164,24 +164,25 @@ const char *result_bound(const struct result *result);
  * says that the ceiling was disturbed. */
 double result_share(const struct result *result);
 
-/* The speedup over fewer threads as a share of how many times as many threads there are; NAN if the
- * base is another device. */
+/* The speedup over the base, divided by how many times as many threads there are; NAN if the base
+ * is another device. */
 double result_efficiency(const struct result *result, const struct results *results);
 
 /* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a
- * share above 100 %, "nonfinite" for outputs that are not finite, or some of them: what is to be
- * taken with care. Valid until the next call. */
+ * share above 100 %, "nonfinite" for outputs that are not finite, or some of them: a marked result
+ * is to be taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
-/* How a device compares with the first one, `base`, at equal kernel, precision and size: calls
- * from which it wins with one transfer in and out; INFINITY: never. */
+/* From how many calls on a device is faster than the first one, `base`, for the same kernel,
+ * precision and size, with one transfer in and out; INFINITY: never. */
 double result_calls_to_win(const struct result *result, const struct result *base);
 
-/* The result of the first device that goes with a result: itself for the first device. */
+/* The first result with the same kernel, precision and size: the result itself for the first
+ * device. */
 const struct result *results_base(const struct results *results, const struct result *result);
 
-/* Points of the smallest size from which on a result's device wins over the first one, at all
- * sizes measured, with data resident; INFINITY: never. */
+/* From how many points on a result's device is faster than the first one, at all sizes measured,
+ * with data resident; INFINITY: never. */
 double results_points_to_win(const struct results *results, const struct result *result);
 
 #endif

@@ -25,8 +25,8 @@ static void remove_made(void)
         unlinkat(made->place.folder, made->place.name, 0);
 }
 
-/* The process that holds a lock on the file, by the kernel's list; 0 where that does not tell, as
- * where the process is on another machine. */
+/* The process that holds a lock on the file, by the kernel's list of locks; 0 if that does not
+ * tell, for example because the process is on another machine. */
 static long holder_of(int file)
 {
     struct stat there;
@@ -68,8 +68,8 @@ static bool open_or_make(struct resume *resume)
     return resume->is_made || errno == EEXIST;
 }
 
-/* Whoever has the lock replaces the file, or takes it away where no row came of the run: what is
- * locked then is in its place no more, and what is there now is tried. */
+/* A run that has the lock replaces the file, or removes it if the run made no row. Then the file
+ * that is locked here is no longer in its place, and the one that is there now is tried. */
 static enum miniapp_status lock(struct resume *resume)
 {
     for (;;) {
@@ -90,7 +90,7 @@ static enum miniapp_status lock(struct resume *resume)
     }
 }
 
-/* Tries what would fail only after the first size. */
+/* Tries now what would otherwise fail only after the first size. */
 static enum miniapp_status check_writable(const struct resume *resume)
 {
     struct replacement new;
@@ -133,7 +133,7 @@ static const char *text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* The first word in which two texts differ, of either. */
+/* The first word in which two texts differ, from each of them. */
 static void first_difference(const char *a, const char *b, char of_a[SETTING_TEXT],
                              char of_b[SETTING_TEXT])
 {
@@ -221,7 +221,7 @@ static bool write_results(int file, const struct results *results)
 {
     json_t *const root = results_object(results);
     char *const text = json_dumps(root, JSON_INDENT(2));
-    const int copy = dup(file); /* the lock is on the file as long as one of them is open */
+    const int copy = dup(file); /* the lock lasts as long as one of the two is open */
     FILE *const stream = copy >= 0 && text ? fdopen(copy, "w") : NULL;
     bool written = false;
     if (!text)

@@ -9,7 +9,7 @@
 struct resume {
     struct place place;
     int file;     /* what is in the place, locked; or -1 */
-    bool is_made; /* by this run, and still empty: it goes when the run ends */
+    bool is_made; /* by this run, and still empty: it is removed when the run ends */
 };
 
 #define NO_RESUME ((struct resume){.place = {.folder = -1}, .file = -1})
@@ -19,8 +19,8 @@ struct resume {
 enum miniapp_status resume_open(const char *path, struct resume *resume);
 void resume_close(struct resume *resume);
 
-/* Puts what an earlier run left in the file before the results; an empty file holds none.
- * MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or
+/* Puts the results that an earlier run left in the file before the new ones; an empty file holds
+ * none. MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or
  * settings. */
 enum miniapp_status resume_load(const struct resume *resume, struct results *results);
 
@@ -33,7 +33,7 @@ void resume_compare(const struct resume *resume, const struct results *results);
 bool resume_has(const struct results *results, const struct result *wanted);
 bool resume_has_ceilings(const struct results *results, const struct result *wanted);
 
-/* Writes earlier and new results; the file is old or new at any moment. */
+/* Writes earlier and new results; at any moment the file is either the old or the new one. */
 enum miniapp_status resume_save(struct resume *resume, const struct results *results);
 
 #endif

@@ -27,13 +27,13 @@ struct verdict {
 /* A comparison that goes on from part to part. */
 struct comparison {
     struct verdict verdict;
-    double most, largest; /* the difference in tolerances, and as it is, at the worst place */
+    double most, largest; /* the difference at the worst place, in tolerances and as it is */
     size_t worst, nonzero, below;
 };
 
 /* Passes when |x - ref| <= atol + rtol |ref| at every element. Where the reference is not finite
- * the value must be the same. `values` are `count` elements from number `first` on, each of which
- * comes once. */
+ * the value must be the same. `values` are `count` elements from number `first` on; each element
+ * must be added once. */
 void compare_begin(struct comparison *comparison, const struct miniapp_reference *reference);
 void compare_add(struct comparison *comparison, const struct miniapp_reference *reference,
                  const double *values, size_t first, size_t count);

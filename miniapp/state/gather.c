@@ -48,7 +48,7 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
 static enum miniapp_status get_plane(struct miniapp_state *state, const struct slot *slot,
                                      size_t plane, size_t elements, size_t room, double **own)
 {
-    const char *const name = slot->name; /* which may stand for another field */
+    const char *const name = slot->name; /* may differ from the name of the slot's field */
     *own = state_room(state, elements + room);
     return *own ? miniapp_state_get_part(state, name, plane * elements, elements, *own)
                 : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);

@@ -42,8 +42,8 @@ struct miniapp_state {
     struct miniapp_traffic traffic;
 };
 
-/* The slot of that name. A field of the table gets a new one, without memory, if the state has
- * none; NULL, with a message, if there is no such field. */
+/* The slot of that name. If the state has none, a field of the table gets a new slot, without
+ * memory. NULL, with a message, if there is no such field. */
 struct slot *state_slot(struct miniapp_state *state, const char *name);
 
 /* Gives a slot memory on the device. */

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Whether it is the first field of a tracer that was named, and stands for the tracer. */
+/* Whether a field is the first one of a tracer that was named, and so stands for the tracer. */
 bool is_tracer(enum field_id id);
 
 /* The field of a tracer that takes the place of `id` in its step; for FIELD_tracer that is `id`
