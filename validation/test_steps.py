@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, MISMATCH, USAGE, read
+from conftest import DONE, GRID, MISMATCH, USAGE, read, replace
 from frozen import INSIDE, SETUPS, Frozen
 
 ACC = GRID.with_name("acc.h5")
@@ -133,6 +133,19 @@ def test_budgets(miniapp, frozen, device, tmp_path):
             assert not budgets[name]["is_of_all_steps"] and budgets[name]["steps"] == 1
     both = sum(budgets[name]["change"] for name in ("tke", "eke") if name in budgets)
     assert abs(budgets["energy"]["change"] - both) <= budgets["energy"]["bound"]
+
+
+def test_the_gain_of_salt(miniapp, frozen, tmp_path):
+    """In kilograms of salt, from as many grams in each kilogram of water; the ocean of a setup may
+    have none."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(frozen.path.read_bytes())
+    replace(path, "forc_salt_surface", np.full_like(frozen.before["forc_salt_surface"], 1e-6))
+    report = miniapp.json(path, "--steps", 2, "-k", frozen.sequence, quick=False)
+    salt, = (budget for budget in report["results"][0]["steps"]["budgets"] if budget["budget"] == "salt")
+    gain = 1.024 * 1e-6 * frozen.area[frozen.water[-1]].sum()
+    assert salt["gain"] == pytest.approx(gain, rel=1e-12)
+    assert salt["change"] == pytest.approx(gain, rel=1e-6)
 
 
 def test_a_budget_that_is_not_kept(miniapp, small):
