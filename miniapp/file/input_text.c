@@ -76,7 +76,8 @@ const char *miniapp_input_text(struct miniapp_input *input)
     char sentence[2 * SENTENCE];
     input->text[0] = '\0';
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++)
-        if (is_there(input, id) && input->is_read[id] && strcmp(input->name[id], fields[id].name)) {
+        if (is_there(input, id) && input->is_read[id] &&
+            strcmp(input->name[id], fields[id].name) != 0) {
             snprintf(sentence, sizeof(sentence), "%s is '%.200s'", fields[id].name,
                      input->name[id]);
             add(&text, "; ", sentence);

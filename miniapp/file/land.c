@@ -44,10 +44,10 @@ static void fill_water(const struct miniapp_input *input, enum field_id id, cons
 {
     const size_t plane = input->grid.nx * input->grid.ny;
     for (size_t i = 0; i < plane * input->grid.nz; i++) {
+        const size_t level = i / plane + 1;
         const double deepest = values[i % plane];
-        water[i] = fields[id].type == MINIAPP_MASK
-                       ? values[i] != 0
-                       : deepest > 0 && (double)(i / plane + 1) >= deepest;
+        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
+                                                   : deepest > 0 && (double)level >= deepest;
     }
 }
 
