@@ -2,6 +2,9 @@
 # in the folder that it was submitted in, the repository or an unpacked bundle.
 # shellcheck shell=sh
 
+# A job script's --help is what stands at its top, up to the scheduler's lines.
+case "${1:-}" in -h | --help) sed -n '2,/^#[^ ]/s/^# //p' "$0"; exit ;; esac
+
 # `module` is a function of login shells, which the shell of a job is not. The files that define it
 # are not ours: they may read variables that are not set, and run commands that fail.
 define_module() {

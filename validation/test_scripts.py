@@ -43,6 +43,19 @@ def test_each_mutation_still_changes_a_source():
 
 # ---- --help ----
 
+@pytest.mark.parametrize("job", [str(path.relative_to(RUN)) for path in sorted(RUN.rglob("*"))
+                                 if JOBS.fullmatch(str(path.relative_to(RUN)))])
+def test_help_of_a_job_script_is_what_stands_at_its_top(job):
+    done = subprocess.run(["sh", RUN / job, "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert len(done.stdout.splitlines()) >= 2 and not re.search("^#|set -eu", done.stdout, re.MULTILINE), done
+
+
+def test_help_of_ci():
+    done = subprocess.run([ROOT / ".ci" / "run", "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "run/test NAME" in done.stdout, done
+
+
 def test_scripts_are_found():
     assert {"test", "bundle", "regress", "slurm/local", "reframe/check"} <= set(scripts())
 
