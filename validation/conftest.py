@@ -258,10 +258,11 @@ class Together:
             return Ocean(write(path, values, settings, halo=2), values, settings)
         return self.once(name, stored)
 
-    def output(self, path, *arguments, again=0):
-        """The output of all kernels, by a run with these arguments; `again` tells equal runs apart."""
+    def output(self, path, *arguments, of=None, again=0):
+        """The output of all kernels, or `of` some, by a run with these arguments; `again` tells equal
+        runs apart."""
         def run(output):
-            names = ",".join(kernel.name for kernel in self.miniapp.kernels)
+            names = ",".join(of or (kernel.name for kernel in self.miniapp.kernels))
             done = self.miniapp.run(*QUICK, path, "-k", names, "-o", output, *arguments)
             assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
             return output
