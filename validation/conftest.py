@@ -94,6 +94,7 @@ class Program:
         self.devices = self.find_devices()
         # the host's code is the same in builds without offload, whose tests look at it
         self.devices_to_test = self.devices[1:] or self.devices
+        self.is_first = offload == "no" and not self.is_gcc  # of the builds, Clang's for the host
 
     def find_devices(self):
         if self.offload == "no":
@@ -113,6 +114,11 @@ class Program:
             result["ASAN_OPTIONS"] = "exitcode=99:detect_stack_use_after_return=1"
             result["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1:exitcode=99"
         return result
+
+    def steps(self, many):
+        """So many in the first build, which shows what they come to over a long time; a tenth in others,
+        which compile the same formulas."""
+        return many if self.is_first or LONG else many // 10
 
     def command(self, *arguments):
         return [str(self.path), *map(str, arguments)]
@@ -258,10 +264,11 @@ class Together:
             return Ocean(write(path, values, settings, halo=2), values, settings)
         return self.once(name, stored)
 
-    def output(self, path, *arguments, again=0):
-        """The output of all kernels, by a run with these arguments; `again` tells equal runs apart."""
+    def output(self, path, *arguments, of=None, again=0):
+        """The output of all kernels, or `of` some, by a run with these arguments; `again` tells equal
+        runs apart."""
         def run(output):
-            names = ",".join(kernel.name for kernel in self.miniapp.kernels)
+            names = ",".join(of or (kernel.name for kernel in self.miniapp.kernels))
             done = self.miniapp.run(*QUICK, path, "-k", names, "-o", output, *arguments)
             assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
             return output

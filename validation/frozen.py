@@ -34,7 +34,8 @@ class Frozen:
         self.volume_w = values["maskW"][INSIDE] * heights[:, None, None] * self.area
         self.path = write(folder / f"{name}.h5", values, settings, **place)
 
-    def step(self, miniapp, output, steps, *arguments):
-        miniapp.passes(self.path, "--steps", steps, "-k", self.sequence, "-o", output, *arguments,
+    def step(self, miniapp, output, steps, *arguments, path=None):
+        """The output of some steps, of another file where one is named."""
+        miniapp.passes(path or self.path, "--steps", steps, "-k", self.sequence, "-o", output, *arguments,
                        quick=False)
         return output

@@ -5,7 +5,6 @@ The oceans are closed, or cyclic along x, with islands, columns of one level and
 have no ghosts: the reader makes them. Its rounding, of the tracer itself, bounds every residual.
 """
 
-import shutil
 from pathlib import Path
 
 import h5py
@@ -29,8 +28,8 @@ TRACERS = {"temp": "temp_taup1", "salt": "salt_taup1"}
 ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
 
 
-@pytest.fixture(params=OCEANS)
-def basin(request, tmp_path):
+@pytest.fixture(scope="module", params=OCEANS)
+def basin(request, tmp_path_factory):
     """An input file without ghosts, its fields and its settings. At taup1 it holds what it has at tau."""
     choice = dict(OCEANS[request.param])
     cyclic_x = choice.pop("cyclic_x")
@@ -39,7 +38,7 @@ def basin(request, tmp_path):
               if name not in (*MADE, *TENSOR, *TRACERS.values())}
     values["kbot"] = lowest_wet(values["maskT"])
     settings |= {"dt_tracer": 1800.0}
-    path = write(tmp_path / "basin.h5", values, settings, halo=0, cyclic_x=cyclic_x)
+    path = write(tmp_path_factory.mktemp("basin") / "basin.h5", values, settings, halo=0, cyclic_x=cyclic_x)
     return path, values, settings
 
 
@@ -61,12 +60,19 @@ def volume(values):
     return values["maskT"] * values["dzt"][:, None, None] * area
 
 
-def run(miniapp, path, kernel, *arguments):
+def run(together, path, kernel, *arguments):
     """The file of outputs. More threads than there are CPUs are worth a warning, but no failure."""
-    out = path.with_suffix(".out.h5")
-    done = miniapp.run(*QUICK, "-k", kernel, *arguments, "-o", out, path)
-    assert done.returncode == DONE, done
-    return out
+    def made(out):
+        done = together.miniapp.run(*QUICK, "-k", kernel, *arguments, "-o", out, path)
+        assert done.returncode == DONE, done
+        return out
+    return together.once((path, kernel, *arguments), made)
+
+
+def outputs(together, path, kernel, names, *arguments):
+    """Those of the names."""
+    out = run(together, path, kernel, *arguments)
+    return {name: read(out, name) for name in names}
 
 
 def gain(out, values, tracer):
@@ -78,17 +84,17 @@ def settings_of(path):
         return dict(file.attrs)
 
 
-def add(path, values, **changes):
-    """The file of a basin with other fields."""
+def variant(together, path, name, make):
+    """The file of a basin with the fields that `make` makes."""
     settings = settings_of(path)
-    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
-    return write(path.with_suffix(".more.h5"), values | changes, settings, **place)
+    place = {key: settings.pop(key) for key in ("halo", "cyclic_x")}
+    return together.once((path, name), lambda new: write(new, make(), settings, **place))
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_content_is_kept(miniapp, basin, form):
+def test_content_is_kept(together, basin, form):
     path, values, _ = basin
-    out = run(miniapp, path, form)
+    out = run(together, path, form)
     for tracer in TRACERS:
         content, change = volume(values) * values[tracer], volume(values) * gain(out, values, tracer)
         assert abs(change.sum()) <= ROUNDING * np.abs(content).sum(), tracer
@@ -96,47 +102,46 @@ def test_content_is_kept(miniapp, basin, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_land_is_kept(miniapp, basin, form):
+def test_land_is_kept(together, basin, form):
     path, values, _ = basin
-    out = run(miniapp, path, form)
+    out = run(together, path, form)
     for tracer in TRACERS:
         assert not gain(out, values, tracer)[values["maskT"] == 0].any()
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_diffusion_reduces_variance(miniapp, basin, form):
+def test_diffusion_reduces_variance(together, basin, form):
     """Without skew diffusion, which would add the lateral part of isoneutral diffusion."""
     path, values, settings = basin
-    still = add(path, values, K_gm=np.zeros_like(values["K_gm"]))
-    out = run(miniapp, still, form)
+    still = variant(together, path, "still", lambda: values | {"K_gm": np.zeros_like(values["K_gm"])})
+    out = run(together, still, form)
     for tracer in TRACERS:
         assert (volume(values) * values[tracer] * gain(out, values, tracer)).sum() < 0, tracer
 
 
-def skew_tendency(miniapp, path, values, tracer, *choice):
+def skew_tendency(together, path, name, values, tracer, *choice):
     """With the tensor of temperature and salinity, which is another run's output; and the tensor."""
-    made = run(miniapp, path, "isoneutral")
-    tensor = {name: read(made, name) for name in TENSOR}
-    full = add(path, values, **tensor)
-    return read(run(miniapp, full, f"isoneutral_skew:tracer={tracer}", *choice),
+    tensor = outputs(together, path, "isoneutral", TENSOR)
+    full = variant(together, path, name, lambda: values | tensor)
+    return read(run(together, full, f"isoneutral_skew:tracer={tracer}", *choice),
                 "dtracer_skew"), tensor
 
 
 @pytest.mark.parametrize("tracer", TRACERS)
-def test_skew_diffusion_keeps_the_content(miniapp, basin, tracer):
+def test_skew_diffusion_keeps_the_content(together, basin, tracer):
     path, values, _ = basin
-    tendency, _ = skew_tendency(miniapp, path, values, tracer)
+    tendency, _ = skew_tendency(together, path, "with a tensor", values, tracer)
     change = volume(values) * tendency
     assert abs(change.sum()) <= 1e-12 * np.abs(change).sum()
 
 
 @pytest.mark.parametrize("compatible", [0, 1])
 @pytest.mark.parametrize("tracer", TRACERS)
-def test_skew_diffusion_keeps_the_variance(miniapp, basin, tracer, compatible):
+def test_skew_diffusion_keeps_the_variance(together, basin, tracer, compatible):
     """Where K_gm is the same everywhere; but for K_11 and K_22, where they act in it."""
     path, values, _ = basin
     values = values | {"K_gm": np.full_like(values["K_gm"], 700)}
-    tendency, tensor = skew_tendency(miniapp, path, values, tracer,
+    tendency, tensor = skew_tendency(together, path, "with an even K_gm", values, tracer,
                                      "--set", f"pyom_compatibility_mode={compatible}")
     change = volume(values) * values[tracer] * tendency
     lateral = lateral_loss(values, tensor, values[tracer], settings_of(path)["cyclic_x"])
@@ -156,31 +161,29 @@ def lateral_loss(values, tensor, tracer, cyclic_x):
 # ---- in one pass ----
 
 @pytest.mark.parametrize("equation", [3, 5])
-def test_one_pass_and_steps_agree(miniapp, basin, device, equation):
+def test_one_pass_and_steps_agree(together, basin, device, equation):
     """By the change, not by the value: the rounding of a tracer is all that it may differ by."""
     path, values, _ = basin
     choice = ("-d", device, "--set", f"eq_of_state_type={equation}")
-    steps, one_pass = (
-        {name: read(run(miniapp, path, form, *choice), name) for name in TRACERS.values()}
-        for form in FORMS)
+    steps, one_pass = (outputs(together, path, form, TRACERS.values(), *choice) for form in FORMS)
     for tracer, name in TRACERS.items():
         change = np.abs(steps[name] - values[tracer]).max()
         allowed = 1e-12 * change + 4e-16 * np.abs(values[tracer]).max()
         assert np.abs(one_pass[name] - steps[name]).max() <= allowed, tracer
 
 
-def test_chunks_do_not_show(miniapp, basin):
+def test_chunks_do_not_show(together, basin):
     """Each thread computes the southern faces of its first row again."""
     path, values, _ = basin
     names = (*TRACERS.values(), "P_diss_iso", "P_diss_skew")
-    outputs = [[read(run(miniapp, path, "isoneutral_mixing", "-t", threads), name)
-                for name in names] for threads in (1, 2, 3, 5, 7)]
-    for output in outputs[1:]:
-        for one, other in zip(outputs[0], output):
-            np.testing.assert_array_equal(one, other)
+    first, *others = (outputs(together, path, "isoneutral_mixing", names, "-t", threads)
+                      for threads in (1, 2, 3, 5, 7))
+    for other in others:
+        for name in names:
+            np.testing.assert_array_equal(first[name], other[name])
 
 
-def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, basin):
+def test_dissipation_is_what_dynamic_enthalpy_loses(together, basin):
     """P_diss_iso + P_diss_skew = -g / rho_0 sum vol (X_T dT + X_S dS), X the derivatives of dynamic
     enthalpy. Not in columns of one level, whose losses have no W cell to go to."""
     path, values, settings = basin
@@ -188,7 +191,7 @@ def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, basin):
     if not maskT.any():
         pytest.skip("all columns have one level")
     values = values | {"maskT": maskT, "kbot": lowest_wet(maskT)} | even_levels(values)
-    out = run(miniapp, add(path, values), "isoneutral_mixing")
+    out = run(together, variant(together, path, "deep", lambda: values), "isoneutral_mixing")
     area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
     height = values["dzw"].copy()
     height[-1] /= 2  # at the surface
@@ -210,13 +213,12 @@ def even_levels(values):
     return {"dzt": thickness, "dzw": thickness, "zt": -120 * (np.arange(nz)[::-1] + 0.5)}
 
 
-def test_without_dissipation(miniapp, basin):
+def test_without_dissipation(together, basin):
     """The tracers get the same bits, and the rest is 0."""
     path, _, _ = basin
-    with_it, without = (
-        {name: read(run(miniapp, path, "isoneutral_mixing", "--set",
-                        f"enable_conserve_energy={choice}"), name)
-         for name in (*TRACERS.values(), "P_diss_iso", "P_diss_skew")} for choice in (1, 0))
+    names = (*TRACERS.values(), "P_diss_iso", "P_diss_skew")
+    with_it, without = (outputs(together, path, "isoneutral_mixing", names, "--set",
+                                f"enable_conserve_energy={choice}") for choice in (1, 0))
     for name in TRACERS.values():
         np.testing.assert_array_equal(with_it[name], without[name])
     assert not without["P_diss_iso"].any() and not without["P_diss_skew"].any()
@@ -227,14 +229,12 @@ def test_without_dissipation(miniapp, basin):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("group, compatible", [("outputs", 0), ("outputs_of_pyom", 1)])
-def test_veros_makes_the_same(miniapp, device, form, group, compatible, tmp_path):
+def test_veros_makes_the_same(together, device, form, group, compatible):
     """On the state of make_veros_isoneutral.py. Veros fills ghosts as well; tracers are compared by
     their change, the rest by its largest value."""
-    path = shutil.copy(VEROS, tmp_path)
-    out = run(miniapp, tmp_path / VEROS.name, form, "-d", device,
-              "--set", f"pyom_compatibility_mode={compatible}")
+    out = run(together, VEROS, form, "-d", device, "--set", f"pyom_compatibility_mode={compatible}")
     inside = (..., slice(2, -2), slice(2, -2))
-    with h5py.File(path) as file, h5py.File(out) as made:
+    with h5py.File(VEROS) as file, h5py.File(out) as made:
         theirs = {name: values[inside] for name, values in file[group].items() if name in made}
         assert set(TRACERS.values()) < set(theirs)
         for name, values in theirs.items():

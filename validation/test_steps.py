@@ -13,15 +13,22 @@ from frozen import INSIDE, SETUPS, Frozen
 ACC = GRID.with_name("acc.h5")
 
 
-@pytest.fixture(params=SETUPS)
-def frozen(request, tmp_path):
-    return Frozen(request.param, tmp_path)
+@pytest.fixture(scope="module", params=SETUPS)
+def frozen(request, tmp_path_factory):
+    return Frozen(request.param, tmp_path_factory.mktemp("frozen"))
+
+
+def after(frozen, together, steps, device, precision="float64"):
+    """The output of a run that several tests look at."""
+    words = ("-d", device, "--precision", precision)
+    return together.once((frozen.name, steps, *words),
+                         lambda path: frozen.step(together.miniapp, path, steps, *words))
 
 
 @pytest.mark.parametrize("steps", [1, 100])
-def test_veros_makes_the_same(miniapp, frozen, device, tmp_path, steps):
+def test_veros_makes_the_same(together, frozen, device, steps):
     """As near as Veros is to itself when last digits change."""
-    output = frozen.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
+    output = after(frozen, together, steps, device)
     for name, (wanted, spread) in frozen.after[steps].items():
         error = np.abs((read(output, name) - wanted)[INSIDE] * frozen.water).max()
         scale = np.abs(wanted[INSIDE] * frozen.water).max()
@@ -60,33 +67,32 @@ def drift(fields, settings, name, steps, output):
     return share
 
 
-def test_heat_and_salt_are_kept(miniapp, frozen, device, tmp_path):
+def test_heat_and_salt_are_kept(miniapp, together, frozen, device):
     """Over 1,000 steps they change by what goes in at the surface, and by rounding, which adds up: a
     unit in the last place of each cell in each step would be far more."""
-    steps = 1000
-    output = frozen.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
+    steps = miniapp.steps(1000)
+    output = after(frozen, together, steps, device)
     for name in ("temp", "salt"):
         assert drift(frozen.before, frozen.settings, name, steps, output) <= 1e-16 * steps
 
 
-def test_float32_is_stable(miniapp, frozen, device, tmp_path):
+def test_float32_is_stable(miniapp, together, frozen, device):
     """Over 1,000 steps; how far it is from float64 is said."""
-    outputs = [frozen.step(miniapp, tmp_path / f"{precision}.h5", 1000, "-d", device,
-                           "--precision", precision) for precision in ("float64", "float32")]
+    steps = miniapp.steps(1000)
+    outputs = [after(frozen, together, steps, device, precision) for precision in ("float64", "float32")]
     for name in frozen.after[1]:
         wide, narrow = (read(output, name)[INSIDE] * frozen.water for output in outputs)
         scale = np.abs(wide).max()
         error = np.abs(narrow - wide).max() / scale
-        print(f"{name}: float32 is off by {error:.1e} after 1000 steps")
+        print(f"{name}: float32 is off by {error:.1e} after {steps} steps")
         assert error <= 0.1, name
 
 
-def test_host_and_gpu_agree(miniapp, frozen, tmp_path):
+def test_host_and_gpu_agree(miniapp, together, frozen):
     """Over 100 steps."""
     if "gpu" not in miniapp.devices:
         pytest.skip("there is no gpu in this build, or here")
-    outputs = [frozen.step(miniapp, tmp_path / f"{device}.h5", 100, "-d", device)
-               for device in ("cpu", "gpu")]
+    outputs = [after(frozen, together, 100, device) for device in ("cpu", "gpu")]
     for name, (_, spread) in frozen.after[100].items():
         ours, theirs = (read(output, name)[INSIDE] * frozen.water for output in outputs)
         assert np.abs(ours - theirs).max() <= 10 * spread + 1e-12 * np.abs(ours).max(), name
@@ -94,16 +100,17 @@ def test_host_and_gpu_agree(miniapp, frozen, tmp_path):
 
 def test_an_output_is_what_the_next_step_needs(miniapp, frozen, tmp_path):
     """Steps that go on from it end in the same bits."""
-    half, whole = tmp_path / "half.h5", tmp_path / "whole.h5"
+    half, whole, goes_on = tmp_path / "half.h5", tmp_path / "whole.h5", tmp_path / "goes_on.h5"
     frozen.step(miniapp, half, 10)
     frozen.step(miniapp, whole, 20)
-    with h5py.File(half) as file, h5py.File(frozen.path, "a") as again:
+    goes_on.write_bytes(frozen.path.read_bytes())
+    with h5py.File(half) as file, h5py.File(goes_on, "a") as again:
         for name, dataset in file.items():
             if not h5py.h5ds.is_scale(dataset.id):
                 if name in again:
                     del again[name]
                 again[name] = dataset[...]
-    rest = frozen.step(miniapp, tmp_path / "rest.h5", 10)
+    rest = frozen.step(miniapp, tmp_path / "rest.h5", 10, path=goes_on)
     for name in frozen.after[1]:
         np.testing.assert_array_equal(read(rest, name), read(whole, name))
 
@@ -214,13 +221,13 @@ def test_numbers_of_steps(miniapp, small, value):
 
 # ---- inputs/acc.h5 ----
 
-@pytest.mark.parametrize("sequence, steps, kept", [
+@pytest.mark.parametrize("sequence, most, kept", [
     ("ocean_step", 100, ("temp", "salt")), ("ocean_step_eke", 100, ("temp", "salt")),
     ("ocean_step_forced", 1, ("temp", "salt")), ("ocean_step_forced", 100, ("salt",))])
-def test_stored_acc(miniapp, device, tmp_path, sequence, steps, kept):
+def test_stored_acc(miniapp, device, tmp_path, sequence, most, kept):
     """It stays finite and about as warm as it was, and keeps heat and salt: the file holds the fluxes of
     the first step, and restoring changes that of heat."""
-    output = tmp_path / "out.h5"
+    output, steps = tmp_path / "out.h5", max(1, miniapp.steps(most))
     miniapp.passes(ACC, "--steps", steps, "-k", sequence, "-d", device, "-o", output, quick=False)
     with h5py.File(ACC) as file:
         fields, settings = {name: data[...] for name, data in file.items()}, dict(file.attrs)

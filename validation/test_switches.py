@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import fields
-from test_kernels import OCEANS, check
+from test_kernels import OCEANS, check_together
 
 ON_OFF = (0, 1)
 SWITCHES = {
@@ -33,12 +33,35 @@ CASES = [(name, dict(zip(switches, values))) for name, switches in SWITCHES.item
          for values in itertools.product(*switches.values())]
 
 
+def choices_of_runs():
+    """Kernels run together: what is chosen for several of them goes into one run, where it agrees."""
+    runs = []
+    for _, chosen in CASES:
+        for run in runs:
+            if all(run.get(switch, value) == value for switch, value in chosen.items()):
+                run.update(chosen)
+                break
+        else:
+            runs.append(dict(chosen))
+    return runs
+
+
+RUNS = choices_of_runs()
+
+
 @pytest.mark.parametrize("ocean_name", ["odd", "two levels", "one level"])
 @pytest.mark.parametrize("name, chosen", CASES, ids=lambda case: str(case).replace(" ", ""))
-def test_each_way(miniapp, device, name, chosen, ocean_name, tmp_path):
+def test_each_way(miniapp, together, device, name, chosen, ocean_name):
     kernel = next(kernel for kernel in miniapp.kernels if kernel.name == name)
-    values, settings = fields.make(**OCEANS[ocean_name])
-    check(miniapp, kernel, tmp_path / "ocean.h5", values, settings | NUMBERS | chosen, device)
+    number, run = next((number, run) for number, run in enumerate(RUNS)
+                       if chosen.items() <= run.items())
+
+    def make_ocean():
+        values, settings = fields.make(**OCEANS[ocean_name])
+        return values, settings | NUMBERS | run
+
+    ocean = together.ocean(f"{ocean_name}, run {number}", make_ocean)
+    check_together(together, kernel, ocean, "-d", device, of=SWITCHES)
 
 
 def test_all_switches_are_tested(miniapp):

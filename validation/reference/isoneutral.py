@@ -11,7 +11,8 @@ upper or lower face. Each face collects the four triads that it is part of in ei
 
 Places are written (k, j, i) for z, y, x, with k = 0 the bottom level: T[k, j, i] is the centre of
 a cell, U[k, j, i] its face towards i + 1, V[k, j, i] towards j + 1, W[k, j, i] towards k + 1.
-`i` is an array of indices: a statement holds for each of them on its own, as it would for one.
+`j` and `i` are arrays of indices, of a column and of a row: a statement holds for each place of a
+level on its own, as it would for one.
 """
 
 from types import SimpleNamespace
@@ -156,20 +157,19 @@ def gradients(f):
     g = SimpleNamespace(**{name: np.zeros(f.temp.shape, Real)
                            for name in ("dTdx", "dSdx", "dTdy", "dSdy", "dTdz", "dSdz")})
     for k in range(nz):
-        for j in range(ny):
-            i = np.arange(nx - 1)
-            for field, slope in ((f.temp, g.dTdx), (f.salt, g.dSdx)):
-                slope[k, j, i] = (f.maskU[k, j, i] * (field[k, j, i + 1] - field[k, j, i])
-                                  / (f.dxu[i] * f.cost[j]))
-            i = np.arange(nx)
-            for field, slope in ((f.temp, g.dTdy), (f.salt, g.dSdy)):
-                if j < ny - 1:
-                    slope[k, j, i] = (f.maskV[k, j, i] * (field[k, j + 1, i] - field[k, j, i])
-                                      / f.dyu[j])
-            for field, slope in ((f.temp, g.dTdz), (f.salt, g.dSdz)):
-                if k < nz - 1:
-                    slope[k, j, i] = (f.maskW[k, j, i] * (field[k + 1, j, i] - field[k, j, i])
-                                      / f.dzw[k])
+        j, i = np.ix_(range(ny), range(nx - 1))
+        for field, slope in ((f.temp, g.dTdx), (f.salt, g.dSdx)):
+            slope[k, j, i] = (f.maskU[k, j, i] * (field[k, j, i + 1] - field[k, j, i])
+                              / (f.dxu[i] * f.cost[j]))
+        j, i = np.ix_(range(ny - 1), range(nx))
+        for field, slope in ((f.temp, g.dTdy), (f.salt, g.dSdy)):
+            slope[k, j, i] = (f.maskV[k, j, i] * (field[k, j + 1, i] - field[k, j, i])
+                              / f.dyu[j])
+        j, i = np.ix_(range(ny), range(nx))
+        for field, slope in ((f.temp, g.dTdz), (f.salt, g.dSdz)):
+            if k < nz - 1:
+                slope[k, j, i] = (f.maskW[k, j, i] * (field[k + 1, j, i] - field[k, j, i])
+                                  / f.dzw[k])
     return g
 
 
@@ -200,76 +200,73 @@ def taper(slope, settings):
 def around_u_points(f, g, settings, out):
     """Ai_ez and K_11: the triads of the cells i and i + 1 with the face between them."""
     nz, ny, nx = f.temp.shape
-    i = np.arange(1, nx - 2)
+    j, i = np.ix_(range(2, ny - 2), range(1, nx - 2))
     for k in range(nz):
-        for j in range(2, ny - 2):
-            face = (k, j, i)
-            if k > 0:
-                diffusivity = (f.K_iso[k, j, i] + f.K_iso[k - 1, j, i]
-                               + f.K_iso[k, j, i + 1] + f.K_iso[k - 1, j, i + 1]) / 4
-            else:
-                diffusivity = (f.K_iso[k, j, i] + f.K_iso[k, j, i + 1]) / 2
-            total = 0
-            for kr in (0, 1):
-                kw = k - 1 + kr
-                if kw < 0:
-                    continue  # the lowest cell has no lower face
-                for ip in (0, 1):
-                    slope = zonal_slope(g, (k, j, i + ip), face, (kw, j, i + ip))
-                    weight = taper(slope, settings)
-                    out.Ai_ez[ip, kr, k, j, i] = weight * slope * f.maskU[face]
-                    total += (f.dzw[kw] * f.maskU[face]
-                              * np.maximum(settings["K_iso_steep"], diffusivity * weight))
-            out.K_11[face] = total / (4 * f.dzt[k])
+        face = (k, j, i)
+        if k > 0:
+            diffusivity = (f.K_iso[k, j, i] + f.K_iso[k - 1, j, i]
+                           + f.K_iso[k, j, i + 1] + f.K_iso[k - 1, j, i + 1]) / 4
+        else:
+            diffusivity = (f.K_iso[k, j, i] + f.K_iso[k, j, i + 1]) / 2
+        total = 0
+        for kr in (0, 1):
+            kw = k - 1 + kr
+            if kw < 0:
+                continue  # the lowest cell has no lower face
+            for ip in (0, 1):
+                slope = zonal_slope(g, (k, j, i + ip), face, (kw, j, i + ip))
+                weight = taper(slope, settings)
+                out.Ai_ez[ip, kr, k, j, i] = weight * slope * f.maskU[face]
+                total += (f.dzw[kw] * f.maskU[face]
+                          * np.maximum(settings["K_iso_steep"], diffusivity * weight))
+        out.K_11[face] = total / (4 * f.dzt[k])
 
 
 def around_v_points(f, g, settings, out):
     """Ai_nz and K_22: the triads of the cells j and j + 1 with the face between them."""
     nz, ny, nx = f.temp.shape
-    i = np.arange(2, nx - 2)
+    j, i = np.ix_(range(1, ny - 2), range(2, nx - 2))
     for k in range(nz):
-        for j in range(1, ny - 2):
-            face = (k, j, i)
-            if k > 0:
-                diffusivity = (f.K_iso[k, j, i] + f.K_iso[k - 1, j, i]
-                               + f.K_iso[k, j + 1, i] + f.K_iso[k - 1, j + 1, i]) / 4
-            else:
-                diffusivity = (f.K_iso[k, j, i] + f.K_iso[k, j + 1, i]) / 2
-            total = 0
-            for kr in (0, 1):
-                kw = k - 1 + kr
-                if kw < 0:
-                    continue
-                for jp in (0, 1):
-                    slope = meridional_slope(g, (k, j + jp, i), face, (kw, j + jp, i))
-                    weight = taper(slope, settings)
-                    out.Ai_nz[jp, kr, k, j, i] = weight * slope * f.maskV[face]
-                    total += (f.dzw[kw] * f.maskV[face]
-                              * np.maximum(settings["K_iso_steep"], diffusivity * weight))
-            out.K_22[face] = total / (4 * f.dzt[k])
+        face = (k, j, i)
+        if k > 0:
+            diffusivity = (f.K_iso[k, j, i] + f.K_iso[k - 1, j, i]
+                           + f.K_iso[k, j + 1, i] + f.K_iso[k - 1, j + 1, i]) / 4
+        else:
+            diffusivity = (f.K_iso[k, j, i] + f.K_iso[k, j + 1, i]) / 2
+        total = 0
+        for kr in (0, 1):
+            kw = k - 1 + kr
+            if kw < 0:
+                continue
+            for jp in (0, 1):
+                slope = meridional_slope(g, (k, j + jp, i), face, (kw, j + jp, i))
+                weight = taper(slope, settings)
+                out.Ai_nz[jp, kr, k, j, i] = weight * slope * f.maskV[face]
+                total += (f.dzw[kw] * f.maskV[face]
+                          * np.maximum(settings["K_iso_steep"], diffusivity * weight))
+        out.K_22[face] = total / (4 * f.dzt[k])
 
 
 def around_w_points(f, g, settings, out):
     """Ai_bx, Ai_by and K_33: the triads of the cells k and k + 1 with the face between them."""
     nz, ny, nx = f.temp.shape
-    i = np.arange(2, nx - 2)
+    j, i = np.ix_(range(2, ny - 2), range(2, nx - 2))
     for k in range(nz - 1):  # the uppermost cell has no cell above
-        for j in range(2, ny - 2):
-            face = (k, j, i)
-            sum_x = sum_y = 0
-            for kr in (0, 1):
-                cell = (k + kr, j, i)
-                for ip in (0, 1):
-                    iu = i - 1 + ip
-                    slope = zonal_slope(g, cell, (k + kr, j, iu), face)
-                    weight = taper(slope, settings)
-                    out.Ai_bx[ip, kr, k, j, i] = weight * slope * f.maskW[face]
-                    sum_x += f.dxu[iu] * f.K_iso[face] * weight * slope * slope * f.maskW[face]
-                for jp in (0, 1):
-                    jv = j - 1 + jp
-                    slope = meridional_slope(g, cell, (k + kr, jv, i), face)
-                    weight = taper(slope, settings)
-                    out.Ai_by[jp, kr, k, j, i] = weight * slope * f.maskW[face]
-                    sum_y += (f.cosu[jv] * f.dyu[jv]
-                              * f.K_iso[face] * weight * slope * slope * f.maskW[face])
-            out.K_33[face] = sum_x / (4 * f.dxt[i]) + sum_y / (4 * f.dyt[j] * f.cost[j])
+        face = (k, j, i)
+        sum_x = sum_y = 0
+        for kr in (0, 1):
+            cell = (k + kr, j, i)
+            for ip in (0, 1):
+                iu = i - 1 + ip
+                slope = zonal_slope(g, cell, (k + kr, j, iu), face)
+                weight = taper(slope, settings)
+                out.Ai_bx[ip, kr, k, j, i] = weight * slope * f.maskW[face]
+                sum_x += f.dxu[iu] * f.K_iso[face] * weight * slope * slope * f.maskW[face]
+            for jp in (0, 1):
+                jv = j - 1 + jp
+                slope = meridional_slope(g, cell, (k + kr, jv, i), face)
+                weight = taper(slope, settings)
+                out.Ai_by[jp, kr, k, j, i] = weight * slope * f.maskW[face]
+                sum_y += (f.cosu[jv] * f.dyu[jv]
+                          * f.K_iso[face] * weight * slope * slope * f.maskW[face])
+        out.K_33[face] = sum_x / (4 * f.dxt[i]) + sum_y / (4 * f.dyt[j] * f.cost[j])

@@ -8,8 +8,8 @@ The step is that of Veros (core/tke.py, integrate_tke; core/advection.py, superb
 4. advection by a superbee scheme and Adams-Bashforth, over dt_tracer.
 
 Places are written (k, j, i) for z, y, x, with k = 0 the bottom level. tke lives on W points, the
-upper faces of the T cells; its uppermost cell is half as thick as dzw says. `i` is an index or an
-array of indices: a statement with an array holds for each of them on its own.
+upper faces of the T cells; its uppermost cell is half as thick as dzw says. `j` and `i` are indices, or
+arrays of them, of a column and of a row: then a statement holds for each place of a level on its own.
 """
 
 from types import SimpleNamespace
@@ -179,15 +179,14 @@ def correct_surface(f, s, new):
 
 def diffuse_laterally(f, s, new):
     nz, ny, nx = f.tke.shape
-    i = np.arange(2, nx - 2)
+    j, i = np.ix_(range(2, ny - 2), range(2, nx - 2))
     for k in range(nz):
-        for j in range(2, ny - 2):
-            convergence = (
-                (zonal_diffusion(f, s, k, j, i) - zonal_diffusion(f, s, k, j, i - 1))
-                / (f.cost[j] * f.dxt[i])
-                + (meridional_diffusion(f, s, k, j, i) - meridional_diffusion(f, s, k, j - 1, i))
-                / (f.cost[j] * f.dyt[j]))
-            new[k, j, i] += s.dt_mom * f.maskW[k, j, i] * convergence
+        convergence = (
+            (zonal_diffusion(f, s, k, j, i) - zonal_diffusion(f, s, k, j, i - 1))
+            / (f.cost[j] * f.dxt[i])
+            + (meridional_diffusion(f, s, k, j, i) - meridional_diffusion(f, s, k, j - 1, i))
+            / (f.cost[j] * f.dyt[j]))
+        new[k, j, i] += s.dt_mom * f.maskW[k, j, i] * convergence
 
 
 def zonal_diffusion(f, s, k, j, i):
@@ -205,28 +204,26 @@ def meridional_diffusion(f, s, k, j, i):
 def advective_tendency(f, s):
     nz, ny, nx = f.tke.shape
     dtke = np.zeros(f.tke.shape, Real)
-    i = np.arange(2, nx - 2)
+    j, i = np.ix_(range(2, ny - 2), range(2, nx - 2))
     for k in range(nz):
-        for j in range(2, ny - 2):
-            zonal = ((zonal_advection(f, s, k, j, i) - zonal_advection(f, s, k, j, i - 1))
-                     / (f.cost[j] * f.dxt[i]))
-            meridional = (
-                (meridional_advection(f, s, k, j, i) - meridional_advection(f, s, k, j - 1, i))
-                / (f.cost[j] * f.dyt[j]))
-            vertical = ((vertical_advection(f, s, k, j, i) - vertical_advection(f, s, k - 1, j, i))
-                        / cell_height(f, k))
-            # as in Veros, the mask is for the horizontal part only
-            dtke[k, j, i] = -f.maskW[k, j, i] * (zonal + meridional) - vertical
+        zonal = ((zonal_advection(f, s, k, j, i) - zonal_advection(f, s, k, j, i - 1))
+                 / (f.cost[j] * f.dxt[i]))
+        meridional = (
+            (meridional_advection(f, s, k, j, i) - meridional_advection(f, s, k, j - 1, i))
+            / (f.cost[j] * f.dyt[j]))
+        vertical = ((vertical_advection(f, s, k, j, i) - vertical_advection(f, s, k - 1, j, i))
+                    / cell_height(f, k))
+        # as in Veros, the mask is for the horizontal part only
+        dtke[k, j, i] = -f.maskW[k, j, i] * (zonal + meridional) - vertical
     return dtke
 
 
 def advect(f, s, dtke, new):
     nz, ny, nx = f.tke.shape
-    i = np.arange(2, nx - 2)
+    j, i = np.ix_(range(2, ny - 2), range(2, nx - 2))
     for k in range(nz):
-        for j in range(2, ny - 2):
-            new[k, j, i] += s.dt_tracer * ((Real(1.5) + s.AB_eps) * dtke[k, j, i]
-                                           - (Real(0.5) + s.AB_eps) * f.dtke_taum1[k, j, i])
+        new[k, j, i] += s.dt_tracer * ((Real(1.5) + s.AB_eps) * dtke[k, j, i]
+                                       - (Real(0.5) + s.AB_eps) * f.dtke_taum1[k, j, i])
 
 
 def zonal_advection(f, s, k, j, i):

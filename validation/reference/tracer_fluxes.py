@@ -52,36 +52,36 @@ def fluxes(f, tensor, tracer, along, across, diagonal=1):
                               for name in ("east", "north", "top")})
     rise = np.zeros((nz + 1, ny, nx), Real)  # rise[k] is what the tracer gains from k - 1 to k
     rise[1:nz] = tracer[1:] - tracer[:-1]
-    i, inner = np.arange(1, nx - HALO), np.arange(HALO, nx - HALO)
+    rows, columns = interior(tracer.shape)
     for k in range(nz):
         under = max(k - 1, 0)
-        for j in range(HALO, ny - HALO):
-            mean = (along[k, j, i] + along[under, j, i]
-                    + along[k, j, i + 1] + along[under, j, i + 1]) / 4
-            slopes = sum(tensor.Ai_ez[ip, kr, k, j, i] * rise[k + kr, j, i + ip]
-                         for ip in (0, 1) for kr in (0, 1))
-            flux.east[k, j, i] = (
-                mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_11[k, j, i]
-                * (tracer[k, j, i + 1] - tracer[k, j, i]) / (f.cost[j] * f.dxu[i]))
-        for j in range(1, ny - HALO):
-            mean = (along[k, j, inner] + along[under, j, inner]
-                    + along[k, j + 1, inner] + along[under, j + 1, inner]) / 4
-            slopes = sum(tensor.Ai_nz[jp, kr, k, j, inner] * rise[k + kr, j + jp, inner]
-                         for jp in (0, 1) for kr in (0, 1))
-            flux.north[k, j, inner] = f.cosu[j] * (
-                mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_22[k, j, inner]
-                * (tracer[k, j + 1, inner] - tracer[k, j, inner]) / f.dyu[j])
-        for j in range(HALO, ny - HALO):
-            if k == nz - 1:
-                continue  # nothing goes through the surface
-            in_x = sum(tensor.Ai_bx[ip, kr, k, j, inner]
-                       * (tracer[k + kr, j, inner + ip] - tracer[k + kr, j, inner + ip - 1])
-                       for ip in (0, 1) for kr in (0, 1))
-            in_y = sum(tensor.Ai_by[jp, kr, k, j, inner] * f.cosu[j - 1 + jp]
-                       * (tracer[k + kr, j + jp, inner] - tracer[k + kr, j + jp - 1, inner])
-                       for jp in (0, 1) for kr in (0, 1))
-            flux.top[k, j, inner] = across[k, j, inner] * (
-                in_x / (4 * f.dxt[inner] * f.cost[j]) + in_y / (4 * f.dyt[j] * f.cost[j]))
+        j, i = np.ix_(rows, range(1, nx - HALO))
+        mean = (along[k, j, i] + along[under, j, i]
+                + along[k, j, i + 1] + along[under, j, i + 1]) / 4
+        slopes = sum(tensor.Ai_ez[ip, kr, k, j, i] * rise[k + kr, j, i + ip]
+                     for ip in (0, 1) for kr in (0, 1))
+        flux.east[k, j, i] = (
+            mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_11[k, j, i]
+            * (tracer[k, j, i + 1] - tracer[k, j, i]) / (f.cost[j] * f.dxu[i]))
+        j, i = np.ix_(range(1, ny - HALO), columns)
+        mean = (along[k, j, i] + along[under, j, i]
+                + along[k, j + 1, i] + along[under, j + 1, i]) / 4
+        slopes = sum(tensor.Ai_nz[jp, kr, k, j, i] * rise[k + kr, j + jp, i]
+                     for jp in (0, 1) for kr in (0, 1))
+        flux.north[k, j, i] = f.cosu[j] * (
+            mean * slopes / (4 * f.dzt[k]) + diagonal * tensor.K_22[k, j, i]
+            * (tracer[k, j + 1, i] - tracer[k, j, i]) / f.dyu[j])
+        if k == nz - 1:
+            continue  # nothing goes through the surface
+        j, i = np.ix_(rows, columns)
+        in_x = sum(tensor.Ai_bx[ip, kr, k, j, i]
+                   * (tracer[k + kr, j, i + ip] - tracer[k + kr, j, i + ip - 1])
+                   for ip in (0, 1) for kr in (0, 1))
+        in_y = sum(tensor.Ai_by[jp, kr, k, j, i] * f.cosu[j - 1 + jp]
+                   * (tracer[k + kr, j + jp, i] - tracer[k + kr, j + jp - 1, i])
+                   for jp in (0, 1) for kr in (0, 1))
+        flux.top[k, j, i] = across[k, j, i] * (
+            in_x / (4 * f.dxt[i] * f.cost[j]) + in_y / (4 * f.dyt[j] * f.cost[j]))
     flux.east *= f.maskU
     flux.north *= f.maskV
     flux.top *= f.maskW
@@ -92,15 +92,13 @@ def divergence(f, flux):
     """The tendency of a tracer by a flux, in the interior."""
     nz = len(flux.top)
     result = np.zeros(flux.top.shape, Real)
-    rows, columns = interior(result.shape)
-    i = np.asarray(columns)
+    j, i = np.ix_(*interior(result.shape))
     for k in range(nz):
         through_floor = flux.top[k - 1] if k > 0 else np.zeros(flux.top[k].shape, Real)
-        for j in rows:
-            result[k, j, i] = (
-                (flux.east[k, j, i] - flux.east[k, j, i - 1]) / (f.cost[j] * f.dxt[i])
-                + (flux.north[k, j, i] - flux.north[k, j - 1, i]) / (f.cost[j] * f.dyt[j])
-                + (flux.top[k, j, i] - through_floor[j, i]) / f.dzt[k])
+        result[k, j, i] = (
+            (flux.east[k, j, i] - flux.east[k, j, i - 1]) / (f.cost[j] * f.dxt[i])
+            + (flux.north[k, j, i] - flux.north[k, j - 1, i]) / (f.cost[j] * f.dyt[j])
+            + (flux.top[k, j, i] - through_floor[j, i]) / f.dzt[k])
     return result * f.maskT
 
 
@@ -141,16 +139,14 @@ def diffuse(f, tensor, tracer, taup1, dt):
 def lateral_loss(f, X, flux):
     """What a lateral flux takes from dynamic enthalpy in a cell: half of what it takes at each face."""
     result = np.zeros(X.shape, Real)
-    rows, columns = interior(X.shape)
-    i = np.asarray(columns)
+    j, i = np.ix_(*interior(X.shape))
     half = GRAVITY / RHO_0 / 2
-    for j in rows:
-        east = (X[:, j, i + 1] - X[:, j, i]) * flux.east[:, j, i]
-        west = (X[:, j, i] - X[:, j, i - 1]) * flux.east[:, j, i - 1]
-        north = (X[:, j + 1, i] - X[:, j, i]) * flux.north[:, j, i]
-        south = (X[:, j, i] - X[:, j - 1, i]) * flux.north[:, j - 1, i]
-        result[:, j, i] = half * ((east + west) / (f.dxt[i] * f.cost[j])
-                                  + (north + south) / (f.dyt[j] * f.cost[j]))
+    east = (X[:, j, i + 1] - X[:, j, i]) * flux.east[:, j, i]
+    west = (X[:, j, i] - X[:, j, i - 1]) * flux.east[:, j, i - 1]
+    north = (X[:, j + 1, i] - X[:, j, i]) * flux.north[:, j, i]
+    south = (X[:, j, i] - X[:, j - 1, i]) * flux.north[:, j - 1, i]
+    result[:, j, i] = half * ((east + west) / (f.dxt[i] * f.cost[j])
+                              + (north + south) / (f.dyt[j] * f.cost[j]))
     return result
 
 
