@@ -36,11 +36,29 @@ def run(sa, ct, p, device="cpu"):
     return np.full_like(sa, {value})
 """
 
+# miniapp, but for how long it measures: a triad of which no cache holds the arrays becomes one of small
+# ones, and half a second for each kernel becomes a moment.
+QUICK_PROGRAM = """#!/bin/sh
+for word; do
+  shift
+  case $word in 16777216 | 16M) word=4096 ;; 0.5) word=0.01 ;; esac
+  set -- "$@" "$word"
+done
+exec "{}" "$@"
+"""
+
 
 @pytest.fixture(autouse=True)
 def not_sanitized(miniapp):
     if miniapp.is_sanitized:
         pytest.skip("its calibration kernels take minutes under sanitizers")
+
+
+@pytest.fixture(scope="module")
+def program(miniapp, tmp_path_factory):
+    path = tmp_path_factory.mktemp("quick") / "miniapp"
+    executable(path, QUICK_PROGRAM.format(miniapp.path))
+    return path
 
 
 @pytest.fixture
@@ -56,15 +74,15 @@ def checkout(tmp_path):
     return make
 
 
-def compare(miniapp, *arguments, path=None):
+def compare(program, *arguments, path=None):
     environment = dict(os.environ, PYTHONPATH=str(path)) if path else None
     return subprocess.run(
-        [sys.executable, RUN / "compare", "--miniapp", miniapp.path, *map(str, arguments)],
+        [sys.executable, RUN / "compare", "--miniapp", program, *map(str, arguments)],
         capture_output=True, text=True, check=False, timeout=DEADLINE_S, env=environment)
 
 
-def refuses(miniapp, code, pattern, *arguments):
-    done = compare(miniapp, *arguments)
+def refuses(program, code, pattern, *arguments):
+    done = compare(program, *arguments)
     assert done.returncode == code and done.stdout == "", done
     assert_one_line(done.stderr)
     assert done.stderr.startswith("run/compare: ") and pattern in done.stderr, done.stderr
@@ -72,10 +90,10 @@ def refuses(miniapp, code, pattern, *arguments):
 
 # ---- whole runs ----
 
-def test_numpy_beside_ours(miniapp, tmp_path):
+def test_numpy_beside_ours(program, tmp_path):
     pytest.importorskip("matplotlib", reason="it draws figures at the end")
     prefix = tmp_path / "out"
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
+    done = compare(program, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o", prefix)
     assert done.returncode == 0 and done.stderr == "", done
     assert re.search(r"^frameworks: numpy \S+ with .*(blas|mkl|blis|BLAS)", done.stdout,
                      re.MULTILINE)
@@ -94,11 +112,11 @@ def test_numpy_beside_ours(miniapp, tmp_path):
     assert (tmp_path / "out-time-expsum.svg").exists()
 
 
-def test_ours_on_a_device(miniapp):
+def test_ours_on_a_device(miniapp, program):
     """There the host's NumPy is what ours is compared with."""
     if "gpu" not in miniapp.devices:
         pytest.skip("the build has no device that works here")
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
+    done = compare(program, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
                    "gpu")
     assert done.returncode == 0 and done.stderr == "", done
     assert "numpy" in done.stdout and "miniapp" in done.stdout
@@ -120,8 +138,8 @@ def test_a_matrix_product(miniapp, tmp_path):
     assert difference < 1e-14
 
 
-def test_a_wrong_framework_is_marked(miniapp, checkout):
-    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+def test_a_wrong_framework_is_marked(program, checkout):
+    done = compare(program, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
                    "pyhpc", "--pyhpc", checkout(FUNCTION.format(value="7.0")))
     assert done.returncode == MISMATCH, done
     assert_one_line(done.stderr)
@@ -131,8 +149,8 @@ def test_a_wrong_framework_is_marked(miniapp, checkout):
 
 
 @pytest.mark.parametrize("value", ["np.nan", "np.inf"])
-def test_what_is_not_finite_is_not_consistent(miniapp, checkout, tmp_path, value):
-    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+def test_what_is_not_finite_is_not_consistent(program, checkout, tmp_path, value):
+    done = compare(program, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
                    "pyhpc", "--pyhpc", checkout(FUNCTION.format(value=value)), "-o",
                    tmp_path / "out")
     assert done.returncode == MISMATCH and "off by no finite number" in done.stderr, done
@@ -141,7 +159,7 @@ def test_what_is_not_finite_is_not_consistent(miniapp, checkout, tmp_path, value
     assert row["consistent"] == "NO" and row["largest_difference"] is None
 
 
-def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
+def test_what_is_skipped_is_said_once(program, checkout, tmp_path):
     """Frameworks that are not there, do not start, end at once, and have no such kernel."""
     (tmp_path / "jax.py").write_text("raise ImportError('made up')")
     (tmp_path / "taichi.py").write_text("raise RuntimeError('broken')")
@@ -152,7 +170,7 @@ def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
         "def set_num_threads(n): pass\ndef set_default_dtype(d): pass\n"
         "class backends:\n  class cuda:\n    class matmul: pass\n")
     (tmp_path / "aesara.py").write_text("class config:\n  cxx = ''")
-    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--inputs", "pyhpc", "--size", "600",
+    done = compare(program, *QUICKLY, "--kernel", "eos", "--inputs", "pyhpc", "--size", "600",
                    *(word for name in ("jax", "taichi", "numba", "pytorch", "cupy", "aesara")
                      for word in ("--framework", name)),
                    "--pyhpc", checkout(""), path=tmp_path)
@@ -167,27 +185,27 @@ def test_what_is_skipped_is_said_once(miniapp, checkout, tmp_path):
     assert len(lines) == 6, lines
 
 
-def test_a_kernel_that_fails_is_skipped(miniapp, checkout):
+def test_a_kernel_that_fails_is_skipped(program, checkout):
     function = "def run(*a, device):\n    raise ValueError('out of\\nluck')"
-    done = compare(miniapp, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
+    done = compare(program, *QUICKLY, "--kernel", "eos", "--framework", "numpy", "--inputs",
                    "pyhpc", "--pyhpc", checkout(function))
     assert done.returncode == 0, done
     assert done.stderr == ("run/compare: numpy, eos: skipped: it failed: ValueError: out of\n")
 
 
 @pytest.mark.parametrize("package", ["h5py", "numpy"])
-def test_a_python_without_packages(miniapp, tmp_path, package):
+def test_a_python_without_packages(program, tmp_path, package):
     (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('no', name='{package}')")
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", path=tmp_path)
+    done = compare(program, *QUICKLY, "--kernel", "expsum", path=tmp_path)
     assert done.returncode == INPUT and done.stdout == "", done
     assert_one_line(done.stderr)
     assert done.stderr.startswith("run/compare: ") and f"has no {package}" in done.stderr
 
 
-def test_rows_are_written_where_nothing_can_be_drawn(miniapp, tmp_path):
+def test_rows_are_written_where_nothing_can_be_drawn(program, tmp_path):
     """run/gpu-check runs it by whatever Python there is."""
     (tmp_path / "matplotlib.py").write_text("raise ImportError('made up')")
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o",
+    done = compare(program, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "-o",
                    tmp_path / "out", path=tmp_path)
     assert done.returncode == 0, done
     assert_one_line(done.stderr)
@@ -196,10 +214,10 @@ def test_rows_are_written_where_nothing_can_be_drawn(miniapp, tmp_path):
     assert done.stdout.splitlines()[-1] == f"written: {tmp_path}/out.csv {tmp_path}/out.json"
 
 
-def test_a_signal_ends_it_in_good_order(miniapp, tmp_path):
+def test_a_signal_ends_it_in_good_order(program, tmp_path):
     """The rows so far are written, and no process is left."""
     pytest.importorskip("matplotlib", reason="it draws figures at the end")
-    command = [sys.executable, RUN / "compare", "--miniapp", miniapp.path, "--no-venv", "--kernel",
+    command = [sys.executable, RUN / "compare", "--miniapp", program, "--no-venv", "--kernel",
                "expsum", "--framework", "numpy", "--size", "512", "--size", "4096", "--rounds",
                "100", "-o", tmp_path / "out"]
     with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -271,21 +289,18 @@ def test_a_slow_blas_is_warned_of(a_session, product, blas, warns):
 
 # ---- what is refused ----
 
-def test_refusals(miniapp, tmp_path):
-    refuses(miniapp, USAGE, "need --pyhpc DIR", *QUICKLY, "--kernel", "eos")
-    refuses(miniapp, INPUT, "is no checkout", *QUICKLY, "--pyhpc", tmp_path)
-    refuses(miniapp, USAGE, "this process may use", *QUICKLY, "--threads", "9999")
-    refuses(miniapp, USAGE, "--size takes", "--no-venv", "--size", "1")
-    refuses(miniapp, OUTPUT, "folder does not exist", *QUICKLY, "-o", tmp_path / "none" / "x")
-    refuses(miniapp, INPUT, "is no program", *QUICKLY, "--miniapp", tmp_path)
+def test_refusals(program, tmp_path):
+    refuses(program, USAGE, "need --pyhpc DIR", *QUICKLY, "--kernel", "eos")
+    refuses(program, INPUT, "is no checkout", *QUICKLY, "--pyhpc", tmp_path)
+    refuses(program, USAGE, "this process may use", *QUICKLY, "--threads", "9999")
+    refuses(program, USAGE, "--size takes", "--no-venv", "--size", "1")
+    refuses(program, OUTPUT, "folder does not exist", *QUICKLY, "-o", tmp_path / "none" / "x")
+    refuses(program, INPUT, "is no program", *QUICKLY, "--miniapp", tmp_path)
 
 
-def test_a_program_that_fails(miniapp, tmp_path):
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho 'miniapp: no luck' >&2\nexit 4\n")
-    program.chmod(0o755)
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--miniapp",
-                   program)
+def test_a_program_that_fails(tmp_path):
+    executable(tmp_path / "fails", "#!/bin/sh\necho 'miniapp: no luck' >&2\nexit 4\n")
+    done = compare(tmp_path / "fails", *QUICKLY, "--kernel", "expsum", "--framework", "numpy")
     assert done.returncode == INPUT, done
     assert_one_line(done.stderr)
     assert done.stderr.startswith("run/compare: ") and "miniapp: no luck" in done.stderr
@@ -325,13 +340,13 @@ def test_both_sides_get_the_same_ocean():
 
 # ---- Veros itself ----
 
-def compare_veros(miniapp, python, *arguments):
-    return subprocess.run([RUN / "compare-veros", "--python", python, "--miniapp", miniapp.path,
+def compare_veros(program, python, *arguments):
+    return subprocess.run([RUN / "compare-veros", "--python", python, "--miniapp", program,
                            "--rounds", "1", *arguments], capture_output=True, text=True,
                           timeout=DEADLINE_S, check=False)
 
 
-def test_beside_a_veros_that_is_made_up(miniapp, tmp_path):
+def test_beside_a_veros_that_is_made_up(program, tmp_path):
     """It takes 1000 ns a point for everything, on the stored grid."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, f"""#!/bin/sh
@@ -340,7 +355,7 @@ test -e "$3" || cp "{GRID}" "$3"
 echo ready
 while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; done
 """)
-    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved)
+    done = compare_veros(program, python, "--backends", "numpy", "--json", saved)
     assert done.returncode == 0, done
     row, = re.findall(r"^calc_eq_of_state +1000  density eq_of_state_type=5 +([\d.]+) +([\d.]+)$",
                       done.stdout, re.MULTILINE)
@@ -348,7 +363,7 @@ while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; 
     assert json.loads(saved.read_text())["isoneutral, numpy"] == [1000]
 
 
-def test_steps_beside_a_veros_that_is_made_up(miniapp, tmp_path):
+def test_steps_beside_a_veros_that_is_made_up(program, tmp_path):
     """Its step takes 1000 ns a point; both setups are beside their bars, and two threads beside the triad."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, f"""#!/bin/sh
@@ -359,7 +374,7 @@ while read -r request file; do
   case $request in compare) test -e "$file" && echo '{{"temp": 2e-14}}' ;; *) echo '{{"step": 1000}}' ;; esac
 done
 """)
-    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved, "--steps", "2",
+    done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2",
                          "--shape", "9,9,9")
     assert done.returncode == 0, done
     rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+) +(\d+) +(\d+) %  temp 2e-14$",
@@ -377,7 +392,7 @@ done
         assert len(found["times"]["triad, 2"]) == 1
 
 
-def test_models_that_are_made_up(miniapp, tmp_path):
+def test_models_that_are_made_up(program, tmp_path):
     """The plug-in makes them four times as fast, by one thread and by two."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, """#!/bin/sh
@@ -388,7 +403,7 @@ while read -r request; do
   *) echo '{"model": 1000, "with plug-in": 250, "with plug-in, momentum": 90}' ;; esac
 done
 """)
-    done = compare_veros(miniapp, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")
+    done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")
     assert done.returncode == 0, done
     rows = re.findall(r"^(acc|global), numpy +(1|2) +1000 +250 +4.00(?: +3.5)? +90  temp 2e-14$", done.stdout,
                       re.MULTILINE)
@@ -397,14 +412,14 @@ done
     assert json.loads(saved.read_text())["acc"]["times"]["with plug-in, numpy, 1"] == [250]
 
 
-def test_without_veros(miniapp, tmp_path):
+def test_without_veros(program, tmp_path):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
-    done = compare_veros(miniapp, tmp_path / "python")
+    done = compare_veros(program, tmp_path / "python")
     assert (done.returncode, done.stderr) == (
         1, "run/compare-veros: Veros ended with exit code 7\n")
-    done = compare_veros(miniapp, tmp_path / "absent")
+    done = compare_veros(program, tmp_path / "absent")
     assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
-    done = compare_veros(miniapp, tmp_path / "python", "--steps", "0")
+    done = compare_veros(program, tmp_path / "python", "--steps", "0")
     assert done.returncode == USAGE and done.stderr.endswith("--steps takes a whole number from 1\n")
-    done = compare_veros(miniapp, tmp_path / "python", "--model")
+    done = compare_veros(program, tmp_path / "python", "--model")
     assert done.returncode == USAGE and done.stderr.endswith("--model needs --steps\n")

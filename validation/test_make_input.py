@@ -53,13 +53,20 @@ def script(*arguments, python=(sys.executable,), **options):
 
 
 @pytest.fixture
-def made(make, tmp_path):
+def drawn(make, tmp_path):
     """The datasets of a run that is done, by name; `said` is what it said."""
     def run(*arguments):
         code, said = make(*arguments)
         assert code == DONE, said
         return {**datasets(tmp_path / "grid.h5"), "said": said}
     return run
+
+
+@pytest.fixture
+def made(drawn, monkeypatch):
+    """The same without the picture, which takes most of a run: of an ocean like one that is drawn."""
+    monkeypatch.setattr("importer.figure.draw", lambda _, path, *__: path.write_bytes(b"a picture"))
+    return drawn
 
 
 def datasets(path):
@@ -135,9 +142,9 @@ def bottom_first(dataset, name):
 
 # ---- the result ----
 
-def test_example_becomes_the_grid_that_it_was_made_of(made):
+def test_example_becomes_the_grid_that_it_was_made_of(drawn):
     """Coordinates, metrics and masks are those of grid.h5; CT and SA but for their packing."""
-    g = made(EXAMPLE, "--time", "0")
+    g = drawn(EXAMPLE, "--time", "0")
     with h5py.File(GRID) as grid:
         for name in ("kbot", "maskT", "maskU", "maskV", "maskW", "x", "y", "z", "zt"):
             assert (g[name] == grid[name][()]).all(), name
@@ -200,11 +207,11 @@ def test_kernels_on_the_example(miniapp, made, tmp_path):
     assert 0.99 * gentle < outputs["K_11"].max() <= gentle
 
 
-def test_circumference_and_volume(made, tmp_path):
+def test_circumference_and_volume(drawn, tmp_path):
     """Rows go once round the globe; a shell of water has the volume of one."""
     data = ocean(lon=np.arange(-175.0, 180, 10), lat=np.arange(-89, 90, 2.0))
     data = data.fillna({"temp": 5.0, "salt": 35.0})
-    g = made(save(data, tmp_path / "shell.nc"))
+    g = drawn(save(data, tmp_path / "shell.nc"))
     assert np.allclose(g["dxt"].sum() * g["cost"], 2 * np.pi * RADIUS * g["cost"], rtol=1e-13)
     assert np.isclose(g["dyt"].sum(), np.pi * RADIUS, rtol=1e-13)
     cells = (g["maskT"] * g["dzt"][:, None, None] * (g["cost"] * g["dyt"])[:, None] * g["dxt"])
@@ -212,11 +219,11 @@ def test_circumference_and_volume(made, tmp_path):
     assert g["attributes"]["cyclic_x"] == 1 and g["maskU"].all() and not g["maskV"][:, -1].any()
 
 
-def test_region(made, tmp_path):
+def test_region(drawn, tmp_path):
     """Closed at its sides, with the volume between its edges; uneven spacing follows the points."""
     lon, lat = np.array([350.0, 352, 355, 359, 4, 8]), np.array([30.0, 31, 33, 36, 40])
     data = ocean(lon=lon, lat=lat).fillna({"temp": 5.0, "salt": 35.0})
-    g = made(save(data, tmp_path / "region.nc"))
+    g = drawn(save(data, tmp_path / "region.nc"))
     assert g["attributes"]["cyclic_x"] == 0 and "closed in x" in g["said"]
     assert (g["x"] == [350, 352, 355, 359, 364, 368]).all()
     assert not g["maskU"][:, :, -1].any() and g["maskU"][:, :, :-1].all()
@@ -239,8 +246,8 @@ def test_levels_follow_veros(usual):
     assert np.allclose(g["dzw"][1:] + g["dzw"][:-1], 2 * g["dzt"][1:])
 
 
-def test_levels_that_begin_in_the_deep(made, tmp_path):
-    g = made(save(ocean(depth=(500.0, 600.0)), tmp_path / "deep.nc"))
+def test_levels_that_begin_in_the_deep(drawn, tmp_path):
+    g = drawn(save(ocean(depth=(500.0, 600.0)), tmp_path / "deep.nc"))
     assert (g["dzt"] == [100, 550]).all() and "its cell reaches the surface" in g["said"]
 
 
@@ -499,15 +506,15 @@ def test_zero_salinity_is_land_where_nothing_is_missing(made, usual, tmp_path):
     assert (found["maskT"] == usual["maskT"]).all() and "exactly 0" in found["said"]
 
 
-def test_a_mask_of_the_user(made, usual, tmp_path):
+def test_a_mask_of_the_user(drawn, usual, tmp_path):
     data = ocean()
     data["tmask"] = np.isfinite(data.temp).astype("i1")
     data = data.fillna({"temp": 0.0, "salt": 0.0})
-    found = made(save(data, tmp_path / "mask.nc"), "--variable", "maskT=tmask")
+    found = drawn(save(data, tmp_path / "mask.nc"), "--variable", "maskT=tmask")
     assert (found["maskT"] == usual["maskT"]).all()
     data["tmask"] = data.tmask.isel(depth=0)
     data["salt"] = data.salt.where(data.salt > 0, 35.0).assign_attrs(data.salt.attrs)
-    found = made(save(data, tmp_path / "surface.nc"), "--variable", "maskT=tmask")
+    found = drawn(save(data, tmp_path / "surface.nc"), "--variable", "maskT=tmask")
     assert set(found["kbot"].flat) == {0, 1}
 
 
@@ -518,8 +525,8 @@ def test_one_of_both_is_missing(made, tmp_path):
     assert g["kbot"][2, 0] == 0 and "only one of temperature and salinity" in g["said"]
 
 
-def test_rows_at_the_poles_are_left_out(made, tmp_path):
-    g = made(save(ocean(lat=np.arange(-90, 91, 30.0)), tmp_path / "poles.nc"))
+def test_rows_at_the_poles_are_left_out(drawn, tmp_path):
+    g = drawn(save(ocean(lat=np.arange(-90, 91, 30.0)), tmp_path / "poles.nc"))
     assert (g["y"] == [-60, -30, 0, 30, 60]).all() and "2 rows left out at a pole" in g["said"]
 
 
@@ -562,9 +569,9 @@ def with_fields():
     return data
 
 
-def test_fields_of_the_file(made, tmp_path):
+def test_fields_of_the_file(drawn, tmp_path):
     data = with_fields()
-    g = made(save(data, tmp_path / "fields.nc"), "--variable", "kappaM=stir")
+    g = drawn(save(data, tmp_path / "fields.nc"), "--variable", "kappaM=stir")
     assert (g["K_iso"] == data.eddies.values).all() and "K_iso: from 'eddies'" in g["said"]
     assert (g["tke"] == bottom_first(data, "tke")).all() and "tke: from 'tke'" in g["said"]
     wet = g["maskT"] == 1
@@ -627,9 +634,9 @@ def names_in_memory():
         return set(expected) - {"outputs", "forc", "tke_taup1", "dtke_taum1"}
 
 
-def test_snapshot_of_veros(made):
+def test_snapshot_of_veros(drawn):
     """Grid, masks, kbot, K_iso, mxl, kappaM, velocities: what Veros had in memory."""
-    g = made(SNAPSHOT, "--time", "1")
+    g = drawn(SNAPSHOT, "--time", "1")
     rebuilt(g, names_in_memory())
     wet = g["maskT"] == 1
     assert (g["forc"][wet] == read(EXPECTED, "forc")[wet]).all()
@@ -714,11 +721,11 @@ def test_snapshot_without_eke(made, tmp_path):
     assert (g["K_iso"] == 1000).all()
 
 
-def test_snapshot_of_one_column(made, tmp_path):
+def test_snapshot_of_one_column(drawn, tmp_path):
     path = tmp_path / "column.nc"
     data = xarray.open_dataset(SNAPSHOT, decode_times=False)
     data.isel(xt=[3], xu=[3], yt=[2], yu=[2]).to_netcdf(path, engine="netcdf4")
-    g = made(path, "--time", "1")
+    g = drawn(path, "--time", "1")
     assert g["temp"].shape == (6, 1, 1) and g["kbot"][0, 0] == read(EXPECTED, "kbot")[2, 3]
 
 
@@ -731,11 +738,11 @@ def test_snapshot_in_another_order(fails, tmp_path):
     fails(INPUT, r"salt has axes .* expected \(Time, zt, yt, xt\)", path, "--time", "1")
 
 
-def test_snapshot_without_tke_and_on_metres(made, tmp_path):
+def test_snapshot_without_tke_and_on_metres(drawn, tmp_path):
     def change(file):
         drop("tke", "forc_tke_surface")(file)
         set_settings(enable_tke="false", coord_degree="false", tke_mxl_choice=1)(file)
-    g = made(altered(tmp_path, change), "--time", "1")
+    g = drawn(altered(tmp_path, change), "--time", "1")
     assert (g["cost"] == 1).all() and (g["cosu"] == 1).all()
     assert g["x"][0] == -3500 and "tke: default" in g["said"]
 

@@ -14,6 +14,7 @@ from processes import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECK = ROOT / "run" / "reframe" / "check"
+QUICK = ("-S", "seconds=0.001")
 PROGRAM = ROOT / "build" / "host" / "bin" / "miniapp"
 
 
@@ -40,7 +41,7 @@ def test_every_kernel_is_checked(miniapp):
 
 
 def test_checks_pass_on_this_machine():
-    done = reframe("--run", "--system=laptop", "-p", "host$", "-t", "isoneutral$")
+    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "isoneutral$")
     assert done.returncode == 0, done.stdout
     assert done.stdout.count("   OK ") == 1 and "P: share: " in done.stdout, done.stdout
 
@@ -49,7 +50,7 @@ def test_check_fails_where_an_output_differs(tmp_path):
     wrong = shutil.copy(GRID_REFERENCE, tmp_path / "wrong.h5")
     with h5py.File(wrong, "a") as file:
         file["dHdT"][5, 20, 40] += 1.0
-    done = reframe("--run", "-p", "host$", "-t", "eos", "-S", f"reference_file={wrong}")
+    done = reframe("--run", *QUICK, "-p", "host$", "-t", "eos", "-S", f"reference_file={wrong}")
     assert done.returncode != 0, done.stdout
     assert "differ from the reference: ['dHdT']" in done.stdout, done.stdout
 
@@ -60,13 +61,13 @@ def test_check_fails_where_a_kernel_is_too_slow(tmp_path):
     expected = '"features": ["cpu"], "extras": {"share": {"eos": 100.0}},'
     site = tmp_path / "site.py"
     site.write_text(settings.replace('"features": ["cpu"],', expected))
-    done = reframe("--run", "--system=laptop", "-p", "host$", "-t", "eos",
+    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "eos",
                    env={**os.environ, "RFM_CONFIG_FILES": str(site)})
     assert done.returncode != 0 and "failed to meet reference(s): share=" in done.stdout, done.stdout
 
 
 def test_checks_pass_on_a_partition_of_slurm(slurm, miniapp):
-    done = reframe("--run", "--system=cluster:cpu", "-p", "host$", env=slurm.environment)
+    done = reframe("--run", *QUICK, "--system=cluster:cpu", "-p", "host$", env=slurm.environment)
     assert done.returncode == 0 and done.stdout.count("   OK ") == len(miniapp.ocean), done.stdout
     jobs = slurm.check("scontrol", "-o", "show", "job").splitlines()
     assert len(jobs) == len(miniapp.ocean)

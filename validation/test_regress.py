@@ -8,36 +8,23 @@ import sys
 
 import pytest
 
-from conftest import DEVICE, DONE, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
-from processes import DEADLINE_S, wait_for
+from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH, OUTPUT, USAGE,
+                      assert_one_line)
+from processes import DEADLINE_S, executable, wait_for
 
 REGRESS = HERE.parent / "run/regress"
 
-# Prints what its state.json says. Costs grow by up to `spread` from process to process.
-MADE_UP = """#!{python}
-import json, pathlib, sys
-here = pathlib.Path(__file__).parent
-state = json.loads((here / "state.json").read_text())
-runs = here / "runs"
-turn = len(runs.read_text()) if runs.exists() else 0
-runs.write_text("x" * (turn + 1))
-(here / "words.json").write_text(json.dumps(sys.argv))
-noise = 1 + state["spread"] * (turn % 5)
-row = {{"device": "cpu", "precision": "float64", "bytes": 2.0, "flops": 2.0}}
-print(json.dumps({{
-    "provenance": {{"cpu": "c", "threads": "1", "device": "cpu", "input_sha256": state["input"]}},
-    "results": [{{**row, "kernel": "triad", "min_s": state["speed"]}},
-                {{**row, "kernel": "fma", "min_s": state["fma"] * state["speed"]}}] + [
-               {{**row, "kernel": kernel, "min_s": noise * state["speed"] * cost}}
-               for kernel, cost in state["costs"].items()],
-    "checksums": [{{**row, "kernel": kernel, "variable": "K", "sha256":
-                   state["bits"] + str(turn) * (turn % 7 == state["flickers"])}}
-                  for kernel in state["costs"]],
-    "validation": [{{**row, "kernel": kernel, "variable": "K", "passed": state["passed"],
-                    "max_rel": 0.0}} for kernel in state["costs"] if state["passed"] is not None]}}))
-print("miniapp: out of memory, say", file=sys.stderr) if state["code"] else None
-sys.exit(state["code"])
+# In miniapp's place: its n-th run prints the file printed.n, and ends as `code` says.
+MADE_UP = """#!/bin/sh
+here=${0%/*}
+code=$(cat "$here/code")
+echo "$@" >"$here/words"
+echo >>"$here/runs"
+cat "$here/printed.$(wc -l <"$here/runs")"
+[ "$code" = 0 ] || echo "miniapp: out of memory, say" >&2
+exit "$code"
 """
+PROCESSES = 7  # that run/regress starts
 STATE = {"spread": 0.01, "speed": 1.0, "costs": {"eos": 3.0, "tke": 5.0}, "bits": "a",
          "passed": True, "code": 0, "input": "i", "flickers": -1,
          "fma": 0.5}
@@ -50,15 +37,39 @@ def run(*words):
                           text=True, check=False, timeout=DEADLINE_S)
 
 
+def printed(turn, state):
+    """What a run prints. Costs grow by up to `spread` from process to process."""
+    noise = 1 + state["spread"] * (turn % 5)
+    bits = state["bits"] + str(turn) * (turn % PROCESSES == state["flickers"])
+    row = {"device": "cpu", "precision": "float64", "bytes": 2.0, "flops": 2.0}
+    return {
+        "provenance": {"cpu": "c", "threads": "1", "device": "cpu", "input_sha256": state["input"]},
+        "results": [{**row, "kernel": "triad", "min_s": state["speed"]},
+                    {**row, "kernel": "fma", "min_s": state["fma"] * state["speed"]}] + [
+                   {**row, "kernel": kernel, "min_s": noise * state["speed"] * cost}
+                   for kernel, cost in state["costs"].items()],
+        "checksums": [{**row, "kernel": kernel, "variable": "K", "sha256": bits}
+                      for kernel in state["costs"]],
+        "validation": [{**row, "kernel": kernel, "variable": "K", "passed": state["passed"],
+                        "max_rel": 0.0} for kernel in state["costs"] if state["passed"] is not None]}
+
+
 class MadeUp:
     def __init__(self, folder):
         self.folder, self.baseline = folder, folder / "baseline.json"
-        self.program = folder / "miniapp"
-        self.program.write_text(MADE_UP.format(python=sys.executable))
-        self.program.chmod(0o755)
+        self.program, self.runs = folder / "miniapp", folder / "runs"
+        executable(self.program, MADE_UP)
+
+    def will_print(self, **changes):
+        """What its next runs print."""
+        state = {**STATE, **changes}
+        done = len(self.runs.read_text()) if self.runs.exists() else 0
+        for turn in range(done, done + PROCESSES):
+            (self.folder / f"printed.{turn + 1}").write_text(json.dumps(printed(turn, state)))
+        (self.folder / "code").write_text(str(state["code"]))
 
     def regress(self, *words, **changes):
-        (self.folder / "state.json").write_text(json.dumps({**STATE, **changes}))
+        self.will_print(**changes)
         return run(*words, "--miniapp", self.program)
 
     def save(self, path=None, **changes):
@@ -181,6 +192,7 @@ def test_interrupted(made_up):
 def test_a_full_disk(made_up):
     """Or, as here, a file that may not grow as long as the baseline is."""
     made_up.save()
+    made_up.will_print()
     old = made_up.baseline.read_bytes()
     files = set(made_up.folder.iterdir())
     limit = len(old) // 2
@@ -254,7 +266,7 @@ def test_no_baseline(made_up, text):
     assert done.returncode == INPUT and done.stdout == ""
     assert_one_line(done.stderr)
     assert str(made_up.baseline) in done.stderr
-    assert not (made_up.folder / "runs").exists(), "it measured before it looked"
+    assert not made_up.runs.exists(), "it measured before it looked"
 
 
 def test_miniapp_fails(made_up):
@@ -275,13 +287,13 @@ def test_another_file_is_not_replaced(made_up):
     done = made_up.regress("save", made_up.baseline)
     assert done.returncode == INPUT and made_up.baseline.read_text() == "a letter"
     assert_one_line(done.stderr)
-    assert not (made_up.folder / "runs").exists()
+    assert not made_up.runs.exists()
 
 
 @pytest.mark.parametrize("name", ["none/baseline.json", "."])
 def test_unwritable(made_up, name):
     done = made_up.regress("save", made_up.folder / name)
-    assert done.returncode == OUTPUT and not (made_up.folder / "runs").exists()
+    assert done.returncode == OUTPUT and not made_up.runs.exists()
     assert_one_line(done.stderr)
 
 
@@ -294,18 +306,21 @@ def test_usage(words):
 
 def test_words_go_to_miniapp(made_up):
     made_up.save()
+    words = (made_up.folder / "words").read_text()
+    assert f"--validate {GRID_REFERENCE} " in words and words.endswith(f" {GRID}\n")
     made_up.regress("check", made_up.baseline, "--device", "cpu", "--device", "gpu:1",
                     "--precision", "float32", "--threads", "3", "--input", made_up.program)
-    words = " ".join(json.loads((made_up.folder / "words.json").read_text()))
+    words = (made_up.folder / "words").read_text()
     assert "--device cpu --device gpu:1" in words and "--precision float32" in words
     assert "--threads 3" in words and "--validate" not in words  # of another input
 
 
 # ---- with ours ----
 
-def test_ours(miniapp, tmp_path):
+def test_ours(miniapp, small, reference, tmp_path):
     """Its numbers do not move; nothing is said of its speed, which other tests disturb."""
-    words = ("--miniapp", miniapp.path, "--processes", "5", "--seconds", "0.01")
+    words = ("--miniapp", miniapp.path, "--processes", "5", "--seconds", "0.001",
+             "--input", small, "--reference", reference)
     baseline = tmp_path / "baseline.json"
     assert run("save", baseline, *words).returncode == DONE
     done = run("check", baseline, *words, "--format", "json")

@@ -30,6 +30,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     device = parameter(["cpu", "gpu"])
     kernel = parameter(kernels())
     reference_file = variable(str, value=str(ROOT / "validation" / "grid.reference.h5"))
+    seconds = variable(float, value=1.0)  # of measuring, for each row
     valid_prog_environs = ["*"]
 
     @run_after("init")
@@ -47,7 +48,8 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
                      f"no {self.executable}: cmake --workflow --preset {preset}")
         self.executable_opts = [
             "--kernel", self.kernel, "--device", self.device, "--roofline",
-            "--format", "json", "--validate", self.reference_file, str(ROOT / "inputs" / "grid.h5")]
+            "--seconds", str(self.seconds), "--format", "json", "--validate", self.reference_file,
+            str(ROOT / "inputs" / "grid.h5")]
 
     @run_after("setup")
     def ask_for_resources(self):
