@@ -600,6 +600,14 @@ def test_what_is_missing_everywhere_tells_nothing(miniapp, basin, plain, expecte
                   plain)
 
 
+def test_axes_without_names_in_another_order(miniapp, basin, tmp_path):
+    """Nothing tells that they are, but the message says where to look."""
+    values = {"temp": basin[0]["temp"].T, "salt": basin[0]["salt"].T, "zt": basin[0]["zt"], "p": basin[0]["p"]}
+    path = write(tmp_path / "turned.h5", values, halo=0)
+    miniapp.fails(INPUT, r"cells along z, but '\w+' has \d+; the axes of '(temp|salt)' have no names that say "
+                         r"which they are: they must be \(z, y, x\)", "-k", "eos", path)
+
+
 # ---- packed data ----
 
 @pytest.mark.parametrize("attributes, offset, fill", [

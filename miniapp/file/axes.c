@@ -328,6 +328,7 @@ static enum miniapp_status place_axes(const char *path, const char *name,
         if (dimensions->axis[i] != UNKNOWN)
             return wrong_names(path, name, field, dimensions);
         layout->place[axis] = i++;
+        layout->unnamed++;
     }
     return MINIAPP_DONE;
 }
@@ -377,9 +378,28 @@ bool is_in_order(const struct layout *layout, const struct miniapp_field *field)
     return true;
 }
 
+/* What a reader of the message may not know of a dataset: that its axes may be in another order. */
+static void explain_order(const struct axes *axes, char *text, size_t size)
+{
+    char order[64] = "";
+    text[0] = '\0';
+    if (!axes->unnamed)
+        return;
+    describe_axes(axes->unnamed_field, order, sizeof(order));
+    snprintf(text, size,
+             "; the axes of '%.100s' have no names that say which they are: they must be (%s)",
+             axes->unnamed, order);
+}
+
 enum miniapp_status check_shape(const struct layout *layout, const char *path, const char *name,
                                 const struct miniapp_field *field, struct axes *axes)
 {
+    char order[256];
+    if (layout->unnamed > 1 && !axes->unnamed) {
+        axes->unnamed = name;
+        axes->unnamed_field = field;
+    }
+    explain_order(axes, order, sizeof(order));
     for (int i = 0; i < miniapp_field_rank(field); i++) {
         const enum miniapp_axis axis = field->axes[i];
         const hsize_t length = layout->length[layout->place[i]];
@@ -396,9 +416,10 @@ enum miniapp_status check_shape(const struct layout *layout, const char *path, c
             axes->said_by[axis] = name;
         } else if (axes->length[axis] != length && !axes->is_disputed[axis]) {
             axes->is_disputed[axis] = true;
-            return fail(MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu",
-                        path, name, (unsigned long long)length, miniapp_axis_name(axis),
-                        axes->said_by[axis], axes->length[axis]);
+            return fail(MINIAPP_INPUT,
+                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu%s", path, name,
+                        (unsigned long long)length, miniapp_axis_name(axis), axes->said_by[axis],
+                        axes->length[axis], order);
         }
     }
     return MINIAPP_DONE;

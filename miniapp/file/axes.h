@@ -41,6 +41,7 @@ struct layout {
     hsize_t length[H5S_MAX_RANK];        /* of the dataset's dimensions */
     int place[MINIAPP_MAX_RANK];         /* the dimension that each axis of the field is */
     const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
+    int unnamed;                         /* how many axes were only found by the order */
     int time;                            /* the dimension that is none of them, or -1 */
     hsize_t record;                      /* the chosen place along it */
     struct box part;                     /* what is read: the record, or less of it */
@@ -65,6 +66,8 @@ struct axes {
     size_t length[MINIAPP_AXES];
     const char *said_by[MINIAPP_AXES];
     bool is_disputed[MINIAPP_AXES]; /* this is reported once */
+    const char *unnamed;            /* the first dataset with several axes without names, or NULL */
+    const struct miniapp_field *unnamed_field;
 };
 
 /* Checks that a dataset's lengths agree with those that are known, and adds them to these. */
