@@ -70,8 +70,8 @@ def compare(runs, note):
     found = [(key, [ratio(run.rows[key], base) if key in run.rows else None for run in others])
              for key, base in first.rows.items() if any(key in run.rows for run in others)]
     if not found:
-        raise results.Unusable(f"{first.path}: no other run has its kernels on the same device, in "
-                               "the same precision and size")
+        raise results.Unusable(f"{first.path}: no other run has a row of the same "
+                               f"{', '.join(KEY[:-1])} and {KEY[-1]}")
     for run in others:
         if alone := len(first.rows.keys() ^ run.rows.keys()):
             note(f"{run.path}: {alone} rows are not in both this and {first.path}; left out")
