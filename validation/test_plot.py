@@ -208,7 +208,8 @@ def test_runs_of_different_rows(plot, save, tmp_path):
 
 def test_runs_that_cannot_be_compared(fails, save, saved, tmp_path):
     ours = save("a.json", run_of())
-    fails(INPUT, "no other run has a row of the same kernel, device, .* nz and threads", ours, save("b.json", run_of(sizes=(9,))))
+    fails(INPUT, "no other run has a row of the same kernel, device, precision, nx, ny, nz and threads", ours,
+          save("b.json", run_of(sizes=(9,))))
     fails(INPUT, "is not what miniapp prints", ours, f"{saved}.json")
     fails(INPUT, "is not what miniapp prints", ours, f"{saved}.csv")
     fails(INPUT, "p25_s is 0", ours, save("c.json", run_of(scale=0)))
