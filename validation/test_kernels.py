@@ -35,18 +35,9 @@ def reference_of(kernel):
     return importlib.import_module(f"reference.{kernel.name}")
 
 
-def check(miniapp, kernel, path, values, settings, device="cpu", precision="float64"):
-    """Run the program on fields; compare each output with the reference."""
-    out = path.with_suffix(".out.h5")
-    write(path, values, settings, halo=2)
-    miniapp.passes("--kernel", kernel, "--device", device, "--precision", precision,
-                   *allowed(values), "--output", out, path)
-    compare(kernel, out, reference_of(kernel).reference(values, settings), precision)
-
-
-def check_together(together, kernel, ocean, *arguments, precision="float64", of=None):
-    """The same of a run of all kernels, or `of` some; what a kernel has to make of an ocean is computed
-    once."""
+def check(together, kernel, ocean, *arguments, precision="float64", of=None):
+    """Run all kernels, or `of` some, and compare this one's outputs with its reference. Tests share the
+    runs, and what a kernel has to make of an ocean."""
     out = together.output(ocean.path, "--precision", precision, *allowed(ocean.values), *arguments, of=of)
     expected = together.once((ocean.path, kernel.name), lambda _: reference_of(kernel).reference(
         ocean.values, ocean.settings))
@@ -89,7 +80,7 @@ def make(name, **changes):
 @pytest.mark.parametrize("ocean_name", OCEANS)
 def test_ocean(together, kernel, device, ocean_name):
     ocean = together.ocean(ocean_name, lambda: make(ocean_name))
-    check_together(together, kernel, ocean, "-d", device)
+    check(together, kernel, ocean, "-d", device)
 
 
 def deep_ocean():
@@ -102,7 +93,7 @@ def deep_ocean():
 
 
 def test_deep_ocean(together, kernel, device):
-    check_together(together, kernel, together.ocean("deep", deep_ocean), "-d", device)
+    check(together, kernel, together.ocean("deep", deep_ocean), "-d", device)
 
 
 def almost_uniform_ocean():
@@ -115,7 +106,7 @@ def almost_uniform_ocean():
 
 def test_almost_uniform_ocean(together, kernel, device):
     ocean = together.ocean("almost uniform", almost_uniform_ocean)
-    check_together(together, kernel, ocean, "-d", device)
+    check(together, kernel, ocean, "-d", device)
 
 
 def kernels_with_an_equation(miniapp):
@@ -128,7 +119,7 @@ def kernels_with_an_equation(miniapp):
 def test_equation_of_state(miniapp, together, kernel, device, equation, ocean_name):
     ocean = together.ocean(f"{ocean_name} {equation}",
                            lambda: make(ocean_name, eq_of_state_type=equation))
-    check_together(together, kernel, ocean, "-d", device, of=kernels_with_an_equation(miniapp))
+    check(together, kernel, ocean, "-d", device, of=kernels_with_an_equation(miniapp))
 
 
 def part_of_the_stored_grid(path):
@@ -173,12 +164,12 @@ def settings_of_their_own():
 
 def test_settings_of_their_own(together, kernel, device):
     ocean = together.ocean("own settings", settings_of_their_own)
-    check_together(together, kernel, ocean, "-d", device)
+    check(together, kernel, ocean, "-d", device)
 
 
 def test_float32(together, kernel, device):
     ocean = together.ocean("odd", lambda: make("odd"))
-    check_together(together, kernel, ocean, "-d", device, precision="float32")
+    check(together, kernel, ocean, "-d", device, precision="float32")
 
 
 def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 import fields
-from test_kernels import OCEANS, check_together
+from test_kernels import OCEANS, check
 
 ON_OFF = (0, 1)
 SWITCHES = {
@@ -61,7 +61,7 @@ def test_each_way(miniapp, together, device, name, chosen, ocean_name):
         return values, settings | NUMBERS | run
 
     ocean = together.ocean(f"{ocean_name}, run {number}", make_ocean)
-    check_together(together, kernel, ocean, "-d", device, of=SWITCHES)
+    check(together, kernel, ocean, "-d", device, of=SWITCHES)
 
 
 def test_all_switches_are_tested(miniapp):

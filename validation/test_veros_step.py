@@ -56,6 +56,7 @@ def case(request):
     return CASES[request.param]
 
 
+@pytest.fixture(scope="module")
 def theirs():
     """The file's settings, its fields, and the outputs of each routine with what it reads of others."""
     with h5py.File(STEP) as file:
@@ -66,18 +67,17 @@ def theirs():
         return dict(file.attrs), fields, results
 
 
-def test_veros_makes_the_same(miniapp, case, device, tmp_path):
+def test_veros_makes_the_same(miniapp, theirs, case, device, tmp_path):
     """On water, by the largest value; what is stepped, by its change as well."""
     kernel, routine, chosen, inputs, outputs = case
-    settings, fields, results = theirs()
+    settings, fields, results = theirs
     expected, reads = results[routine]
-    for read_too in reads:
-        other, name = read_too.split("/")
-        fields[name] = results[other][0][name]
+    others = (read_too.split("/") for read_too in reads)
+    fields = fields | {name: results[other][0][name] for other, name in others}
     fields |= {ours: (fields | expected)[name] for ours, name in inputs.items()}
     water = fields["maskT"][INSIDE] == 1
     water_of = {2: water[-1], 3: water}
-    settings |= {name: float(value) for name, value in chosen.items()}
+    settings = settings | {name: float(value) for name, value in chosen.items()}
     place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
     out = tmp_path / "out.h5"
     miniapp.passes("-k", kernel, "-d", device, "-o", out,

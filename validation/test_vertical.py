@@ -14,16 +14,17 @@ TRACERS = ("temp", "salt")
 DT = 43200.0
 
 
-@pytest.fixture(params=["odd", "fine", "two levels", "one level", "masks"])
-def mixed(request, miniapp, tmp_path):
+@pytest.fixture(scope="module", params=["odd", "fine", "two levels", "one level", "masks"])
+def mixed(request, miniapp, tmp_path_factory):
     """The ocean before, and both tracers after."""
     values, settings = fields.make(**OCEANS[request.param])
     assert settings["dt_tracer"] == DT
-    path, out = tmp_path / "ocean.h5", tmp_path / "out.h5"
+    folder = tmp_path_factory.mktemp("mixed")
+    path, out = folder / "ocean.h5", folder / "out.h5"
     allowed = ["--allow-invalid"] if request.param == "masks" else []
     miniapp.passes("-k", "vertical_mixing", "-o", out, *allowed,
                    write(path, values, settings, halo=2))
-    return path, values, settings, {name: read(out, f"{name}_taup1") for name in TRACERS}, allowed
+    return values, settings, {name: read(out, f"{name}_taup1") for name in TRACERS}, allowed
 
 
 def wet(values):
@@ -36,7 +37,7 @@ def content(values, tracer):
 
 
 def test_columns_gain_what_comes_through_the_surface(mixed):
-    _, values, _, after, _ = mixed
+    values, _, after, _ = mixed
     for name in TRACERS:
         gain = content(values, after[name] - values[f"{name}_taup1"])
         expected = DT * (values[f"forc_{name}_surface"] * (values["kbot"] > 0))[INSIDE]
@@ -44,7 +45,7 @@ def test_columns_gain_what_comes_through_the_surface(mixed):
 
 
 def test_land_and_ghosts_keep_what_they_have(mixed):
-    _, values, _, after, _ = mixed
+    values, _, after, _ = mixed
     stays = ~wet(values)
     stays[..., :2], stays[..., -2:], stays[:, :2], stays[:, -2:] = True, True, True, True
     for name in TRACERS:
@@ -53,7 +54,7 @@ def test_land_and_ghosts_keep_what_they_have(mixed):
 
 def test_nothing_new_is_beyond_what_was_there(mixed):
     """But for the top cell, which the surface heats: what it brings counts as having been there."""
-    _, values, _, after, _ = mixed
+    values, _, after, _ = mixed
     for name in TRACERS:
         before = values[f"{name}_taup1"].copy()
         before[-1] += DT / values["dzt"][-1] * values[f"forc_{name}_surface"]
@@ -68,9 +69,9 @@ def test_nothing_new_is_beyond_what_was_there(mixed):
 
 
 def test_dissipation_is_what_dynamic_enthalpy_loses(miniapp, mixed, tmp_path):
-    path, values, settings, after, allowed = mixed
+    values, settings, after, allowed = mixed
     changed = values | {f"{name}_taup1": after[name] for name in TRACERS}
-    out = tmp_path / "loss.h5"
+    path, out = tmp_path / "ocean.h5", tmp_path / "loss.h5"
     miniapp.passes("-k", "vertical_dissipation", "-o", out, *allowed,
                    write(path, changed, settings, halo=2))
     loss = read(out, "P_diss_v") + read(out, "P_diss_nonlin")
