@@ -74,7 +74,7 @@ class LocalSlurm:
         def reached():
             state = self.job(job)
             return state if is_reached(state) else None
-        return wait_for(reached)
+        return wait_for(reached, pause_s=0.2)
 
     def ended(self, job):
         """In a state that stays, unlike COMPLETING or SIGNALING."""

@@ -14,8 +14,9 @@ ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (
                           re.MULTILINE)
 
 
-def wait_for(condition, process=None):
-    """What the condition gives once that is true. It fails where the process ends before."""
+def wait_for(condition, process=None, pause_s=0.01):
+    """What the condition gives once that is true. It fails where the process ends before. A look
+    that starts a process is worth a longer pause before the next."""
     end = time.monotonic() + DEADLINE_S
     while True:
         has_ended = process is not None and process.poll() is not None
@@ -23,7 +24,7 @@ def wait_for(condition, process=None):
             return found
         assert not has_ended, f"it ended before, with exit code {process.returncode}"
         assert time.monotonic() < end, f"not reached within {DEADLINE_S} s"
-        time.sleep(0.01)
+        time.sleep(pause_s)
 
 
 def pause_at_random(generator, longest_s):

@@ -226,22 +226,22 @@ def test_what_cannot_be_fitted(folder, what, spoil):
 # ---- runs by a made-up launcher ----
 
 # Prints what a real one would, after it has noted its command line.
-LAUNCHER = """#!{python}
-import json, sys
-sys.path[:0] = {path}
-import test_scaling
-with open({log!r}, "a") as log:
-    log.write(" ".join(sys.argv[1:]) + "\\n")
-kind = "weak" if "--decompose" in sys.argv else "strong"
-print(json.dumps(test_scaling.made_up(kind, int(sys.argv[1]))))
+LAUNCHER = """#!/bin/sh
+echo "$@" >>"{log}"
+case "$*" in *--decompose*) kind=weak ;; *) kind=strong ;; esac
+cat "{folder}/$kind-$(printf %04d "$1").json"
 """
 
 
 @pytest.fixture
 def launcher(tmp_path):
     """(options of run/scaling for it, the command lines that it gets)"""
-    path, log = tmp_path / "launcher", tmp_path / "log"
-    executable(path, LAUNCHER.format(python=sys.executable, path=sys.path, log=str(log)))
+    path, log, printed = (tmp_path / name for name in ("launcher", "log", "printed"))
+    printed.mkdir()
+    for kind in kept.KINDS:
+        for ranks in (1, 2, 4, 6):
+            save(printed, kind, ranks)
+    executable(path, LAUNCHER.format(log=log, folder=printed))
     return (("--launcher", f"{path} {{ranks}}", "-o", tmp_path / "out", "--program", "PROGRAM",
              "--input", "INPUT"), lambda: log.read_text().splitlines() if log.exists() else [])
 
@@ -370,12 +370,15 @@ int MPI_Finalize(void)
 """
 
 
+@pytest.fixture(scope="module")
+def counting(ranks, tmp_path_factory):
+    return library(tmp_path_factory.mktemp("counting") / "counting.so", COUNTING,
+                   compiler="mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi")
+
+
 @pytest.mark.parametrize("sequence", cost.EXCHANGES)
 @pytest.mark.parametrize("cut, overlap", [("2x1", []), ("1x2", []), ("2x1", ["--overlap"])])
-def test_a_step_sends_what_the_model_says(ranks, tmp_path, sequence, cut, overlap):
-    counting = library(tmp_path / "counting.so", COUNTING, compiler="mpicc.mpich" if ranks.is_mpich
-                       else "mpicc.openmpi")
-
+def test_a_step_sends_what_the_model_says(ranks, counting, sequence, cut, overlap):
     def sent(steps):
         """21 and 23 steps look at the fields equally often, whether they are finite."""
         done = ranks.run(count(cut), "--decompose", cut, *overlap, "-k", sequence, "--steps", steps,

@@ -1,7 +1,7 @@
 """The job scripts of Slurm as shipped, on a real one that run/slurm/local starts on this machine.
 
 Slurm looks at time limits about every 30 s and needs as long to believe that a node is dead; such
-jobs are submitted first and looked at last.
+jobs are submitted first and looked at last, and wait without work.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ import h5py
 import pytest
 
 import local_slurm
-from conftest import DEVICE, GRID_REFERENCE, MISMATCH
+from conftest import DEVICE, GRID_REFERENCE, MISMATCH, QUICK
 from local_slurm import ROOT, SCRIPTS
-from processes import wait_for
+from processes import executable, wait_for
 
 SIGNALLED = 143
 TWO_CPUS = "--cpus-per-task=2"
@@ -56,13 +56,22 @@ class Jobs:
         return json.loads(path.read_text())["results"] if path.exists() else []
 
 
+# In the program's place: it waits for SIGTERM, and then ends as the program does.
+WAITS = """#!/bin/sh
+trap 'echo "ends in order"; kill $!; exit 143' TERM
+sleep 100000 >/dev/null 2>&1 &
+wait
+"""
+
+
 @pytest.fixture(scope="module")
 def limited(slurm, miniapp, tmp_path_factory):
     """A job that reaches its time limit; submitted before all others, alone on a node that no test
     lets die."""
     jobs = Jobs(slurm, miniapp, tmp_path_factory.mktemp("limited"))
+    executable(jobs.folder / "program", WAITS)
     return jobs, jobs.submit("cpu", TWO_CPUS, "--time=1", "--nodelist=n2", "--exclusive",
-                             arguments=ENDLESS)
+                             MINIAPP=str(jobs.folder / "program"))
 
 
 @pytest.fixture
@@ -71,7 +80,7 @@ def jobs(slurm, limited, miniapp, tmp_path):
 
 
 def test_cpu_job_validates(jobs):
-    job = jobs.submit("cpu")
+    job = jobs.submit("cpu", arguments=QUICK)
     state = jobs.slurm.ended(job)
     assert state["JobState"] == "COMPLETED" and state["ExitCode"] == "0:0", jobs.printed(job)
     assert "validation PASSED" in jobs.printed(job)
@@ -79,7 +88,7 @@ def test_cpu_job_validates(jobs):
 
 
 def test_more_cpus_for_a_job_are_more_threads(jobs):
-    job = jobs.submit("cpu", "--cpus-per-task=3", arguments=("--kernel", "eos"))
+    job = jobs.submit("cpu", "--cpus-per-task=3", arguments=("--kernel", "eos", *QUICK))
     jobs.slurm.ended(job)
     assert "# threads        3\n" in jobs.printed(job)
 
@@ -105,7 +114,7 @@ def test_failed_validation_fails_in_slurm(jobs, tmp_path):
     wrong = shutil.copy(GRID_REFERENCE, tmp_path / "wrong.h5")
     with h5py.File(wrong, "a") as file:
         file["dHdT"][5, 20, 40] += 1.0
-    job = jobs.submit("cpu", TWO_CPUS, "--hold", MINIAPP_REFERENCE=wrong)
+    job = jobs.submit("cpu", TWO_CPUS, "--hold", arguments=QUICK, MINIAPP_REFERENCE=wrong)
     next_job = jobs.submit("cpu", TWO_CPUS, f"--dependency=afterok:{job}")
     jobs.slurm.check("scontrol", "release", job)
     state = jobs.slurm.ended(job)
@@ -191,4 +200,4 @@ def test_time_limit_ends_a_job_in_order(limited):
     state = jobs.slurm.ended(job)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
     assert state["Restarts"] == "0"
-    assert any(f"\n{kernel} " in jobs.printed(job) for kernel in jobs.miniapp.ocean)
+    assert jobs.has_printed(job, "ends in order\n")
