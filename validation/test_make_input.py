@@ -974,6 +974,66 @@ def test_damaged_data(fails, tmp_path):
     fails(INPUT, r"damaged\.nc: 'thetao' cannot be read", path, "--time", "0")
 
 
+def show(path, name, sources):
+    """Makes a dataset virtual: a level each of (file, dataset)."""
+    with h5py.File(path, "a") as file:
+        old = file[name]
+        layout = h5py.VirtualLayout(old.shape, old.dtype)
+        for k, source in enumerate(sources):
+            layout[k] = h5py.VirtualSource(*source, shape=old.shape[1:])
+        attributes = {key: value for key, value in old.attrs.items() if key != "DIMENSION_LIST"}
+        del file[name]
+        new = file.create_virtual_dataset(name, layout, fillvalue=FILL)
+        new.attrs.update(attributes)
+        for i, axis in enumerate(("depth", "lat", "lon")):
+            new.dims[i].attach_scale(file[axis])
+
+
+def test_virtual_datasets(made, fails, usual, plain, tmp_path):
+    """HDF5 reads what is not there as fill values or zeros."""
+    inner, outer = tmp_path / "inner.h5", tmp_path / "outer.nc"
+    outer.write_bytes(plain.read_bytes())
+    with h5py.File(inner, "w") as file:
+        for k, level in enumerate(bottom_first(ocean(), "temp")[::-1]):
+            file[f"level{k}"] = np.nan_to_num(level, nan=FILL)
+    levels = [("inner.h5", f"level{k}") for k in range(5)]
+    show(outer, "temp", levels)
+    assert (made(outer)["temp"] == usual["temp"]).all()
+    show(outer, "temp", levels[:4] + [(".", "none")])
+    fails(INPUT, r"outer\.nc: 'temp' is virtual, but its source '\.' lacks 'none'", outer)
+    show(outer, "temp", levels[:4] + [(".", "temp")])
+    fails(INPUT, "'temp' is virtual, and its sources have no end", outer)
+    show(outer, "temp", levels)
+    inner.write_bytes(b"nothing")
+    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' cannot be opened", outer)
+    inner.unlink()
+    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' is missing", outer)
+
+
+def test_series_of_sources(tmp_path):
+    """A gap in it is not taken for its end."""
+    whole = importlib.import_module("importer.whole")
+    path = tmp_path / "series.h5"
+    unlimited, shape = h5py.h5s.UNLIMITED, (4, 2)
+    space = h5py.h5s.create_simple(shape, (unlimited, 2))
+    space.select_hyperslab((0, 0), (unlimited, 1), (1, 1), (1, 2))
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_virtual(space, b"part%b.h5", b"level", h5py.h5s.create_simple((2,)))
+    with h5py.File(path, "w") as file:
+        h5py.h5d.create(file.id, b"temp", h5py.h5t.NATIVE_DOUBLE,
+                        h5py.h5s.create_simple(shape, (unlimited, 2)), creation)
+    for block in (0, 1, 3):
+        with h5py.File(tmp_path / f"part{block}.h5", "w") as file:
+            file["level"] = [1.0, 2.0]
+    with pytest.raises(Exception, match="block 2 of its sources is missing, while block 3"):
+        whole.check_sources(path, "temp")
+    (tmp_path / "part3.h5").unlink()
+    whole.check_sources(path, "temp")
+    (tmp_path / "part0.h5").unlink()
+    with pytest.raises(Exception, match="its source 'part0.h5' is missing"):
+        whole.check_sources(path, "temp")
+
+
 def test_inputs_are_not_overwritten(fails, plain, tmp_path):
     fails(USAGE, "would be overwritten", plain, output=plain)
     fails(USAGE, "would be overwritten", plain, "--figure", plain)

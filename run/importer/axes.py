@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import whole
 from .problem import Unusable, note
 
 NAMES = {
@@ -61,6 +62,7 @@ def load(path, variable):
     """All values of a variable; only now is its data read."""
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
+    whole.check_sources(path, variable.name)
     try:
         return np.asarray(variable.values, float)
     except (OSError, RuntimeError, ValueError, IndexError) as error:
