@@ -16,6 +16,9 @@ import xarray
 from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, read, read_of)
 
 ROOT = HERE.parent
+sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs")]
+from importer import classic as classic_files, whole  # noqa: E402  pylint: disable=wrong-import-position
+
 SCRIPT = ROOT / "run" / "make-input"
 EXAMPLE = ROOT / "inputs" / "example.nc"
 SNAPSHOT = HERE / "veros" / "run.snapshot.nc"
@@ -372,10 +375,9 @@ def test_packed(made, usual, tmp_path):
     assert np.abs(found["temp"] - expected["temp"]).max() < 0.0006
 
 
-def test_missing_value_and_classic_format(made, usual, tmp_path):
+def classic(path, form="NETCDF3_CLASSIC"):
     """As netCDF-3 files often have it: another attribute, single precision."""
-    path = tmp_path / "classic.nc"
-    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+    with netCDF4.Dataset(path, "w", format=form) as file:
         for name, values in ocean().coords.items():
             file.createDimension(name, len(values))
             file.createVariable(name, "f8", (name,))[:] = values.values
@@ -384,7 +386,11 @@ def test_missing_value_and_classic_format(made, usual, tmp_path):
             variable = file.createVariable(name, "f4", values.dims)
             variable.setncatts({**values.attrs, "missing_value": np.float32(-999)})
             variable[:] = np.where(np.isnan(values), -999, values)
-    found, expected = made(path), usual
+    return path
+
+
+def test_missing_value_and_classic_format(made, usual, tmp_path):
+    found, expected = made(classic(tmp_path / "classic.nc")), usual
     assert (found["maskT"] == expected["maskT"]).all()
     assert np.abs(found["temp"] - expected["temp"]).max() < 1e-5
 
@@ -974,6 +980,35 @@ def test_damaged_data(fails, tmp_path):
     fails(INPUT, r"damaged\.nc: 'thetao' cannot be read", path, "--time", "0")
 
 
+def test_classic_file_that_is_cut_off(fails, tmp_path):
+    """What is beyond its end would be read as zeros."""
+    path = classic(tmp_path / "cut.nc")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    fails(INPUT, rf"cut\.nc: is cut off: it has {len(content) - 1} bytes, but .* {len(content)}", path)
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+@pytest.mark.parametrize("variables", [
+    {}, {"a": ("f8", "x")}, {"a": ("i1", "x")}, {"a": ("i2", "tx")}, {"a": ("i1", "tx"), "b": ("i2", "t")},
+    {"a": ("f4", "yx"), "b": ("i1", "tx"), "c": ("f8", "ty"), "d": ("c", "")}], ids=str)
+@pytest.mark.parametrize("records", [0, 5])
+def test_length_of_a_classic_file(tmp_path, form, variables, records):
+    """That of the library's own files, but for the padding behind the last number."""
+    path = tmp_path / "classic.nc"
+    with netCDF4.Dataset(path, "w", format=form) as file:
+        file.title = "odd"
+        for name, length in {"t": None, "x": 3, "y": 2}.items():
+            file.createDimension(name, length)
+        for name, (kind, axes) in variables.items():
+            file.createVariable(name, {"c": "S1"}.get(kind, kind), tuple(axes)).setncattr("n", 1.5)
+        for name, (_, axes) in variables.items():
+            if axes.startswith("t"):
+                file[name][:] = np.zeros((records, *file[name].shape[1:]))
+    needed = classic_files.length_needed(path)
+    assert 0 <= path.stat().st_size - needed < 4
+
+
 def show(path, name, sources):
     """Makes a dataset virtual: a level each of (file, dataset)."""
     with h5py.File(path, "a") as file:
@@ -1012,7 +1047,6 @@ def test_virtual_datasets(made, fails, usual, plain, tmp_path):
 
 def test_series_of_sources(tmp_path):
     """A gap in it is not taken for its end."""
-    whole = importlib.import_module("importer.whole")
     path = tmp_path / "series.h5"
     unlimited, shape = h5py.h5s.UNLIMITED, (4, 2)
     space = h5py.h5s.create_simple(shape, (unlimited, 2))

@@ -6,7 +6,7 @@ import errno
 import numpy as np
 import xarray
 
-from . import axes
+from . import axes, classic
 from .problem import Unusable, note
 
 # In the order of preference; each with what it says about the variable.
@@ -41,10 +41,15 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        return xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        needed = classic.length_needed(path)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
+    if path.stat().st_size < needed:
+        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its header "
+                       f"says {needed}")
+    return dataset
 
 
 def plural(count, word):
