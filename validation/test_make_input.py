@@ -1,8 +1,11 @@
 """run/make-input: what is read gives a right and complete input; what is not says why."""
 
+import errno
 import importlib.machinery
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -47,7 +50,9 @@ def make(monkeypatch, capsys, tmp_path):
             assert said.out.split() == [str(output), str(output.with_suffix(".png"))]
             assert all(line.startswith("run/make-input: ") for line in said.err.splitlines())
         return code, said.err
-    return run
+    of_pytest = signal.getsignal(signal.SIGTERM)
+    yield run
+    signal.signal(signal.SIGTERM, of_pytest)
 
 
 def script(*arguments, python=(sys.executable,), **options):
@@ -969,6 +974,33 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     fails(code, pattern, plain)
 
 
+@pytest.mark.parametrize("place", ["figure.draw", "build.make_grid.write"])
+@pytest.mark.parametrize("end, code, pattern", [
+    (lambda: os.kill(os.getpid(), signal.SIGTERM), 130, "interrupted"),
+    (lambda: "ö".encode("ascii"), OUTPUT, r"grid\.(h5|png): cannot be written")],
+    ids=["SIGTERM", "error"])
+def test_leaves_both_outputs_or_none(fails, plain, monkeypatch, place, end, code, pattern):
+    fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
+    monkeypatch.setattr(f"importer.{place}", lambda *_: end())
+    fails(code, pattern, plain)
+
+
+def test_reader_of_stdout_is_gone(make, plain, monkeypatch):
+    def stop(_):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+    monkeypatch.setattr("safely.print_lines", stop)
+    code, said = make(plain)
+    assert code == OUTPUT and "standard output: cannot be written: Broken pipe" in said
+
+
+def test_names_that_are_not_ascii(make, plain, tmp_path):
+    """Nor mathematics, to matplotlib; grid.h5 shows that other files keep their bits."""
+    path, output = tmp_path / "größe$_$.nc", tmp_path / "aus-größe.h5"
+    path.write_bytes(plain.read_bytes())
+    assert make(path, output=output)[0] == DONE
+    assert xarray.open_dataset(output).title == "Input of miniapp, made of größe$_$.nc"
+
+
 def test_damaged_data(fails, tmp_path):
     """HDF5's checksum tells; the file opens, since only data is hit."""
     with h5py.File(EXAMPLE) as file:
@@ -1007,6 +1039,16 @@ def test_length_of_a_classic_file(tmp_path, form, variables, records):
                 file[name][:] = np.zeros((records, *file[name].shape[1:]))
     needed = classic_files.length_needed(path)
     assert 0 <= path.stat().st_size - needed < 4
+
+
+@pytest.mark.parametrize("name, packing", [
+    ("scale_factor", "much"), ("scale_factor", 0.0), ("add_offset", "1"), ("add_offset", np.nan)])
+def test_packing_that_is_none(fails, plain, tmp_path, name, packing):
+    path = tmp_path / "packed.nc"
+    path.write_bytes(plain.read_bytes())
+    with h5py.File(path, "a") as file:
+        file["salt"].attrs[name] = packing
+    fails(INPUT, rf"packed\.nc: {name} of 'salt' is .*, expected a finite number", path)
 
 
 def show(path, name, sources):

@@ -55,13 +55,15 @@ def root_attributes(chosen, settings, cyclic):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
+    names = [path.name for path in files]
     kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
             for name in SETTINGS if name in settings}
     return {
         "Conventions": "CF-1.8",
-        "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",
-        "source": ", ".join(f"{path.name} sha256:{checksum(path)}" for path in files),
-        "history": f"run/make-input {shlex.join(sys.argv[1:])}",
+        "title": safely.printable(f"Input of miniapp, made of {', '.join(names)}"),
+        "source": safely.printable(", ".join(f"{name} sha256:{checksum(path)}"
+                                             for name, path in zip(names, files))),
+        "history": safely.printable(f"run/make-input {shlex.join(sys.argv[1:])}"),
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
         "halo": 0, "cyclic_x": int(cyclic), **kept}
 
@@ -81,23 +83,29 @@ def attributes_of(is_degrees):
 
 
 @contextlib.contextmanager
-def writing(path):
-    """A name to write to; the file takes the place of the path if all goes well."""
+def blaming(path):
+    """What goes wrong here is due to that output."""
     try:
-        with safely.replacing(path) as name:
-            yield name
+        yield
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unwritable(f"{path}: cannot be written: {reason}") from error
 
 
+@contextlib.contextmanager
+def writing(path):
+    """A name to write to; the file takes the place of the path if all goes well."""
+    with blaming(path), safely.replacing(path) as name:
+        yield name
+
+
 def write(chosen, g, root, is_degrees):
-    """Draws the picture first, because its name may ask for a format that cannot be drawn."""
-    with writing(chosen.output) as output:
-        with writing(chosen.figure) as picture:
-            figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
-        make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
-                        attributes_of(is_degrees), root)
+    """Both or none; the picture first, because its name may ask for a format that cannot be drawn."""
+    with writing(chosen.output) as output, writing(chosen.figure) as picture:
+        figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
+        with blaming(chosen.output):
+            make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
+                            attributes_of(is_degrees), root)
 
 
 def build(chosen):
