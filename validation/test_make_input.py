@@ -619,6 +619,42 @@ def test_velocities(made, tmp_path, east, north):
     assert ("on faces" if east else "on T points") in g["said"] and "Courant" in g["said"]
 
 
+@pytest.mark.parametrize("names, units", [
+    (("u", "v"), "m s-1"), (("uo", "vo"), "cm/s"),
+    (("a", "b"), "eastward_sea_water_velocity northward_sea_water_velocity"),
+    (("a", "b"), "sea_water_x_velocity sea_water_y_velocity")])
+def test_velocities_that_the_file_has(made, tmp_path, names, units):
+    """Nobody has to name them, and a file of our own gives its own ones."""
+    data = with_flow(0, 0)
+    data.u.values[:, 1:3, 4:6] = 0.3  # not the same as its mean with its neighbours
+    data = data.rename(dict(zip("uv", names)))
+    for name, standard_name in zip(names, units.split()):
+        data[name].attrs = {"standard_name": standard_name, "units": "m s-1"}
+    if units == "cm/s":
+        data = data.assign(uo=(100 * data.uo).assign_attrs(units=units))
+    for name in ("temp", "salt"):
+        data[name].attrs = ocean()[name].attrs
+    g = made(save(data, tmp_path / "flow.nc"))
+    assert sorted({round(value, 9) for value in g["u"].flat}) == [0.1, 0.2, 0.3]
+    assert g["u_wgrid"].any()
+    assert f"u: from '{names[0]}'" in g["said"]
+    assert ("turned from cm/s into m s-1" in g["said"]) == (units == "cm/s")
+    if names == ("u", "v"):
+        (tmp_path / "grid.h5").rename(tmp_path / "own.nc")
+        again = made(tmp_path / "own.nc")
+        for name in ("u", "u_wgrid", "w_wgrid"):
+            assert np.allclose(again[name], g[name], rtol=1e-15, atol=1e-20), name
+
+
+@pytest.mark.parametrize("change, reason", [
+    (lambda d: d.drop_vars("v"), "'u' is not taken, since the other"),
+    (lambda d: d.assign(u=d.u.isel(depth=0)), "not taken: .* must have longitude, latitude and"),
+    (lambda d: d.assign(u=(("q", "lat", "lon"), d.u.values)), "not taken: .* axis 'q' of 'u'")])
+def test_velocities_elsewhere_are_not_taken(made, tmp_path, change, reason):
+    g = made(save(change(with_flow(0, 0)), tmp_path / "flow.nc"))
+    assert not g["u"].any() and not g["u_wgrid"].any() and re.search(reason, g["said"])
+
+
 # ---- Veros ----
 
 def rebuilt(g, names):

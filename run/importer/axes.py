@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import whole
-from .problem import Unusable, note
+from .problem import Elsewhere, Unusable, note
 
 NAMES = {
     "longitude": {"lon", "longitude", "nav_lon", "glamt", "xt"},
@@ -104,7 +104,7 @@ def along_one(path, coordinate, what):
     line = values.take(0, axis=across)
     spacing = np.abs(np.diff(line)).min() if len(line) > 1 else 1.0
     if spread[across] > 0.01 * spacing:
-        raise Unusable(
+        raise Elsewhere(
             f"{path}: the grid is curvilinear: '{coordinate.name}' varies by {spread[across]:.3g} "
             f"degrees along '{coordinate.dims[across]}', expected a regular grid of longitudes and "
             "latitudes; regrid it, for example by cdo remapbil,r360x180")

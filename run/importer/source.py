@@ -7,7 +7,7 @@ import numpy as np
 import xarray
 
 from . import axes, classic
-from .problem import Unusable, note
+from .problem import Elsewhere, Unusable, note
 
 # In the order of preference; each with what it says about the variable.
 STANDARD_NAMES = {
@@ -16,9 +16,13 @@ STANDARD_NAMES = {
     "salt": {"sea_water_absolute_salinity": "absolute", "sea_water_practical_salinity": "practical",
              "sea_water_salinity": "practical"},
 }
+VELOCITIES = {"u": ("eastward_sea_water_velocity", "sea_water_x_velocity"),
+              "v": ("northward_sea_water_velocity", "sea_water_y_velocity")}
 COMMON_NAMES = {
     "temp": ("temp", "thetao", "temperature", "t_an", "votemper", "theta", "pottmp", "bigthetao"),
     "salt": ("salt", "so", "salinity", "s_an", "vosaline"),
+    "u": ("u", "uo", "vozocrtx"),
+    "v": ("v", "vo", "vomecrty"),
 }
 
 
@@ -142,9 +146,9 @@ class Source:
             elif variable.sizes[dimension] == 1:
                 variable = variable.isel({dimension: 0})
             else:
-                raise Unusable(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
-                               "longitude, latitude, depth and time, expected a coordinate with "
-                               "CF's units or standard name")
+                raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
+                                "longitude, latitude, depth and time, expected a coordinate with "
+                                "CF's units or standard name")
         return arrange(path, variable, lines, found)
 
 
