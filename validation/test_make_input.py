@@ -20,7 +20,8 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, r
 
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs")]
-from importer import classic as classic_files, whole  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+from importer import classic as classic_files, options, ranges, whole  # noqa: E402
 
 SCRIPT = ROOT / "run" / "make-input"
 EXAMPLE = ROOT / "inputs" / "example.nc"
@@ -558,6 +559,24 @@ def test_constants_and_settings(made, plain):
     assert g["attributes"]["eq_of_state_type"] == 3 and g["attributes"]["K_h_tke"] == 0
 
 
+def test_ranges_are_those_of_the_program(miniapp):
+    """Of all settings, and of all fields that kernels read but masks."""
+    printed = dict(re.findall(r"^  (?:reads|updates|setting) +(\S+) (.*)$",
+                              miniapp.run("--list-kernels").stdout, re.MULTILINE))
+    assert set(ranges.settings()) == {name for kernel in miniapp.kernels for name in kernel.settings}
+    known = {**ranges.fields(), **ranges.settings()}
+    assert {*options.FIELDS, "temp", "salt", "p", "u", "Nsqr"} <= set(known) & set(printed)
+    for name in set(known) & set(printed) - {"maskT", "maskU", "maskV", "maskW", "kbot"}:
+        is_positive = known[name].least == sys.float_info.min
+        least = "positive and at most" if is_positive else f"from {known[name].least:g} to"
+        assert f", {least} {known[name].most:g}" in printed[name], name
+
+
+def test_a_setting_that_only_the_program_knows(made, plain):
+    assert made(plain, "--set", "enable_eke=1")["attributes"]["enable_eke"] == 1
+    assert "enable_eke" not in made(plain)["attributes"]
+
+
 def with_fields():
     """K_iso by CF's name on T points, on y and x only; tke under its own name on upper faces."""
     data = ocean()
@@ -945,6 +964,13 @@ REFUSED = {
                              ["--default", "K_iso=-1"]),
     "no mixing length": ("mxl is 0 in a wet cell, expected more than 0", None,
                          ["--default", "mxl=0"]),
+    "much diffusivity": (r"K_iso is 1e\+09 in a wet cell, expected 0 or more, at most 1e\+06", None,
+                         ["--default", "K_iso=1e9"]),
+    "pressure beyond": (r"zt is -60000, expected -12000 to 12000; the first is zt\[0\]",
+                        lambda d: d.assign_coords(depth=(
+                            "depth", 100 * d.depth.values, d.depth.attrs)), []),
+    "fast": ("u is 500 in a wet cell, expected -100 to 100", lambda d: d.assign(
+        {name: (d.temp.dims, np.full(d.temp.shape, 500.0)) for name in "uv"}), []),
     "velocity on a plane": ("'k' for u must have longitude, latitude and depth", lambda d: d.assign(
         k=(("lat", "lon"), np.ones((7, 12)))), ["--variable", "u=k", "--variable", "v=k"]),
     "velocity elsewhere": ("'k' for u has another longitude", lambda d: d.assign(
@@ -988,6 +1014,8 @@ def test_no_file(fails, tmp_path):
     ("expected a number", ["--set", "dt_mom=inf"]),
     ("'K_iso' was given before", ["--default", "K_iso=1", "--default", "K_iso=2"]),
     ("there is no 'halo'", ["--set", "halo=2"]),
+    ("--set iso_slopec=-1: expected 0 or more, at most 100", ["--set", "iso_slopec=-1"]),
+    ("--set enable_eke=0.5: expected 0 or more, at most 1, whole", ["--set", "enable_eke=0.5"]),
     ("u and v belong together", ["--variable", "u=u"]),
     ("temp and salt cannot both be constants", ["--default", "temp=1", "--default", "salt=35"]),
     ("expected an index of 0 or more", ["--time", "-1"]),
@@ -1053,12 +1081,14 @@ def test_classic_file_that_is_cut_off(fails, tmp_path):
     path = classic(tmp_path / "cut.nc")
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    fails(INPUT, rf"cut\.nc: is cut off: it has {len(content) - 1} bytes, but .* {len(content)}", path)
+    size = len(content)
+    fails(INPUT, rf"cut\.nc: is cut off: it has {size - 1} bytes, but its header says {size}", path)
 
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
 @pytest.mark.parametrize("variables", [
-    {}, {"a": ("f8", "x")}, {"a": ("i1", "x")}, {"a": ("i2", "tx")}, {"a": ("i1", "tx"), "b": ("i2", "t")},
+    {}, {"a": ("f8", "x")}, {"a": ("i1", "x")}, {"a": ("i2", "tx")},
+    {"a": ("i1", "tx"), "b": ("i2", "t")},
     {"a": ("f4", "yx"), "b": ("i1", "tx"), "c": ("f8", "ty"), "d": ("c", "")}], ids=str)
 @pytest.mark.parametrize("records", [0, 5])
 def test_length_of_a_classic_file(tmp_path, form, variables, records):

@@ -12,12 +12,11 @@ import xarray
 
 import make_grid
 import safely
-from . import fields, figure, ocean, veros
+from . import fields, figure, ocean, ranges, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note
 from .source import Source
 
-INTEGERS = ("eq_of_state_type", "tke_mxl_choice", "enable_kappaH_profile", "enable_Prandtl_tke")
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
                 "long_name": "x of T points"},
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
@@ -47,6 +46,29 @@ def check_finite(g, source):
                            "expected numbers: are the coordinates right?")
 
 
+def where(g, known, values):
+    """The cells in which a range holds."""
+    if not known.wet:
+        return np.ones(values.shape, bool)
+    wet = g["maskT" if known.wet == "kbot" else known.wet].astype(bool)
+    return wet if values.ndim == 3 else wet[-1]
+
+
+def check_ranges(g, settings, source):
+    """As the program does, which would refuse the output."""
+    for name in SETTINGS:
+        if name in settings and not ranges.settings()[name].holds(settings[name]):
+            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected "
+                           f"{ranges.settings()[name]}")
+    for name in filter(ranges.fields().get, g):
+        values, known = g[name], ranges.fields()[name]
+        bad = np.argwhere(where(g, known, values) & ~known.holds(values))
+        if bad.size:
+            raise Unusable(f"{source.name}: {name} is {values[tuple(bad[0])]:g}"
+                           f"{' in a wet cell' if known.wet else ''}, expected {known}; the first "
+                           f"is {name}[{', '.join(map(str, bad[0]))}]")
+
+
 def checksum(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -56,8 +78,8 @@ def root_attributes(chosen, settings, cyclic):
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
-    kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
-            for name in SETTINGS if name in settings}
+    kept = {name: (int if ranges.settings()[name].is_whole else float)(settings[name])
+            for name in (*SETTINGS, *chosen.set) if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": safely.printable(f"Input of miniapp, made of {', '.join(names)}"),
@@ -100,7 +122,7 @@ def writing(path):
 
 
 def write(chosen, g, root, is_degrees):
-    """Both or none; the picture first, because its name may ask for a format that cannot be drawn."""
+    """Both or none. The picture comes first: its name may ask for a format that cannot be drawn."""
     with writing(chosen.output) as output, writing(chosen.figure) as picture:
         figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
         with blaming(chosen.output):
@@ -119,6 +141,7 @@ def build(chosen):
     if chosen.time is not None and not source.has_time:
         raise Unusable(f"{source.name}: no variable has a time axis, expected no --time")
     check_finite(g, source)
+    check_ranges(g, settings, source)
     is_degrees = bool(settings.get("coord_degree", True))
     if not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]

@@ -1,11 +1,13 @@
-"""How long a netCDF classic file has to be: its header says where each variable lies, and the library
-reads what lies beyond the end as zeros. Formats: CDF-1, CDF-2 and CDF-5, of the NetCDF User Guide."""
+"""How long a netCDF classic file has to be: its header says where each variable lies, and the
+library reads what lies beyond the end as zeros. The NetCDF User Guide describes the formats, CDF-1,
+CDF-2 and CDF-5."""
 
 import math
 import struct
 
-VERSIONS = {b"CDF\x01": (4, 4), b"CDF\x02": (4, 8), b"CDF\x05": (8, 8)}  # bytes of counts, of offsets
-TYPES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}  # and their bytes
+# Bytes of a count, and of an offset.
+VERSIONS = {b"CDF\x01": (4, 4), b"CDF\x02": (4, 8), b"CDF\x05": (8, 8)}
+TYPES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}  # bytes
 
 
 def padded(size):

@@ -8,7 +8,6 @@ from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
 from .source import VELOCITIES
 
-LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
 CONVERTED = {"m s-1": {"cm s-1": 0.01, "mm s-1": 0.001, "meter second-1": 1.0}}
 ON_W = ("u_wgrid", "v_wgrid", "w_wgrid")
 OPTIONAL = ("tke_taup1",)  # without it the program takes 0
@@ -84,14 +83,6 @@ def read(g, name, source, chosen):
     return values
 
 
-def check(name, values, g, source):
-    wet = g["maskT"] if values.ndim == 3 else g["maskT"][-1]
-    if name in LEAST and (values[wet] < LEAST[name]).any():
-        raise Unusable(f"{source.name}: {name} is {values[wet].min():g} in a wet cell, expected "
-                       + ("more than 0" if LEAST[name] else "0 or more"))
-    return values
-
-
 def default_tke(g):
     note(f"tke: default, {3.75 * WIND:g} exp(z / 50 m) + 1e-06 m2 s-2, as a wind stress of 0.1 N "
         "m-2 has it at the surface")
@@ -100,7 +91,7 @@ def default_tke(g):
 
 
 def is_ours(source):
-    """Whether this is an input of miniapp: its u and v are on faces, for all its coordinates say."""
+    """Whether this is an input of miniapp: its u and v are on faces, with the axes of T points."""
     return all(map(source.of_name, ON_W))
 
 
@@ -212,7 +203,7 @@ def complete(g, settings, source, chosen, cyclic):
         if values is None and name not in OPTIONAL:
             values = derived(g, name, settings)
         if values is not None:
-            g[name] = check(name, values, g, source)
+            g[name] = values
     courant = largest_courant(g, settings)
     if courant:
         note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"

@@ -4,12 +4,14 @@ import argparse
 import math
 from pathlib import Path
 
+from . import ranges
 from .problem import Usage
 
 # What may be given besides the grid: by --variable, by --default, or as the file's variable of that
 # name.
 FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
           "w_wgrid", "dtke_taum1", "tke_taup1", "K_diss_v")
+# What every output has; --set adds others.
 SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",
             "AB_eps", "alpha_tke", "c_eps", "K_h_tke", "tke_mxl_choice", "mxl_min", "c_k",
             "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "enable_Prandtl_tke",
@@ -92,7 +94,10 @@ def parse(text):
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.default = numbers("--default", chosen.default, (*water, *FIELDS))
     chosen.units = pairs("--units", chosen.units, theirs)
-    chosen.set = numbers("--set", chosen.set, SETTINGS)
+    chosen.set = numbers("--set", chosen.set, ranges.settings())
+    for name, value in chosen.set.items():
+        if not (known := ranges.settings()[name]).holds(value):
+            raise Usage(f"--set {name}={value:g}: expected {known}")
     if ("u" in chosen.variable) != ("v" in chosen.variable):
         raise Usage("--variable: u and v belong together, but only one is given")
     if set(water) <= set(chosen.default):

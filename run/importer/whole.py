@@ -13,8 +13,8 @@ GAP = 64  # blocks of a series that are looked for behind one that is missing
 
 
 def find(named, path):
-    """A source's file, where HDF5 looks for it: by a whole path, in the folders of a variable, beside
-    the file that names it, in the current folder, beside what a link to that file leads to."""
+    """A source's file, where HDF5 looks for it: by a whole path, in the folders of a variable,
+    beside the file that names it, in the current folder, beside what a link to that leads to."""
     relative = os.path.basename(named) if os.path.isabs(named) else named
     listed = [folder for folder in os.environ.get("HDF5_VDS_PREFIX", "").split(":") if folder]
     folders = [Path(folder) for folder in (*listed, path.parent, ".", path.resolve().parent)]
