@@ -473,6 +473,27 @@ def test_salinity_of_an_old_standard_name(made, tmp_path):
     assert np.allclose(g["salt"], np.nan_to_num(bottom_first(ocean(), "salt")), rtol=1e-9)
 
 
+def at_times(data, name, times, units):
+    """One variable, with as many records."""
+    return data[[name]].expand_dims(time=len(times)).assign_coords(
+        time=("time", times, {"units": units}))
+
+
+@pytest.mark.parametrize("times, units, warning", [
+    ([0.0, 31.0], "days since 2001-01-01", None), ([24.0, 768.0], "hours since 2000-12-31", None),
+    ([31.0, 59.0], "days since 2001-01-01", "'temp' of .*t.nc is of 2001-02-01 00:00:00, 'salt' of "
+     ".*s.nc is of 2001-03-01 00:00:00"),
+    ([1.0, 2.0], "months since 2001-01-01", "'salt' of .*s.nc is of 2 months since 2001-01-01")])
+def test_files_of_other_times(made, tmp_path, times, units, warning):
+    """The last record of each; numbers may differ, but not dates."""
+    temp = at_times(ocean(), "temp", [0.0, 31.0], "days since 2001-01-01")
+    salt = at_times(ocean(), "salt", times, units)
+    g = made(save(temp, tmp_path / "t.nc"), save(salt, tmp_path / "s.nc"), "--time", "-1")
+    assert "record 1 of 2" in g["said"]
+    assert re.search(f"warning: not all of one time: .*{warning}", g["said"]) if warning else (
+        "warning" not in g["said"])
+
+
 def test_one_salinity_everywhere(made, tmp_path):
     g = made(save(ocean()[["temp"]], tmp_path / "t.nc"), "--default", "salt=34.5")
     assert (g["salt"] == np.where(g["maskT"], 34.5, 0)).all()
@@ -899,6 +920,12 @@ REFUSED = {
                     lambda d: d.expand_dims({"time": 2}), []),
     "record beyond": ("2 records along 'time', expected --time from 0 to 1",
                       lambda d: d.expand_dims({"time": 2}), ["--time", "7"]),
+    "record before": ("2 records along 'time', expected --time from 0 to 1, or from -2 to -1",
+                      lambda d: d.expand_dims({"time": 2}), ["--time", "-3"]),
+    "no record": ("'temp' has no record along 'time'", lambda d: d.expand_dims({"time": 1}).isel(
+        time=slice(0, 0)), []),
+    "members": ("axis 'member' of 'temp' is none of", lambda d: d.expand_dims({"member": [0, 1]}),
+                ["--time", "0"]),
     "no time": ("no variable has a time axis, expected no --time", None, ["--time", "0"]),
     "no such variable": (r"there is no variable 'T'.*there is: temp, salt", None,
                          ["--variable", "temp=T"]),
@@ -1018,7 +1045,7 @@ def test_no_file(fails, tmp_path):
     ("--set enable_eke=0.5: expected 0 or more, at most 1, whole", ["--set", "enable_eke=0.5"]),
     ("u and v belong together", ["--variable", "u=u"]),
     ("temp and salt cannot both be constants", ["--default", "temp=1", "--default", "salt=35"]),
-    ("expected an index of 0 or more", ["--time", "-1"]),
+    ("'temp' was given before", ["--variable", "temp=a", "--variable", "temp=temp"]),
     ("invalid choice: 'maybe'", ["--holes", "maybe"]),
     ("invalid int value", ["--time", "now"]),
     ("unrecognized arguments", ["--nonsense"]),

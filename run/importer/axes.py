@@ -1,5 +1,6 @@
 """Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
 
+import netCDF4
 import numpy as np
 
 from . import whole
@@ -86,6 +87,15 @@ def values_of(path, coordinate):
         raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
                        "numbers")
     return values
+
+
+def time_of(coordinate):
+    """The date of a single time; its number and units, where they give none."""
+    value, units = float(coordinate), text_of(coordinate, "units")
+    try:
+        return str(netCDF4.num2date(value, units, text_of(coordinate, "calendar") or "standard"))
+    except (ValueError, TypeError, OverflowError):
+        return f"{value:g} {units}".strip()
 
 
 def along_one(path, coordinate, what):

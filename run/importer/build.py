@@ -140,6 +140,7 @@ def build(chosen):
     fields.complete(g, settings, source, chosen, cyclic)
     if chosen.time is not None and not source.has_time:
         raise Unusable(f"{source.name}: no variable has a time axis, expected no --time")
+    source.compare_times()
     check_finite(g, source)
     check_ranges(g, settings, source)
     is_degrees = bool(settings.get("coord_degree", True))

@@ -34,7 +34,8 @@ def make_parser(text):
     add("-o", "--output", metavar="GRID.h5", type=Path, required=True, help="the file to write")
     add("--figure", metavar="FILE", type=Path,
         help="the picture, its kind by its ending [the output's name with .png]")
-    add("--time", metavar="INDEX", type=int, help="the record to take, from 0")
+    add("--time", metavar="INDEX", type=int,
+        help="the record to take, from 0, or from the end where negative")
     add("--variable", metavar="NAME=THEIRS", action="append", default=[],
         help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}; repeatable")
     add("--default", metavar="NAME=VALUE", action="append", default=[],
@@ -102,8 +103,6 @@ def parse(text):
         raise Usage("--variable: u and v belong together, but only one is given")
     if set(water) <= set(chosen.default):
         raise Usage("--default: temp and salt cannot both be constants, where would land be?")
-    if chosen.time is not None and chosen.time < 0:
-        raise Usage(f"--time {chosen.time}: expected an index of 0 or more")
     chosen.figure = chosen.figure or chosen.output.with_suffix(".png")
     if chosen.figure == chosen.output:
         raise Usage(f"--figure {chosen.figure}: is the output itself, expected another name")

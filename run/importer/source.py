@@ -67,7 +67,7 @@ class Source:
         self.datasets = [(path, open_file(path)) for path in chosen.files]
         self.name = ", ".join(map(str, chosen.files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
-        self.has_time = False
+        self.has_time, self.times = False, {}
 
     def listing(self):
         names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
@@ -114,16 +114,30 @@ class Source:
         """The variable at the chosen time."""
         self.has_time = True
         count = variable.sizes[dimension]
+        if count == 0:
+            raise Unusable(f"{path}: '{variable.name}' has no record along '{dimension}'")
         if self.time is None and count > 1:
             raise Unusable(f"{path}: '{variable.name}' has {count} records along '{dimension}', "
                            f"expected a choice: --time 0 to {count - 1}")
         index = self.time or 0
-        if index >= count:
+        if not -count <= index < count:
             raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along "
-                           f"'{dimension}', expected --time from 0 to {count - 1}")
+                           f"'{dimension}', expected --time from 0 to {count - 1}, or from "
+                           f"{-count} to -1")
         if count > 1:
-            note(f"{path}: record {index} of {count} along '{dimension}'")
+            note(f"{path}: record {index % count} of {count} along '{dimension}'")
         return variable.isel({dimension: index})
+
+    def keep_time(self, path, variable):
+        """Notes the time of a record, as far as its coordinates tell."""
+        for name, one in variable.coords.items():
+            if one.ndim == 0 and one.dtype.kind in "iuf" and axes.role(str(name), one) == "time":
+                self.times.setdefault(axes.time_of(one), f"'{variable.name}' of {path}")
+
+    def compare_times(self):
+        if len(self.times) > 1:
+            note("warning: not all of one time: "
+                 + ", ".join(f"{what} is of {time}" for time, what in self.times.items()))
 
     def place(self, path, variable):
         """A variable with its axes, whatever their order and direction."""
@@ -141,7 +155,7 @@ class Source:
         for dimension in variable.dims:
             if dimension in taken:
                 continue
-            if dimension in times or axes.role(str(dimension), variable.isel()) == "time":
+            if dimension in times or str(dimension).lower() in axes.NAMES["time"]:
                 variable = self.record(path, variable, dimension)
             elif variable.sizes[dimension] == 1:
                 variable = variable.isel({dimension: 0})
@@ -149,6 +163,7 @@ class Source:
                 raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
                                 "longitude, latitude, depth and time, expected a coordinate with "
                                 "CF's units or standard name")
+        self.keep_time(path, variable)
         return arrange(path, variable, lines, found)
 
 
