@@ -500,7 +500,11 @@ def attributes_of(name):
 def set_attributes(target, attributes):
     """Strings get a fixed length: HDF5 puts the others in its heap, which has no checksum."""
     for key, value in attributes.items():
-        target.attrs[key] = np.bytes_(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            content = value.encode()
+            value = np.array(content, h5py.string_dtype("ascii" if value.isascii() else "utf-8",
+                                                        len(content) or 1))
+        target.attrs[key] = value
 
 
 def chunks_of(values):

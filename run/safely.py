@@ -40,6 +40,15 @@ def print_safely():
     sys.stdout, sys.stderr = Printable(sys.stdout), Printable(sys.stderr)
 
 
+def print_lines(lines):
+    """Prints them at once, so that a full disk or a reader that has gone is an error here."""
+    try:
+        print(*map(printable, lines), sep="\n", flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's end flushes once more
+        raise
+
+
 def check_replaceable(place):
     """The mode that the new file will have; raises an error if the place cannot be written."""
     if not place.exists():

@@ -1,8 +1,11 @@
 """run/make-input: what is read gives a right and complete input; what is not says why."""
 
+import errno
 import importlib.machinery
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -16,6 +19,10 @@ import xarray
 from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, read, read_of)
 
 ROOT = HERE.parent
+sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs")]
+# pylint: disable=wrong-import-position
+from importer import classic as classic_files, options, ranges, whole  # noqa: E402
+
 SCRIPT = ROOT / "run" / "make-input"
 EXAMPLE = ROOT / "inputs" / "example.nc"
 SNAPSHOT = HERE / "veros" / "run.snapshot.nc"
@@ -44,7 +51,9 @@ def make(monkeypatch, capsys, tmp_path):
             assert said.out.split() == [str(output), str(output.with_suffix(".png"))]
             assert all(line.startswith("run/make-input: ") for line in said.err.splitlines())
         return code, said.err
-    return run
+    of_pytest = signal.getsignal(signal.SIGTERM)
+    yield run
+    signal.signal(signal.SIGTERM, of_pytest)
 
 
 def script(*arguments, python=(sys.executable,), **options):
@@ -379,10 +388,9 @@ def test_packed(made, usual, tmp_path):
     assert np.abs(found["temp"] - expected["temp"]).max() < 0.0006
 
 
-def test_missing_value_and_classic_format(made, usual, tmp_path):
+def classic(path, form="NETCDF3_CLASSIC"):
     """As netCDF-3 files often have it: another attribute, single precision."""
-    path = tmp_path / "classic.nc"
-    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as file:
+    with netCDF4.Dataset(path, "w", format=form) as file:
         for name, values in ocean().coords.items():
             file.createDimension(name, len(values))
             file.createVariable(name, "f8", (name,))[:] = values.values
@@ -391,7 +399,11 @@ def test_missing_value_and_classic_format(made, usual, tmp_path):
             variable = file.createVariable(name, "f4", values.dims)
             variable.setncatts({**values.attrs, "missing_value": np.float32(-999)})
             variable[:] = np.where(np.isnan(values), -999, values)
-    found, expected = made(path), usual
+    return path
+
+
+def test_missing_value_and_classic_format(made, usual, tmp_path):
+    found, expected = made(classic(tmp_path / "classic.nc")), usual
     assert (found["maskT"] == expected["maskT"]).all()
     assert np.abs(found["temp"] - expected["temp"]).max() < 1e-5
 
@@ -466,6 +478,27 @@ def test_salinity_of_an_old_standard_name(made, tmp_path):
     g = made(save(data, tmp_path / "old.nc"))
     assert "taken as practical salinity" in g["said"]
     assert np.allclose(g["salt"], np.nan_to_num(bottom_first(ocean(), "salt")), rtol=1e-9)
+
+
+def at_times(data, name, times, units):
+    """One variable, with as many records."""
+    return data[[name]].expand_dims(time=len(times)).assign_coords(
+        time=("time", times, {"units": units}))
+
+
+@pytest.mark.parametrize("times, units, warning", [
+    ([0.0, 31.0], "days since 2001-01-01", None), ([24.0, 768.0], "hours since 2000-12-31", None),
+    ([31.0, 59.0], "days since 2001-01-01", "'temp' of .*t.nc is of 2001-02-01 00:00:00, 'salt' of "
+     ".*s.nc is of 2001-03-01 00:00:00"),
+    ([1.0, 2.0], "months since 2001-01-01", "'salt' of .*s.nc is of 2 months since 2001-01-01")])
+def test_files_of_other_times(made, tmp_path, times, units, warning):
+    """The last record of each; numbers may differ, but not dates."""
+    temp = at_times(ocean(), "temp", [0.0, 31.0], "days since 2001-01-01")
+    salt = at_times(ocean(), "salt", times, units)
+    g = made(save(temp, tmp_path / "t.nc"), save(salt, tmp_path / "s.nc"), "--time", "-1")
+    assert "record 1 of 2" in g["said"]
+    assert re.search(f"warning: not all of one time: .*{warning}", g["said"]) if warning else (
+        "warning" not in g["said"])
 
 
 def test_one_salinity_everywhere(made, tmp_path):
@@ -554,6 +587,24 @@ def test_constants_and_settings(made, plain):
     assert g["attributes"]["eq_of_state_type"] == 3 and g["attributes"]["K_h_tke"] == 0
 
 
+def test_ranges_are_those_of_the_program(miniapp):
+    """Of all settings, and of all fields that kernels read but masks."""
+    printed = dict(re.findall(r"^  (?:reads|updates|setting) +(\S+) (.*)$",
+                              miniapp.run("--list-kernels").stdout, re.MULTILINE))
+    assert set(ranges.settings()) == {name for kernel in miniapp.kernels for name in kernel.settings}
+    known = {**ranges.fields(), **ranges.settings()}
+    assert {*options.FIELDS, "temp", "salt", "p", "u", "Nsqr"} <= set(known) & set(printed)
+    for name in set(known) & set(printed) - {"maskT", "maskU", "maskV", "maskW", "kbot"}:
+        is_positive = known[name].least == sys.float_info.min
+        least = "positive and at most" if is_positive else f"from {known[name].least:g} to"
+        assert f", {least} {known[name].most:g}" in printed[name], name
+
+
+def test_a_setting_that_only_the_program_knows(made, plain):
+    assert made(plain, "--set", "enable_eke=1")["attributes"]["enable_eke"] == 1
+    assert "enable_eke" not in made(plain)["attributes"]
+
+
 def with_fields():
     """K_iso by CF's name on T points, on y and x only; tke under its own name on upper faces."""
     data = ocean()
@@ -613,6 +664,42 @@ def test_velocities(made, tmp_path, east, north):
     assert np.allclose(transport, 0.1 * g["dzt"].sum())  # see veros-physics: sums agree
     assert np.abs(g["w_wgrid"]).max() < 1e-18 and (g["v_wgrid"] == 0).all()
     assert ("on faces" if east else "on T points") in g["said"] and "Courant" in g["said"]
+
+
+@pytest.mark.parametrize("names, units", [
+    (("u", "v"), "m s-1"), (("uo", "vo"), "cm/s"),
+    (("a", "b"), "eastward_sea_water_velocity northward_sea_water_velocity"),
+    (("a", "b"), "sea_water_x_velocity sea_water_y_velocity")])
+def test_velocities_that_the_file_has(made, tmp_path, names, units):
+    """Nobody has to name them, and a file of our own gives its own ones."""
+    data = with_flow(0, 0)
+    data.u.values[:, 1:3, 4:6] = 0.3  # not the same as its mean with its neighbours
+    data = data.rename(dict(zip("uv", names)))
+    for name, standard_name in zip(names, units.split()):
+        data[name].attrs = {"standard_name": standard_name, "units": "m s-1"}
+    if units == "cm/s":
+        data = data.assign(uo=(100 * data.uo).assign_attrs(units=units))
+    for name in ("temp", "salt"):
+        data[name].attrs = ocean()[name].attrs
+    g = made(save(data, tmp_path / "flow.nc"))
+    assert sorted({round(value, 9) for value in g["u"].flat}) == [0.1, 0.2, 0.3]
+    assert g["u_wgrid"].any()
+    assert f"u: from '{names[0]}'" in g["said"]
+    assert ("turned from cm/s into m s-1" in g["said"]) == (units == "cm/s")
+    if names == ("u", "v"):
+        (tmp_path / "grid.h5").rename(tmp_path / "own.nc")
+        again = made(tmp_path / "own.nc")
+        for name in ("u", "u_wgrid", "w_wgrid"):
+            assert np.allclose(again[name], g[name], rtol=1e-15, atol=1e-20), name
+
+
+@pytest.mark.parametrize("change, reason", [
+    (lambda d: d.drop_vars("v"), "'u' is not taken, since the other"),
+    (lambda d: d.assign(u=d.u.isel(depth=0)), "not taken: .* must have longitude, latitude and"),
+    (lambda d: d.assign(u=(("q", "lat", "lon"), d.u.values)), "not taken: .* axis 'q' of 'u'")])
+def test_velocities_elsewhere_are_not_taken(made, tmp_path, change, reason):
+    g = made(save(change(with_flow(0, 0)), tmp_path / "flow.nc"))
+    assert not g["u"].any() and not g["u_wgrid"].any() and re.search(reason, g["said"])
 
 
 # ---- Veros ----
@@ -840,6 +927,12 @@ REFUSED = {
                     lambda d: d.expand_dims({"time": 2}), []),
     "record beyond": ("2 records along 'time', expected --time from 0 to 1",
                       lambda d: d.expand_dims({"time": 2}), ["--time", "7"]),
+    "record before": ("2 records along 'time', expected --time from 0 to 1, or from -2 to -1",
+                      lambda d: d.expand_dims({"time": 2}), ["--time", "-3"]),
+    "no record": ("'temp' has no record along 'time'", lambda d: d.expand_dims({"time": 1}).isel(
+        time=slice(0, 0)), []),
+    "members": ("axis 'member' of 'temp' is none of", lambda d: d.expand_dims({"member": [0, 1]}),
+                ["--time", "0"]),
     "no time": ("no variable has a time axis, expected no --time", None, ["--time", "0"]),
     "no such variable": (r"there is no variable 'T'.*there is: temp, salt", None,
                          ["--variable", "temp=T"]),
@@ -905,6 +998,13 @@ REFUSED = {
                              ["--default", "K_iso=-1"]),
     "no mixing length": ("mxl is 0 in a wet cell, expected more than 0", None,
                          ["--default", "mxl=0"]),
+    "much diffusivity": (r"K_iso is 1e\+09 in a wet cell, expected 0 or more, at most 1e\+06", None,
+                         ["--default", "K_iso=1e9"]),
+    "pressure beyond": (r"zt is -60000, expected -12000 to 12000; the first is zt\[0\]",
+                        lambda d: d.assign_coords(depth=(
+                            "depth", 100 * d.depth.values, d.depth.attrs)), []),
+    "fast": ("u is 500 in a wet cell, expected -100 to 100", lambda d: d.assign(
+        {name: (d.temp.dims, np.full(d.temp.shape, 500.0)) for name in "uv"}), []),
     "velocity on a plane": ("'k' for u must have longitude, latitude and depth", lambda d: d.assign(
         k=(("lat", "lon"), np.ones((7, 12)))), ["--variable", "u=k", "--variable", "v=k"]),
     "velocity elsewhere": ("'k' for u has another longitude", lambda d: d.assign(
@@ -948,9 +1048,11 @@ def test_no_file(fails, tmp_path):
     ("expected a number", ["--set", "dt_mom=inf"]),
     ("'K_iso' was given before", ["--default", "K_iso=1", "--default", "K_iso=2"]),
     ("there is no 'halo'", ["--set", "halo=2"]),
+    ("--set iso_slopec=-1: expected 0 or more, at most 100", ["--set", "iso_slopec=-1"]),
+    ("--set enable_eke=0.5: expected 0 or more, at most 1, whole", ["--set", "enable_eke=0.5"]),
     ("u and v belong together", ["--variable", "u=u"]),
     ("temp and salt cannot both be constants", ["--default", "temp=1", "--default", "salt=35"]),
-    ("expected an index of 0 or more", ["--time", "-1"]),
+    ("'temp' was given before", ["--variable", "temp=a", "--variable", "temp=temp"]),
     ("invalid choice: 'maybe'", ["--holes", "maybe"]),
     ("invalid int value", ["--time", "now"]),
     ("unrecognized arguments", ["--nonsense"]),
@@ -970,6 +1072,33 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     fails(code, pattern, plain)
 
 
+@pytest.mark.parametrize("place", ["figure.draw", "build.make_grid.write"])
+@pytest.mark.parametrize("end, code, pattern", [
+    (lambda: os.kill(os.getpid(), signal.SIGTERM), 130, "interrupted"),
+    (lambda: "ö".encode("ascii"), OUTPUT, r"grid\.(h5|png): cannot be written")],
+    ids=["SIGTERM", "error"])
+def test_leaves_both_outputs_or_none(fails, plain, monkeypatch, place, end, code, pattern):
+    fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
+    monkeypatch.setattr(f"importer.{place}", lambda *_: end())
+    fails(code, pattern, plain)
+
+
+def test_reader_of_stdout_is_gone(make, plain, monkeypatch):
+    def stop(_):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+    monkeypatch.setattr("safely.print_lines", stop)
+    code, said = make(plain)
+    assert code == OUTPUT and "standard output: cannot be written: Broken pipe" in said
+
+
+def test_names_that_are_not_ascii(make, plain, tmp_path):
+    """Nor mathematics, to matplotlib; grid.h5 shows that other files keep their bits."""
+    path, output = tmp_path / "größe$_$.nc", tmp_path / "aus-größe.h5"
+    path.write_bytes(plain.read_bytes())
+    assert make(path, output=output)[0] == DONE
+    assert xarray.open_dataset(output).title == "Input of miniapp, made of größe$_$.nc"
+
+
 def test_damaged_data(fails, tmp_path):
     """HDF5's checksum tells; the file opens, since only data is hit."""
     with h5py.File(EXAMPLE) as file:
@@ -979,6 +1108,106 @@ def test_damaged_data(fails, tmp_path):
     path = tmp_path / "damaged.nc"
     path.write_bytes(content)
     fails(INPUT, r"damaged\.nc: 'thetao' cannot be read", path, "--time", "0")
+
+
+def test_classic_file_that_is_cut_off(fails, tmp_path):
+    """What is beyond its end would be read as zeros."""
+    path = classic(tmp_path / "cut.nc")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    size = len(content)
+    fails(INPUT, rf"cut\.nc: is cut off: it has {size - 1} bytes, but its header says {size}", path)
+
+
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+@pytest.mark.parametrize("variables", [
+    {}, {"a": ("f8", "x")}, {"a": ("i1", "x")}, {"a": ("i2", "tx")},
+    {"a": ("i1", "tx"), "b": ("i2", "t")},
+    {"a": ("f4", "yx"), "b": ("i1", "tx"), "c": ("f8", "ty"), "d": ("c", "")}], ids=str)
+@pytest.mark.parametrize("records", [0, 5])
+def test_length_of_a_classic_file(tmp_path, form, variables, records):
+    """That of the library's own files, but for the padding behind the last number."""
+    path = tmp_path / "classic.nc"
+    with netCDF4.Dataset(path, "w", format=form) as file:
+        file.title = "odd"
+        for name, length in {"t": None, "x": 3, "y": 2}.items():
+            file.createDimension(name, length)
+        for name, (kind, axes) in variables.items():
+            file.createVariable(name, {"c": "S1"}.get(kind, kind), tuple(axes)).setncattr("n", 1.5)
+        for name, (_, axes) in variables.items():
+            if axes.startswith("t"):
+                file[name][:] = np.zeros((records, *file[name].shape[1:]))
+    needed = classic_files.length_needed(path)
+    assert 0 <= path.stat().st_size - needed < 4
+
+
+@pytest.mark.parametrize("name, packing", [
+    ("scale_factor", "much"), ("scale_factor", 0.0), ("add_offset", "1"), ("add_offset", np.nan)])
+def test_packing_that_is_none(fails, plain, tmp_path, name, packing):
+    path = tmp_path / "packed.nc"
+    path.write_bytes(plain.read_bytes())
+    with h5py.File(path, "a") as file:
+        file["salt"].attrs[name] = packing
+    fails(INPUT, rf"packed\.nc: {name} of 'salt' is .*, expected a finite number", path)
+
+
+def show(path, name, sources):
+    """Makes a dataset virtual: a level each of (file, dataset)."""
+    with h5py.File(path, "a") as file:
+        old = file[name]
+        layout = h5py.VirtualLayout(old.shape, old.dtype)
+        for k, source in enumerate(sources):
+            layout[k] = h5py.VirtualSource(*source, shape=old.shape[1:])
+        attributes = {key: value for key, value in old.attrs.items() if key != "DIMENSION_LIST"}
+        del file[name]
+        new = file.create_virtual_dataset(name, layout, fillvalue=FILL)
+        new.attrs.update(attributes)
+        for i, axis in enumerate(("depth", "lat", "lon")):
+            new.dims[i].attach_scale(file[axis])
+
+
+def test_virtual_datasets(made, fails, usual, plain, tmp_path):
+    """HDF5 reads what is not there as fill values or zeros."""
+    inner, outer = tmp_path / "inner.h5", tmp_path / "outer.nc"
+    outer.write_bytes(plain.read_bytes())
+    with h5py.File(inner, "w") as file:
+        for k, level in enumerate(bottom_first(ocean(), "temp")[::-1]):
+            file[f"level{k}"] = np.nan_to_num(level, nan=FILL)
+    levels = [("inner.h5", f"level{k}") for k in range(5)]
+    show(outer, "temp", levels)
+    assert (made(outer)["temp"] == usual["temp"]).all()
+    show(outer, "temp", levels[:4] + [(".", "none")])
+    fails(INPUT, r"outer\.nc: 'temp' is virtual, but its source '\.' lacks 'none'", outer)
+    show(outer, "temp", levels[:4] + [(".", "temp")])
+    fails(INPUT, "'temp' is virtual, and its sources have no end", outer)
+    show(outer, "temp", levels)
+    inner.write_bytes(b"nothing")
+    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' cannot be opened", outer)
+    inner.unlink()
+    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' is missing", outer)
+
+
+def test_series_of_sources(tmp_path):
+    """A gap in it is not taken for its end."""
+    path = tmp_path / "series.h5"
+    unlimited, shape = h5py.h5s.UNLIMITED, (4, 2)
+    space = h5py.h5s.create_simple(shape, (unlimited, 2))
+    space.select_hyperslab((0, 0), (unlimited, 1), (1, 1), (1, 2))
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    creation.set_virtual(space, b"part%b.h5", b"level", h5py.h5s.create_simple((2,)))
+    with h5py.File(path, "w") as file:
+        h5py.h5d.create(file.id, b"temp", h5py.h5t.NATIVE_DOUBLE,
+                        h5py.h5s.create_simple(shape, (unlimited, 2)), creation)
+    for block in (0, 1, 3):
+        with h5py.File(tmp_path / f"part{block}.h5", "w") as file:
+            file["level"] = [1.0, 2.0]
+    with pytest.raises(Exception, match="block 2 of its sources is missing, while block 3"):
+        whole.check_sources(path, "temp")
+    (tmp_path / "part3.h5").unlink()
+    whole.check_sources(path, "temp")
+    (tmp_path / "part0.h5").unlink()
+    with pytest.raises(Exception, match="its source 'part0.h5' is missing"):
+        whole.check_sources(path, "temp")
 
 
 def test_inputs_are_not_overwritten(fails, plain, tmp_path):

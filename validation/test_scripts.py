@@ -136,6 +136,19 @@ def test_printable_text(text, printed):
     assert safely.printable(text) == printed
 
 
+def test_reader_of_stdout_is_gone():
+    """An error where the lines are printed, and none at the end of Python."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = ("import safely, sys\ntry: safely.print_lines(['a'])\n"
+            "except BrokenPipeError: sys.exit(5)")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=RUN, stdout=writer, env=environment,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (5, "")
+
+
 # All of these in one name, but for bytes that are no UTF-8: a library may refuse such a name at once.
 NAMES = {"UTF-8": [text for text in (*OBEYED, HARMLESS) if "\udcff" not in text],
          "bytes": [text for text in OBEYED if "\udcff" in text]}

@@ -1,8 +1,10 @@
 """Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
 
+import netCDF4
 import numpy as np
 
-from .problem import Unusable, note
+from . import whole
+from .problem import Elsewhere, Unusable, note
 
 NAMES = {
     "longitude": {"lon", "longitude", "nav_lon", "glamt", "xt"},
@@ -57,10 +59,22 @@ def coordinates_of(dataset, variable):
     return {what: min(found, key=lambda pair: pair[0])[1] for what, found in candidates.items()}
 
 
+def check_packing(path, variable):
+    """Scale and offset, as the program has them."""
+    for name in ("scale_factor", "add_offset"):
+        value = np.asarray(variable.encoding.get(name, 1.0))
+        is_number = value.dtype.kind in "iuf" and value.size == 1 and np.isfinite(value).all()
+        if not is_number or (name == "scale_factor" and value == 0):
+            raise Unusable(f"{path}: {name} of '{variable.name}' is {value.tolist()!r}, expected a "
+                           "finite number, and a scale_factor other than 0")
+
+
 def load(path, variable):
     """All values of a variable; only now is its data read."""
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
+    whole.check_sources(path, variable.name)
+    check_packing(path, variable)
     try:
         return np.asarray(variable.values, float)
     except (OSError, RuntimeError, ValueError, IndexError) as error:
@@ -73,6 +87,15 @@ def values_of(path, coordinate):
         raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
                        "numbers")
     return values
+
+
+def time_of(coordinate):
+    """The date of a single time; its number and units, where they give none."""
+    value, units = float(coordinate), text_of(coordinate, "units")
+    try:
+        return str(netCDF4.num2date(value, units, text_of(coordinate, "calendar") or "standard"))
+    except (ValueError, TypeError, OverflowError):
+        return f"{value:g} {units}".strip()
 
 
 def along_one(path, coordinate, what):
@@ -91,7 +114,7 @@ def along_one(path, coordinate, what):
     line = values.take(0, axis=across)
     spacing = np.abs(np.diff(line)).min() if len(line) > 1 else 1.0
     if spread[across] > 0.01 * spacing:
-        raise Unusable(
+        raise Elsewhere(
             f"{path}: the grid is curvilinear: '{coordinate.name}' varies by {spread[across]:.3g} "
             f"degrees along '{coordinate.dims[across]}', expected a regular grid of longitudes and "
             "latitudes; regrid it, for example by cdo remapbil,r360x180")

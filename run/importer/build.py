@@ -12,12 +12,11 @@ import xarray
 
 import make_grid
 import safely
-from . import fields, figure, ocean, veros
+from . import fields, figure, ocean, ranges, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note
 from .source import Source
 
-INTEGERS = ("eq_of_state_type", "tke_mxl_choice", "enable_kappaH_profile", "enable_Prandtl_tke")
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
                 "long_name": "x of T points"},
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
@@ -47,6 +46,29 @@ def check_finite(g, source):
                            "expected numbers: are the coordinates right?")
 
 
+def where(g, known, values):
+    """The cells in which a range holds."""
+    if not known.wet:
+        return np.ones(values.shape, bool)
+    wet = g["maskT" if known.wet == "kbot" else known.wet].astype(bool)
+    return wet if values.ndim == 3 else wet[-1]
+
+
+def check_ranges(g, settings, source):
+    """As the program does, which would refuse the output."""
+    for name in SETTINGS:
+        if name in settings and not ranges.settings()[name].holds(settings[name]):
+            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected "
+                           f"{ranges.settings()[name]}")
+    for name in filter(ranges.fields().get, g):
+        values, known = g[name], ranges.fields()[name]
+        bad = np.argwhere(where(g, known, values) & ~known.holds(values))
+        if bad.size:
+            raise Unusable(f"{source.name}: {name} is {values[tuple(bad[0])]:g}"
+                           f"{' in a wet cell' if known.wet else ''}, expected {known}; the first "
+                           f"is {name}[{', '.join(map(str, bad[0]))}]")
+
+
 def checksum(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -55,13 +77,15 @@ def root_attributes(chosen, settings, cyclic):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
-    kept = {name: int(settings[name]) if name in INTEGERS else float(settings[name])
-            for name in SETTINGS if name in settings}
+    names = [path.name for path in files]
+    kept = {name: (int if ranges.settings()[name].is_whole else float)(settings[name])
+            for name in (*SETTINGS, *chosen.set) if name in settings}
     return {
         "Conventions": "CF-1.8",
-        "title": f"Input of miniapp, made of {', '.join(path.name for path in files)}",
-        "source": ", ".join(f"{path.name} sha256:{checksum(path)}" for path in files),
-        "history": f"run/make-input {shlex.join(sys.argv[1:])}",
+        "title": safely.printable(f"Input of miniapp, made of {', '.join(names)}"),
+        "source": safely.printable(", ".join(f"{name} sha256:{checksum(path)}"
+                                             for name, path in zip(names, files))),
+        "history": safely.printable(f"run/make-input {shlex.join(sys.argv[1:])}"),
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
         "halo": 0, "cyclic_x": int(cyclic), **kept}
 
@@ -81,23 +105,29 @@ def attributes_of(is_degrees):
 
 
 @contextlib.contextmanager
-def writing(path):
-    """A name to write to; the file takes the place of the path if all goes well."""
+def blaming(path):
+    """What goes wrong here is due to that output."""
     try:
-        with safely.replacing(path) as name:
-            yield name
+        yield
     except (OSError, RuntimeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Unwritable(f"{path}: cannot be written: {reason}") from error
 
 
+@contextlib.contextmanager
+def writing(path):
+    """A name to write to; the file takes the place of the path if all goes well."""
+    with blaming(path), safely.replacing(path) as name:
+        yield name
+
+
 def write(chosen, g, root, is_degrees):
-    """Draws the picture first, because its name may ask for a format that cannot be drawn."""
-    with writing(chosen.output) as output:
-        with writing(chosen.figure) as picture:
-            figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
-        make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
-                        attributes_of(is_degrees), root)
+    """Both or none. The picture comes first: its name may ask for a format that cannot be drawn."""
+    with writing(chosen.output) as output, writing(chosen.figure) as picture:
+        figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
+        with blaming(chosen.output):
+            make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
+                            attributes_of(is_degrees), root)
 
 
 def build(chosen):
@@ -110,7 +140,9 @@ def build(chosen):
     fields.complete(g, settings, source, chosen, cyclic)
     if chosen.time is not None and not source.has_time:
         raise Unusable(f"{source.name}: no variable has a time axis, expected no --time")
+    source.compare_times()
     check_finite(g, source)
+    check_ranges(g, settings, source)
     is_degrees = bool(settings.get("coord_degree", True))
     if not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]

@@ -5,9 +5,11 @@ import numpy as np
 from make_grid import FIELDS
 from . import closures
 from .options import FIELDS as GIVEN
-from .problem import Unusable, note
+from .problem import Elsewhere, Unusable, note
+from .source import VELOCITIES
 
-LEAST = {"K_iso": 0.0, "kappaM": 0.0, "mxl": np.finfo(float).tiny}
+CONVERTED = {"m s-1": {"cm s-1": 0.01, "mm s-1": 0.001, "meter second-1": 1.0}}
+ON_W = ("u_wgrid", "v_wgrid", "w_wgrid")
 OPTIONAL = ("tke_taup1",)  # without it the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
@@ -23,11 +25,17 @@ def parts(units):
     return sorted(factors)
 
 
-def check_units(name, path, variable, source, expected):
+def factor_of(name, path, variable, source, expected):
+    """What turns a variable's units into ours."""
     units = source.units_of(name, variable)
-    if units and parts(units) != parts(expected):
-        raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected "
-                       f"{expected}; if the file is wrong say --units {name}='{expected}'")
+    if not units or parts(units) == parts(expected):
+        return 1.0
+    for theirs, factor in CONVERTED.get(expected, {}).items():
+        if parts(units) == parts(theirs):
+            note(f"{path}: '{variable.name}' turned from {units} into {expected}")
+            return factor
+    raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected {expected}; if "
+                   f"the file is wrong say --units {name}='{expected}'")
 
 
 def check_place(g, name, path, variable, placed):
@@ -35,30 +43,32 @@ def check_place(g, name, path, variable, placed):
     for what, points, ours in (("longitude", placed.lon, g["x"]), ("latitude", placed.lat, g["y"])):
         if points is not None and (len(points) != len(ours)
                                    or np.abs(points - ours).max() > 0.05 * np.diff(ours).min()):
-            raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than "
-                           "temperature, expected the same points")
+            raise Elsewhere(f"{path}: '{variable.name}' for {name} has another {what} than "
+                            "temperature, expected the same points")
     if placed.z is None:
         return
     at = {"T": g["zt"], "W": g["zw"]}
     on = [point for point, z in at.items() if len(z) == len(placed.z)
           and (np.abs(z - placed.z) <= 0.25 * g["dzt"]).all()]
-    if not on:
-        raise Unusable(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
-                       "expected T points or upper faces")
-    if on == ["T"] and name not in ("K_iso", "u", "v"):
+    if not on or (on == ["W"] and name in VELOCITIES):
+        raise Elsewhere(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
+                        f"expected T points{'' if name in VELOCITIES else ' or upper faces'}")
+    if on == ["T"] and name not in ("K_iso", *VELOCITIES):
         note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
 
 
 def read(g, name, source, chosen):
     """The field of the file on the grid; None where there is none."""
     _, _, units, standard_name, _ = FIELDS[name]
-    found = source.find(name, (standard_name,) if standard_name else ())
+    is_own = standard_name and name not in ("u_wgrid", "v_wgrid")  # those have the names of u and v
+    found = source.find(name, (standard_name,) if is_own else ())
     if not found:
         return None
     path, variable = found
-    check_units(name, path, variable, source, units)
+    factor = factor_of(name, path, variable, source, units)
     placed = source.place(path, variable)
     check_place(g, name, path, variable, placed)
+    placed.values = factor * placed.values
     shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
     values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape).copy()
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
@@ -73,14 +83,6 @@ def read(g, name, source, chosen):
     return values
 
 
-def check(name, values, g, source):
-    wet = g["maskT"] if values.ndim == 3 else g["maskT"][-1]
-    if name in LEAST and (values[wet] < LEAST[name]).any():
-        raise Unusable(f"{source.name}: {name} is {values[wet].min():g} in a wet cell, expected "
-                       + ("more than 0" if LEAST[name] else "0 or more"))
-    return values
-
-
 def default_tke(g):
     note(f"tke: default, {3.75 * WIND:g} exp(z / 50 m) + 1e-06 m2 s-2, as a wind stress of 0.1 N "
         "m-2 has it at the surface")
@@ -88,40 +90,65 @@ def default_tke(g):
     return profile[:, None, None] * g["maskW"]
 
 
+def is_ours(source):
+    """Whether this is an input of miniapp: its u and v are on faces, with the axes of T points."""
+    return all(map(source.of_name, ON_W))
+
+
+def find_velocities(g, source):
+    """u and v on faces; None where the files do not have both, or have others than temperature."""
+    found = {name: source.find(name) or source.find(name, standard_names)
+             for name, standard_names in VELOCITIES.items()}
+    if not all(found.values()):
+        for _, variable in filter(None, found.values()):
+            note(f"u, v: '{variable.name}' is not taken, since the other one is not there")
+        return None
+    try:
+        return [on_faces(g, name, source, *place) for name, place in found.items()]
+    except Elsewhere as reason:
+        if "u" in source.variable:
+            raise
+        note(f"u, v: not taken: {reason}")
+        return None
+
+
 def add_velocities(g, source, cyclic):
-    """On the upper faces from u and v, where the user names both."""
-    if "u" in source.variable:
-        faces = [on_faces(g, name, source) for name in ("u", "v")]
-        names = ("u_wgrid", "v_wgrid", "w_wgrid")
-        g["u"], g["v"] = faces
-        g.update(zip(names, closures.velocities_on_upper_faces(*faces, g, cyclic)))
-        note(f"{', '.join(names)}: from u, v and continuity, as Veros makes them")
-    elif "u" not in g:
+    """On the upper faces from u and v, unless the file itself has them there."""
+    if "u" in g:  # of Veros
+        return
+    faces = find_velocities(g, source)
+    if not faces:
         g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
         note("u, v: default, 0")
+        return
+    g["u"], g["v"] = faces
+    if "u" in source.variable or not is_ours(source):
+        g.update(zip(ON_W, closures.velocities_on_upper_faces(*faces, g, cyclic)))
+        note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
 
 
-def on_faces(g, name, source):
+def on_faces(g, name, source, path, variable):
     """u on eastern faces, v on northern ones; from T points the mean of both neighbours."""
     axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
                               "v": (1, "lat", "latitude", "maskV")}[name]
     ours = g["x" if name == "u" else "y"]
-    path, variable = source.find(name)
-    check_units(name, path, variable, source, "m s-1")
+    factor = factor_of(name, path, variable, source, "m s-1")
     placed = source.place(path, variable)
     points = getattr(placed, line)
     if points is None or len(points) != len(ours):
-        raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than temperature, "
-                       "expected T points, or eastern faces of u and northern faces of v")
+        raise Elsewhere(f"{path}: '{variable.name}' for {name} has another {what} than "
+                        "temperature, expected T points, or eastern faces of u and northern faces "
+                        "of v")
     shift = (points - ours) / np.diff(ours, append=2 * ours[-1] - ours[-2])
     at_faces = (np.abs(shift - 0.5) < 0.1).all()
     if at_faces:
         setattr(placed, line, ours)
     check_place(g, name, path, variable, placed)
     if placed.values.shape != g["temp"].shape:
-        raise Unusable(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
-                       "depth")
-    values = np.nan_to_num(placed.values, nan=0.0)
+        raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
+                        "depth")
+    values = factor * np.nan_to_num(placed.values, nan=0.0)
+    at_faces = at_faces or is_ours(source)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
     note(f"{name}: from '{variable.name}', "
@@ -132,7 +159,7 @@ def on_faces(g, name, source):
 def largest_courant(g, settings):
     widths = (g["cost"][:, None] * g["dxt"], g["dyt"][:, None], g["dzw"][:, None, None])
     return settings["dt_tracer"] * max(np.max(np.abs(g[name]) / width) for name, width in
-                                       zip(("u_wgrid", "v_wgrid", "w_wgrid"), widths))
+                                       zip(ON_W, widths))
 
 
 def derived(g, name, settings):
@@ -176,7 +203,7 @@ def complete(g, settings, source, chosen, cyclic):
         if values is None and name not in OPTIONAL:
             values = derived(g, name, settings)
         if values is not None:
-            g[name] = check(name, values, g, source)
+            g[name] = values
     courant = largest_courant(g, settings)
     if courant:
         note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"

@@ -42,7 +42,7 @@ def draw(g, path, units, title):
     panel(figure, axes[1, 0], x, y, depth, "depth of the sea floor [m]", names, "Blues")
     panel(figure, axes[1, 1], x, y, on_water(g["K_iso"][-1], wet[-1]),
           "K_iso at the uppermost level [m2 s-1]", names, "viridis")
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(title, fontsize=11, parse_math=False)  # of a name with dollars
     kind = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}}
     matplotlib.rcParams["svg.hashsalt"] = "miniapp"
     figure.savefig(path, dpi=110, metadata=kind.get(path.suffix, {"Software": None}

@@ -4,12 +4,14 @@ import argparse
 import math
 from pathlib import Path
 
+from . import ranges
 from .problem import Usage
 
 # What may be given besides the grid: by --variable, by --default, or as the file's variable of that
 # name.
 FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
           "w_wgrid", "dtke_taum1", "tke_taup1", "K_diss_v")
+# What every output has; --set adds others.
 SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",
             "AB_eps", "alpha_tke", "c_eps", "K_h_tke", "tke_mxl_choice", "mxl_min", "c_k",
             "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "enable_Prandtl_tke",
@@ -32,7 +34,8 @@ def make_parser(text):
     add("-o", "--output", metavar="GRID.h5", type=Path, required=True, help="the file to write")
     add("--figure", metavar="FILE", type=Path,
         help="the picture, its kind by its ending [the output's name with .png]")
-    add("--time", metavar="INDEX", type=int, help="the record to take, from 0")
+    add("--time", metavar="INDEX", type=int,
+        help="the record to take, from 0, or from the end where negative")
     add("--variable", metavar="NAME=THEIRS", action="append", default=[],
         help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}; repeatable")
     add("--default", metavar="NAME=VALUE", action="append", default=[],
@@ -92,13 +95,14 @@ def parse(text):
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.default = numbers("--default", chosen.default, (*water, *FIELDS))
     chosen.units = pairs("--units", chosen.units, theirs)
-    chosen.set = numbers("--set", chosen.set, SETTINGS)
+    chosen.set = numbers("--set", chosen.set, ranges.settings())
+    for name, value in chosen.set.items():
+        if not (known := ranges.settings()[name]).holds(value):
+            raise Usage(f"--set {name}={value:g}: expected {known}")
     if ("u" in chosen.variable) != ("v" in chosen.variable):
         raise Usage("--variable: u and v belong together, but only one is given")
     if set(water) <= set(chosen.default):
         raise Usage("--default: temp and salt cannot both be constants, where would land be?")
-    if chosen.time is not None and chosen.time < 0:
-        raise Usage(f"--time {chosen.time}: expected an index of 0 or more")
     chosen.figure = chosen.figure or chosen.output.with_suffix(".png")
     if chosen.figure == chosen.output:
         raise Usage(f"--figure {chosen.figure}: is the output itself, expected another name")

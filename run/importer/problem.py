@@ -20,6 +20,10 @@ class Unusable(Problem):
     code = 3
 
 
+class Elsewhere(Unusable):
+    """A variable lies on other points than temperature."""
+
+
 class Unwritable(Problem):
     """An output cannot be written."""
     code = 5

@@ -6,8 +6,8 @@ import errno
 import numpy as np
 import xarray
 
-from . import axes
-from .problem import Unusable, note
+from . import axes, classic
+from .problem import Elsewhere, Unusable, note
 
 # In the order of preference; each with what it says about the variable.
 STANDARD_NAMES = {
@@ -16,9 +16,13 @@ STANDARD_NAMES = {
     "salt": {"sea_water_absolute_salinity": "absolute", "sea_water_practical_salinity": "practical",
              "sea_water_salinity": "practical"},
 }
+VELOCITIES = {"u": ("eastward_sea_water_velocity", "sea_water_x_velocity"),
+              "v": ("northward_sea_water_velocity", "sea_water_y_velocity")}
 COMMON_NAMES = {
     "temp": ("temp", "thetao", "temperature", "t_an", "votemper", "theta", "pottmp", "bigthetao"),
     "salt": ("salt", "so", "salinity", "s_an", "vosaline"),
+    "u": ("u", "uo", "vozocrtx"),
+    "v": ("v", "vo", "vomecrty"),
 }
 
 
@@ -41,10 +45,15 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        return xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        needed = classic.length_needed(path)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
+    if path.stat().st_size < needed:
+        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its header "
+                       f"says {needed}")
+    return dataset
 
 
 def plural(count, word):
@@ -58,7 +67,7 @@ class Source:
         self.datasets = [(path, open_file(path)) for path in chosen.files]
         self.name = ", ".join(map(str, chosen.files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
-        self.has_time = False
+        self.has_time, self.times = False, {}
 
     def listing(self):
         names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
@@ -105,16 +114,30 @@ class Source:
         """The variable at the chosen time."""
         self.has_time = True
         count = variable.sizes[dimension]
+        if count == 0:
+            raise Unusable(f"{path}: '{variable.name}' has no record along '{dimension}'")
         if self.time is None and count > 1:
             raise Unusable(f"{path}: '{variable.name}' has {count} records along '{dimension}', "
                            f"expected a choice: --time 0 to {count - 1}")
         index = self.time or 0
-        if index >= count:
+        if not -count <= index < count:
             raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along "
-                           f"'{dimension}', expected --time from 0 to {count - 1}")
+                           f"'{dimension}', expected --time from 0 to {count - 1}, or from "
+                           f"{-count} to -1")
         if count > 1:
-            note(f"{path}: record {index} of {count} along '{dimension}'")
+            note(f"{path}: record {index % count} of {count} along '{dimension}'")
         return variable.isel({dimension: index})
+
+    def keep_time(self, path, variable):
+        """Notes the time of a record, as far as its coordinates tell."""
+        for name, one in variable.coords.items():
+            if one.ndim == 0 and one.dtype.kind in "iuf" and axes.role(str(name), one) == "time":
+                self.times.setdefault(axes.time_of(one), f"'{variable.name}' of {path}")
+
+    def compare_times(self):
+        if len(self.times) > 1:
+            note("warning: not all of one time: "
+                 + ", ".join(f"{what} is of {time}" for time, what in self.times.items()))
 
     def place(self, path, variable):
         """A variable with its axes, whatever their order and direction."""
@@ -132,14 +155,15 @@ class Source:
         for dimension in variable.dims:
             if dimension in taken:
                 continue
-            if dimension in times or axes.role(str(dimension), variable.isel()) == "time":
+            if dimension in times or str(dimension).lower() in axes.NAMES["time"]:
                 variable = self.record(path, variable, dimension)
             elif variable.sizes[dimension] == 1:
                 variable = variable.isel({dimension: 0})
             else:
-                raise Unusable(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
-                               "longitude, latitude, depth and time, expected a coordinate with "
-                               "CF's units or standard name")
+                raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
+                                "longitude, latitude, depth and time, expected a coordinate with "
+                                "CF's units or standard name")
+        self.keep_time(path, variable)
         return arrange(path, variable, lines, found)
 
 

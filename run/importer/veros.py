@@ -9,7 +9,7 @@ import json
 import h5py
 import numpy as np
 
-from . import axes, closures, grid
+from . import axes, closures, grid, whole
 from .options import SETTINGS
 from .problem import Unusable, note
 
@@ -66,6 +66,8 @@ class Restart:
         self.path, self.shape = path, shape
         try:
             with h5py.File(path) as file:
+                for name in file["core"]:
+                    whole.check_sources(path, f"core/{name}")
                 self.core = {name: values[()] for name, values in file["core"].items()}
                 self.slots = {name: int(self.core[name]) for name in ("tau", "taup1", "taum1")}
         except (OSError, KeyError, RuntimeError, TypeError, ValueError, AttributeError) as error:
