@@ -4,7 +4,8 @@
 
 Tests take their kernels from `--list-kernels`, so that a new kernel is tested without a change
 here: the argument `kernel` of a test runs it once for each kernel, or for those that read what the
-mark `kernels_that_read` names; `device` on the device, where there is one, else on the host.
+mark `kernels_that_read` names; `device` on the device, where there is one, else on the host. A test
+of several takes `devices`, one that compares a device with the host takes `gpu`.
 """
 
 import dataclasses
@@ -160,6 +161,14 @@ class Program:
     def json(self, *arguments, **options):
         return json.loads(self.passes("--format", "json", *arguments, **options))
 
+    def checksums(self, *arguments, **options):
+        return checksums_in(self.json("--checksums", *arguments, **options))
+
+
+def checksums_in(report):
+    """Of outputs, by kernel and name: they are equal where all bits are."""
+    return {(one["kernel"], one["variable"]): one["sha256"] for one in report["checksums"]}
+
 
 def assert_one_line(text, longest=1000):
     assert not TROUBLE.search(text), text
@@ -290,7 +299,7 @@ def pytest_addoption(parser):
     parser.addoption("--offload", default=os.environ.get("MINIAPP_OFFLOAD", "no"),
                      choices=("no", "emulated", "yes"), help="the offload of its build [no]")
     parser.addoption("--needs-device", action="store_true",
-                     help="skip all where the program has no device but the host")
+                     help="run only tests of devices, and none where there is but the host")
 
 
 def program_of(config):
@@ -329,9 +338,14 @@ def pytest_generate_tests(metafunc):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The host's code of a build with offload is that of the build without, which has its tests."""
-    program = program_of(config)
-    if config.getoption("--needs-device") and program.devices == ["cpu"]:
+    """The host's code of a build with offload is that of the build without, which has its tests: with
+    --needs-device those of devices are left."""
+    if not config.getoption("--needs-device"):
+        return
+    of_devices = [item for item in items if {"device", "devices", "gpu"} & set(item.fixturenames)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in of_devices])
+    items[:] = of_devices
+    if program_of(config).devices == ["cpu"]:
         reason = "no GPU here, and what the host does other presets test"
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))
@@ -343,6 +357,19 @@ def miniapp(request):
     if program is None:
         pytest.skip("there is no program to test: give --miniapp PATH or $MINIAPP")
     return program
+
+
+@pytest.fixture(scope="session")
+def devices(miniapp):
+    """All that can be used here, the host first."""
+    return miniapp.devices
+
+
+@pytest.fixture(scope="session")
+def gpu(devices):
+    if "gpu" not in devices:
+        pytest.skip("there is no gpu in this build, or here")
+    return "gpu"
 
 
 @pytest.fixture(scope="session")
@@ -386,6 +413,26 @@ def reference_file(miniapp, tmp_path_factory, small_file):
         for dataset in file.values():
             dataset.attrs.update(rtol=0.0, atol=0.0)
     return path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def small_checksums(miniapp, tmp_path_factory, small_file):
+    """Those of what the program makes of it: reading a reference takes longer than making it."""
+    path = tmp_path_factory.mktemp("checksums") / "small.h5"
+    path.write_bytes(small_file)
+    return miniapp.checksums(path)
+
+
+@pytest.fixture(scope="session")
+def of_each_shape(miniapp):
+    """Inputs that differ in their axes or kinds, and a kernel that reads each: how a dataset is read
+    depends on nothing else."""
+    found = {}
+    for kernel in miniapp.kernels:
+        for dataset in kernel.new_inputs:
+            kind = dataset.axes, dataset.is_mask, dataset.optional, dataset.name == "kbot"
+            found.setdefault(kind, (dataset, kernel))
+    return found.values()
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 import fields
 from conftest import DONE, GRID, INPUT, OUTPUT, QUICK, USAGE, read, write
-# basin and plain are fixtures, which the tests name as arguments.
-from test_reading import HALO, basin, channel, closed, faces, plain  # pylint: disable=unused-import
+# basin, original and plain are fixtures, which the tests name as arguments.
+from test_reading import HALO, basin, channel, closed, faces, original, plain  # pylint: disable=unused-import
 
 
 def edit(path, name, change):
@@ -132,7 +132,7 @@ def first(values):
 def test_lines_that_contradict_others(miniapp, plain, name, change, pattern):
     edit(plain, name, change)
     is_refused(miniapp, plain, pattern)
-    miniapp.passes("--allow-invalid", plain)
+    miniapp.passes("--check", "--allow-invalid", plain)
 
 
 def test_heights_reversed(miniapp, plain):
@@ -183,7 +183,7 @@ def test_faces_open_beside_land(miniapp, plain, basin, name, edge, pattern):
     with h5py.File(plain, "a") as file:
         file[name][k:, y, x] = 1
     is_refused(miniapp, plain, rf"{name}\[{k}, {y}, {x}\] {pattern}", options=("-k", "isoneutral"))
-    miniapp.passes("--allow-invalid", plain)
+    miniapp.passes("--check", "--allow-invalid", plain)
 
 
 def test_upper_faces_of_land(miniapp, plain, basin):
@@ -249,7 +249,7 @@ def test_flow_through_the_last_column(miniapp, tmp_path):
 def test_ghosts_that_are_no_copies(miniapp, tmp_path, name):
     values, settings = channel()
     path = write(tmp_path / "ghosts.h5", values, settings, halo=2, cyclic_x=1)
-    miniapp.passes(path)
+    miniapp.passes("--check", path)
     wet = {"u_wgrid": "maskU"}.get(name, "maskT")
     where = np.argwhere(values[wet][:, HALO:-HALO, 1] == 1)[-1] + (0, HALO)
     index = {1: (1,), 2: (where[1], 1), 3: (where[0], where[1], 1)}[values[name].ndim]

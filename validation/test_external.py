@@ -7,7 +7,7 @@ import os
 import h5py
 import pytest
 
-from conftest import INPUT, USAGE, read
+from conftest import INPUT, USAGE, checksums_in, read
 from test_unwritten import move_out, put, show
 
 ALLOW = "--allow-external"
@@ -42,11 +42,12 @@ WAYS = [link, show_from, move]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_other_files_have_to_be_allowed(miniapp, small, reference, way):
+def test_other_files_have_to_be_allowed(miniapp, small, small_checksums, way):
     way(small, "salt", "other.h5")
     miniapp.fails(INPUT, r"small\.h5: dataset 'salt' .*'\S*other\.h5'.* lies outside the file "
                          r"\(--allow-external", small)
-    done = miniapp.json(ALLOW, "--validate", reference, small)
+    done = miniapp.json(ALLOW, "--checksums", small)
+    assert checksums_in(done) == small_checksums
     assert done["provenance"]["external_files"] == str((small.parent / "other.h5").resolve())
 
 
@@ -69,7 +70,7 @@ def test_other_files_that_are_none(miniapp, small, way, thing):
     miniapp.fails(INPUT, r"lies outside the file", small)
 
 
-def test_links_on_the_way(miniapp, small, reference):
+def test_links_on_the_way(miniapp, small, small_checksums):
     """To a group, through a soft link, from another file, in a path that --variable names."""
     salt = read(small, "salt")
     put(small.parent / "far.h5", "salt", salt)
@@ -80,22 +81,24 @@ def test_links_on_the_way(miniapp, small, reference):
         file["near"] = h5py.ExternalLink("near.h5", "/")
         file["alias"] = h5py.SoftLink("/near/group/salt")
     for path in ("near/group/salt", "alias"):
-        arguments = ("--variable", f"salt={path}", "--validate", reference, small)
+        arguments = ("--variable", f"salt={path}", "--checksums", small)
         miniapp.fails(INPUT, rf"small\.h5: dataset '{path}' .*'near\.h5', which lies outside",
                       *arguments)
         done = miniapp.json(ALLOW, *arguments)
+        assert checksums_in(done) == small_checksums
         assert "far.h5" in done["provenance"]["external_files"]
     (small.parent / "far.h5").unlink()
     os.mkfifo(small.parent / "far.h5")
     miniapp.fails(INPUT, r"'far\.h5', which is no regular file", ALLOW, *arguments)
 
 
-def test_the_file_itself_is_not_outside(miniapp, small, reference):
+def test_the_file_itself_is_not_outside(miniapp, small, small_checksums):
     """By its own name, as some writers have it."""
     with h5py.File(small, "a") as file:
         file.move("salt", "theirs")
         file["salt"] = h5py.ExternalLink(small.name, "theirs")
-    done = miniapp.json("--validate", reference, small)
+    done = miniapp.json("--checksums", small)
+    assert checksums_in(done) == small_checksums
     assert "external_files" not in done["provenance"]
 
 

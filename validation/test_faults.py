@@ -244,7 +244,7 @@ def test_a_crash_elsewhere_is_not_the_files(miniapp, small, tmp_path, number):
     if miniapp.is_sanitized:
         pytest.skip("the sanitizer has handlers of its own")
     with miniapp.start("-r", 10**8, "-k", "eos", small) as process:
-        process.wait_for("first turn")
+        process.wait_for("first call")
         process.send_signal(number)
         _, message = process.finish()
     assert process.returncode == -number and "damaged" not in message

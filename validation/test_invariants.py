@@ -237,11 +237,11 @@ class Watched:
 
 
 @pytest.fixture(scope="module", params=SETUPS)
-def watched(request, miniapp, library, tmp_path_factory):
+def watched(request, miniapp, devices, library, tmp_path_factory):
     """An ocean after all steps. It is so small that threads would only wait for each other."""
     package.set_threads(1)
     frozen = Frozen(request.param, tmp_path_factory.mktemp("frozen"))
-    ocean = Watched(frozen, "gpu" if "gpu" in miniapp.devices_to_test else "cpu")
+    ocean = Watched(frozen, devices[-1])
     ocean.run("density")  # which a step finds as the one before has left it
     ocean.made = miniapp.steps(STEPS)
     for number in range(ocean.made):

@@ -47,10 +47,10 @@ def test_first_index_that_is_missing(miniapp, small, half, place):
     miniapp.fails(INPUT, rf"small\.h5: temp\[{place}\] is missing", small, "-k", "eos")
 
 
-def test_every_dataset_is_looked_at(miniapp, small, kernel):
+def test_every_dataset_is_looked_at(miniapp, small, of_each_shape):
     """Masks, indices and lines of numbers, too."""
     original = small.read_bytes()
-    for dataset in kernel.new_inputs:
+    for dataset, kernel in of_each_shape:
         if dataset.axes:
             values = read(small, dataset.name)
             half = 1 if values.ndim == 5 else 2  # there are two corners along an axis
@@ -60,20 +60,20 @@ def test_every_dataset_is_looked_at(miniapp, small, kernel):
             small.write_bytes(original)
 
 
-def test_edges_of_chunks_count_as_one(miniapp, small, reference):
+def test_edges_of_chunks_count_as_one(miniapp, small, small_checksums):
     """Chunks that reach over the edges of the dataset, and those that may follow."""
     for name in ("salt", "temp"):
         replace(small, name, read(small, name), chunks=(4, 4, 4), maxshape=(None, None, None))
-    miniapp.passes("--validate", reference, small)
+    assert miniapp.checksums(small) == small_checksums
 
 
-def test_a_fill_value_that_was_set(miniapp, small, reference):
+def test_a_fill_value_that_was_set(miniapp, small):
     """It is what the writer meant: netCDF-4 writes so."""
     with h5py.File(small, "a") as file:
         file["tke_taup1"][3:] = 0.25
-    miniapp.passes("-o", reference, small)
+    expected = miniapp.checksums(small)
     half_written(small, "tke_taup1", slice(0, 3), chunks=(1, 9, 11), fillvalue=0.25)
-    miniapp.passes("--validate", reference, small)
+    assert miniapp.checksums(small) == expected
 
 
 @pytest.mark.parametrize("fill, attribute", [(np.nan, False), (9.96921e36, True), (1e30, False)])
@@ -102,14 +102,14 @@ def test_a_fill_value_that_is_not_read(miniapp, small):
     miniapp.fails(INPUT, r"salt\[3, 0, 0\] is missing", small, "-k", "eos")
 
 
-def test_only_the_record_that_is_read_counts(miniapp, small, reference):
+def test_only_the_record_that_is_read_counts(miniapp, small, small_checksums):
     salt = read(small, "salt")
     with h5py.File(small, "a") as file:
         del file["salt"]
         file.create_dataset("salt", (3, *salt.shape), float, chunks=(1, 2, *salt.shape[1:]))
         file["salt"][1] = salt
         file["salt"][2, :4] = salt[:4]
-    miniapp.passes("--time", 1, "--validate", reference, small)
+    assert miniapp.checksums("--time", 1, small) == small_checksums
     miniapp.fails(INPUT, r"small\.h5: salt\[0, 0, 0, 0\] is missing", "--time", 0, small)
     miniapp.fails(INPUT, r"small\.h5: salt\[2, 4, 0, 0\] is missing", "--time", 2, small)
 
@@ -132,10 +132,10 @@ def move_out(path, name, *sizes):
     return [name for name, _, _ in external]
 
 
-def test_raw_data_that_are_cut_short(miniapp, small, reference):
+def test_raw_data_that_are_cut_short(miniapp, small, small_checksums):
     level = read(small, "salt")[0].nbytes
     first, last = move_out(small, "salt", 2 * level)
-    miniapp.passes(OUTSIDE, "--validate", reference, small)
+    assert miniapp.checksums(OUTSIDE, small) == small_checksums
     os.truncate(last, 4 + level + 8)
     miniapp.fails(INPUT, rf"small\.h5: salt\[3, 0, 1\] is missing: the file '{last}' of its raw data "
                          "ends before", OUTSIDE, small)
@@ -163,13 +163,13 @@ def put(path, name, values, **options):
         file.create_dataset(name, data=values, **options)
 
 
-def test_what_no_source_shows(miniapp, small, reference):
+def test_what_no_source_shows(miniapp, small, small_checksums):
     salt = read(small, "salt")
     for k, level in enumerate(salt):
         put(small, f"level{k}", level)
     parts = [(k, ".", f"level{k}", salt.shape[1:]) for k in range(len(salt))]
     show(small, "salt", parts, salt.shape)
-    miniapp.passes("--validate", reference, small)
+    assert miniapp.checksums(small) == small_checksums
     show(small, "salt", parts[:2] + parts[3:], salt.shape)
     miniapp.fails(INPUT, r"small\.h5: salt\[2, 0, 0\] is missing: none of the sources", small)
     show(small, "salt", [(np.s_[:, 0:4], ".", "west", (6, 4, 11))], salt.shape)
@@ -177,11 +177,11 @@ def test_what_no_source_shows(miniapp, small, reference):
     miniapp.fails(INPUT, r"small\.h5: salt\[0, 4, 0\] is missing", small)
 
 
-def test_sources_that_lack_chunks(miniapp, small, reference):
+def test_sources_that_lack_chunks(miniapp, small, small_checksums):
     salt = read(small, "salt")
     put(small, "theirs", salt, chunks=(1, 9, 11))
     show(small, "salt", [(np.s_[:], ".", "theirs", salt.shape)], salt.shape)
-    miniapp.passes("--validate", reference, small)
+    assert miniapp.checksums(small) == small_checksums
     half_written(small, "theirs", slice(0, 4), chunks=(1, 9, 11))
     miniapp.fails(INPUT, r"small\.h5: theirs\[4, 0, 0\] is missing: it was never written", small)
     with h5py.File(small, "a") as file:
@@ -203,13 +203,13 @@ def series(path, name, shape, blocks):
         h5py.h5d.create(file.id, name.encode(), h5py.h5t.NATIVE_DOUBLE, whole, creation)
 
 
-def test_series_that_lacks_a_block(miniapp, small, reference):
+def test_series_that_lacks_a_block(miniapp, small, small_checksums):
     """HDF5 takes the gap for its end."""
     salt = read(small, "salt")
     for k, level in enumerate(salt):
         put(small.parent / f"level{k}.h5", "salt", level)
     series(small, "salt", salt.shape[1:], len(salt))
-    miniapp.passes(OUTSIDE, "--validate", reference, small)
+    assert miniapp.checksums(OUTSIDE, small) == small_checksums
     (small.parent / "level2.h5").unlink()
     miniapp.fails(INPUT, r"small\.h5: dataset 'salt' is virtual, but block 2 of its sources is "
                          "missing, while block 3 is there", OUTSIDE, small, "-k", "eos")
@@ -219,7 +219,7 @@ def test_series_that_lacks_a_block(miniapp, small, reference):
 
 def test_many_small_chunks_are_slow_but_sound(miniapp, tmp_path):
     """HDF5 takes long over them, but comes to an end."""
-    shape = (20, 100, 100)
+    shape = (20, 50, 50)
     path = tmp_path / "chunks.h5"
     with h5py.File(path, "w") as file:
         file.attrs["halo"] = 0

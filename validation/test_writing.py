@@ -213,7 +213,7 @@ def test_links_in_the_way(miniapp, small, tmp_path):
 
 def killed_while_it_writes(miniapp, small, path):
     with miniapp.start("-r", 10**8, *WORDS, small, "--output", path) as process:
-        process.wait_for("first turn")
+        process.wait_for("first call")
         process.kill()
         process.finish()
 
@@ -232,7 +232,7 @@ def test_what_another_run_writes_stays(miniapp, small, option, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
     with miniapp.start("-r", 10**8, *WORDS, small, "--output", folder / "long") as process:
-        process.wait_for("first turn")
+        process.wait_for("first call")
         its = unfinished(folder / "long")
         miniapp.passes(*WORDS, small, option, folder / "file")
         assert len(its) == 1 and its[0].exists()
@@ -362,7 +362,7 @@ def test_no_row_leaves_no_file(miniapp, small, tmp_path):
     path.touch()
     miniapp.fails(USAGE, "range|must be", *WORDS, small, "--set", "c_eps=nan", "--resume", path)
     with miniapp.start(*words) as process:
-        process.wait_for("first turn")
+        process.wait_for("first call")
         process.send_signal(signal.SIGTERM)
         process.finish()
     assert path.read_bytes() == b""
@@ -372,7 +372,7 @@ def test_an_empty_file_is_a_fresh_one(miniapp, small, tmp_path):
     """As a run leaves it that is killed before its first size is finished."""
     path = tmp_path / "results.json"
     with miniapp.start(*WORDS, small, "-r", 10**8, "--resume", path) as process:
-        process.wait_for("first turn")
+        process.wait_for("first call")
         process.kill()
         process.finish()
     assert path.read_bytes() == b""
