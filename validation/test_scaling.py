@@ -110,7 +110,7 @@ def test_several_folders_are_one(folder, tmp_path):
     ("is not what miniapp", lambda folder: (folder / "weak-x.json").write_text("{}")),
     ("is of 2 ranks, not of 3", lambda folder: (folder / "weak-0002.json").rename(
         folder / "weak-0003.json")),
-    ("nothing has interrupted", lambda folder: (folder / "weak-0002.json").write_text(
+    ("was not interrupted", lambda folder: (folder / "weak-0002.json").write_text(
         json.dumps({**made_up("weak", 2), "interrupted": "SIGTERM"}))),
     ("its kernel is eos", lambda folder: save(folder, "weak", 2, kernel="eos")),
     ("its threads is 2", lambda folder: save(folder, "weak", 2, threads=2)),
@@ -279,7 +279,7 @@ def test_a_task_of_an_array_runs_its_own_number(launcher, tmp_path):
     ("echo why >&2; exit 3", 3, "2 ranks: '.*launcher 2 PROGRAM.*' failed"),
     ("kill -9 $$", 137, "failed"),
     ("echo '{}{}'", UNUSABLE, "did not start 2 processes of one run"),
-    (": nothing", UNUSABLE, "started no 2 processes"),
+    (": nothing", UNUSABLE, "did not start 2 processes"),
 ])
 def test_a_run_that_fails_is_not_kept(launcher, tmp_path, body, code, what):
     executable(tmp_path / "launcher", f"#!/bin/sh\n{body}\n")
