@@ -66,9 +66,10 @@ def test_too_small_for_ghosts(miniapp, small, option):
 # ---- turns ----
 
 def test_seed_is_printed_and_can_be_set(miniapp, small):
-    assert miniapp.json(small, "--seed", 17)["seed"] == 17
-    assert re.search(r"^# seed +17$", miniapp.passes(small, "--seed", 17), re.MULTILINE)
-    assert miniapp.json(small)["seed"] > 0
+    words = (small, "-k", "eos")
+    assert miniapp.json(*words, "--seed", 17)["seed"] == 17
+    assert re.search(r"^# seed +17$", miniapp.passes(*words, "--seed", 17), re.MULTILINE)
+    assert miniapp.json(*words)["seed"] > 0
 
 
 @pytest.mark.parametrize("text", ["", "-1", "x", "1.5"])
@@ -97,7 +98,7 @@ def test_all_calls_are_made(miniapp, small, calls):
 # ---- clocks ----
 
 def test_clock(miniapp, small):
-    clock = miniapp.json(small)["clock"]
+    clock = miniapp.json(small, "-k", "eos")["clock"]
     assert 0 < clock["cost_s"] < 1e-3 and 0 < clock["resolution_s"] < 1e-3
     done = miniapp.run(*QUICK, small, "--verbose")
     assert done.returncode == DONE

@@ -228,7 +228,7 @@ def test_few_files_may_be_open(miniapp, small, tmp_path):
     codes = set()
     for count in range(3, 16):
         output = tmp_path / f"{count}.h5"
-        done = miniapp.run(*QUICK, small, "-t", 1, "-o", output,
+        done = miniapp.run(*QUICK, small, "-k", "eos", "-t", 1, "-o", output,
                            preexec_fn=limited(resource.RLIMIT_NOFILE, count))
         if "error while loading shared libraries" in done.stderr:
             continue

@@ -408,9 +408,12 @@ def put_fill(path, name, values, fill, attribute="_FillValue", dtype=None):
             file[name].attrs[attribute] = values.dtype.type(fill)
 
 
-@pytest.mark.parametrize("fill, attribute", [(FILL, "_FillValue"), (-1e34, "missing_value"),
-                                             (np.nan, "_FillValue"), (np.nan, None)])
-def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
+# What stands for a missing value, and whether an attribute says so
+FILLS = [(fill, attribute) for fill in (FILL, 1e20, np.nan, -1e34) for attribute in (None, "_FillValue")]
+
+
+@pytest.mark.parametrize("fill, attribute", [*FILLS, (-1e34, "missing_value")])
+def test_no_value_on_land_reaches_the_water(miniapp, basin, plain, expected, fill, attribute):
     """Each by its own mask. K_iso's land enters averages: it gets the value of the water above."""
     for name in LAND:
         put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
@@ -418,7 +421,8 @@ def test_missing_on_land(miniapp, basin, plain, expected, fill, attribute):
     assert_same(found, expected)
     replaced = re.search(r"([\w, ]+): what is missing or out of range on land was replaced",
                          provenance["input_read_as"])[1]
-    assert set(replaced.strip().split(", ")) == set(LAND)
+    if (fill, attribute) != (1e20, None):  # which some fields may hold
+        assert set(replaced.strip().split(", ")) == set(LAND)
 
 
 def test_every_field_that_has_land_is_tested_for_it(miniapp):
@@ -427,18 +431,6 @@ def test_every_field_that_has_land_is_tested_for_it(miniapp):
                          + [optional for optional in kernel.inputs if optional.optional]
                          if dataset.axes[-2:] == ("y", "x") and not dataset.is_mask
                          and dataset.name != "kbot"}
-
-
-# What stands for a missing value, and whether an attribute says so
-FILLS = [(fill, attribute) for fill in (FILL, 1e20, np.nan, -1e34) for attribute in (None, "_FillValue")]
-
-
-@pytest.mark.parametrize("fill, attribute", FILLS)
-def test_no_value_on_land_reaches_the_water(miniapp, basin, plain, expected, fill, attribute):
-    for name in LAND:
-        put_fill(plain, name, masked(basin[0], name, fill), fill, attribute)
-    found, _ = results(miniapp, plain)
-    assert_same(found, expected)
 
 
 def leave_to_others(miniapp, number):
