@@ -34,6 +34,13 @@ class Frozen:
         self.volume_w = values["maskW"][INSIDE] * heights[:, None, None] * self.area
         self.path = write(folder / f"{name}.h5", values, settings, **place)
 
+    def write_without_ghosts(self, path):
+        """The same in a file that has the cells inside alone."""
+        lines = ("dxt", "dxu", "dyt", "dyu", "cost", "cosu")
+        values = {name: value[INSIDE] if value.ndim > 1 else value[2:-2] if name in lines else value
+                  for name, value in self.before.items()}
+        return write(path, values, self.settings, halo=0, cyclic_x=self.cyclic_x)
+
     def step(self, miniapp, output, steps, *arguments, path=None):
         """The output of some steps, of another file where one is named."""
         miniapp.passes(path or self.path, "--steps", steps, "-k", self.sequence, "-o", output, *arguments,

@@ -14,6 +14,8 @@ import pytest
 import miniapp as package
 from conftest import GRID, PACKAGE, read, read_of
 from processes import DEADLINE_S
+# an ocean without ghosts, and its file, which tests name as an argument
+from test_reading import basin, original  # pylint: disable=unused-import
 
 pytestmark = pytest.mark.usefixtures("library")
 
@@ -42,11 +44,11 @@ def run(code, **environment):
 
 # ---- kernels ----
 
-def test_functions_make_what_the_program_makes(together, kernel, device):
-    """Bit for bit, by the fields and the settings of the stored grid."""
-    output = together.output(GRID, "-d", device)
+def test_functions_make_what_the_program_makes(together, kernel, device, original):
+    """Bit for bit, by the fields and the settings of a file."""
+    output = together.output(original, "-d", device)
     described = package.kernels()[kernel.name]
-    state = package.load(GRID, kernel.name)
+    state = package.load(original, kernel.name)
     given = [state[argument.field.name] for argument in described.arguments
              if argument.access in package.functions.READS]
     settings = {setting.name: state.setting(setting.name) for setting in described.settings}
@@ -92,11 +94,11 @@ def test_no_copy_where_the_layout_fits(water):
 
 # ---- states ----
 
-def test_steps_are_those_of_the_program(miniapp, device, tmp_path):
+def test_steps_are_those_of_the_program(miniapp, device, original, tmp_path):
     """Bit for bit, at once or one by one."""
     output = tmp_path / "end.h5"
-    miniapp.passes(GRID, "--steps", STEPS, "-d", device, "-o", output, quick=False)
-    at_once, one_by_one = (package.load(GRID, "ocean_step", device) for _ in range(2))
+    miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, quick=False)
+    at_once, one_by_one = (package.load(original, "ocean_step", device) for _ in range(2))
     at_once.step(STEPS)
     for _ in range(STEPS):
         one_by_one.step()
@@ -105,12 +107,12 @@ def test_steps_are_those_of_the_program(miniapp, device, tmp_path):
             np.testing.assert_array_equal(inside(state.field(name), state[name]), read(output, name))
 
 
-def test_steps_of_tracers_are_those_of_the_program(miniapp, device, tmp_path):
+def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tmp_path):
     """Read with the others, or set by hand; another state's own field may have the name, too."""
     output = tmp_path / "end.h5"
-    miniapp.passes(GRID, "--steps", STEPS, "-d", device, "-o", output, "--tracer", "dye,age", "--variable",
+    miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, "--tracer", "dye,age", "--variable",
                    "dye=temp", "--variable", "age=salt", quick=False)
-    states = [package.load(GRID, "ocean_step", device) for _ in range(2)]
+    states = [package.load(original, "ocean_step", device) for _ in range(2)]
     for state in states:
         for name, like in (("dye", "temp"), ("age", "salt")):
             state.add(name, "tracer")
@@ -123,9 +125,9 @@ def test_steps_of_tracers_are_those_of_the_program(miniapp, device, tmp_path):
             lambda: package.State((6, 9, 11), device).add("dye", "kbot"))
 
 
-def test_steps_start_anew_from_what_is_set(device):
+def test_steps_start_anew_from_what_is_set(device, original):
     """As a state that never made other steps."""
-    first, second = (package.load(GRID, "ocean_step", device) for _ in range(2))
+    first, second = (package.load(original, "ocean_step", device) for _ in range(2))
     names = first.library.carries("ocean_step")
     start = {name: first[name] for name in names}
     first.step(2)

@@ -9,9 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, write
+from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read
 from frozen import Frozen
-from test_input import without_ghosts
 from test_output import unfinished
 
 SEQUENCE = "ocean_step_eke"
@@ -124,9 +123,7 @@ def test_nothing_to_go_on_from(march):
 def march_with_and_without_ghosts(request, march):
     """The ocean's file has ghosts, or it has none and the program adds them."""
     if request.param == "no_ghosts":
-        frozen = Frozen("global", march.folder)
-        inside = without_ghosts(frozen.before, (frozen.before, frozen.settings), frozen.cyclic_x)
-        write(march.ocean, inside, frozen.settings, halo=0, cyclic_x=frozen.cyclic_x)
+        Frozen("global", march.folder).write_without_ghosts(march.ocean)
     return march
 
 
