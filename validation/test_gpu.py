@@ -89,7 +89,7 @@ def test_comparison_with_numpy(miniapp):
     """There the host's NumPy is what ours is compared with."""
     if "gpu" not in miniapp.devices:
         pytest.skip("the build has no device that works here")
-    done = compare(miniapp, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
+    done = compare(miniapp.path, *QUICKLY, "--kernel", "expsum", "--framework", "numpy", "--device",
                    "gpu")
     assert done.returncode == 0 and done.stderr == "", done
     assert "numpy" in done.stdout and "miniapp" in done.stdout
