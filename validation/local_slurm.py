@@ -1,5 +1,6 @@
 """A real Slurm on this machine (run/slurm/local), and jobs on it."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -105,7 +106,8 @@ class LocalSlurm:
         processes = {daemon, *self.processes(job, node)}
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in processes:
-                os.kill(pid, number)
+                with contextlib.suppress(ProcessLookupError):  # it has just ended by itself
+                    os.kill(pid, number)
         return node
 
     def restart(self, node):
