@@ -84,7 +84,7 @@ def test_other_steps(script, start):
 def test_a_task_runs_its_number_of_ranks(script, start, tmp_path):
     """The third of 1, 2, 4, 8; the made-up launcher prints no result, and run/scaling says so."""
     job, first, words = start(script)
-    assert job.returncode == 3 and re.search("4 ranks: .* started no 4 processes", words[-1])
+    assert job.returncode == 3 and re.search("4 ranks: .* did not start 4 processes", words[-1])
     assert threads_of(first, words) == ("1" if script.startswith("sge") else "3")
     assert "--ntasks=4" in words or words[words.index("-n") + 1] == "4"
     assert words[words.index("PROGRAM"):][:3] == ["PROGRAM", "--steps", "20"]
