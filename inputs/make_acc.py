@@ -21,14 +21,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+    import veros
 
-import make_grid
+    import make_grid
+except ImportError as missing:
+    sys.exit(f"{__doc__}\n{sys.executable}: {missing}")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation"))
 import veros_acc  # noqa: E402  pylint: disable=wrong-import-position
 
-import veros  # noqa: E402  pylint: disable=wrong-import-position
 from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core import advection, eke, tke  # noqa: E402  pylint: disable=wrong-import-position
 

@@ -832,6 +832,11 @@ def test_variables_that_are_none(miniapp, plain, text, pattern):
     miniapp.fails(USAGE, pattern, "--variable", text, plain)
 
 
+def test_variable_given_twice(miniapp, plain):
+    miniapp.fails(USAGE, "--variable is given twice for 'temp'", "--variable", "temp=a",
+                  "--variable", "temp=b", plain)
+
+
 @pytest.mark.parametrize("theirs", ["thetao", "absent/thetao"])
 def test_variable_that_is_not_there(miniapp, plain, theirs):
     miniapp.fails(INPUT, rf"plain\.h5: dataset '{theirs}' is missing, which --variable names for "

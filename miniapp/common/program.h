@@ -221,7 +221,7 @@ struct blocks;
 struct part;
 
 /* Whether all processes write the data of a field together, each its own part: if HDF5 is parallel
- * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0. All processes
+ * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0 or nothing. All processes
  * have to call this. */
 bool miniapp_output_is_shared(void);
 

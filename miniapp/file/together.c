@@ -23,7 +23,7 @@ bool miniapp_output_is_shared(void)
     static int is_shared = -1;
     const char *const told = getenv("MINIAPP_PARALLEL_HDF5");
     if (is_shared < 0 && ranks_count() > 1) {
-        is_shared = mpi_io_is_there() && told && strcmp(told, "0") != 0;
+        is_shared = mpi_io_is_there() && told && *told && strcmp(told, "0") != 0;
         ranks_broadcast(0, &is_shared, sizeof(is_shared));
     }
     return is_shared > 0;

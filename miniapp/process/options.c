@@ -487,6 +487,11 @@ static error_t set_variable(struct options *options, const char *text)
         return REPORTED;
     }
     memcpy(name, text, length);
+    for (size_t i = 0; options->variables[i] != text; i++)
+        if (strncmp(options->variables[i], text, length + 1) == 0) {
+            fail(MINIAPP_USAGE, "--variable is given twice for '%s'", name);
+            return REPORTED;
+        }
     if (miniapp_input_options_set_variable(options->reading, name, text + length + 1))
         return REPORTED;
     return keep_reading(options, "--variable", text);

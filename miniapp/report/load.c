@@ -230,6 +230,8 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
         return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
                     what);
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root && error.line < 1) /* it could not be opened or read */
+        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, error.text);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,
                     error.line);

@@ -17,8 +17,6 @@
 
 #define DESCRIPTIONS "mixing/surface_forcing.kernel"
 
-#define FREEZING ((real) - 1.8)
-
 void VARIANT(surface_forcing)(const struct kernel_call *call)
 {
 #include "unpack.h"

@@ -14,19 +14,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 128, PTX = 1 };
+enum { MOST_FILES = 128, PTX = 1, FOLDER_LENGTH = 256, PATH_LENGTH = FOLDER_LENGTH + 16 };
 
 struct CUlink_st {
-    char folder[32];
+    char folder[FOLDER_LENGTH];
     int count;
     void *image;
 };
 
 extern char **environ;
 
-static void path_of(const struct CUlink_st *link, int number, char path[64])
+static void path_of(const struct CUlink_st *link, int number, char path[PATH_LENGTH])
 {
-    snprintf(path, 64, "%s/%d.ptx", link->folder, number);
+    snprintf(path, PATH_LENGTH, "%s/%d.ptx", link->folder, number);
 }
 
 API int cuLinkCreate_v2(unsigned count, const int *options, void **values, struct CUlink_st **link)
@@ -34,15 +34,17 @@ API int cuLinkCreate_v2(unsigned count, const int *options, void **values, struc
     (void)count;
     (void)options;
     (void)values;
+    const char *const parent = getenv("TMPDIR");
     *link = calloc(1, sizeof(**link));
-    strcpy((*link)->folder, "/tmp/mock-link-XXXXXX");
-    return mkdtemp((*link)->folder) ? OK : OUT_OF_MEMORY;
+    const int length = snprintf((*link)->folder, FOLDER_LENGTH, "%s/mock-link-XXXXXX",
+                                parent && *parent ? parent : "/tmp");
+    return length < FOLDER_LENGTH && mkdtemp((*link)->folder) ? OK : OUT_OF_MEMORY;
 }
 
 API int cuLinkAddData_v2(struct CUlink_st *link, int kind, const void *data, size_t bytes,
                          const char *name, unsigned count, const int *options, void **values)
 {
-    char path[64];
+    char path[PATH_LENGTH];
     (void)name;
     (void)count;
     (void)options;
@@ -70,7 +72,7 @@ API int cuLinkAddData(struct CUlink_st *link, int kind, const void *data, size_t
 /* Runs ptxas on all files; whether it is well. GCC counts on warps whose lanes go in step. */
 static bool assemble(const struct CUlink_st *link, const char *output)
 {
-    char paths[MOST_FILES][64];
+    char paths[MOST_FILES][PATH_LENGTH];
     char *words[MOST_FILES + 5] = {"ptxas", "--in-step", "-o", (char *)output};
     int status = 1;
     pid_t process;
@@ -97,7 +99,7 @@ static void *read_all(const char *path, size_t *bytes)
 
 API int cuLinkComplete(struct CUlink_st *link, void **image, size_t *bytes)
 {
-    char output[64];
+    char output[PATH_LENGTH];
     snprintf(output, sizeof(output), "%s/image", link->folder);
     link->image = assemble(link, output) ? read_all(output, bytes) : NULL;
     *image = link->image;
