@@ -4,7 +4,7 @@
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "The fuzzer is built by Clang: configure with -DCMAKE_C_COMPILER=clang-19")
 endif()
-set(MINIAPP_FUZZ_SECONDS 30 CACHE STRING "How long the test fuzzes, on all cores, in seconds")
+set(MINIAPP_FUZZ_SECONDS 10 CACHE STRING "How long the test fuzzes, on all cores, in seconds")
 
 # The library is compiled again with the sanitizers; its kernels are taken as they are.
 get_target_property(library_sources miniapp_library_objects SOURCES)
@@ -15,7 +15,7 @@ target_include_directories(fuzz_input PRIVATE
   $<TARGET_PROPERTY:miniapp_library_objects,INCLUDE_DIRECTORIES>)
 target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS}
   $<$<BOOL:${UDUNITS_FOUND}>:MINIAPP_UDUNITS>)
-set(fuzzed -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+set(fuzzed -g1 -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
   -fno-omit-frame-pointer)
 target_compile_options(fuzz_input PRIVATE ${fuzzed})
 target_link_options(fuzz_input PRIVATE -fsanitize=fuzzer,address,undefined LINKER:--wrap=H5Ewalk2)
@@ -58,6 +58,6 @@ add_custom_command(OUTPUT ${saved}/run.json
     --resume ${saved}/run.json ${grid}
   DEPENDS miniapp VERBATIM)
 add_custom_target(fuzz_saved ALL DEPENDS ${saved}/run.json)
-add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=10 -max_len=60000
+add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=5 -max_len=60000
   -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/results- ${saved}.corpus ${saved})
 set_tests_properties(fuzz.results PROPERTIES LABELS fuzz TIMEOUT 1800)

@@ -29,6 +29,6 @@ target_compile_options(miniapp_flags INTERFACE -Wall -Wextra -Wno-missing-field-
 target_compile_definitions(miniapp_flags INTERFACE _GNU_SOURCE)
 if(MINIAPP_SANITIZE)
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  target_compile_options(miniapp_flags INTERFACE -g ${sanitizers} -Wno-pass-failed)
+  target_compile_options(miniapp_flags INTERFACE -g1 ${sanitizers} -Wno-pass-failed)
   target_link_options(miniapp_flags INTERFACE ${sanitizers})
 endif()

@@ -190,6 +190,7 @@ case "$*" in "--build --preset nvptx") exit 1 ;; esac
 # `asan` has a test that fails, one that skips two things, one of cmocka that skips one.
 CTEST = """#!/bin/sh
 echo "$2" >>"$STARTED"
+echo "$*" >>"$STARTED.words"
 touch "$TMPDIR/left behind"
 kept=build/$2/Testing/Temporary
 mkdir -p $kept
@@ -256,6 +257,15 @@ FAILED: asan nvptx; run just that again:
   run/test nvptx
 """
     assert not list(made_up.temporary.iterdir())
+
+
+@pytest.mark.parametrize("presets, left_out", [
+    (["host"], []), (["host", "host-gcc"], []), (["asan", "host-gcc"], []), (["host", "asan"], ["host"])])
+def test_leaves_out_what_the_sanitized_build_tests(made_up, presets, left_out):
+    made_up.test(*presets)
+    words = made_up.started.with_suffix(".words").read_text().splitlines()
+    assert len(words) == len(presets)
+    assert [line.split()[1] for line in words if line.endswith(" -LE ^sanitized$")] == left_out
 
 
 def test_failures_of_an_earlier_run_do_not_count(made_up):

@@ -221,8 +221,8 @@ struct blocks;
 struct part;
 
 /* Whether all processes write the data of a field together, each its own part: if HDF5 is parallel
- * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0 or nothing. All processes
- * have to call this. */
+ * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0 or nothing. All
+ * processes have to call this. */
 bool miniapp_output_is_shared(void);
 
 /* Writes a field on y and x. The first process, which alone has an output, calls
