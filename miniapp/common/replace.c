@@ -328,6 +328,16 @@ static bool take_mode(const struct replacement *new)
     return fchmod(new->file, mode) == 0;
 }
 
+/* Goes in steps of 32 MiB, and leaves errors to replace_finish. */
+void replace_start_sync(struct replacement *new)
+{
+    struct stat there;
+    if (fstat(new->file, &there) != 0 || there.st_size - new->started < 32 << 20)
+        return;
+    sync_file_range(new->file, new->started, there.st_size - new->started, SYNC_FILE_RANGE_WRITE);
+    new->started = there.st_size;
+}
+
 /* Some file systems cannot sync a folder (EINVAL), nor can one that was opened with O_PATH be
  * synced (EBADF). */
 static bool sync_folder(int folder)

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* ---- where a file is to be ---- */
 
@@ -38,7 +39,8 @@ enum miniapp_status unwritable(const struct place *place, const char *reason);
 
 struct replacement {
     const struct place *place;
-    int file; /* open and locked (flock), or -1 */
+    int file;      /* open and locked (flock), or -1 */
+    off_t started; /* up to here it goes to the disk already */
 };
 
 /* Starts an empty file; a process has one at a time. */
@@ -60,6 +62,10 @@ void replace_part(void);
 /* Removes the file, whichever process started it. If several processes try, only the first
  * succeeds. */
 bool replace_remove(void);
+
+/* Lets the kernel start to write to the disk what is in the file by now, so that the disk has work
+ * while the rest is made, and replace_finish waits for little. */
+void replace_start_sync(struct replacement *new);
 
 /* Puts the file, which is complete now, in its place. It stays open and locked. */
 enum miniapp_status replace_finish(struct replacement *new);

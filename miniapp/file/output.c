@@ -242,7 +242,10 @@ enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t p
                                          const double *values)
 {
     const struct box box = box_of_plane(output->dataset, output->plane_rank, plane);
-    return write_box(output->dataset, &box, values) < 0 ? output_failed(output) : MINIAPP_DONE;
+    if (write_box(output->dataset, &box, values) < 0)
+        return output_failed(output);
+    replace_start_sync(&output->new);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_end(struct miniapp_output *output)
