@@ -10,7 +10,8 @@ images out of it and requires, for every TARGET (nvidia:sm_90, amd:gfx90a), of C
   - bitcode, which the runtime compiles at start, with nothing left undefined;
 and in each of them every loop nest that the host's code starts, in both precisions. Of GCC it
 requires PTX, which the GPU's driver compiles and links at start, with nothing left undefined, and
-with every kernel's loops along x shared by the lanes of a warp.
+with every kernel's loops along x shared by the lanes of a warp, and with enough memory reserved for
+what each lane has for itself.
 """
 
 import argparse
@@ -190,6 +191,20 @@ def functions(ptx, what):
     return set(re.findall(rf"// BEGIN (?:GLOBAL )?FUNCTION {what}: (\S+)", ptx))
 
 
+def lanes_complaint(text):
+    """Whether a function has too little memory for the variables of a lane, or None. GCC puts these at
+    the end of what it reserves, and 8 bytes below them."""
+    reserved = re.search(r"%simtstack_ar\[(\d+)\]", text)
+    sizes = re.findall(r"%simtstack_ar \+ \d+;\s+sub\.u64\s+%r\d+,%r\d+,([^;]+);", text)
+    unknown = [size for size in sizes if not size.isdigit()]
+    if unknown:
+        return "has variables of a lane whose size is not known"
+    needed = max(map(int, sizes), default=-8) + 8
+    if needed and needed > int(reserved[1]):
+        return f"needs {needed} bytes for a lane and reserves {reserved[1]}"
+    return None
+
+
 def ptx_complaint(target, modules):
     """What is wrong with GCC's PTX for a target, or None."""
     arch = re.search(r"\.target\s+(\w+)", modules[0])[1]
@@ -207,6 +222,8 @@ def ptx_complaint(target, modules):
             nests += 1
             if "%laneid" not in text and not name[1].startswith(WITHOUT_SIMD):
                 return f"{name[1]} leaves a warp's lanes idle"
+            if wrong := lanes_complaint(text):
+                return f"{name[1]} {wrong}"
     return None if nests else "PTX without kernels"
 
 

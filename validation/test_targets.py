@@ -67,6 +67,18 @@ def test_images_for_another_gpu(module):
     assert check_image(module, "sm_80").returncode == USAGE
 
 
+def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path):
+    """What GCC 12 reserves if it is not told (cmake/offload.cmake)."""
+    if not miniapp.is_gcc:
+        pytest.skip("needs a build by GCC")
+    reserved = b"%simtstack_ar[520];"
+    data = module.read_bytes()
+    assert reserved in data
+    (tmp_path / "module.so").write_bytes(data.replace(reserved, reserved.replace(b"520", b"136")))
+    done = check_image(tmp_path / "module.so", *targets)
+    assert done.returncode == MISMATCH and " for a lane and reserves 136\n" in done.stdout, done
+
+
 # An image that begins otherwise, is of another machine, or has a nest of another name.
 @pytest.mark.parametrize("old,new,complaint", [
     (b"\x7fELF", b"\x7fElf", "neither machine code nor bitcode"),

@@ -57,12 +57,12 @@ class Frame:
         return f"{REGISTERS[kind]} {self.register(word)};"
 
     def declare_bytes(self, variable, table):
-        name = f"l_{mangled(variable.name)}"
+        name, align = f"l_{mangled(variable.name)}", max(variable.align, 8)
         if table == "parameter":
             self.parameters[variable.name] = name
-        else:
-            self.local.add(variable.name)
-        return f"_Alignas({max(variable.align, 8)}) uint8_t {name}[{variable.bytes}];"
+            return f"_Alignas({align}) uint8_t {name}[{variable.bytes}];"
+        self.local.add(variable.name)
+        return f"LOCAL({name}, {variable.bytes}, {align});"
 
     # ---- names ----
 

@@ -164,6 +164,44 @@ static inline uint64_t in_reach(struct ptx_thread *t, uint64_t address, unsigned
     return aligned(t, address, bytes, line);
 }
 
+/* A variable in local memory. Nothing may write to the bytes beside it, its fences, which are looked
+ * at when the function ends. */
+#define LOCAL(name, size, align)                                                                   \
+    _Alignas(align) uint8_t with_fences_##name[(size) + 2 * FENCE];                                \
+    uint8_t *const name = with_fences_##name + FENCE;                                              \
+    __attribute__((cleanup(look_at_fences))) const struct fenced fenced_##name =                   \
+        put_fences(t, with_fences_##name, size, __LINE__)
+
+enum { FENCE = 256, FENCE_BYTE = 0xa5 };
+
+struct fenced {
+    struct ptx_thread *thread;
+    uint8_t *low, *high; /* fences */
+    int line;
+};
+
+static inline struct fenced put_fences(struct ptx_thread *t, uint8_t *low, size_t size, int line)
+{
+    uint8_t *const high = low + FENCE + size;
+    memset(low, FENCE_BYTE, FENCE);
+    memset(high, FENCE_BYTE, FENCE);
+    return (struct fenced){t, low, high, line};
+}
+
+static inline void look_at_fence(const struct fenced *fenced, const uint8_t *fence)
+{
+    for (int i = 0; i < FENCE; i++)
+        if (fence[i] != FENCE_BYTE)
+            ptx.fault(fenced->thread, "access beside a variable in local memory",
+                      (uint64_t)(uintptr_t)(fence + i), fenced->line);
+}
+
+static inline void look_at_fences(const struct fenced *fenced)
+{
+    look_at_fence(fenced, fenced->low);
+    look_at_fence(fenced, fenced->high);
+}
+
 /* PTX's integer instructions where C's are undefined. */
 #define BITS(type) (8 * sizeof(type))
 #define SHL(type, value, count) ((count) >= BITS(type) ? (type)0 : (type)((type)(value) << (count)))
