@@ -24,10 +24,17 @@ def count(cut):
     return int(along_x) * int(along_y)
 
 
-# MPICH cannot be told to yield, as Open MPI can: what a process waits for is asked for by this function.
-YIELDING = """
+# A process that waits sleeps for a moment each time that it has asked in vain: a core that it spins on is
+# another one's. Open MPI then yields its core, where it is told to; MPICH, which cannot be told, asks by
+# another function.
+IDLING = """
 #include <dlfcn.h>
-#include <sched.h>
+#include <stddef.h>
+#include <time.h>
+int sched_yield(void)
+{
+    return nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
 unsigned ucp_worker_progress(void *worker)
 {
     unsigned (*const progress)(void *) = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
@@ -41,7 +48,7 @@ unsigned ucp_worker_progress(void *worker)
 
 class Ranks:
     """The program, started by the launcher of the MPI that it is linked with. Processes that wait
-    yield their core: there may be more of them than cores, and other tests run beside them."""
+    sleep: there may be more of them than cores, and other tests run beside them."""
 
     def __init__(self, miniapp, folder):
         libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
@@ -51,19 +58,24 @@ class Ranks:
         self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
-        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"]
+        idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
+        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x",
+                         f"LD_PRELOAD={idling}"]
         if self.is_mpich:
-            yielding = library(folder / "yielding.so", "#define _GNU_SOURCE\n" + YIELDING)
-            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(yielding)]
+            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(idling)]
 
     def command(self, ranks, *arguments, program=None):
-        return [*self.launcher, "-n", str(ranks), *map(str, program or [self.miniapp.path]),
-                *map(str, arguments)]
+        """Of so many ranks, or of a process that no launcher starts."""
+        launcher = [*self.launcher, "-n", str(ranks)] if ranks else []
+        return [*launcher, *map(str, program or [self.miniapp.path]), *map(str, arguments)]
 
     def environment(self):
+        """Open MPI takes 0.2 s to look for networks that are not used within a node, and as long to start
+        a daemon beside a process that has no launcher."""
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
             "MINIAPP_PARALLEL_HDF5": "1",  # which has no say where HDF5 is serial
             **self.changes})
 
@@ -77,8 +89,9 @@ class Ranks:
         return Running(self.command(ranks, "--verbose", *arguments), env=self.environment())
 
     def passes(self, cut, *arguments):
-        """A run that is done without a word on stderr; what it printed."""
-        done = self.run(count(cut), "--decompose", cut, *arguments)
+        """A run that is done without a word on stderr; what it printed. It is test_scaling.py that
+        runs one rank by a launcher, which takes longer than most runs."""
+        done = self.run(count(cut) if cut != "1x1" else 0, "--decompose", cut, *arguments)
         said = [line for line in own_lines(done.stderr) if "of a node share" not in line]
         assert done.returncode == DONE and not said, done
         assert not TROUBLE.search(done.stderr), done
