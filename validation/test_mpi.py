@@ -58,11 +58,11 @@ class Ranks:
         self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
-        idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
+        self.idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
         self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x",
-                         f"LD_PRELOAD={idling}"]
+                         f"LD_PRELOAD={self.idling}"]
         if self.is_mpich:
-            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(idling)]
+            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(self.idling)]
 
     def command(self, ranks, *arguments, program=None):
         """Of so many ranks, or of a process that no launcher starts."""
