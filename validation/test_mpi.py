@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
+from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 
@@ -24,10 +24,17 @@ def count(cut):
     return int(along_x) * int(along_y)
 
 
-# MPICH cannot be told to yield, as Open MPI can: what a process waits for is asked for by this function.
-YIELDING = """
+# A process that waits sleeps for a moment each time that it has asked in vain: a core that it spins on is
+# another one's. Open MPI then yields its core, where it is told to; MPICH, which cannot be told, asks by
+# another function.
+IDLING = """
 #include <dlfcn.h>
-#include <sched.h>
+#include <stddef.h>
+#include <time.h>
+int sched_yield(void)
+{
+    return nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
 unsigned ucp_worker_progress(void *worker)
 {
     unsigned (*const progress)(void *) = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
@@ -41,7 +48,7 @@ unsigned ucp_worker_progress(void *worker)
 
 class Ranks:
     """The program, started by the launcher of the MPI that it is linked with. Processes that wait
-    yield their core: there may be more of them than cores, and other tests run beside them."""
+    sleep: there may be more of them than cores, and other tests run beside them."""
 
     def __init__(self, miniapp, folder):
         libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
@@ -51,19 +58,24 @@ class Ranks:
         self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
-        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"]
+        self.idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
+        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x",
+                         f"LD_PRELOAD={self.idling}"]
         if self.is_mpich:
-            yielding = library(folder / "yielding.so", "#define _GNU_SOURCE\n" + YIELDING)
-            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(yielding)]
+            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(self.idling)]
 
     def command(self, ranks, *arguments, program=None):
-        return [*self.launcher, "-n", str(ranks), *map(str, program or [self.miniapp.path]),
-                *map(str, arguments)]
+        """Of so many ranks, or of a process that no launcher starts."""
+        launcher = [*self.launcher, "-n", str(ranks)] if ranks else []
+        return [*launcher, *map(str, program or [self.miniapp.path]), *map(str, arguments)]
 
     def environment(self):
+        """Open MPI takes 0.2 s to look for networks that are not used within a node, and as long to start
+        a daemon beside a process that has no launcher."""
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
             "MINIAPP_PARALLEL_HDF5": "1",  # which has no say where HDF5 is serial
             **self.changes})
 
@@ -77,8 +89,9 @@ class Ranks:
         return Running(self.command(ranks, "--verbose", *arguments), env=self.environment())
 
     def passes(self, cut, *arguments):
-        """A run that is done without a word on stderr; what it printed."""
-        done = self.run(count(cut), "--decompose", cut, *arguments)
+        """A run that is done without a word on stderr; what it printed. It is test_scaling.py that
+        runs one rank by a launcher, which takes longer than most runs."""
+        done = self.run(count(cut) if cut != "1x1" else 0, "--decompose", cut, *arguments)
         said = [line for line in own_lines(done.stderr) if "of a node share" not in line]
         assert done.returncode == DONE and not said, done
         assert not TROUBLE.search(done.stderr), done
@@ -95,7 +108,7 @@ class Ranks:
 
     def checksums(self, cut, *arguments):
         results = json.loads(self.passes(cut, "--format", "json", "--checksums", *arguments))
-        return {(entry["kernel"], entry["variable"]): entry["sha256"]
+        return {(entry["kernel"], entry["precision"], entry["variable"]): entry["sha256"]
                 for entry in results["checksums"]}
 
 
@@ -110,23 +123,54 @@ def ranks(miniapp, tmp_path_factory):
 
 # ---- the same bits ----
 
+MANY = 100
+ODD = ("--shape", "35x31x10")  # its blocks differ in size
 WORK = {
-    "kernels": ("-k", "all", *QUICK, GRID),
-    "float32": ("-k", "all", *QUICK, "--precision", "float32", GRID),
+    "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", GRID),
     "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
-    "steps": ("--steps", 100, ACC),
-    "eke": ("-k", "ocean_step_eke", "--steps", 10, GRID),
+    "steps": ("--steps", MANY, ACC),
+    "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
     "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye,age", "--variable", "dye=temp",
-                "--variable", "age=salt", GRID),
+                "--variable", "age=salt", *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
+}
+# What is cut in other ways than CUTS. Cells are cut along one axis, so that blocks are as narrow as they
+# can be. Sixteen processes take seconds to start: they share all kernels and the longest steps, and the
+# other steps only with MINIAPP_TEST_LONG=1. What is new to them in sixteen blocks, one between two others
+# along y, these have in three.
+OTHER_CUTS = {
+    **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
+    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "tracers"), {"4x4": "1x3"})),
 }
 
 
 @pytest.fixture(scope="module", params=WORK)
-def work(request):
-    return WORK[request.param]
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Files of the same data that are not packed: to unpack them takes each process longer than to
+    compute."""
+    folder, paths = tmp_path_factory.mktemp("stored"), {}
+    for path in (GRID, ACC):
+        paths[path] = folder / path.name
+        with h5py.File(path) as packed, h5py.File(paths[path], "w") as file:
+            file.attrs.update(packed.attrs)
+            for name, dataset in packed.items():
+                file[name] = dataset[...]
+                file[name].attrs.update({key: value for key, value in dataset.attrs.items()
+                                         if not key.isupper()})  # but for references to axes
+    return paths
+
+
+@pytest.fixture(scope="module")
+def work(kind, ranks, stored):
+    *words, path = (ranks.miniapp.steps(word) if word == MANY else word for word in WORK[kind])
+    return (*words, stored[path])
 
 
 @pytest.fixture(scope="module")
@@ -137,18 +181,17 @@ def alone(ranks, work):
 
 
 @pytest.mark.parametrize("cut", CUTS)
-def test_bits_do_not_depend_on_the_cut(ranks, work, alone, device, cut):
+def test_bits_do_not_depend_on_the_cut(ranks, kind, work, alone, device, cut):
     if ranks.is_mpich and count(cut) > 4:
         pytest.skip("Open MPI has made more blocks of them")
-    if "10x10x6" in work:
-        cut = {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}.get(cut, cut)
+    cut = OTHER_CUTS.get(kind, {}).get(cut, cut)
     assert ranks.checksums(cut, "-d", device, *work) == alone[device]
 
 
 @pytest.mark.parametrize("cut", ["1x2", "2x2"])
-def test_bits_do_not_depend_on_when_ghosts_come(ranks, work, alone, device, cut):
+def test_bits_do_not_depend_on_when_ghosts_come(ranks, kind, work, alone, device, cut):
     """Between kernels, in as many rounds as a block one cell wide takes."""
-    if "10x10x6" in work:
+    if "cells" in kind:
         cut = {"1x2": "1x4", "2x2": "4x1"}[cut]
     assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device]
 

@@ -383,7 +383,7 @@ def test_a_step_sends_what_the_model_says(ranks, counting, sequence, cut, overla
         """21 and 23 steps look at the fields equally often, whether they are finite."""
         done = ranks.run(count(cut), "--decompose", cut, *overlap, "-k", sequence, "--steps", steps,
                          "--shape", "20x18x6", ACC,
-                         program=["env", f"LD_PRELOAD={counting}", ranks.miniapp.path])
+                         program=["env", f"LD_PRELOAD={counting}:{ranks.idling}", ranks.miniapp.path])
         return [int(word) for word in re.search(r"sent (.*)", done.stderr)[1].split()]
 
     blocks = tuple(map(int, cut.split("x")))
