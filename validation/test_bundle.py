@@ -98,6 +98,13 @@ def test_host(run):
     assert done.returncode == DONE and done.stderr == "", done
 
 
+def test_flags(miniapp, run):
+    """The bundle's program is compiled with the flags of the build, which for GCC is no usual one."""
+    flags = "-O0" if miniapp.is_gcc else "-O3 -fno-math-errno -fno-trapping-math"
+    done = run("--version")
+    assert re.search(f" {flags} -march=x86-64-v[34] ", done.stdout), done
+
+
 @pytest.fixture
 def scripts(miniapp):
     """Bundles of all builds have the same."""
