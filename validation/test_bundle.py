@@ -72,8 +72,10 @@ def unpacked(miniapp, tmp_path_factory):
 def without_optimisation(build, folder):
     """What run/bundle takes of a build, but for its programs, which GCC optimises for four minutes."""
     cache = (build / "CMakeCache.txt").read_text()
-    (folder / "CMakeCache.txt").write_text(re.sub("(?<=^CMAKE_BUILD_TYPE:STRING=).*", "Debug", cache,
-                                                  flags=re.MULTILINE))
+    for name, value in (("CMAKE_BUILD_TYPE", "Debug"), ("MINIAPP_HOST_FLAGS", "-O0")):
+        cache, found = re.subn(rf"^({name}:STRING=).*", rf"\g<1>{value}", cache, flags=re.MULTILINE)
+        assert found == 1, name
+    (folder / "CMakeCache.txt").write_text(cache)
     (folder / "lib").symlink_to(build / "lib")
     return folder
 
@@ -94,6 +96,13 @@ def run(unpacked):
 def test_host(run):
     done = run("--device", "cpu", *VALIDATE)
     assert done.returncode == DONE and done.stderr == "", done
+
+
+def test_flags(miniapp, run):
+    """The bundle's program is compiled with the flags of the build, which for GCC is no usual one."""
+    flags = "-O0" if miniapp.is_gcc else "-O3 -fno-math-errno -fno-trapping-math"
+    done = run("--version")
+    assert re.search(f" {flags} -march=x86-64-v[34] ", done.stdout), done
 
 
 @pytest.fixture
