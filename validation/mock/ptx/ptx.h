@@ -164,8 +164,8 @@ static inline uint64_t in_reach(struct ptx_thread *t, uint64_t address, unsigned
     return aligned(t, address, bytes, line);
 }
 
-/* A variable in local memory. Nothing may write to the bytes beside it, its fences, which are looked
- * at when the function ends. */
+/* A variable in local memory. Nothing may write to the bytes beside it, its fences, which are
+ * looked at when the function ends. */
 #define LOCAL(name, size, align)                                                                   \
     _Alignas(align) uint8_t with_fences_##name[(size) + 2 * FENCE];                                \
     uint8_t *const name = with_fences_##name + FENCE;                                              \
