@@ -120,8 +120,8 @@ def test_sums_of_a_step(script, monkeypatch, capsys):
     """Of each kernel the larger time counts: 4300 bytes take 1 ns, 68,000 flops take 2."""
     monkeypatch.setattr("sys.argv", ["run/paper", "--step", "ocean_step", "--points", "1e6"])
     calls = [[{"kernel": "exchange", "nest": "e 1"}],
-             [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0},
-              {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8}],
+             [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0, "occupancy": "50 %"},
+              {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8, "occupancy": "44 %"}],
              [{"kernel": "b", "nest": "b 1"}]]
     script.show_step("ocean_step", calls, {"exchange": (0, 0), "a": (4300, 0), "b": (43, 68000)},
                      script.arguments())
@@ -147,12 +147,102 @@ say start; say a; say b
                                                          "exchange_offload_float64_l7"]
 
 
+# ---- instructions ----
+
+LISTING = """
+.text.a_offload_float64_l7:
+        .type           a_offload_float64_l7,@function
+a_offload_float64_l7:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+.L_x_0:
+        /*0010*/              @!P0 EXIT ;
+        /*0020*/               @P0 DFMA R4, R8, R4, R6 ;
+        /*0030*/                   DMUL R4, R8, UR4 ;
+        /*0040*/                   IMAD.MOV.U32 R5, RZ, RZ, 0x3ff00000 ;
+        /*0050*/                   HFMA2.MMA R9, -RZ, RZ, 1.984375, 0 ;
+        /*0060*/                   IMAD.WIDE.U32 R12, R12, R8, R14 ;
+        /*0070*/                   IADD3.X R13, R17.reuse, UR11, RZ, P2, !PT ;
+        /*0080*/                   IADD3 R13, R17, UR11, RZ ;
+        /*0090*/              @!UP1 LDG.E.64 R2, [R2.64] ;
+        /*00a0*/                   STG.E.64 [R4.64], R2 ;
+        /*00b0*/                   STL [R1], R2 ;
+        /*00c0*/                   NOP;
+.text.b_offload_float64_l9:
+        /*0000*/                   MUFU.RCP64H R5, R7 ;
+        /*0010*/                   FSETP.GT.AND P0, PT, R2, R5, PT ;
+        /*0020*/                   I2F.U32.RP R9, R0 ;
+"""
+
+
+@pytest.fixture
+def sass():
+    load_script()  # which finds it
+    return sys.modules["sass"]
+
+
+def test_classes_of_instructions(sass):
+    a, b = sass.functions(LISTING).values()
+    assert a == {"constants": 1, "control": 1, "fp64": 2, "moves": 2, "int64": 2, "int32": 1, "loads": 1,
+                 "stores": 1, "local": 1}
+    assert b == {"special": 1, "fp32": 1, "convert": 1}
+    assert set(a) | set(b) <= set(sass.COLUMNS)
+
+
+@pytest.mark.parametrize("arch, issue, fp64", [("sm_80", 12 / 19491.84, 8 / 19491.84),
+                                               ("sm_90", 12 / 33454.08, 4 / 33454.08)])
+def test_least_times_of_instructions(sass, arch, issue, fp64):
+    """108 or 132 multiprocessors of four parts issue for 32 threads at once."""
+    assert sass.least_times(sass.functions(LISTING)["a_offload_float64_l7"], arch) == pytest.approx((issue, fp64))
+
+
+def tools_that_are_made_up(folder):
+    """A ptxas that keeps its words, and an nvdisasm."""
+    executable(folder / "ptxas", f"""#!/bin/sh
+echo "$*" >>{folder}/words
+echo "ptxas info : Compiling entry function 'a_offload_float64_l7' for 'sm_90'
+    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info : Used 65 registers" >&2
+""")
+    (folder / "listing").write_text(LISTING)
+    executable(folder / "nvdisasm", f"#!/bin/sh\ncat {folder}/listing\n")
+    return folder / "ptxas", folder / "nvdisasm"
+
+
+@pytest.mark.parametrize("words, first", [((), "-v"), (("-c",), "-c")])
+def test_instructions_of_a_nest(script, tmp_path, words, first):
+    ptxas, nvdisasm = tools_that_are_made_up(tmp_path)
+    row = script.assembled(script.Tools(ptxas, nvdisasm, words), tmp_path / "a.ptx", "sm_90")[
+        "a_offload_float64_l7"]
+    assert (tmp_path / "words").read_text().split()[0] == first
+    assert row["registers"] == 65 and row["occupancy"] == "44 %" and row["instructions"] == 12
+    assert row["instructions: fp64"] == 2 and row["instructions: fp32"] == 0
+    limit = dict.fromkeys(script.LIMITED, 99)
+    row = {**row, "nest": "a 1", "precision": "float64", "mode": "SPMD"}
+    assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 11}}) == [
+        "instructions 12 is more than 11"]
+    assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 12}}) == []
+
+
+def test_whole_programs_and_instructions_by_option(script, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(script, "find_tool", lambda name: (tmp_path / name, "1"))
+    for words, expected in (((), (None, ("-c",))), (("--whole",), (None, ())),
+                            (("--instructions",), (tmp_path / "nvdisasm", ("-c",)))):
+        monkeypatch.setattr("sys.argv", ["run/paper", *words])
+        assert script.find_tools(script.arguments())[1:] == expected
+    monkeypatch.setattr(script, "find_tool", lambda _: (None, None))
+    with pytest.raises(SystemExit) as ended:
+        script.find_tools(script.arguments())
+    assert ended.value.code == DEVICE
+    assert capsys.readouterr().err == "run/paper: --instructions needs ptxas and nvdisasm\n"
+
+
 # ---- what it cannot use ----
 
 
 @pytest.mark.parametrize("words, said", [
     (("--step", "none"), "invalid choice: 'none'"),
-    (("--step", "ocean_step", "--kernel", "tke"), "leave --kernel and --arch out"),
+    (("--step", "ocean_step", "--kernel", "tke"), "leave --kernel, --arch and --instructions out"),
+    (("--step", "ocean_step", "--instructions"), "leave --kernel, --arch and --instructions out"),
     (("--step", "ocean_step", "--launch", "0"), "invalid positive value: '0'"),
     (("--step", "ocean_step", "--bandwidth", "nan"), "invalid positive value: 'nan'"),
 ])
@@ -194,7 +284,7 @@ def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
     ptxas.write_text("#!/bin/sh\necho 'made up' >&2\necho 'fatal: no such ISA' >&2\nexit 255\n")
     ptxas.chmod(0o755)
     with pytest.raises(SystemExit) as ended:
-        script.assembled(ptxas, tmp_path / "eos.ptx", "sm_90")
+        script.assembled(script.Tools(ptxas, None, ()), tmp_path / "eos.ptx", "sm_90")
     said = capsys.readouterr().err
     assert ended.value.code == DEVICE
     assert said == f"run/paper: {ptxas} fails on eos.ptx: fatal: no such ISA\n"
@@ -207,7 +297,7 @@ def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(script, "compile_to_ptx", lambda *_: ptx)
     monkeypatch.setattr(script, "assembled", lambda *_: {})
     with pytest.raises(SystemExit) as ended:
-        list(script.rows_of("eos", "float64", "sm_90", tmp_path, "/a/ptxas", []))
+        list(script.rows_of("eos", "float64", "sm_90", tmp_path, script.Tools("/a/ptxas", None, ()), []))
     assert ended.value.code == DEVICE
     assert capsys.readouterr().err == f"run/paper: /a/ptxas says nothing of {name}\n"
 

@@ -31,6 +31,11 @@ INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdif
 
 INLINED void zero_outside(real *row, struct span part, struct span inside)
 {
+    if (ROW_CHUNK == 1) { /* so is the part, but compilers do not see it, and unroll the loops */
+        if (inside.begin == inside.end)
+            row[part.begin] = 0;
+        return;
+    }
     for (ptrdiff_t x = part.begin; x < inside.begin; x++)
         row[x] = 0;
     for (ptrdiff_t x = inside.end; x < part.end; x++)
