@@ -58,6 +58,6 @@ add_custom_command(OUTPUT ${saved}/run.json
     --resume ${saved}/run.json ${grid}
   DEPENDS miniapp VERBATIM)
 add_custom_target(fuzz_saved ALL DEPENDS ${saved}/run.json)
-add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=5 -max_len=60000
+add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=10 -max_len=60000
   -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/results- ${saved}.corpus ${saved})
 set_tests_properties(fuzz.results PROPERTIES LABELS fuzz TIMEOUT 1800)

@@ -27,7 +27,10 @@ try:
 
     import make_grid
 except ImportError as missing:
-    sys.exit(f"{__doc__}\n{sys.executable}: {missing}")
+    if {"-h", "--help"} & set(sys.argv):
+        print(__doc__)
+        sys.exit()
+    sys.exit(f"make_acc.py: {missing}; --help says where it comes from")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation"))
 import veros_acc  # noqa: E402  pylint: disable=wrong-import-position

@@ -7,22 +7,24 @@ from collections import Counter
 FUNCTION = re.compile(r"^\.text\.(\w+):$(.*?)(?=^\.text\.|\Z)", re.MULTILINE | re.DOTALL)
 INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*([^;]*);", re.MULTILINE)
 
-# The first class whose expression fits the opcode, or else one of the last two. An instruction of 64-bit
-# integers is one of the pair that adds or multiplies, or shifts, with what the other half carries.
+# An instruction belongs to the first class whose expression fits its opcode. The last two are rough: int64 are
+# products that have 64 bits, shifts of 64, and the second halves of sums and comparisons; all other integers
+# and what has no class of its own are other.
 CLASSES = {
     "nothing": r"NOP",
     "fp64": r"D(ADD|MUL|FMA|SETP|MNMX)",
-    "fp32": r"F(ADD|MUL|FMA|SETP|MNMX|SEL|CHK|SWZADD)",
+    "fp32": r"F(ADD|MUL|FMA|SETP|MNMX|CHK|SWZADD)",
     "special": r"MUFU",
     "convert": r"(I2F|F2I|F2F|I2I|FRND)",
-    "moves": r"(U?MOV|IMAD\.MOV|U?SEL|CS2U?R|S2U?R|R2UR|U?PRMT|P2R|R2P)\b",
+    "moves": r"(U?MOV|IMAD\.MOV|[UF]?SEL|CS2U?R|S2U?R|R2UR|U?PRMT|P2R|R2P)\b",
     "constants": r"U?LDC\b",
     "loads": r"LDG?\b",
     "stores": r"STG?\b",
-    "local": r"(LD|ST)[LS]\b",
+    "on chip": r"(LD|ST)[LS]\b",  # local and shared memory
+    "atomics": r"(RED|ATOM)",
     "control": r"(BRA|BRX|BSSY|BSYNC|BREAK|BMOV|EXIT|CALL|RET|BAR|WARPSYNC|YIELD)",
-    "int64": r"\w+\..*(WIDE|\bX\b|HI\.?X?\b|64)|\w+\.X\b",
-    "int32": r"",
+    "int64": r"\w+\..*(WIDE|\bE?X\b|64)",
+    "other": r"",
 }
 COLUMNS = tuple(CLASSES)[1:]
 # Constants are made by an addition to zero or a product with it, too.

@@ -193,11 +193,10 @@ def functions(ptx, what):
 
 def lanes_complaint(text):
     """Whether a function has too little memory for the variables of a lane, or None. GCC puts these at
-    the end of what it reserves, and 8 bytes below them."""
+    the end of what it reserves, and 8 bytes more below them."""
     reserved = re.search(r"%simtstack_ar\[(\d+)\]", text)
-    sizes = re.findall(r"%simtstack_ar \+ \d+;\s+sub\.u64\s+%r\d+,%r\d+,([^;]+);", text)
-    unknown = [size for size in sizes if not size.isdigit()]
-    if unknown:
+    sizes = re.findall(r"%simtstack_ar \+ \d+;\s+sub\.u64\s+%r\d+,%r\d+,(\d+);", text)
+    if len(sizes) != text.count("%simtstack_ar + "):
         return "has variables of a lane whose size is not known"
     needed = max(map(int, sizes), default=-8) + 8
     if needed and needed > int(reserved[1]):
@@ -216,14 +215,14 @@ def ptx_complaint(target, modules):
         return f"PTX lacks {', '.join(sorted(missing))}"
     nests = 0
     for text in re.split(r"(?=// BEGIN (?:GLOBAL )?FUNCTION DEF: )", modules[0]):
-        name = re.match(r"// BEGIN (?:GLOBAL )?FUNCTION DEF: (\w+_offload_\w+\$_omp_fn\$\d+)\n",
-                        text)
-        if name and ".entry" not in text:
+        text = re.split(r"^(?:\.visible )?\.entry\b", text, flags=re.MULTILINE)[0]
+        name = re.match(r"// BEGIN (?:GLOBAL )?FUNCTION DEF: ([\w$]+)\n", text)
+        if name and (wrong := lanes_complaint(text)):
+            return f"{name[1]} {wrong}"
+        if name and re.fullmatch(r"\w+_offload_\w+\$_omp_fn\$\d+(\$lto_priv\$\d+)?", name[1]):
             nests += 1
             if "%laneid" not in text and not name[1].startswith(WITHOUT_SIMD):
                 return f"{name[1]} leaves a warp's lanes idle"
-            if wrong := lanes_complaint(text):
-                return f"{name[1]} {wrong}"
     return None if nests else "PTX without kernels"
 
 

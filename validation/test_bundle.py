@@ -99,7 +99,7 @@ def test_host(run):
 
 
 def test_flags(miniapp, run):
-    """The bundle's program is compiled with the flags of the build, which for GCC is no usual one."""
+    """The bundle's program is compiled with the flags of the build, -O0 in GCC's test."""
     flags = "-O0" if miniapp.is_gcc else "-O3 -fno-math-errno -fno-trapping-math"
     done = run("--version")
     assert re.search(f" {flags} -march=x86-64-v[34] ", done.stdout), done

@@ -289,7 +289,7 @@ def test_local_memory_that_is_too_small(bitcode, tmp_path, offset):
         f".local .align 8 .b8 small[16];\nst.local.u64 [small+{offset}], 7;\n{body}"))
     done = bitcode.run("-d", "gpu", "-k", "triad", GRID, **object_of)
     assert done.returncode == DEVICE, done
-    assert "triad_offload_float64_l16: access beside a variable in local memory" in done.stderr
+    assert "triad_offload_float64_l16: write beside a variable in local memory" in done.stderr
 
 
 # ---- GPUs that cannot be used ----

@@ -24,8 +24,8 @@ def count(cut):
     return int(along_x) * int(along_y)
 
 
-# A process that waits sleeps for a moment each time that it has asked in vain: a core that it spins on is
-# another one's. Open MPI then yields its core, where it is told to; MPICH, which cannot be told, asks by
+# A process that waits sleeps for a moment each time that it has asked in vain: otherwise it
+# would spin on a core that another process needs. Open MPI then yields its core, where it is told to; MPICH, which cannot be told, asks by
 # another function.
 IDLING = """
 #include <dlfcn.h>
@@ -153,14 +153,14 @@ def kind(request):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    """Files of the same data that are not packed: to unpack them takes each process longer than to
+    """Files of the same data that are not compressed: to decompress them takes each process longer than to
     compute."""
     folder, paths = tmp_path_factory.mktemp("stored"), {}
     for path in (GRID, ACC):
         paths[path] = folder / path.name
-        with h5py.File(path) as packed, h5py.File(paths[path], "w") as file:
-            file.attrs.update(packed.attrs)
-            for name, dataset in packed.items():
+        with h5py.File(path) as compressed, h5py.File(paths[path], "w") as file:
+            file.attrs.update(compressed.attrs)
+            for name, dataset in compressed.items():
                 file[name] = dataset[...]
                 file[name].attrs.update({key: value for key, value in dataset.attrs.items()
                                          if not key.isupper()})  # but for references to axes
@@ -516,7 +516,7 @@ def test_a_file_that_the_first_process_locks(ranks, together, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     ranks.fails(OUTPUT, "out.h5: cannot be written: its file system .*MINIAPP_PARALLEL_HDF5=0", 2, *LARGE,
-                "-o", folder / "out.h5", program=["env", f"LD_PRELOAD={locked}", ranks.miniapp.path])
+                "-o", folder / "out.h5", program=["env", f"LD_PRELOAD={locked}:{ranks.idling}", ranks.miniapp.path])
     assert not os.listdir(folder)
 
 

@@ -248,6 +248,7 @@ def test_goes_on_after_a_failure_and_sums_up(made_up):
     assert summary == """skipped: 3
     2  end-to-end.bench: there is no gpu here (asan)
     1  unit.large: kernel_past (asan)
+left out of host, since asan tests it: what ctest --preset host -L sanitized runs
 
 asan       FAILED N s
 nvptx      NOT BUILT N s

@@ -67,16 +67,20 @@ def test_images_for_another_gpu(module):
     assert check_image(module, "sm_80").returncode == USAGE
 
 
-def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path):
-    """What GCC 12 reserves if it is not told (cmake/offload.cmake)."""
+@pytest.mark.parametrize("function", ["density_offload_float64$_omp_fn$1",
+                                      "sum_columns_offload_float64$_omp_fn$1"])
+def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, function):
+    """What GCC 12 reserves if it is not told (cmake/offload.cmake), in one function."""
     if not miniapp.is_gcc:
         pytest.skip("needs a build by GCC")
+    before, start, after = module.read_bytes().partition(f"FUNCTION DEF: {function}\n".encode())
     reserved = b"%simtstack_ar[520];"
-    data = module.read_bytes()
-    assert reserved in data
-    (tmp_path / "module.so").write_bytes(data.replace(reserved, reserved.replace(b"520", b"136")))
+    assert reserved in after
+    (tmp_path / "module.so").write_bytes(
+        before + start + after.replace(reserved, reserved.replace(b"520", b"136"), 1))
     done = check_image(tmp_path / "module.so", *targets)
-    assert done.returncode == MISMATCH and " for a lane and reserves 136\n" in done.stdout, done
+    assert done.returncode == MISMATCH and f": {function} needs " in done.stdout, done
+    assert done.stdout.endswith(" for a lane and reserves 136\n")
 
 
 # An image that begins otherwise, is of another machine, or has a nest of another name.

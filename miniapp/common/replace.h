@@ -40,7 +40,7 @@ enum miniapp_status unwritable(const struct place *place, const char *reason);
 struct replacement {
     const struct place *place;
     int file;      /* open and locked (flock), or -1 */
-    off_t started; /* up to here it goes to the disk already */
+    off_t started; /* what lies before has been started on its way to the disk */
 };
 
 /* Starts an empty file; a process has one at a time. */

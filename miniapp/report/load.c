@@ -1,6 +1,7 @@
 #include "load.h"
 #include "status.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -226,11 +227,13 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
 {
     json_error_t error;
     struct stat there;
-    if (stat(path, &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0)
+    if (stat(path, &there) != 0)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(errno));
+    if (S_ISREG(there.st_mode) && there.st_size == 0)
         return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
                     what);
     json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root && error.line < 1) /* it could not be opened or read */
+    if (!root && error.line < 1) /* it could not be opened */
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, error.text);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,

@@ -29,9 +29,10 @@ INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdif
                   nx - MINIAPP_HALO);
 }
 
+/* Where a part is one cell, compilers do not see that it is, and would unroll the loops. */
 INLINED void zero_outside(real *row, struct span part, struct span inside)
 {
-    if (ROW_CHUNK == 1) { /* so is the part, but compilers do not see it, and unroll the loops */
+    if (ROW_CHUNK == 1) {
         if (inside.begin == inside.end)
             row[part.begin] = 0;
         return;

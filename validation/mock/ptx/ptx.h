@@ -192,7 +192,7 @@ static inline void look_at_fence(const struct fenced *fenced, const uint8_t *fen
 {
     for (int i = 0; i < FENCE; i++)
         if (fence[i] != FENCE_BYTE)
-            ptx.fault(fenced->thread, "access beside a variable in local memory",
+            ptx.fault(fenced->thread, "write beside a variable in local memory",
                       (uint64_t)(uintptr_t)(fence + i), fenced->line);
 }
 
