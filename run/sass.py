@@ -30,9 +30,9 @@ COLUMNS = tuple(CLASSES)[1:]
 # Constants are made by an addition to zero or a product with it, too.
 OF_ZERO = re.compile(r"(?:HFMA2\S*|IMAD\.U32|IADD3) R\d+, (?:-?U?RZ, ){2}")
 
-# A GPU of each architecture: multiprocessors, GHz, and for how many cycles one of a multiprocessor's four
+# An A100, and an H100 or H200: multiprocessors, GHz, and for how many cycles one of a multiprocessor's four
 # parts is busy with a warp's instruction of float64, by the vendor's documents.
-GPUS = {"sm_80": ("A100", 108, 1.41, 4), "sm_90": ("H100, H200", 132, 1.98, 2)}
+GPUS = {"sm_80": (108, 1.41, 4), "sm_90": (132, 1.98, 2)}
 PARTS, WARP = 4, 32
 
 
@@ -54,6 +54,6 @@ def functions(listing):
 def least_times(count, arch):
     """The ns a point to issue all instructions, and those of float64, if a thread computes a point and takes
     each instruction once: one instruction a cycle and part."""
-    _, multiprocessors, clock, cycles = GPUS[arch]
+    multiprocessors, clock, cycles = GPUS[arch]
     rate = multiprocessors * PARTS * WARP * clock
     return sum(count.values()) / rate, cycles * count["fp64"] / rate

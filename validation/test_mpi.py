@@ -24,9 +24,9 @@ def count(cut):
     return int(along_x) * int(along_y)
 
 
-# A process that waits sleeps for a moment each time that it has asked in vain: otherwise it
-# would spin on a core that another process needs. Open MPI then yields its core, where it is told to; MPICH, which cannot be told, asks by
-# another function.
+# A process that waits sleeps for a moment each time that it has asked in vain: otherwise it would spin on
+# a core that another process needs. Open MPI then yields its core, where it is told to; MPICH, which
+# cannot be told, asks by another function.
 IDLING = """
 #include <dlfcn.h>
 #include <stddef.h>
@@ -516,7 +516,8 @@ def test_a_file_that_the_first_process_locks(ranks, together, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     ranks.fails(OUTPUT, "out.h5: cannot be written: its file system .*MINIAPP_PARALLEL_HDF5=0", 2, *LARGE,
-                "-o", folder / "out.h5", program=["env", f"LD_PRELOAD={locked}:{ranks.idling}", ranks.miniapp.path])
+                "-o", folder / "out.h5",
+                program=["env", f"LD_PRELOAD={locked}:{ranks.idling}", ranks.miniapp.path])
     assert not os.listdir(folder)
 
 

@@ -26,8 +26,8 @@ def clang(miniapp):
         pytest.skip("looks at the GPU code of Clang's build only")
 
 
-# Of sm_80, whose PTX is that of sm_90, so that only a ptxas makes other code of it, the three kernels whose registers
-# come nearest to their limits; with MINIAPP_TEST_LONG=1 all.
+# Of sm_80, whose PTX is that of sm_90, so that only a ptxas makes other code of it, the three kernels
+# whose registers come nearest to their limits; with MINIAPP_TEST_LONG=1 all.
 NEAREST = () if LONG else ("--kernel", "isoneutral", "--kernel", "isoneutral_mixing", "--kernel", "tke")
 
 
@@ -323,8 +323,9 @@ def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense", "[]", '{"eos 1, float64": {"div64": 0}}',
-                                  '{"eos 1, float64": 3}', '{"eos 1, float64": {"stores": "8"}}', '{"ocean_step, float64": {"div64": 0}}',
-                                  b"\x89HDF\xff"])
+                                  '{"eos 1, float64": 3}', '{"ocean_step, float64": {"div64": 0}}',
+                                  '{"any nest": {"nans": 0, "div64": 0, "calls": 0, "registers": 9, '
+                                  '"stack": 0, "spilled": 0, "stores": "8"}}', b"\x89HDF\xff"])
 def test_limits_that_cannot_be_used(tmp_path, text):
     path = tmp_path / "limits.json"
     if text is not None:

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -227,14 +228,16 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
 {
     json_error_t error;
     struct stat there;
-    if (stat(path, &there) != 0)
+    FILE *const file = fopen(path, "rb");
+    if (!file)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(errno));
-    if (S_ISREG(there.st_mode) && there.st_size == 0)
+    const bool is_empty =
+        fstat(fileno(file), &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0;
+    json_t *const root = is_empty ? NULL : json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    fclose(file);
+    if (is_empty)
         return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
                     what);
-    json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (!root && error.line < 1) /* it could not be opened */
-        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, error.text);
     if (!root)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,
                     error.line);
