@@ -5,6 +5,7 @@
 #   offload_form      machine code, or what the runtime or the driver assembles at start
 #   offload_note      what every output says of it
 #   offload_flags, offload_compile_flags, offload_link_flags
+#   offload_launcher  what CMake has to call the compiler by, if anything
 
 include(cmake/clang.cmake)
 include(cmake/cuda.cmake)
@@ -66,27 +67,39 @@ if(builder STREQUAL Clang AND NOT offload_kind STREQUAL none)
     find_rocm("${architectures}")
   endif()
 endif()
-if(CUDA_ROOT)
+option(MINIAPP_WHOLE_PROGRAMS "Let ptxas see each file as a whole program; OFF links the GPU code of all" ON)
+if(CUDA_ROOT AND MINIAPP_WHOLE_PROGRAMS)
   set(builder Clang_and_CUDA)
+elseif(CUDA_ROOT)
+  set(builder Clang_and_nvlink)
 endif()
 list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
 set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
 
 macro(row kind builder) # FLAGS are for compiling and linking; NEEDS are Debian packages
-  cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS" "FLAGS;COMPILE;LINK" ${ARGN})
+  cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS;LAUNCHER" "FLAGS;COMPILE;LINK" ${ARGN})
 endmacro()
 
 # For -fopenmp-optimistic-collapse see physics/common/directives.h. Without -fopenmp-cuda-mode, which
 # says that a thread's locals are its own, clang-19 makes NaN of a sum in isoneutral_mixing: run/paper
 # looks for that.
 set(for_gpus -fopenmp-optimistic-collapse -fopenmp-cuda-mode)
+set(by_cuda ${offload_arch} --cuda-path=${CUDA_ROOT} --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES})
+# A whole program needs fewer registers: physics/README.md has how many. There is nothing left to link.
 row(nvidia Clang_and_CUDA
   FORM "machine code"
-  FLAGS -fopenmp ${offload_arch} --cuda-path=${CUDA_ROOT}
-    --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES}
+  FLAGS -fopenmp
+  COMPILE ${by_cuda} ${for_gpus} -fnoopenmp-relocatable-target
+  LINK ${CLANG_LIBRARIES}/libomptarget.so
+  LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/whole_program/compile
+  NEEDS "${needs_clang}"
+  NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}, each file a whole program")
+row(nvidia Clang_and_nvlink
+  FORM "machine code"
+  FLAGS -fopenmp ${by_cuda}
   COMPILE ${for_gpus}
   NEEDS "${needs_clang}"
-  NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}")
+  NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}, linked")
 row(nvidia Clang # needs no CUDA at all: the kernels call nothing of its device library
   FORM "bitcode"
   FLAGS -fopenmp ${offload_arch} -fopenmp-target-jit
@@ -125,6 +138,7 @@ set(offload_note "${${row}_NOTE}")
 set(offload_flags ${${row}_FLAGS})
 set(offload_compile_flags ${${row}_COMPILE})
 set(offload_link_flags ${${row}_LINK})
+set(offload_launcher ${${row}_LAUNCHER} ${CMAKE_C_COMPILER_LAUNCHER})
 
 # Builds a target region; if that fails, the message says what is missing.
 function(check_offload)
@@ -136,6 +150,7 @@ function(check_offload)
     return !there; }"
     COMPILE_DEFINITIONS ${offload_flags} ${offload_compile_flags}
     LINK_OPTIONS ${offload_flags} ${offload_link_flags}
+    CMAKE_FLAGS -DCMAKE_C_COMPILER_LAUNCHER=${${row}_LAUNCHER}
     OUTPUT_VARIABLE log)
   if(NOT ${have})
     unset(${have} CACHE) # so that the next configure tries again

@@ -15,6 +15,8 @@ what each lane has for itself.
 """
 
 import argparse
+import collections
+import itertools
 import re
 import shutil
 import struct
@@ -29,8 +31,9 @@ NEST = r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_\w+_l\d+"
 
 
 def images(module):
-    """{architecture: image} of all offload binaries in the bytes of a module."""
-    found = {}
+    """{architecture: its images} of all offload binaries in the bytes of a module. Where each file's code
+    is a whole program, each has its own."""
+    found = collections.defaultdict(list)
     start = module.find(MAGIC)
     while start >= 0:
         entry, = struct.unpack_from("<Q", module, start + 16)
@@ -40,7 +43,7 @@ def images(module):
             pair = struct.unpack_from("<QQ", module, start + strings + 16 * i)
             key, value = (module[start + p:module.index(b"\0", start + p)].decode() for p in pair)
             names[key] = value
-        found[names.get("arch", "?")] = module[start + offset:start + offset + size]
+        found[names.get("arch", "?")].append(module[start + offset:start + offset + size])
         start = module.find(MAGIC, start + 4)
     return found
 
@@ -58,9 +61,9 @@ def llvm(tool, image, *options):
 
 def nests_of_host(module, found):
     """The names of the nests that the host's code starts."""
-    for image in found.values():
+    for image in itertools.chain(*found.values()):
         module = module.replace(image, b"")
-    return {name.decode() for name in re.findall(rb"(?<=\0)" + NEST.encode() + rb"(?=\0)", module)}
+    return {name.decode() for name in re.findall(rb"(?<!\w)" + NEST.encode() + rb"(?=\0)", module)}
 
 
 def nests_of_image(image):
@@ -68,9 +71,9 @@ def nests_of_image(image):
     return set(re.findall(rf"(?<= ){NEST}$", listing, re.MULTILINE))
 
 
-def nests_complaint(wanted, image):
-    """Which nests an image lacks, or None."""
-    missing = wanted - nests_of_image(image)
+def nests_complaint(wanted, of_arch):
+    """Which nests the images lack, or None."""
+    missing = wanted.difference(*map(nests_of_image, of_arch))
     return f"it lacks {', '.join(sorted(missing))}" if missing else None
 
 
@@ -155,6 +158,18 @@ def complaint(vendor, arch, image):
     return cuda_complaint(arch, image) if vendor == "nvidia" else amd_complaint(arch, image)
 
 
+def images_complaint(vendor, arch, of_arch):
+    """What is wrong with any of the images for an architecture, or None."""
+    wrong = (complaint(vendor, arch, image) for image in of_arch)
+    return next(filter(None, wrong), None) if of_arch else "no image"
+
+
+def summary(of_arch):
+    kind = "bitcode" if of_arch[0][:2] == b"BC" else "machine code"
+    images_of = f" in {len(of_arch)} images" if len(of_arch) > 1 else ""
+    return f"{kind}{images_of}, {sum(map(len, of_arch))} bytes"
+
+
 def check_clang(module, targets):
     """The number of targets that have no image as it should be."""
     found = images(module)
@@ -163,14 +178,12 @@ def check_clang(module, targets):
     failed = 0
     for target in targets:
         vendor, _, arch = target.partition(":")
-        image = found.get(arch)
-        wrong = (common or complaint(vendor, arch, image) or nests_complaint(nests, image)
-                 if image else "no image")
+        wrong = (common or images_complaint(vendor, arch, found[arch]) or
+                 nests_complaint(nests, found[arch]))
         failed += wrong is not None
-        kind = "bitcode" if image and image[:2] == b"BC" else "machine code"
-        print(f"{target}: {wrong or f'{kind}, {len(image)} bytes, {len(nests)} nests, fits'}")
+        print(f"{target}: {wrong or f'{summary(found[arch])}, {len(nests)} nests, fits'}")
         if vendor == "amd" and not wrong:
-            print_amd_kernels(image)
+            print_amd_kernels(*found[arch])
     return failed
 
 

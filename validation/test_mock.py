@@ -31,9 +31,9 @@ ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.
 class Mock:
     """The program on the mock. Settings are the driver's, as in `gpus="70,90"`."""
 
-    def __init__(self, miniapp, folder, is_llvm, image):
+    def __init__(self, miniapp, folder, is_llvm, images):
         self.miniapp, self.cache, self.log_path = miniapp, folder, folder / "log"
-        self.is_llvm, self.image, self.ptx = is_llvm, image, None
+        self.is_llvm, self.images, self.ptx = is_llvm, images, None
         subprocess.run([MOCK / "run", "true"], check=True,
                        env={**os.environ, "MOCK_CACHE": str(folder)})
 
@@ -43,7 +43,7 @@ class Mock:
                      if name.islower()}
         return {"LD_LIBRARY_PATH": str(self.cache), "PATH": f"{MOCK}:{os.environ['PATH']}",
                 "MOCK_CACHE": str(self.cache), "MOCK_LOG": str(self.log_path),
-                "MOCK_IMAGE": str(self.image or ""),
+                "MOCK_IMAGES": str(self.images or ""),
                 # GCC starts some threads for each, and many of them wait
                 "MOCK_MULTIPROCESSORS": "132" if self.is_llvm else "8",
                 **(in_place_of_llvms(self.ptx) if self.ptx else {}), **variables,
@@ -93,16 +93,27 @@ def compile_to_ptx(one, path):
     return path
 
 
-def image_of(miniapp, folder):
-    """What runs in the place of a build's machine code for sm_90: its PTX, of the same commands."""
+def make_image(files):
+    """Makes an image of files of PTX, and gives it the names of the kernels in it."""
+    image = files[0].with_suffix(".image")
+    subprocess.run([MOCK / "ptxas", "-o", image, *files], check=True)
+    for file in files:
+        for entry in ENTRY.finditer(file.read_text(encoding="utf-8")):
+            name = re.search(r"__omp_offloading_\w+", entry[1])[0]
+            (image.parent / f"{name}.so").hardlink_to(image)
+
+
+def images_of(miniapp, folder, is_linked):
+    """A folder with what runs in the place of a build's machine code for sm_90: its PTX, of the same
+    commands."""
     commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
     ours = [one for one in commands if re.search("-D(PHYSICS|MINIAPP)_OFFLOAD", one["command"])]
     executable(folder / "ptxas", load_script().KEEP_PTX)
     with ThreadPool(os.cpu_count()) as pool:
         files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx")
                                               for number, one in enumerate(ours)])
-    subprocess.run([MOCK / "ptxas", "-o", folder / "image.so", *files], check=True)
-    return folder / "image.so"
+        pool.map(make_image, [files] if is_linked else [[file] for file in files])
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +122,10 @@ def mock(miniapp, tmp_path_factory):
     if " nvidia:" not in version:
         pytest.skip("needs a build for NVIDIA's GPUs")
     folder = tmp_path_factory.mktemp("mock")
-    image = image_of(miniapp, folder) if "(machine code" in version else None
-    made = Mock(miniapp, folder, "(PTX" not in version, image)
+    images = None
+    if "(machine code" in version:
+        images = images_of(miniapp, folder, is_linked="whole program" not in version)
+    made = Mock(miniapp, folder, "(PTX" not in version, images)
     if "(bitcode" in version:
         made.keep_ptx()
     return made
@@ -129,7 +142,7 @@ def llvm(mock):
 @pytest.fixture(scope="module")
 def bitcode(llvm):
     """The same, of a build that holds bitcode."""
-    if llvm.image:
+    if llvm.images:
         pytest.skip("looks at how bitcode is compiled at start")
     return llvm
 
@@ -327,7 +340,7 @@ def test_two_gpus_of_which_one_fits(mock):
                         re.MULTILINE)
     fits, = re.findall("^(gpu:[01])  mock GPU .*, nvidia:sm_90, .* an empty kernel takes", listing,
                        re.MULTILINE)
-    assert (unfit, fits) == (("gpu:1", "gpu:0") if mock.image else ("gpu:0", "gpu:1"))
+    assert (unfit, fits) == (("gpu:1", "gpu:0") if mock.images else ("gpu:0", "gpu:1"))
     assert mock.json("-d", fits, "-k", "triad", GRID, gpus="70,90")["results"]
     assert mock.run("-d", unfit, "-k", "triad", GRID, gpus="70,90").returncode == DEVICE
 

@@ -243,10 +243,10 @@ def test_instructions_of_a_nest(script, tmp_path, words, first):
     assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 16}}) == []
 
 
-def test_whole_programs_and_instructions_by_option(script, monkeypatch, tmp_path, capsys):
+def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(script, "find_tool", lambda name: (tmp_path / name, "1"))
-    for words, expected in (((), (None, ("-c",))), (("--whole",), (None, ())),
-                            (("--instructions",), (tmp_path / "nvdisasm", ("-c",)))):
+    for words, expected in (((), (None, ())), (("--linked",), (None, ("-c",))),
+                            (("--instructions",), (tmp_path / "nvdisasm", ()))):
         monkeypatch.setattr("sys.argv", ["run/paper", *words])
         assert script.find_tools(script.arguments())[1:] == expected
     monkeypatch.setattr(script, "find_tool", lambda _: (None, None))

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import check_image as images_of
 from conftest import DEVICE, DONE, MISMATCH, USAGE
+from test_paper import load_script
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECK_IMAGE = ROOT / "validation" / "check_image.py"
@@ -65,6 +67,62 @@ def test_images_for_another_gpu(module):
     done = check_image(module, "amd:gfx700")
     assert done.returncode == MISMATCH, done
     assert check_image(module, "sm_80").returncode == USAGE
+
+
+# ---- whole programs ----
+
+NEST = """
+static void nest(double *a, int n) {
+#pragma omp target teams distribute parallel for map(tofrom : a[0:n])
+  for (int i = 0; i < n; i++) a[i] += 1;
+}
+void %s(double *a) { nest(a, 1); }
+"""
+WHOLE_PROGRAM = ROOT / "cmake" / "whole_program" / "compile"
+
+
+@pytest.fixture
+def compile_as_a_whole(miniapp):
+    """Compiles a file for a GPU, with any ptxas."""
+    ptxas, _ = load_script().find_tool("ptxas")
+    if miniapp.offload != "yes" or miniapp.is_gcc or not ptxas:
+        pytest.skip("needs a build by Clang for NVIDIA's GPUs, and a ptxas")
+
+    def run(source):
+        return subprocess.run(
+            [WHOLE_PROGRAM, "clang-19", "-O3", "-fPIC", "-fopenmp", "-fopenmp-cuda-mode", "--offload-arch=sm_90",
+             f"--cuda-path={Path(ptxas).parent.parent}", "--libomptarget-nvptx-bc-path=/usr/lib/llvm-19/lib",
+             "-fnoopenmp-relocatable-target", "-fno-crash-diagnostics", "-c", source, "-o", source.with_suffix(".o")],
+            capture_output=True, text=True, check=False)
+    return run
+
+
+def test_each_file_is_a_whole_program(compile_as_a_whole, tmp_path):
+    """Each has an image of its own, in which nothing is left to link, and registers its own nests."""
+    for name in "one", "two":
+        (tmp_path / f"{name}.c").write_text(NEST % name)
+        done = compile_as_a_whole(tmp_path / f"{name}.c")
+        assert done.returncode == 0, done.stderr
+    subprocess.run(["clang-19", "-shared", "-fopenmp", "one.o", "two.o", "-o", "both.so"], cwd=tmp_path, check=True)
+    module = (tmp_path / "both.so").read_bytes()
+    found = images_of.images(module)
+    assert list(found) == ["sm_90"] and len(found["sm_90"]) == 2
+    assert [image[16] for image in found["sm_90"]] == [images_of.ET_EXEC] * 2
+    nests = [images_of.nests_of_image(image) for image in found["sm_90"]]
+    assert all(len(one) == 1 for one in nests) and nests[0] != nests[1]
+    assert images_of.nests_of_host(module, found) == nests[0] | nests[1]
+    sections = images_of.llvm("llvm-readelf", module, "--section-headers")
+    assert len(re.findall(r"omp_offloading_entries_\w", sections)) == 2
+
+
+def test_a_file_that_is_no_whole_program(compile_as_a_whole, tmp_path):
+    """The compiler's complaint ends the build, and leaves no object."""
+    source = tmp_path / "part.c"
+    source.write_text("#pragma omp declare target\nint elsewhere(void);\n#pragma omp end declare target\n" +
+                      (NEST % "part").replace("+= 1", "= elsewhere()"))
+    done = compile_as_a_whole(source)
+    assert done.returncode and "Unresolved extern function 'elsewhere'" in done.stderr, done
+    assert list(tmp_path.iterdir()) == [source]
 
 
 @pytest.mark.parametrize("function", ["density_offload_float64$_omp_fn$1",

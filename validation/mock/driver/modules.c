@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -119,15 +120,34 @@ static enum result load_from_memory(struct CUmod_st *module, const Elf64_Ehdr *i
     return load_library(module, path);
 }
 
-/* NVIDIA's machine code does not run here: MOCK_IMAGE is what `ptxas` made of its PTX. */
+/* The name of one of the kernels in NVIDIA's machine code, or NULL. */
+static const char *kernel_in(const Elf64_Ehdr *image)
+{
+    const uint8_t *const start = (const uint8_t *)image;
+    const Elf64_Shdr *const sections = (const void *)(start + image->e_shoff);
+    const char *const names = (const char *)start + sections[image->e_shstrndx].sh_offset;
+    static const char prefix[] = ".text.__omp_offloading_";
+    for (int i = 0; i < image->e_shnum; i++)
+        if (strncmp(names + sections[i].sh_name, prefix, strlen(prefix)) == 0)
+            return names + sections[i].sh_name + strlen(".text.");
+    return NULL;
+}
+
+/* NVIDIA's machine code does not run here, but what `ptxas` made of its PTX: MOCK_IMAGES is a
+ * folder in which each image has the names of its kernels. */
 static enum result load_for_cubin(struct CUmod_st *module, const Elf64_Ehdr *image)
 {
-    const char *const path = setting("MOCK_IMAGE", NULL);
+    const char *const folder = setting("MOCK_IMAGES", NULL);
+    const char *const kernel = kernel_in(image);
     if (!fits(image->e_flags & 0xff))
         return NO_BINARY_FOR_GPU;
-    if (!path)
-        complain("machine code of NVIDIA's: MOCK_IMAGE has to name what is to run in its place");
-    return path ? load_library(module, path) : INVALID_IMAGE;
+    if (!folder)
+        complain("machine code of NVIDIA's: MOCK_IMAGES has to name what is to run in its place");
+    if (!folder || !kernel)
+        return INVALID_IMAGE;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/%s.so", folder, kernel);
+    return load_library(module, path);
 }
 
 API int cuModuleLoadData(struct CUmod_st **loaded, const void *data)
