@@ -100,9 +100,12 @@ row(nvidia Clang_and_nvlink
   COMPILE ${for_gpus}
   NEEDS "${needs_clang}"
   NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}, linked")
-row(nvidia Clang # needs no CUDA at all: the kernels call nothing of its device library
+# Bitcode is compiled at start for the GPU that is there, so one serves all of them. It needs no CUDA at
+# all: the kernels call nothing of its device library.
+string(REGEX REPLACE ";.*" "" first_arch "${offload_arch}")
+row(nvidia Clang
   FORM "bitcode"
-  FLAGS -fopenmp ${offload_arch} -fopenmp-target-jit
+  FLAGS -fopenmp ${first_arch} -fopenmp-target-jit
   COMPILE ${for_gpus} -nocudalib
   NEEDS "${needs_clang}"
   NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")

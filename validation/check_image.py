@@ -7,7 +7,8 @@ images out of it and requires, for every TARGET (nvidia:sm_90, amd:gfx90a), of C
     offload runtime of Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue
     159088); AMD's keeps nothing in memory that belongs in registers (no scratch, no spilled vector
     registers);
-  - bitcode, which the runtime compiles at start, with nothing left undefined;
+  - bitcode for it or another GPU of its kind, which the runtime compiles at start for the one that is
+    there, with nothing left undefined;
 and in each of them every loop nest that the host's code starts, in both precisions. Of GCC it
 requires PTX, which the GPU's driver compiles and links at start, with nothing left undefined, and
 with every kernel's loops along x shared by the lanes of a warp, and with enough memory reserved for
@@ -25,6 +26,7 @@ import sys
 import tempfile
 
 MAGIC = b"\x10\xff\x10\xad"  # of LLVM's offload binary, llvm/Object/OffloadBinary.h
+BITCODE = b"BC\xc0\xde"
 EM_CUDA, EM_AMDGPU = 190, 224
 ET_EXEC, ET_DYN = 2, 3
 NEST = r"__omp_offloading_[0-9a-f]+_[0-9a-f]+_\w+_l\d+"
@@ -148,7 +150,7 @@ def print_amd_kernels(image):
 
 def complaint(vendor, arch, image):
     """What is wrong with an image for an architecture, or None."""
-    if image[:4] == b"BC\xc0\xde":
+    if image[:4] == BITCODE:
         return bitcode_complaint(image)
     if image[:4] != b"\x7fELF":
         return "neither machine code nor bitcode"
@@ -164,8 +166,14 @@ def images_complaint(vendor, arch, of_arch):
     return next(filter(None, wrong), None) if of_arch else "no image"
 
 
+def bitcode_like(arch, found):
+    """The bitcode for GPUs of the same kind: sm_80's for sm_90, and the reverse."""
+    return [image for other, of_other in found.items() for image in of_other
+            if other[:3] == arch[:3] and image[:4] == BITCODE]
+
+
 def summary(of_arch):
-    kind = "bitcode" if of_arch[0][:2] == b"BC" else "machine code"
+    kind = "bitcode" if of_arch[0][:4] == BITCODE else "machine code"
     images_of = f" in {len(of_arch)} images" if len(of_arch) > 1 else ""
     return f"{kind}{images_of}, {sum(map(len, of_arch))} bytes"
 
@@ -178,12 +186,12 @@ def check_clang(module, targets):
     failed = 0
     for target in targets:
         vendor, _, arch = target.partition(":")
-        wrong = (common or images_complaint(vendor, arch, found[arch]) or
-                 nests_complaint(nests, found[arch]))
+        of_arch = found.get(arch) or bitcode_like(arch, found)
+        wrong = common or images_complaint(vendor, arch, of_arch) or nests_complaint(nests, of_arch)
         failed += wrong is not None
-        print(f"{target}: {wrong or f'{summary(found[arch])}, {len(nests)} nests, fits'}")
+        print(f"{target}: {wrong or f'{summary(of_arch)}, {len(nests)} nests, fits'}")
         if vendor == "amd" and not wrong:
-            print_amd_kernels(*found[arch])
+            print_amd_kernels(*of_arch)
     return failed
 
 
