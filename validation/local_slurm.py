@@ -83,6 +83,11 @@ class LocalSlurm:
                          in ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL",
                              "OUT_OF_MEMORY", "PREEMPTED"))
 
+    def near_its_limit(self, job):
+        """Shortens the time limit of a job that runs, so that it is over within a minute: Slurm warns it
+        the next time that it looks."""
+        self.check("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+
     def processes(self, job, node):
         """The processes of a job on a node, by the environment that Slurm gives them, and their
         parents."""

@@ -521,6 +521,32 @@ def test_a_file_that_the_first_process_locks(ranks, together, tmp_path):
     assert not os.listdir(folder)
 
 
+# One process has ended, and so the launcher ends the other one, which is not quite as far.
+LATE = """
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+
+int MPI_Finalize(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1)
+        raise(SIGTERM);
+    return PMPI_Finalize();
+}
+"""
+
+
+def test_a_process_that_is_ended_late(ranks, tmp_path):
+    """It ends with the code of the failure that it has in common with the others."""
+    compiler = "mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi"
+    (tmp_path / "late.c").write_text(LATE)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"], check=True)
+    ranks.fails(INPUT, "absent.h5: No such file", 2, tmp_path / "absent.h5",
+                program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
+
+
 def test_a_full_disk(ranks, tmp_path):
     """Of 4 MB."""
     done = subprocess.run(["unshare", "--mount", "sh", "-c",

@@ -57,6 +57,7 @@ ends() {{
   exit 143
 }}
 trap ends USR1
+echo "rank $SLURM_PROCID waits"
 sleep 100000 >/dev/null 2>&1 &
 wait
 """
@@ -68,7 +69,11 @@ def limited(slurm, ranks, tmp_path_factory):
     folder = tmp_path_factory.mktemp("limited")
     executable(folder / "waits", WAITS.format(folder=folder))
     jobs = RankedJobs(slurm, ranks, folder)
-    return jobs, jobs.submit("mpi-cpu", "--time=1", MINIAPP=str(folder / "waits"))
+    job = jobs.submit("mpi-cpu", MINIAPP=str(folder / "waits"))
+    for rank in range(2):
+        wait_for(lambda: jobs.has_printed(job, f"rank {rank} waits\n"))
+    slurm.near_its_limit(job)
+    return jobs, job
 
 
 @pytest.fixture
@@ -166,6 +171,16 @@ def test_a_rank_that_dies_ends_its_job(jobs, tmp_path):
     assert state["JobState"] == "FAILED" and state["ExitCode"] != "0:0"
 
 
+def test_a_time_limit_ends_all_ranks_in_order(limited):
+    """By SIGUSR1, a minute before the limit or, here, as soon as Slurm looks; before the next test, in
+    which a node that the job has dies."""
+    jobs, job = limited
+    state = jobs.slurm.ended(job)
+    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
+    assert sorted(re.findall("rank . on .. ends in order", jobs.printed(job))) == [
+        "rank 0 on n1 ends in order", "rank 1 on n2 ends in order"]
+
+
 # In the program's place: before its job is requeued, it makes five steps, and waits for its end.
 DIES_AFTER_FIVE = """#!/bin/sh
 [ "${{SLURM_RESTART_COUNT:-0}}" -eq 0 ] || exec {miniapp} --steps 8 "$@"
@@ -186,12 +201,3 @@ def test_a_job_goes_on_after_a_node_died(jobs, eight, tmp_path):
     jobs.slurm.restart(node)
     assert '"calls": 4,' in jobs.passes(job)
     same_datasets(tmp_path / "end.nc", eight)
-
-
-def test_a_time_limit_ends_all_ranks_in_order(limited):
-    """By SIGUSR1, a minute before the limit or, here, as soon as Slurm looks."""
-    jobs, job = limited
-    state = jobs.slurm.ended(job)
-    assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
-    assert sorted(re.findall("rank . on .. ends in order", jobs.printed(job))) == [
-        "rank 0 on n1 ends in order", "rank 1 on n2 ends in order"]

@@ -59,6 +59,7 @@ class Jobs:
 # In the program's place: it waits for SIGTERM, and then ends as the program does.
 WAITS = """#!/bin/sh
 trap 'echo "ends in order"; kill $!; exit 143' TERM
+echo "waits"
 sleep 100000 >/dev/null 2>&1 &
 wait
 """
@@ -70,8 +71,10 @@ def limited(slurm, miniapp, tmp_path_factory):
     lets die."""
     jobs = Jobs(slurm, miniapp, tmp_path_factory.mktemp("limited"))
     executable(jobs.folder / "program", WAITS)
-    return jobs, jobs.submit("cpu", TWO_CPUS, "--time=1", "--nodelist=n2", "--exclusive",
-                             MINIAPP=str(jobs.folder / "program"))
+    job = jobs.submit("cpu", TWO_CPUS, "--nodelist=n2", "--exclusive", MINIAPP=str(jobs.folder / "program"))
+    wait_for(lambda: jobs.has_printed(job, "waits\n"))
+    slurm.near_its_limit(job)
+    return jobs, job
 
 
 @pytest.fixture

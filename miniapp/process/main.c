@@ -234,18 +234,19 @@ static void say_warnings(void)
     give_up(&warnings);
 }
 
-/* The lowest process that has failed speaks for all. */
-static void end_ranks(enum miniapp_status own)
+/* The lowest process that has failed speaks for all, and all have its status. */
+static enum miniapp_status end_ranks(enum miniapp_status own)
 {
     const enum miniapp_status status = ranks_agree(own);
     if (ranks_count() == 1)
-        return;
+        return status;
     if (!status)
         say_warnings();
     if (status && ranks_failed() != ranks_own())
         give_up(&failures);
     progress_clear();
     say_failures();
+    return status;
 }
 
 /* Starts MPI, where the build has it. One process prints. */
@@ -257,6 +258,19 @@ static enum miniapp_status start_ranks(int *argc, char ***argv)
     if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
         return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
     return status;
+}
+
+/* Returns the exit code of a run that is over. */
+static int leave(struct run *run, enum miniapp_status own)
+{
+    const enum miniapp_status status = end_ranks(own);
+    const bool is_ended = !status && run->results.interrupted;
+    const int code = is_ended ? stop_exit_code() : (int)status;
+    run_release(run);
+    fflush(stdout);
+    if (ranks_count() > 1)
+        stop_with(code);
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -272,23 +286,15 @@ int main(int argc, char **argv)
         status = ranks_agree(settle_in());
     if (!status)
         status = ranks_agree(parse_options(argc, argv, &run.options));
-    if (status) {
-        end_ranks(status);
-        run_release(&run);
-        return status;
-    }
+    if (status)
+        return leave(&run, status);
     stop_prepare();
     set_threads(&run.options);
     if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
         status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
                                                    : list(&run.options);
-        end_ranks(status);
-        run_release(&run);
-        return status;
+        return leave(&run, status);
     }
     status = run.options.action == ACTION_CHECK ? run_check(&run) : run_all(&run);
-    const bool ended = !status && run.results.interrupted;
-    end_ranks(status);
-    run_release(&run);
-    return ended ? stop_exit_code() : (int)status;
+    return leave(&run, status);
 }

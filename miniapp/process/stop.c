@@ -68,6 +68,14 @@ static void note(int signal_number)
     noted = signal_number;
 }
 
+static volatile sig_atomic_t code_at_end;
+
+static void end_with_code(int signal_number)
+{
+    (void)signal_number;
+    _exit(code_at_end);
+}
+
 static void end(int signal_number)
 {
     (void)signal_number;
@@ -115,4 +123,10 @@ void stop_at_once(void)
 {
     for (size_t i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
+}
+
+void stop_with(int exit_code)
+{
+    code_at_end = exit_code;
+    handle(SIGTERM, end_with_code);
 }

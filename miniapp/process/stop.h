@@ -19,6 +19,10 @@ void stop_in_order(void);
 /* From here on signals do what they did before. */
 void stop_at_once(void);
 
+/* From here on SIGTERM ends the program with this exit code. A launcher sends it to all ranks as
+ * soon as one of them has ended with a failure; the others are about to end with the same code. */
+void stop_with(int exit_code);
+
 /* The signal that asked for an end, or 0. Of several processes all hear of it at the same time: at
  * the next agreement after one of them has noted it. */
 int stop_signal(void);
