@@ -5,7 +5,7 @@
 #   offload_form      machine code, or what the runtime or the driver assembles at start
 #   offload_note      what every output says of it
 #   offload_flags, offload_compile_flags, offload_link_flags
-#   offload_launcher  what CMake has to call the compiler by, if anything
+#   offload_launcher  the programs that CMake starts the compiler with; may be empty
 
 include(cmake/clang.cmake)
 include(cmake/cuda.cmake)
@@ -100,12 +100,13 @@ row(nvidia Clang_and_nvlink
   COMPILE ${for_gpus}
   NEEDS "${needs_clang}"
   NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}, linked")
-# Bitcode is compiled at start for the GPU that is there, so one serves all of them. It needs no CUDA at
-# all: the kernels call nothing of its device library.
-string(REGEX REPLACE ";.*" "" first_arch "${offload_arch}")
+# Bitcode is compiled at start for the GPU that is there, so the oldest one's serves all. It needs no
+# CUDA at all: the kernels call nothing of its device library.
+list(SORT offload_arch COMPARE NATURAL)
+string(REGEX REPLACE ";.*" "" oldest_arch "${offload_arch}")
 row(nvidia Clang
   FORM "bitcode"
-  FLAGS -fopenmp ${first_arch} -fopenmp-target-jit
+  FLAGS -fopenmp ${oldest_arch} -fopenmp-target-jit
   COMPILE ${for_gpus} -nocudalib
   NEEDS "${needs_clang}"
   NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
@@ -148,8 +149,8 @@ function(check_offload)
   string(MAKE_C_IDENTIFIER "HAVE_OFFLOAD_${offload_targets}_${builder}" have)
   try_compile(${have} SOURCE_FROM_CONTENT region.c "int main(void) {
     int there = 0;
-    _Pragma(\"omp target map(from : there)\")
-    there = 1;
+    _Pragma(\"omp target teams distribute parallel for map(from : there)\")
+    for (int i = 0; i < 1; i++) there = 1;
     return !there; }"
     COMPILE_DEFINITIONS ${offload_flags} ${offload_compile_flags}
     LINK_OPTIONS ${offload_flags} ${offload_link_flags}

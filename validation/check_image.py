@@ -7,8 +7,8 @@ images out of it and requires, for every TARGET (nvidia:sm_90, amd:gfx90a), of C
     offload runtime of Clang up to 20 looks for it (CUDA 13's tools write it elsewhere: LLVM issue
     159088); AMD's keeps nothing in memory that belongs in registers (no scratch, no spilled vector
     registers);
-  - bitcode for it or another GPU of its kind, which the runtime compiles at start for the one that is
-    there, with nothing left undefined;
+  - bitcode, with nothing left undefined. The runtime compiles it at start for the GPU that is there, so
+    that of an older GPU will do;
 and in each of them every loop nest that the host's code starts, in both precisions. Of GCC it
 requires PTX, which the GPU's driver compiles and links at start, with nothing left undefined, and
 with every kernel's loops along x shared by the lanes of a warp, and with enough memory reserved for
@@ -167,9 +167,11 @@ def images_complaint(vendor, arch, of_arch):
 
 
 def bitcode_like(arch, found):
-    """The bitcode for GPUs of the same kind: sm_80's for sm_90, and the reverse."""
+    """The bitcode for older GPUs of NVIDIA's, such as sm_80's for sm_90."""
+    def number(name):
+        return int((re.fullmatch(r"sm_(\d+)a?", name) or [0, -1])[1])
     return [image for other, of_other in found.items() for image in of_other
-            if other[:3] == arch[:3] and image[:4] == BITCODE]
+            if 0 <= number(other) <= number(arch) and image[:4] == BITCODE]
 
 
 def summary(of_arch):

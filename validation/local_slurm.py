@@ -84,9 +84,10 @@ class LocalSlurm:
                              "OUT_OF_MEMORY", "PREEMPTED"))
 
     def near_its_limit(self, job):
-        """Shortens the time limit of a job that runs, so that it is over within a minute: Slurm warns it
-        the next time that it looks."""
-        self.check("scontrol", "update", f"JobId={job}", "TimeLimit=1")
+        """Shortens the time limit of a job that runs to a minute from now at most: Slurm then warns it when
+        it looks next."""
+        hours, minutes, _ = map(int, self.job(job)["RunTime"].split(":"))
+        self.check("scontrol", "update", f"JobId={job}", f"TimeLimit={60 * hours + minutes + 1}")
 
     def processes(self, job, node):
         """The processes of a job on a node, by the environment that Slurm gives them, and their

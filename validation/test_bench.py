@@ -377,7 +377,8 @@ def test_checksums(miniapp, small, ocean, tmp_path):
 @pytest.mark.parametrize("number, name, code", [
     (signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 143),
     (signal.SIGUSR1, "SIGUSR1", 143), (signal.SIGUSR2, "SIGUSR2", 143)])
-def test_what_is_done_is_printed(miniapp, small, number, name, code):
+def test_what_is_done_is_printed(miniapp, small, tmp_path, number, name, code):
+    """And shown again, which is no failure."""
     with miniapp.start(small, "-t", 1, "-r", 10**8, "--format", "json") as process:
         process.wait_for("first turn")
         process.send_signal(number)
@@ -389,6 +390,8 @@ def test_what_is_done_is_printed(miniapp, small, number, name, code):
     assert result["interrupted"] == name
     assert 1 <= len(result["results"]) <= len(miniapp.ocean)
     assert all(1 <= row["calls"] < 10**8 for row in result["results"])
+    (tmp_path / "results.json").write_text(text)
+    miniapp.passes("--show", tmp_path / "results.json", quick=False)
 
 
 def test_progress_on_a_terminal(miniapp, small):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from processes import executable
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -34,3 +36,64 @@ def test_configure_refuses_a_parallel_hdf5_that_is_not_there(tmp_path):
                           capture_output=True, text=True, check=False)
     assert done.returncode, done
     assert "No HDF5 that was built with the MPI of this build" in " ".join(done.stderr.split())
+
+
+# ---- whole programs: cmake/whole_program ----
+
+# In Clang's place: it keeps its words and where it would look for programs, and writes what it is to
+# make; it fails at the step in FAILS.
+COMPILER = """#!/bin/sh
+printf '%s\\n' "${COMPILER_PATH:-}" "$@" . >>"$0.words"
+step=compile
+for word; do
+  [ "$word" != -r ] || step=link
+  [ "${before:-}" != -o ] || echo "$step" >"$word"
+  before=$word
+done
+[ "${FAILS:-}" != $step ]
+"""
+
+
+@pytest.fixture
+def whole_program(tmp_path):
+    """Compiles a file in a folder whose name has a space and a compiler's name in it."""
+    folder = tmp_path / "of clang-19"
+    folder.mkdir()
+    compiler = folder / "cc"
+    executable(compiler, COMPILER)
+
+    def run(**environment):
+        words = ("env", compiler, "-O3", f"--cuda-path={folder}", "--offload-arch=sm_80", "--offload-arch=sm_90",
+                 "-o", "clang.o", "-c", folder / "clang.c")
+        return subprocess.run([ROOT / "cmake/whole_program/compile", *words], cwd=folder, check=False,
+                              env={"PATH": "/usr/bin:/bin", "target": "x", "object": "y", **environment})
+    run.folder = folder
+    return run
+
+
+def test_a_file_is_compiled_and_linked(whole_program):
+    assert whole_program().returncode == 0
+    folder = whole_program.folder
+    assert (folder / "clang.o").read_text() == "link\n"
+    _, linked, _ = (folder / "cc.words").read_text().split("\n.\n")
+    assert linked.split("\n") == [
+        str(ROOT / "cmake/whole_program"), "-r", "-nostdlib", "-fopenmp", f"--cuda-path={folder}",
+        "--offload-arch=sm_80", "--offload-arch=sm_90", "clang.o", "-o", "clang.o.linked"]
+    assert sorted(path.name for path in folder.iterdir()) == ["cc", "cc.words", "clang.o"]
+
+
+def test_a_link_that_fails_leaves_no_object(whole_program):
+    assert whole_program(FAILS="link").returncode == 1
+    assert sorted(path.name for path in whole_program.folder.iterdir()) == ["cc", "cc.words"]
+
+
+def test_a_compilation_that_fails_is_not_linked(whole_program):
+    assert whole_program(FAILS="compile").returncode == 1
+    assert (whole_program.folder / "cc.words").read_text().count("\n.\n") == 1
+
+
+def test_a_finished_file_is_its_image(tmp_path):
+    (tmp_path / "a b.o").write_text("machine code")
+    subprocess.run([ROOT / "cmake/whole_program/clang-nvlink-wrapper", "-o", "image", "-arch", "sm_90",
+                    "--cuda-path=/none", "-L/none", "a b.o", "-L/none"], cwd=tmp_path, check=True)
+    assert (tmp_path / "image").read_text() == "machine code"

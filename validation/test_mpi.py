@@ -538,12 +538,15 @@ int MPI_Finalize(void)
 """
 
 
-def test_a_process_that_is_ended_late(ranks, tmp_path):
+@pytest.mark.parametrize("code, said, words", [(USAGE, "unknown option", ["--frobnicate"]),
+                                               (INPUT, "absent.h5: No such file", ["absent.h5"])])
+def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
     """It ends with the code of the failure that it has in common with the others."""
     compiler = "mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi"
     (tmp_path / "late.c").write_text(LATE)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"], check=True)
-    ranks.fails(INPUT, "absent.h5: No such file", 2, tmp_path / "absent.h5",
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"],
+                   check=True)
+    ranks.fails(code, said, 2, *words,
                 program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
 
 

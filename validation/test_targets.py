@@ -82,29 +82,33 @@ WHOLE_PROGRAM = ROOT / "cmake" / "whole_program" / "compile"
 
 
 @pytest.fixture
-def compile_as_a_whole(miniapp):
+def compile_as_a_whole(miniapp, targets):
     """Compiles a file for a GPU, with any ptxas."""
     ptxas, _ = load_script().find_tool("ptxas")
-    if miniapp.offload != "yes" or miniapp.is_gcc or not ptxas:
+    if not targets[0].startswith("nvidia:") or miniapp.is_gcc or not ptxas:
         pytest.skip("needs a build by Clang for NVIDIA's GPUs, and a ptxas")
 
     def run(source):
         return subprocess.run(
-            [WHOLE_PROGRAM, "clang-19", "-O3", "-fPIC", "-fopenmp", "-fopenmp-cuda-mode", "--offload-arch=sm_90",
-             f"--cuda-path={Path(ptxas).parent.parent}", "--libomptarget-nvptx-bc-path=/usr/lib/llvm-19/lib",
-             "-fnoopenmp-relocatable-target", "-fno-crash-diagnostics", "-c", source, "-o", source.with_suffix(".o")],
+            [WHOLE_PROGRAM, "env", "clang-19", "-O3", "-fPIC", "-fopenmp", "-fopenmp-cuda-mode",
+             "--offload-arch=sm_90", f"--cuda-path={Path(ptxas).parent.parent}",
+             "--libomptarget-nvptx-bc-path=/usr/lib/llvm-19/lib", "-fnoopenmp-relocatable-target",
+             "-fno-crash-diagnostics", "-c", source, "-o", source.with_suffix(".o")],
             capture_output=True, text=True, check=False)
     return run
 
 
 def test_each_file_is_a_whole_program(compile_as_a_whole, tmp_path):
     """Each has an image of its own, in which nothing is left to link, and registers its own nests."""
+    folder = tmp_path / "clang files"
+    folder.mkdir()
     for name in "one", "two":
-        (tmp_path / f"{name}.c").write_text(NEST % name)
-        done = compile_as_a_whole(tmp_path / f"{name}.c")
+        (folder / f"{name}.c").write_text(NEST % name)
+        done = compile_as_a_whole(folder / f"{name}.c")
         assert done.returncode == 0, done.stderr
-    subprocess.run(["clang-19", "-shared", "-fopenmp", "one.o", "two.o", "-o", "both.so"], cwd=tmp_path, check=True)
-    module = (tmp_path / "both.so").read_bytes()
+    subprocess.run(["clang-19", "-shared", "-fopenmp", "one.o", "two.o", "-o", "both.so"], cwd=folder,
+                   check=True)
+    module = (folder / "both.so").read_bytes()
     found = images_of.images(module)
     assert list(found) == ["sm_90"] and len(found["sm_90"]) == 2
     assert [image[16] for image in found["sm_90"]] == [images_of.ET_EXEC] * 2
@@ -118,8 +122,8 @@ def test_each_file_is_a_whole_program(compile_as_a_whole, tmp_path):
 def test_a_file_that_is_no_whole_program(compile_as_a_whole, tmp_path):
     """The compiler's complaint ends the build, and leaves no object."""
     source = tmp_path / "part.c"
-    source.write_text("#pragma omp declare target\nint elsewhere(void);\n#pragma omp end declare target\n" +
-                      (NEST % "part").replace("+= 1", "= elsewhere()"))
+    source.write_text("#pragma omp declare target\nint elsewhere(void);\n"
+                      "#pragma omp end declare target\n" + (NEST % "part").replace("+= 1", "= elsewhere()"))
     done = compile_as_a_whole(source)
     assert done.returncode and "Unresolved extern function 'elsewhere'" in done.stderr, done
     assert list(tmp_path.iterdir()) == [source]

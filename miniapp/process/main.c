@@ -237,9 +237,9 @@ static void say_warnings(void)
 /* The lowest process that has failed speaks for all, and all have its status. */
 static enum miniapp_status end_ranks(enum miniapp_status own)
 {
-    const enum miniapp_status status = ranks_agree(own);
     if (ranks_count() == 1)
-        return status;
+        return own;
+    const enum miniapp_status status = ranks_agree(own);
     if (!status)
         say_warnings();
     if (status && ranks_failed() != ranks_own())
@@ -264,11 +264,11 @@ static enum miniapp_status start_ranks(int *argc, char ***argv)
 static int leave(struct run *run, enum miniapp_status own)
 {
     const enum miniapp_status status = end_ranks(own);
-    const bool is_ended = !status && run->results.interrupted;
+    const bool is_ended = !status && stop_signal() && run->results.interrupted;
     const int code = is_ended ? stop_exit_code() : (int)status;
     run_release(run);
     fflush(stdout);
-    if (ranks_count() > 1)
+    if (ranks_count() > 1 && code)
         stop_with(code);
     return code;
 }

@@ -68,14 +68,6 @@ static void note(int signal_number)
     noted = signal_number;
 }
 
-static volatile sig_atomic_t code_at_end;
-
-static void end_with_code(int signal_number)
-{
-    (void)signal_number;
-    _exit(code_at_end);
-}
-
 static void end(int signal_number)
 {
     (void)signal_number;
@@ -125,8 +117,16 @@ void stop_at_once(void)
         sigaction(signals[i], &before[i], NULL);
 }
 
+static volatile sig_atomic_t last_code;
+
+static void end_with_last_code(int signal_number)
+{
+    (void)signal_number;
+    _exit(last_code);
+}
+
 void stop_with(int exit_code)
 {
-    code_at_end = exit_code;
-    handle(SIGTERM, end_with_code);
+    last_code = exit_code;
+    handle(SIGTERM, end_with_last_code);
 }
