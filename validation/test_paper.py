@@ -85,7 +85,7 @@ def test_nest_of_a_new_kernel(script):
     """It has the limits of any nest: all but what only its own would say."""
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
     row = {"nest": "new 1", "precision": "float64", "mode": "SPMD", "div64": 0, "calls": 0,
-           "registers": 255, "stack": 0, "spilled": 0}
+           "registers": 128, "stack": 0, "spilled": 0}
     assert script.excesses(row, limits) == []
     assert script.excesses({**row, "spilled": 8}, limits) == ["spilled 8 is more than 0"]
     assert script.excesses({**row, "mode": "generic"}, limits) == ["mode is generic"]

@@ -326,7 +326,7 @@ static void count_runs(const struct kernel_call *call)
 static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
 {
     static kernel_function *run[KERNELS];
-    static struct kernel_functions functions = {run, NULL};
+    static struct kernel_functions functions = {run, .most_turns = PTRDIFF_MAX};
     functions.exchange_x = host_backend.functions(precision)->exchange_x;
     for (size_t k = 0; k < KERNELS; k++)
         run[k] = count_runs;

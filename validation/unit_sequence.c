@@ -602,7 +602,7 @@ static const struct miniapp_kernel with_scratch = {.id = KERNELS - 1,
 static const struct kernel_functions *own_functions(enum miniapp_precision precision)
 {
     static kernel_function *run[KERNELS];
-    static struct kernel_functions functions = {run, NULL};
+    static struct kernel_functions functions = {run, .most_turns = PTRDIFF_MAX};
     memcpy(run, host_backend.functions(precision)->run, sizeof(run));
     functions.exchange_x = host_backend.functions(precision)->exchange_x;
     run[KERNELS - 1] = add_double_and_square;

@@ -654,6 +654,27 @@ static void a_field_is_held_once(void **state)
     miniapp_state_free(ocean);
 }
 
+static struct kernel_functions counting;
+static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
+{
+    (void)precision;
+    return &counting;
+}
+
+/* The device with kernels that count so far. */
+static const struct miniapp_device *device_that_counts_to(ptrdiff_t most_turns)
+{
+    static struct backend backend;
+    static struct miniapp_device counter;
+    counting = *device->backend->functions(MINIAPP_FLOAT64);
+    counting.most_turns = most_turns;
+    backend = *device->backend;
+    backend.functions = counting_functions;
+    counter = *device;
+    counter.backend = &backend;
+    return &counter;
+}
+
 /* Accepted, and far more than any address space. */
 static void no_memory(void **state)
 {
@@ -662,7 +683,8 @@ static void no_memory(void **state)
     const double value = 0;
     char expected[256];
     struct miniapp_plan *plan = (struct miniapp_plan *)&plan;
-    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, huge);
+    struct miniapp_state *const ocean =
+        state_on(device_that_counts_to(PTRDIFF_MAX), MINIAPP_FLOAT64, huge);
     snprintf(expected, sizeof(expected), "device '%s' is out of memory: 'salt' takes 9.01e+06 GB",
              miniapp_device_label(device));
     assert_refused(miniapp_state_set_part(ocean, "salt", 0, 1, &value), MINIAPP_DEVICE, expected);
@@ -868,6 +890,34 @@ static void devices(void **state)
     assert_true(miniapp_device_name(device)[0] != '\0');
 }
 
+/* A grid with more turns than a build's nests count is refused: one of points, and one of ghosts,
+ * 16 for each row of five cells. */
+static void grids_beyond_the_count(void **unused)
+{
+    (void)unused;
+    const struct {
+        struct miniapp_grid grid;
+        ptrdiff_t turns;
+    } cases[] = {{{100, 100, 7}, 70000}, {{5, 100, 7}, 11200}, {{100, 5, 7}, 11200}};
+    for (size_t i = 0; i < 3; i++) {
+        struct miniapp_state *state;
+        const struct miniapp_grid *const of = &cases[i].grid;
+        assert_done(miniapp_state_create(device_that_counts_to(cases[i].turns), MINIAPP_FLOAT64, of,
+                                         &state));
+        miniapp_state_free(state);
+        assert_int_equal(miniapp_state_create(device_that_counts_to(cases[i].turns - 1),
+                                              MINIAPP_FLOAT64, of, &state),
+                         MINIAPP_DEVICE);
+        assert_null(state);
+    }
+    char expected[256];
+    snprintf(expected, sizeof(expected),
+             "device '%s' counts in 32 bits, in which 100 x 5 x 7 points do not fit: a build with "
+             "-DMINIAPP_WIDE_COUNT=ON counts further",
+             miniapp_device_label(device));
+    assert_string_equal(miniapp_message(), expected);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -898,6 +948,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(values_that_do_not_fit),
         cmocka_unit_test(settings_of_a_state),
         cmocka_unit_test(times_of_copies),
+        cmocka_unit_test(grids_beyond_the_count),
         cmocka_unit_test(devices),
     };
     device_name = argc > 1 ? argv[1] : "cpu";

@@ -34,6 +34,16 @@ static bool can_be_indexed(const struct miniapp_grid *grid)
     return true;
 }
 
+/* The most turns that a loop nest on this grid makes: one for each point or, in an exchange of
+ * ghosts, one for each ghost of a row, or of a column, of the fields of all four corners. */
+static size_t most_turns(const struct miniapp_grid *grid)
+{
+    const size_t points = miniapp_grid_points(grid);
+    const size_t least = grid->nx < grid->ny ? grid->nx : grid->ny;
+    const size_t ghosts = points / least * 4 * 2 * MINIAPP_HALO;
+    return points > ghosts ? points : ghosts;
+}
+
 enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
                                          enum miniapp_precision precision,
                                          const struct miniapp_grid *grid,
@@ -47,6 +57,12 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
             "a grid cannot have %zu x %zu x %zu points: it has %d to %d cells along x and y, "
             "with the ghosts, and 1 to %d along z, and no field may be too large to index",
             grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, MINIAPP_MAX_CELLS);
+    const ptrdiff_t most = device->backend->functions(precision)->most_turns;
+    if (most_turns(grid) > (size_t)most)
+        return fail(MINIAPP_DEVICE,
+                    "device '%s' counts in 32 bits, in which %zu x %zu x %zu points do not fit: a "
+                    "build with -DMINIAPP_WIDE_COUNT=ON counts further",
+                    device->label, grid->nx, grid->ny, grid->nz);
     struct miniapp_state *const state = calloc(1, sizeof(*state));
     if (!state)
         return fail(MINIAPP_DEVICE, "out of memory for a state");

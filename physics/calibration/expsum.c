@@ -21,16 +21,14 @@ void VARIANT(expsum)(const struct kernel_call *call)
 #include "unpack.h"
     double total = 0;
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
-    PARALLEL_ROWS_SUM(total, (ptrdiff_t)(z1 - z0) * (y1 - y0) * nx)
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    PARALLEL_ROWS_SUM(total, nz * ny * nx)
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count part = 0; part < nx; part += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 real sum = 0;
                 ALONG_X_SUM(sum)
-                for (ptrdiff_t i = row + part; i < row + part + ROW_PART(nx); i++)
+                for (count i = row + part; i < row + part + ROW_PART(nx); i++)
                     sum += exponential_of(sample[i]);
                 total += (double)sum;
             }

@@ -31,15 +31,13 @@ void VARIANT(fma)(const struct kernel_call *call)
 {
 #include "unpack.h"
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count part = 0; part < (count)nx; part += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count part = 0; part < nx; part += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 ALONG_X
-                for (ptrdiff_t i = row + part; i < row + part + ROW_PART(nx); i++)
+                for (count i = row + part; i < row + part + ROW_PART(nx); i++)
                     result[i] = chains(sample[i]);
             }
 }

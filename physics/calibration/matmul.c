@@ -42,17 +42,17 @@ typedef real vector __attribute__((vector_size(VECTOR)));
 struct place {
     const real *a, *b;
     real *c;
-    ptrdiff_t a_row, b_row, c_row;
+    count a_row, b_row, c_row;
 };
 
-INLINED ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
+INLINED count least(count a, count b)
 {
     return a < b ? a : b;
 }
 
 /* Load and store the first `lanes` lanes of a vector; if `lanes` is the literal LANES, by a plain
  * load or store. */
-INLINED vector load(const real *from, ptrdiff_t lanes)
+INLINED vector load(const real *from, count lanes)
 {
     vector v = {0};
     if (lanes >= LANES)
@@ -63,7 +63,7 @@ INLINED vector load(const real *from, ptrdiff_t lanes)
     return v;
 }
 
-INLINED void store(real *to, vector v, ptrdiff_t lanes)
+INLINED void store(real *to, vector v, count lanes)
 {
     if (lanes >= LANES)
         __builtin_memcpy(to, &v, sizeof(v));
@@ -78,7 +78,7 @@ INLINED void store(real *to, vector v, ptrdiff_t lanes)
  * `first` levels. At the edges of the product a tile has fewer rows and columns; elsewhere both
  * counts are literals. Rows beyond the edge repeat the last row and are not stored.
  */
-INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, ptrdiff_t columns)
+INLINED void tile(struct place p, count depth, bool first, count rows, count columns)
 {
     vector sum[ROWS][VECTORS];
     UNROLL
@@ -88,7 +88,7 @@ INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, p
         for (int v = 0; v < VECTORS; v++)
             sum[r][v] = first ? (vector){0} : load(c + v * LANES, columns - v * LANES);
     }
-    for (ptrdiff_t z = 0; z < depth; z++) {
+    for (count z = 0; z < depth; z++) {
         vector b[VECTORS];
         UNROLL
         for (int v = 0; v < VECTORS; v++)
@@ -111,11 +111,10 @@ INLINED void tile(struct place p, ptrdiff_t depth, bool first, ptrdiff_t rows, p
 }
 
 /* Computes the tiles of a block that have the same columns. */
-INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_rows,
-                   ptrdiff_t columns)
+INLINED void tiles(struct place p, count depth, bool first, count block_rows, count columns)
 {
-    for (ptrdiff_t y = 0; y < block_rows; y += ROWS, p.a += ROWS, p.c += ROWS * p.c_row) {
-        const ptrdiff_t rows = least(ROWS, block_rows - y);
+    for (count y = 0; y < block_rows; y += ROWS, p.a += ROWS, p.c += ROWS * p.c_row) {
+        const count rows = least(ROWS, block_rows - y);
         if (rows == ROWS && columns == COLUMNS)
             tile(p, depth, first, ROWS, COLUMNS);
         else
@@ -125,28 +124,28 @@ INLINED void tiles(struct place p, ptrdiff_t depth, bool first, ptrdiff_t block_
 
 /* On the host, copies the rows of a stretch, makes the copy the factor, and returns how far apart
  * its rows are; elsewhere leaves the factor as it is. */
-INLINED ptrdiff_t copy_rows(const real **factor, ptrdiff_t row, ptrdiff_t depth, ptrdiff_t width,
-                            real *copy, ptrdiff_t copied)
+INLINED count copy_rows(const real **factor, count row, count depth, count width, real *copy,
+                        count copied)
 {
     if (copied == 1)
         return row;
-    for (ptrdiff_t z = 0; z < depth; z++)
+    for (count z = 0; z < depth; z++)
         __builtin_memcpy(copy + z * width, *factor + z * row, (size_t)width * sizeof(real));
     *factor = copy;
     return width;
 }
 
 /* A part of a block of rows. */
-INLINED void part_of(struct place p, ptrdiff_t nz, ptrdiff_t rows, ptrdiff_t columns)
+INLINED void part_of(struct place p, count nz, count rows, count columns)
 {
     real copy_a[COPIED_A], copy_b[COPIED_B];
-    for (ptrdiff_t z = 0; z < nz; z += STRETCH(nz)) {
-        const ptrdiff_t depth = least(STRETCH(nz), nz - z);
+    for (count z = 0; z < nz; z += STRETCH(nz)) {
+        const count depth = least(STRETCH(nz), nz - z);
         struct place q = p;
         q.a = p.a + z * p.a_row;
         q.a_row = copy_rows(&q.a, p.a_row, depth, rows, copy_a, COPIED_A);
-        for (ptrdiff_t x = 0; x < columns; x += COLUMNS) {
-            const ptrdiff_t width = least(COLUMNS, columns - x);
+        for (count x = 0; x < columns; x += COLUMNS) {
+            const count width = least(COLUMNS, columns - x);
             q.b = p.b + z * p.b_row + x;
             q.c = p.c + x;
             q.b_row = copy_rows(&q.b, p.b_row, depth, width, copy_b, COPIED_B);
@@ -160,10 +159,10 @@ void VARIANT(matmul)(const struct kernel_call *call)
 #include "unpack.h"
 
     PARALLEL_ROWS
-    for (ptrdiff_t y = 0; y < ny; y += BLOCK_ROWS)
-        for (ptrdiff_t panel = 0; panel < nx; panel += PANEL)
-            for (ptrdiff_t part = 0; part < PANEL; part += PART) {
-                const ptrdiff_t x = panel + part;
+    for (count y = 0; y < ny; y += BLOCK_ROWS)
+        for (count panel = 0; panel < nx; panel += PANEL)
+            for (count part = 0; part < PANEL; part += PART) {
+                const count x = panel + part;
                 const struct place p = {.a = a + y,
                                         .b = b + x,
                                         .c = c + y * nx + x,

@@ -7,12 +7,11 @@
 /* Where a cell lies. At the bottom and at the surface the offset to the missing level is 0, so that
  * differences are 0 and nothing outside the array is read. */
 struct cell {
-    ptrdiff_t x, y, z, i;
-    ptrdiff_t below, above;
+    count x, y, z, i;
+    count below, above;
 };
 
-INLINED struct cell cell_at(ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz, ptrdiff_t z, ptrdiff_t y,
-                            ptrdiff_t x)
+INLINED struct cell cell_at(count nx, count ny, count nz, count z, count y, count x)
 {
     return (struct cell){.x = x,
                          .y = y,

@@ -2,20 +2,20 @@
  * The OpenMP directives, each named once. A kernel's loop nest is
  *
  *     PARALLEL_ROWS
- *     for (ptrdiff_t z = ...; ...)
- *         for (ptrdiff_t y = ...; ...)
- *             for (ptrdiff_t part = 0; part < nx; part += ROW_PART(nx))
+ *     for (count z = ...; ...)
+ *         for (count y = ...; ...)
+ *             for (count part = 0; part < nx; part += ROW_PART(nx))
  *                 ALONG_X
- *                 for (ptrdiff_t x = part; x < part + ROW_PART(nx); x++)
+ *                 for (count x = part; x < part + ROW_PART(nx); x++)
  *
  * and one that marches along z, for all columns of a part together,
  *
  *     PARALLEL_COLUMNS
- *     for (ptrdiff_t y = ...; ...)
- *         for (ptrdiff_t part = 0; part < nx; part += ROW_PART(nx))
- *             for (ptrdiff_t z = ...; ...)
+ *     for (count y = ...; ...)
+ *         for (count part = 0; part < nx; part += ROW_PART(nx))
+ *             for (count z = ...; ...)
  *                 ALONG_X
- *                 for (ptrdiff_t x = part; x < part + ROW_PART(nx); x++)
+ *                 for (count x = part; x < part + ROW_PART(nx); x++)
  *
  * Host: threads share the rows (z, y) or y, a part is the whole row, and SIMD lanes run along x.
  * Each point is computed by the same instructions however the rows are shared, so results do
@@ -82,21 +82,15 @@
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
 #endif
 
-/* The type that a nest counts with, and the loops that go around it:
- *
- *     SLABS(z0, z1, nz, ny * nx)
- *     SLABS(y0, y1, ny, nx)
- *     PARALLEL_ROWS
- *     for (count z = z0; z < z1; z++)
- *         for (count y = y0; y < y1; y++)
- *             for (count part = 0; part < (count)nx; part += ROW_PART(nx))
+/* The type that a nest counts with: its axes, its points and the places of these in a field, but
+ * not the places in several fields that lie in one array.
  *
  * Clang's GPU code counts all turns of a nest as one number and divides it to find z, y and x. In
- * 64 bits that is slow and takes registers; in 32, which -fopenmp-optimistic-collapse asks for, a
- * nest may have no more than 2^31 - 1 turns. So a nest runs in slabs: always a single one on the
- * host, and a single one on a GPU except for the largest grids.
- */
-#if defined(PHYSICS_OFFLOAD) && defined(__clang__)
+ * 64 bits that is slow, and so are addresses, which take registers as well. In 32 bits, which
+ * -fopenmp-optimistic-collapse asks for, a nest may have no more than 2^31 - 1 turns: a larger grid
+ * is refused (MOST_TURNS in functions.c), unless the GPU code was built to count further, with
+ * PHYSICS_WIDE. */
+#if defined(PHYSICS_OFFLOAD) && defined(__clang__) && !defined(PHYSICS_WIDE)
 typedef int32_t count;
 #define MOST_TURNS INT32_MAX
 #else
@@ -104,28 +98,16 @@ typedef ptrdiff_t count;
 #define MOST_TURNS PTRDIFF_MAX
 #endif
 
-#define SLABS(begin, end, cells, turns)                                                            \
-    for (count begin = 0, end = slab_end(0, cells, turns); begin < (count)(cells);                 \
-         begin = end, end = slab_end(begin, cells, turns))
-
-/* The end of the slab that starts at `begin`, in a nest with `turns` turns for each cell. */
-static inline count slab_end(count begin, ptrdiff_t cells, ptrdiff_t turns)
-{
-    const ptrdiff_t fit = MOST_TURNS / (turns > 0 ? turns : 1);
-    const ptrdiff_t most = fit > 0 ? fit : 1;
-    return (count)(cells - begin <= most ? cells : begin + most);
-}
-
 /* How many blocks Clang launches for a nest that computes a sum; 0 leaves the choice to the
  * runtime. On GPUs the runtime has room for the sums of 1,024 blocks, and each further block
  * waits until those before it are done. In all other nests each thread takes one turn, in blocks
  * of 128. */
-static inline int blocks_of_sum(ptrdiff_t turns)
+static inline int blocks_of_sum(count turns)
 {
 #if defined(PHYSICS_EMULATED)
     return (void)turns, 0;
 #else
-    const ptrdiff_t blocks = (turns + 127) / 128;
+    const count blocks = (turns - 1) / 128 + 1;
     return blocks < 1024 ? (int)blocks : 1024;
 #endif
 }
@@ -136,7 +118,7 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 /* A nest of columns may take several rows at once, ROWS_TOGETHER(ny) of them:
  *
  *     PARALLEL_COLUMNS
- *     for (count y0 = 0; y0 < (count)ny; y0 += rows)
+ *     for (count y0 = 0; y0 < ny; y0 += rows)
  *
  * The host's hardware prefetches only along a long run of addresses, and rows are short where a
  * nest goes from level to level. There are as many rows, up to 12, as leave the busiest thread with
@@ -145,10 +127,10 @@ static inline int blocks_of_sum(ptrdiff_t turns)
 #define ROWS_TOGETHER(ny) 1
 #else
 #define ROWS_TOGETHER(ny) rows_together(ny)
-static inline ptrdiff_t rows_together(ptrdiff_t ny)
+static inline count rows_together(count ny)
 {
-    const ptrdiff_t threads = omp_get_max_threads(), alone = (ny + threads - 1) / threads;
-    ptrdiff_t rows = 12;
+    const count threads = omp_get_max_threads(), alone = (ny + threads - 1) / threads;
+    count rows = 12;
     while (rows > 1 && 16 * rows * ((ny + rows * threads - 1) / (rows * threads)) > 17 * alone)
         rows--;
     return rows;
@@ -156,7 +138,7 @@ static inline ptrdiff_t rows_together(ptrdiff_t ny)
 #endif
 
 /* How many of `rows` rows taken together are left from row y0 on. */
-static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
+static inline count rows_left(count rows, count y0, count ny)
 {
     return rows < ny - y0 ? rows : ny - y0;
 }
@@ -168,7 +150,7 @@ static inline ptrdiff_t rows_left(ptrdiff_t rows, ptrdiff_t y0, ptrdiff_t ny)
 #define FETCH(from, points)
 #else
 #define FETCH(from, points)                                                                        \
-    for (ptrdiff_t line = 0; line < (points) * (ptrdiff_t)sizeof(real); line += 64)                \
+    for (count line = 0; line < (points) * (count)sizeof(real); line += 64)                        \
     __builtin_prefetch((const char *)(from) + line)
 #endif
 

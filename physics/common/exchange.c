@@ -5,7 +5,7 @@
 enum { GHOSTS = 2 * MINIAPP_HALO }; /* of each row, half of them on each side */
 
 /* The cell that a ghost copies; an interior of a single cell is copied four times. */
-INLINED ptrdiff_t copied_by(ptrdiff_t ghost, ptrdiff_t interior)
+INLINED count copied_by(count ghost, count interior)
 {
     return MINIAPP_HALO + (ghost - MINIAPP_HALO + 2 * interior) % interior;
 }
@@ -16,17 +16,16 @@ void VARIANT(exchange_x)(void *field, size_t element_bytes, size_t cells, size_t
     const ptrdiff_t width = (ptrdiff_t)element_bytes;
     const ptrdiff_t nx = (ptrdiff_t)cells;
     const ptrdiff_t rows = (ptrdiff_t)all_rows;
-    const ptrdiff_t interior = nx - GHOSTS;
+    const count interior = (count)cells - GHOSTS;
 
-    SLABS(r0, r1, rows, GHOSTS)
     PARALLEL_COLUMNS
-    for (count r = r0; r < r1; r++)
+    for (count r = 0; r < (count)rows; r++)
         for (count part = 0; part < GHOSTS; part += ROW_PART(GHOSTS)) {
             uint8_t *const row = memory + r * nx * width;
             ALONG_X
-            for (ptrdiff_t i = part; i < part + ROW_PART(GHOSTS); i++) {
-                const ptrdiff_t ghost = i < MINIAPP_HALO ? i : interior + i;
-                const ptrdiff_t copied = copied_by(ghost, interior);
+            for (count i = part; i < part + ROW_PART(GHOSTS); i++) {
+                const count ghost = i < MINIAPP_HALO ? i : interior + i;
+                const count copied = copied_by(ghost, interior);
                 for (ptrdiff_t byte = 0; byte < width; byte++)
                     row[ghost * width + byte] = row[copied * width + byte];
             }
@@ -51,11 +50,9 @@ void VARIANT(copy_box)(const struct field_box *box, void *of_field, void *of_mes
     const ptrdiff_t width = (ptrdiff_t)box->width, height = (ptrdiff_t)box->height;
     const ptrdiff_t planes = (ptrdiff_t)box->planes;
 
-    SLABS(p0, p1, planes, height * width)
-    SLABS(r0, r1, height, width)
     PARALLEL_ROWS
-    for (count p = p0; p < p1; p++)
-        for (count y = r0; y < r1; y++)
+    for (count p = 0; p < (count)planes; p++)
+        for (count y = 0; y < (count)height; y++)
             for (count part = 0; part < (count)width; part += ROW_PART(width)) {
                 uint8_t *const inside = field + ((p * ny + y0 + y) * nx + x0) * bytes;
                 uint8_t *const outside = message + (p * height + y) * width * bytes;

@@ -1,4 +1,5 @@
 /* The functions of one build, in the order of the table. */
+#include "directives.h"
 #include "variant.h"
 
 static kernel_function *const run[KERNELS] = {
@@ -8,4 +9,5 @@ static kernel_function *const run[KERNELS] = {
 #undef DESCRIPTIONS
 };
 
-const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box)};
+const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box),
+                                                    MOST_TURNS};

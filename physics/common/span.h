@@ -7,23 +7,23 @@
 
 /* The cells [begin, end) of a row. */
 struct span {
-    ptrdiff_t begin, end;
+    count begin, end;
 };
 
-INLINED ptrdiff_t clamp(ptrdiff_t x, ptrdiff_t low, ptrdiff_t high)
+INLINED count clamp(count x, count low, count high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
 /* The cells of a part that lie in [first, last); empty if the row is outside the interior. */
-INLINED struct span within(struct span part, bool counts, ptrdiff_t first, ptrdiff_t last)
+INLINED struct span within(struct span part, bool counts, count first, count last)
 {
-    const ptrdiff_t begin = counts ? clamp(first, part.begin, part.end) : part.end;
+    const count begin = counts ? clamp(first, part.begin, part.end) : part.end;
     return (struct span){begin, clamp(last, begin, part.end)};
 }
 
 /* The cells of a part of row y that are not ghosts. */
-INLINED struct span interior(struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny)
+INLINED struct span interior(struct span part, count y, count nx, count ny)
 {
     return within(part, y >= MINIAPP_HALO && y < ny - MINIAPP_HALO, MINIAPP_HALO,
                   nx - MINIAPP_HALO);
@@ -37,9 +37,9 @@ INLINED void zero_outside(real *row, struct span part, struct span inside)
             row[part.begin] = 0;
         return;
     }
-    for (ptrdiff_t x = part.begin; x < inside.begin; x++)
+    for (count x = part.begin; x < inside.begin; x++)
         row[x] = 0;
-    for (ptrdiff_t x = inside.end; x < part.end; x++)
+    for (count x = inside.end; x < part.end; x++)
         row[x] = 0;
 }
 

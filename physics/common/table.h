@@ -156,6 +156,7 @@ struct kernel_functions {
     kernel_function *const *run; /* in the order of the table */
     exchange_function *exchange_x;
     box_function *copy_box;
+    ptrdiff_t most_turns; /* of a loop nest */
 };
 
 #endif

@@ -15,9 +15,9 @@
 #define UNPACK_scratch(type) type
 #define UNUSED __attribute__((unused))
 
-UNUSED const ptrdiff_t nx = (ptrdiff_t)call->grid.nx;
-UNUSED const ptrdiff_t ny = (ptrdiff_t)call->grid.ny;
-UNUSED const ptrdiff_t nz = (ptrdiff_t)call->grid.nz;
+UNUSED const count nx = (count)call->grid.nx;
+UNUSED const count ny = (count)call->grid.ny;
+UNUSED const count nz = (count)call->grid.nz;
 
 enum {
 #define ARGUMENT(access, type, name, ...) PLACE_##name,

@@ -30,7 +30,7 @@ struct floors {
 
 /* A point's values; densities are less the constant part of their equation of state. */
 struct seawater {
-    real rho, prho, Hd, int_drhodT, int_drhodS;
+    real prho, Hd, int_drhodT, int_drhodS;
 };
 
 /* What the points of a level share. */
@@ -58,23 +58,22 @@ INLINED real anomaly_here(real s, real t, real r, const struct level *l)
 
 /* `s` and `t` are taken for density as they are; for enthalpy they are raised to `floors` if
  * `is_clamped`. */
-INLINED struct seawater by_teos10(real s, real t, const struct level *l, struct floors floors,
+INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors,
                                   int pairs, bool is_clamped)
 {
     const real r = square_root(s);
     const struct teos10 f = teos10(s, t, r);
-    const real joules = (real)(1e4 / V01) * l->p; /* of a mean of v V01 */
+    const real joules = (real)(1e4 / V01) * p; /* of a mean of v V01 */
     struct means m;
     if (is_clamped) {
         const real s_high = larger(floors.salt, s), t_high = larger(floors.temp, t);
         const real r_high = square_root(s_high);
         const struct teos10 f_high = teos10(s_high, t_high, r_high);
-        m = means(&f_high, s_high, t_high, r_high, l->p, pairs);
+        m = means(&f_high, s_high, t_high, r_high, p, pairs);
     } else {
-        m = means(&f, s, t, r, l->p, pairs);
+        m = means(&f, s, t, r, p, pairs);
     }
     return (struct seawater){
-        .rho = anomaly_here(s, t, r, l),
         .prho = anomaly(f.n0, f.d0),
         .Hd = joules * ((real)(1 - V01 / RHO_0) + m.v),
         .int_drhodT = joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
@@ -111,7 +110,6 @@ INLINED struct seawater by_vallis(real s, real t, const struct level *l)
     const real mean = theta * (r.drdT + twice * r.drdT_by_T * theta) + r.drdS * (s - SALT_0) +
                       (r.dr_by_depth + r.drdT_by_depth * theta) * depth / 2;
     return (struct seawater){
-        .rho = vallis_density(s, t, depth, r),
         .prho = vallis_density(s, t, 0, r),
         .Hd = (real)(-GRAVITY / RHO_0) * depth * mean,
         .int_drhodT = depth * (r.drdT + r.drdT_by_T * theta + r.drdT_by_depth * depth / 2),
@@ -126,17 +124,17 @@ struct row {
     const real *salt, *temp;
     const uint8_t *maskT, *maskW;
     real *rho, *prho, *Hd, *int_drhodT, *int_drhodS, *Nsqr;
-    ptrdiff_t points, above;
+    count points, above;
 };
 
 /* How much denser water s2, t2 of another level is than `w`, which is water s, t, both at this
  * level's pressure. */
-INLINED real excess(real s2, real t2, struct seawater w, real s, real t, const struct level *l,
+INLINED real excess(real s2, real t2, real rho, real s, real t, const struct level *l,
                     bool teos)
 {
     if (!teos)
         return vallis_difference(s, t, s2, t2, l->p, l->linear);
-    return anomaly_here(s2, t2, square_root(s2), l) - w.rho;
+    return anomaly_here(s2, t2, square_root(s2), l) - rho;
 }
 
 /* By TEOS-10 with 2 `pairs` nodes or, if `pairs` is 0, by another equation of state. `pairs` and
@@ -148,20 +146,23 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
     const bool teos = pairs > 0;
     const real constant = teos ? (real)V01 : 0;
     ALONG_X
-    for (ptrdiff_t x = 0; x < row.points; x++) {
+    for (count x = 0; x < row.points; x++) {
         const real water = row.maskT[x];
         const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
         const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
-        const struct seawater w =
-            teos ? by_teos10(s, t, l, floors, pairs, is_clamped) : by_vallis(s, t, l);
+        const real rho = teos ? anomaly_here(s, t, square_root(s), l)
+                              : vallis_density(s, t, l->p, l->linear);
         const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
         const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * row.maskW[x];
-        row.rho[x] = water * (constant + w.rho);
+        row.rho[x] = water * (constant + rho);
+        row.Nsqr[x] = factor * excess(s2, t2, rho, s, t, l, teos);
+
+        const struct seawater w =
+            teos ? by_teos10(s, t, l->p, floors, pairs, is_clamped) : by_vallis(s, t, l);
         row.prho[x] = water * (constant + w.prho);
         row.Hd[x] = water * w.Hd;
         row.int_drhodT[x] = w.int_drhodT;
         row.int_drhodS[x] = w.int_drhodS;
-        row.Nsqr[x] = factor * excess(s2, t2, w, s, t, l, teos);
     }
 }
 
@@ -169,7 +170,7 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
 INLINED bool needs_clamp(const struct row *row, struct floors floors)
 {
     int needs = 0;
-    for (ptrdiff_t x = 0; x < row->points; x++)
+    for (count x = 0; x < row->points; x++)
         needs |= row->maskT[x] & ((row->salt[x] < floors.salt) | (row->temp[x] < floors.temp));
     return needs;
 }
@@ -185,16 +186,14 @@ INLINED void teos10_row(struct row row, const struct level *l, struct floors flo
 void VARIANT(density)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t plane = ny * nx;
-    const ptrdiff_t top = nz - 1;
+    const count plane = ny * nx;
+    const count top = nz - 1;
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
-                const ptrdiff_t i = (z * ny + y) * nx + x;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x = 0; x < nx; x += ROW_PART(nx)) {
+                const count i = (z * ny + y) * nx + x;
                 const struct row row = {salt + i,  temp + i,       maskT + i,
                                         maskW + i, rho + i,        prho + i,
                                         Hd + i,    int_drhodT + i, int_drhodS + i,
@@ -214,14 +213,13 @@ void VARIANT(density)(const struct kernel_call *call)
             }
 
     /* Nothing lies above the surface: Nsqr there is that of the level below. */
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             real *const surface = Nsqr + (top * ny + y) * nx;
             const real *const below = top > 0 ? surface - plane : surface;
             ALONG_X
-            for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++)
+            for (count x = x0; x < x0 + ROW_PART(nx); x++)
                 surface[x] = below[x];
         }
 }

@@ -14,11 +14,11 @@
  * is a literal in its own loop, which then has no inner loop and runs along SIMD lanes.
  */
 INLINED void eos_row(const real *restrict salt, const real *restrict temp, real p,
-                     real *restrict dHdT, ptrdiff_t points, int pairs)
+                     real *restrict dHdT, count points, int pairs)
 {
     const real pascals = (real)(1e4 / V01) * p;
     ALONG_X
-    for (ptrdiff_t x = 0; x < points; x++) {
+    for (count x = 0; x < points; x++) {
         const real root = square_root(salt[x]);
         const struct teos10 f = teos10(salt[x], temp[x], root);
         dHdT[x] = pascals * means(&f, salt[x], temp[x], root, p, pairs).v_T;
@@ -29,14 +29,12 @@ void VARIANT(eos)(const struct kernel_call *call)
 {
 #include "unpack.h"
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
-                const ptrdiff_t i = (z * ny + y) * nx + x;
-                const ptrdiff_t n = ROW_PART(nx);
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x = 0; x < nx; x += ROW_PART(nx)) {
+                const count i = (z * ny + y) * nx + x;
+                const count n = ROW_PART(nx);
                 FETCH(salt + i + n, n);
                 FETCH(temp + i + n, n);
                 switch (quadrature_pairs(p[z])) {

@@ -9,10 +9,10 @@
 /* A part of a row. `teos` is a literal, so that each loop has one formula. */
 INLINED void expansion_row(const real *restrict salt, const real *restrict temp, real depth,
                            struct linear_expansion linear, real *restrict drhodT,
-                           real *restrict drhodS, ptrdiff_t points, bool teos)
+                           real *restrict drhodS, count points, bool teos)
 {
     ALONG_X
-    for (ptrdiff_t x = 0; x < points; x++) {
+    for (count x = 0; x < points; x++) {
         const real drdT = linear.drdT + linear.drdT_by_depth * depth;
         struct expansion r = {drdT + linear.drdT_by_T * (temp[x] - (real)THETA_0), linear.drdS};
         if (teos)
@@ -26,13 +26,11 @@ void VARIANT(expansion)(const struct kernel_call *call)
 {
 #include "unpack.h"
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x = 0; x < (count)nx; x += ROW_PART(nx)) {
-                const ptrdiff_t i = (z * ny + y) * nx + x;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x = 0; x < nx; x += ROW_PART(nx)) {
+                const count i = (z * ny + y) * nx + x;
                 const struct linear_expansion linear = linear_expansion(eq_of_state_type);
                 if (eq_of_state_type == 5)
                     expansion_row(salt + i, temp + i, magnitude(zt[z]), linear, drhodT + i,

@@ -36,9 +36,9 @@ struct level {
     real height;
 };
 
-INLINED struct level level_at(const real *dzt, const real *dzw, ptrdiff_t k, ptrdiff_t top)
+INLINED struct level level_at(const real *dzt, const real *dzw, count k, count top)
 {
-    const ptrdiff_t below = k > 0 ? k - 1 : 0;
+    const count below = k > 0 ? k - 1 : 0;
     const real work = (real)(GRAVITY / RHO_0 / 4) / dzt[k];
     return (struct level){
         .floor_work = k > 0 ? work * dzw[below] : 0,
@@ -54,23 +54,24 @@ INLINED struct level level_at(const real *dzt, const real *dzw, ptrdiff_t k, ptr
 INLINED real loss(const struct enthalpy *e, const struct flow *f, struct cell c, struct level l,
                   bool is_limited)
 {
-    const ptrdiff_t i = c.i, j = c.i - c.below;
+    const count i = c.i, j = c.i - c.below;
+    const real of_enthalpy = advective_tendency(f, e->Hd, c, is_limited);
     const real by_tracers = e->int_drhodT[i] * e->dtemp[i] + e->int_drhodS[i] * e->dsalt[i];
     const real work = l.floor_work * f->w[j] * (e->rho[j] + e->rho[i]) +
                       l.top_work * f->w[i] * (e->rho[i] + e->rho[i + c.above]);
-    return (real)(-GRAVITY / RHO_0) * by_tracers - advective_tendency(f, e->Hd, c, is_limited) -
-           work;
+    return (real)(-GRAVITY / RHO_0) * by_tracers - of_enthalpy - work;
 }
 
 /* Adds a level to a row of columns: its loss, and the volume over which the loss is spread. */
 INLINED void add_level(const struct enthalpy *e, const struct flow *f, struct level l,
-                       const int32_t *kbot, real *lost, real *volume, ptrdiff_t ny, ptrdiff_t k,
-                       ptrdiff_t y, struct span inside, bool is_limited)
+                       const int32_t *kbot, real *lost, real *volume, count ny, count k, count y,
+                       struct span inside, bool is_limited)
 {
     ALONG_X
-    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+    for (count x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(f->nx, ny, f->nz, k, y, x);
-        const ptrdiff_t column = y * f->nx + x, lowest = kbot[column] - 1;
+        const real lost_here = loss(e, f, c, l, is_limited);
+        const count column = y * f->nx + x, lowest = kbot[column] - 1;
         const real is_wet = lowest >= 0 && k >= lowest;
         const real is_wet_below = lowest >= 0 && k > lowest;
         const real held = f->maskW[c.i] * (is_wet * l.half + (is_wet - is_wet_below) * l.beneath) +
@@ -79,7 +80,7 @@ INLINED void add_level(const struct enthalpy *e, const struct flow *f, struct le
         const real area = f->dxt[x] * (f->cost[y] * f->dyt[y]);
         const real lost_below = k > 0 ? lost[column] : 0;
         const real volume_below = k > 0 ? volume[column] : 0;
-        lost[column] = lost_below + area * held * loss(e, f, c, l, is_limited);
+        lost[column] = lost_below + area * held * lost_here;
         volume[column] = volume_below + area * f->maskW[c.i] * is_spread * l.height;
     }
 }
@@ -89,17 +90,16 @@ static void VARIANT(sum_columns)(const struct kernel_call *call)
 #include "unpack.h"
     const count rows = ROWS_TOGETHER(ny);
 
-    SLABS(first, end, ny, nx)
     PARALLEL_COLUMNS
-    for (count y0 = first; y0 < end; y0 += rows)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y0 = 0; y0 < ny; y0 += rows)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct flow f = {nx,    nz,  u,   v,   w,    maskT, maskU,    maskV,
                                    maskW, dxt, dyt, dzt, cost, cosu,  dt_tracer};
             const struct enthalpy e = {Hd, rho, int_drhodT, int_drhodS, dtemp, dsalt, tke};
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            for (ptrdiff_t k = 0; k < nz; k++) {
+            for (count k = 0; k < nz; k++) {
                 const struct level l = level_at(dzt, dzw, k, nz - 1);
-                for (ptrdiff_t y = y0; y < y0 + rows_left(rows, y0, ny); y++) {
+                for (count y = y0; y < y0 + rows_left(rows, y0, ny); y++) {
                     const struct span inside = interior(part, y, nx, ny);
                     if (enable_superbee_advection)
                         add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, true);
@@ -119,18 +119,18 @@ static void VARIANT(find_largest)(const struct kernel_call *call)
 
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
+        for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
             const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
             double most_lost[ROW_CHUNK] = {0}, most_volume[ROW_CHUNK] = {0};
-            for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
+            for (count y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
                 ALONG_X
-            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+            for (count x = part.begin; x < part.end; x++) {
                 const double loss = (double)lost[y * nx + x], held = (double)volume[y * nx + x];
                 const double size = loss < 0 ? -loss : loss;
                 most_lost[x - x0] = most_lost[x - x0] < size ? size : most_lost[x - x0];
                 most_volume[x - x0] = most_volume[x - x0] < held ? held : most_volume[x - x0];
             }
-            for (ptrdiff_t x = part.begin; x < part.end; x++) {
+            for (count x = part.begin; x < part.end; x++) {
                 rows[x] = most_lost[x - x0];
                 rows[nx + x] = most_volume[x - x0];
             }
@@ -147,20 +147,20 @@ static void VARIANT(sum_meridians)(const struct kernel_call *call, double lost_c
 
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
+        for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
             const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
             double lost_0[ROW_CHUNK] = {0}, lost_1[ROW_CHUNK] = {0}, lost_2[ROW_CHUNK] = {0};
             double volume_0[ROW_CHUNK] = {0}, volume_1[ROW_CHUNK] = {0}, volume_2[ROW_CHUNK] = {0};
-            for (ptrdiff_t y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
+            for (count y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
                 ALONG_X
-            for (ptrdiff_t x = part.begin; x < part.end; x++) {
-                const ptrdiff_t column = y * nx + x, i = x - x0;
+            for (count x = part.begin; x < part.end; x++) {
+                const count column = y * nx + x, i = x - x0;
                 add_exactly(&lost_0[i], &lost_1[i], &lost_2[i], (double)lost[column], lost_cutter);
                 add_exactly(&volume_0[i], &volume_1[i], &volume_2[i], (double)volume[column],
                             volume_cutter);
             }
-            for (ptrdiff_t x = part.begin; x < part.end; x++) {
-                const ptrdiff_t i = x - x0;
+            for (count x = part.begin; x < part.end; x++) {
+                const count i = x - x0;
                 rows[x] = lost_0[i];
                 rows[1 * nx + x] = lost_1[i];
                 rows[2 * nx + x] = lost_2[i];
@@ -191,18 +191,16 @@ static real VARIANT(mean_loss)(const struct kernel_call *call)
 static void VARIANT(spread)(const struct kernel_call *call, real rate)
 {
 #include "unpack.h"
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 zero_outside(P_diss_adv + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                for (count x = inside.begin; x < inside.end; x++) {
                     const bool is_spread = z == nz - 1 || tke[row + x] > 0;
                     P_diss_adv[row + x] = is_spread ? maskW[row + x] * rate : 0;
                 }

@@ -9,21 +9,21 @@
  * there w is 0. */
 INLINED void upward(real *w, const real *u, const real *v, const uint8_t *mask, const real *dz,
                     const real *dxt, const real *dyt, const real *cost, const real *cosu,
-                    struct span part, ptrdiff_t y, ptrdiff_t nx, ptrdiff_t ny, ptrdiff_t nz)
+                    struct span part, count y, count nx, count ny, count nz)
 {
-    const ptrdiff_t plane = ny * nx;
+    const count plane = ny * nx;
     const struct span inside = within(part, y > 0, 1, nx);
-    const ptrdiff_t south = y > 0;
+    const count south = y > 0;
     const real per_dy = 1 / (cost[y] * dyt[y]);
     const real north = cosu[y] * per_dy, from_south = cosu[y - south] * per_dy;
 
-    for (ptrdiff_t k = 0; k < nz; k++) {
-        const ptrdiff_t row = k * plane + y * nx;
-        const ptrdiff_t below = k > 0 ? plane : 0;
+    for (count k = 0; k < nz; k++) {
+        const count row = k * plane + y * nx;
+        const count below = k > 0 ? plane : 0;
         zero_outside(w + row, part, inside);
         ALONG_X
-        for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-            const ptrdiff_t i = row + x;
+        for (count x = inside.begin; x < inside.end; x++) {
+            const count i = row + x;
             const real divergence = (u[i] - u[i - 1]) / (cost[y] * dxt[x]) +
                                     (north * v[i] - from_south * v[i - south * nx]);
             const real from_below = k > 0 ? w[i - below] : 0;

@@ -30,26 +30,25 @@
 static void VARIANT(solve_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t level = ny * nx;
-    const ptrdiff_t top = nz - 1;
+    const count level = ny * nx;
+    const count top = nz - 1;
     const real is_source = !enable_store_cabbeling_heat;
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
-            const ptrdiff_t row = y * nx;
+            const count row = y * nx;
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
-                const ptrdiff_t below = k > 0 ? level : 0;
-                const ptrdiff_t above = k < top ? level : 0;
+            for (count k = 0; k < nz; k++) {
+                const count below = k > 0 ? level : 0;
+                const count above = k < top ? level : 0;
                 const struct w_exchange m = w_exchange_at(dzt, dzw, k, top, dt_tracer * alpha_eke);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = k * level + row + x;
-                    const ptrdiff_t ks = kbot[row + x] - 1;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = k * level + row + x;
+                    const count ks = kbot[row + x] - 1;
                     const bool wet = ks >= 0 && k >= ks;
                     const real sqrteke = square_root(larger(0, eke[i]));
                     const real length = larger(eke_lmin, eke_len[i]);
@@ -68,12 +67,12 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                 }
             }
 
-            for (ptrdiff_t k = top; k >= 0; k--) {
-                const ptrdiff_t above = k < top ? level : 0;
+            for (count k = top; k >= 0; k--) {
+                const count above = k < top ? level : 0;
                 zero_outside(eke_diss_iw + k * level + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = k * level + row + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = k * level + row + x;
                     const struct reduced_row reduced = {k < top ? deke[i] : 0, eke_taup1[i]};
                     const real solved = substitute(reduced, eke_taup1[i + above]);
                     eke_taup1[i] = solved;
@@ -84,7 +83,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
 }
 
 /* The diffusivity of the face between cell i and the one at distance `next`. */
-INLINED real K_of_face(const real *K_gm, ptrdiff_t i, ptrdiff_t next)
+INLINED real K_of_face(const real *K_gm, count i, count next)
 {
     return larger(LEAST_SUM_OF_K, K_gm[i] + K_gm[i + next]) / 2;
 }
@@ -96,15 +95,13 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
 #include "unpack.h"
     const real advects = enable_eke_superbee_advection || enable_eke_upwind_advection;
 
-    SLABS(k0, k1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count k = k0; k < k1; k++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_CHUNK) {
+    for (count k = 0; k < nz; k++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
                 const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
                 const struct span inside = interior(part, y, nx, ny);
-                const ptrdiff_t row = (k * ny + y) * nx;
+                const count row = (k * ny + y) * nx;
                 zero_outside(deke + row, part, inside);
                 zero_outside(eke_taup1 + row, part, inside);
                 if (inside.begin == inside.end)
@@ -120,11 +117,11 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
 
                 int32_t open[ROW_CHUNK];
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++)
+                for (count x = inside.begin; x < inside.end; x++)
                     open[x - x0] = open_faces(&r, row + x, maskU, maskV, maskW);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = row + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = row + x;
                     const int32_t faces = open[x - x0];
                     const real here = eke[i];
                     const real rise_east = (eke[i + 1] - here) / (r.cosine * dxu[x]);

@@ -19,23 +19,22 @@
 void VARIANT(eke_diffusivities)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t plane = ny * nx;
+    const count plane = ny * nx;
     const real has_eke = enable_eke != 0;
     const real iso_by_eke = enable_eke && enable_eke_isopycnal_diffusion;
 
     const count rows = ROWS_TOGETHER(ny);
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y += rows)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const ptrdiff_t first = y * nx + x0;
-            const ptrdiff_t end = first + rows_left(rows, y, ny) * ROW_PART(nx);
+    for (count y = 0; y < ny; y += rows)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const count first = y * nx + x0;
+            const count end = first + rows_left(rows, y, ny) * ROW_PART(nx);
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
+            for (count k = 0; k < nz; k++) {
                 ALONG_X
-                for (ptrdiff_t column = first; column < end; column++) {
-                    const ptrdiff_t i = k * plane + column;
+                for (count column = first; column < end; column++) {
+                    const count i = k * plane + column;
                     const real below = k > 0 ? L_rossby[column] : 0;
                     L_rossby[column] = below + maskW[i] * dzw[k] * square_root(larger(0, Nsqr[i]));
                 }
@@ -43,7 +42,7 @@ void VARIANT(eke_diffusivities)(const struct kernel_call *call)
 
             /* The sum is pi times the speed of the first baroclinic wave. */
             ALONG_X
-            for (ptrdiff_t column = first; column < end; column++) {
+            for (count column = first; column < end; column++) {
                 const real speed = L_rossby[column] * (real)(1 / PI);
                 const real off_equator =
                     speed / larger(LEAST_CORIOLIS, magnitude(coriolis_t[column]));
@@ -51,10 +50,10 @@ void VARIANT(eke_diffusivities)(const struct kernel_call *call)
                 L_rossby[column] = has_eke * smaller(off_equator, equator);
             }
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
+            for (count k = 0; k < nz; k++) {
                 ALONG_X
-                for (ptrdiff_t column = first; column < end; column++) {
-                    const ptrdiff_t i = k * plane + column;
+                for (count column = first; column < end; column++) {
+                    const count i = k * plane + column;
                     const real root = square_root(larger(0, eke[i]));
                     const real rhines = square_root(root / larger(LEAST_BETA, beta[column]));
                     const real shorter = smaller(eke_cross * L_rossby[column], eke_crhin * rhines);

@@ -32,7 +32,7 @@
 
 /* East or north. */
 struct direction {
-    ptrdiff_t next;            /* the offset to the next cell */
+    count next;                /* the offset to the next cell */
     const uint8_t *mask;       /* of the faces to it */
     real *K;                   /* K_11 or K_22 */
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
@@ -41,7 +41,7 @@ struct direction {
 /* Where the slopes of the corners (ip, kr) begin. */
 INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
 {
-    return (2 * ip + kr) * (o->nz * o->ny * o->nx);
+    return (2 * ip + kr) * ((ptrdiff_t)o->nz * o->ny * o->nx);
 }
 
 /* A corner of a lateral face: stores taper * s, returns its diffusivity. */
@@ -54,9 +54,9 @@ INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *A
 
 /* The face between cell i, which is `here`, and the next cell, which is `there`. */
 INLINED void lateral_face(const struct ocean *o, const struct level *l, const struct direction *d,
-                          ptrdiff_t i, real per_dx, struct cell here, struct cell there)
+                          count i, real per_dx, struct cell here, struct cell there)
 {
-    const ptrdiff_t next = i + d->next;
+    const count next = i + d->next;
     const real mask = d->mask[i];
     const real drodx_here = mask * per_dx * drho(o, here.r, i, next);
     const real drodx_there = mask * per_dx * drho(o, there.r, i, next);
@@ -74,14 +74,14 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
 
 /* Computes the eastern and northern faces of row y, which begins at cell `row`. */
 INLINED void lateral_faces(const struct ocean *o, const struct level *l,
-                           const struct direction *east, const struct direction *north,
-                           ptrdiff_t row, ptrdiff_t y, struct span in, bool teos)
+                           const struct direction *east, const struct direction *north, count row,
+                           count y, struct span in, bool teos)
 {
     const real cost = o->cost[y];
     const real per_dyu = 1 / o->dyu[y];
     ALONG_X
-    for (ptrdiff_t x = in.begin; x < in.end; x++) {
-        const ptrdiff_t i = row + x;
+    for (count x = in.begin; x < in.end; x++) {
+        const count i = row + x;
         const real per_dxu = 1 / (o->dxu[x] * cost);
         const struct cell here = cell(o, l, i, teos);
         lateral_face(o, l, east, i, per_dxu, here, cell(o, l, i + 1, teos));
@@ -94,27 +94,27 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
  * dTdx is divided by, which is its weight in K_33. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
-INLINED real top_corner(const struct ocean *o, const struct direction *d, ptrdiff_t i, ptrdiff_t c,
+INLINED real top_corner(const struct ocean *o, const struct direction *d, count i, count c,
                         struct expansion r, real per_drodz, real maskW, int ip, int kr)
 {
-    const ptrdiff_t face = c - (1 - ip) * d->next;
+    const count face = c - (1 - ip) * d->next;
     const real distance_s = drho(o, r, face, face + d->next) * per_drodz;
-    const real Ai = maskW * d->Ai_lateral[corners(o, 1 - ip, 1 - kr) + face];
-    d->Ai_top[corners(o, ip, kr) + i] = Ai;
+    const real Ai = maskW * (d->Ai_lateral + corners(o, 1 - ip, 1 - kr))[face];
+    (d->Ai_top + corners(o, ip, kr))[i] = Ai;
     return Ai * distance_s;
 }
 
 INLINED void top_faces(const struct ocean *o, const struct level *lower, const struct level *upper,
                        const struct direction *east, const struct direction *north, real *K_33,
-                       ptrdiff_t row, ptrdiff_t y, struct span in, bool teos)
+                       count row, count y, struct span in, bool teos)
 {
     const real cost = o->cost[y];
     const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
     const real per_north = o->cosu[y] / (4 * o->dyt[y] * cost);
     ALONG_X
-    for (ptrdiff_t x = in.begin; x < in.end; x++) {
-        const ptrdiff_t i = row + x;
-        const ptrdiff_t j = i + lower->above;
+    for (count x = in.begin; x < in.end; x++) {
+        const count i = row + x;
+        const count j = i + lower->above;
         const real maskW = o->maskW[i];
         const struct cell a = cell(o, lower, i, teos);
         const struct cell b = cell(o, upper, j, teos);
@@ -136,7 +136,7 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
 void VARIANT(isoneutral)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t points = nz * ny * nx;
+    const ptrdiff_t points = (ptrdiff_t)nz * ny * nx;
 
     const struct linear_expansion linear = linear_expansion(eq_of_state_type);
     const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
@@ -160,16 +160,14 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
 
     /* Both directions are computed wherever one of them is needed; what is not needed is then set
      * to zero. */
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const struct ocean o = OCEAN;
                 const struct direction east = EAST, north = NORTH;
                 const struct level l = level(&o, z);
-                const ptrdiff_t row = (z * ny + y) * nx;
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const bool eastern = y >= 2 && y < ny - 2;
                 const bool northern = y >= 1 && y < ny - 2;
@@ -189,13 +187,11 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
                 }
             }
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const bool interior = y >= 2 && y < ny - 2 && z < nz - 1;
                 const struct span in = within(part, interior, 2, nx - 2);

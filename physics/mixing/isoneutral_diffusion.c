@@ -18,26 +18,25 @@
 void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t level = ny * nx;
-    const ptrdiff_t top = nz - 1;
+    const count level = ny * nx;
+    const count top = nz - 1;
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct tensor g = {nx,    ny,    nz,    K_iso, K_11,  K_22, Ai_ez, Ai_nz,
                                      Ai_bx, Ai_by, maskU, maskV, maskW, dxt,  dxu,   dyt,
                                      dyu,   dzt,   cost,  cosu,  1,     1};
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
-                const ptrdiff_t below = k > 0 ? level : 0;
+            for (count k = 0; k < nz; k++) {
+                const count below = k > 0 ? level : 0;
                 const real through_floor = k > 0 ? dt_tracer / (dzw[k - 1] * dzt[k]) : 0;
                 const real through_top = k < top ? dt_tracer / (dzw[k] * dzt[k]) : 0;
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = (k * ny + y) * nx + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = (k * ny + y) * nx + x;
                     const real tendency =
                         maskT[i] * divergence(&g, tracer, cell_at(nx, ny, nz, k, y, x));
                     const real a = -through_floor * K_33[i - below];
@@ -54,11 +53,11 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
 
             /* The solution replaces c', because the level below needs it without the skew
              * diffusion. */
-            for (ptrdiff_t k = top; k >= 0; k--) {
-                const ptrdiff_t above = k < top ? level : 0;
+            for (count k = top; k >= 0; k--) {
+                const count above = k < top ? level : 0;
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = (k * ny + y) * nx + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = (k * ny + y) * nx + x;
                     const struct reduced_row reduced = {solution[i], tracer_taup1[i]};
                     solution[i] = substitute(reduced, k < top ? solution[i + above] : 0);
                     tracer_taup1[i] = solution[i] + dt_tracer * dtracer_skew[i];

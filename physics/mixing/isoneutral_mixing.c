@@ -58,7 +58,7 @@ struct results {
 
 /* Writes the losses of a level that are explicit in time, by its own faces and those of the level
  * above. */
-INLINED void put_losses(const struct mixing *m, struct results r, ptrdiff_t k, ptrdiff_t i,
+INLINED void put_losses(const struct mixing *m, struct results r, count k, count i,
                         const struct lateral *here, const struct lateral *above,
                         const struct ceiling *top, bool is_surface)
 {
@@ -75,24 +75,24 @@ INLINED void put_losses(const struct mixing *m, struct results r, ptrdiff_t k, p
 
 /* ---- columns ---- */
 
-INLINED struct face face_at(const struct mixing *m, const struct level *l, ptrdiff_t i,
-                            ptrdiff_t next, real per_dx, bool teos)
+INLINED struct face face_at(const struct mixing *m, const struct level *l, count i, count next,
+                            real per_dx, bool teos)
 {
     return face(m, l, i, next, per_dx, cell(&m->o, l, i, teos), cell(&m->o, l, i + next, teos));
 }
 
-INLINED struct lateral lateral_at(const struct mixing *m, ptrdiff_t k, ptrdiff_t y, ptrdiff_t x,
-                                  bool teos, bool dissipates)
+INLINED struct lateral lateral_at(const struct mixing *m, count k, count y, count x, bool teos,
+                                  bool dissipates)
 {
     const struct ocean *const o = &m->o;
     const struct level l = level(o, k);
-    const ptrdiff_t nx = o->nx, i = (k * o->ny + y) * nx + x;
+    const count nx = o->nx, i = (k * o->ny + y) * nx + x;
     struct lateral lateral = {0};
     ROLLED
     for (int n = 0; n < 4; n++) {
         const bool is_ahead = n % 2, in_x = n < 2;
         struct side side = in_x ? side_in_x(o, y, x, is_ahead) : side_in_y(o, y, is_ahead);
-        const ptrdiff_t first = is_ahead ? i : i + side.to;
+        const count first = is_ahead ? i : i + side.to;
         const real open = in_x ? o->maskU[first] : o->maskV[first];
         side.face = face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
         add_side(m, &lateral, i, side, dissipates);
@@ -101,17 +101,20 @@ INLINED struct lateral lateral_at(const struct mixing *m, ptrdiff_t k, ptrdiff_t
 }
 
 /* `scratch` is four fields: c', what skew diffusion adds to both tracers, and K_33. */
-INLINED void mix_column(const struct mixing *m, struct results r, real *scratch, ptrdiff_t y,
-                        ptrdiff_t x, bool teos, bool dissipates)
+INLINED void mix_column(const struct mixing *m, struct results r, real *scratch, count y, count x,
+                        bool teos, bool dissipates)
 {
     const struct ocean *const o = &m->o;
-    const ptrdiff_t plane = o->ny * o->nx, points = o->nz * plane, column = y * o->nx + x;
+    const count plane = o->ny * o->nx, column = y * o->nx + x;
+    const ptrdiff_t points = (ptrdiff_t)o->nz * plane;
+    real *const skew_T = scratch + points, *const skew_S = scratch + 2 * points;
+    real *const K_33 = scratch + 3 * points;
     struct lateral below = {0};
     struct ceiling floor = CLOSED;
     struct reduced reduced = {0};
-    for (ptrdiff_t k = 0; k <= o->nz; k++) {
+    for (count k = 0; k <= o->nz; k++) {
         const bool is_surface = k == o->nz;
-        const ptrdiff_t i = (k - 1) * plane + column;
+        const count i = (k - 1) * plane + column;
         struct lateral here = {0};
         if (!is_surface)
             here = lateral_at(m, k, y, x, teos, dissipates);
@@ -122,9 +125,9 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
             r.temp[i] = reduced.d.T;
             r.salt[i] = reduced.d.S;
             scratch[i] = reduced.c;
-            scratch[points + i] = reduced.skew.T;
-            scratch[2 * points + i] = reduced.skew.S;
-            scratch[3 * points + i] = top.K_33;
+            skew_T[i] = reduced.skew.T;
+            skew_S[i] = reduced.skew.S;
+            K_33[i] = top.K_33;
             if (dissipates)
                 put_losses(m, r, k - 1, i, &below, &here, &top, is_surface);
             floor = top;
@@ -132,14 +135,14 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
         below = here;
     }
     struct pair solved = {0, 0};
-    for (ptrdiff_t k = o->nz - 1; k >= 0; k--) {
-        const ptrdiff_t i = k * plane + column;
+    for (count k = o->nz - 1; k >= 0; k--) {
+        const count i = k * plane + column;
         const struct pair d = {r.temp[i], r.salt[i]};
         const struct pair now = plus(d, -scratch[i], solved);
         if (dissipates && k < o->nz - 1)
-            r.P_diss_iso[i] += implicit_loss(m, k, i, scratch[3 * points + i], now, solved);
-        r.temp[i] = now.T + scratch[points + i];
-        r.salt[i] = now.S + scratch[2 * points + i];
+            r.P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
+        r.temp[i] = now.T + skew_T[i];
+        r.salt[i] = now.S + skew_S[i];
         solved = now;
     }
 }
@@ -171,7 +174,7 @@ struct chunk {
 };
 
 /* The values of a point are kept in rows that lie `stride` apart. */
-INLINED void put_cell(real *to, ptrdiff_t stride, struct cell c)
+INLINED void put_cell(real *to, count stride, struct cell c)
 {
     to[0] = c.r.drdT;
     to[stride] = c.r.drdS;
@@ -179,12 +182,12 @@ INLINED void put_cell(real *to, ptrdiff_t stride, struct cell c)
     to[3 * stride] = c.per_drodz_above;
 }
 
-INLINED struct cell get_cell(const real *from, ptrdiff_t stride)
+INLINED struct cell get_cell(const real *from, count stride)
 {
     return (struct cell){{from[0], from[stride]}, from[2 * stride], from[3 * stride]};
 }
 
-INLINED void put_face(real *to, ptrdiff_t stride, struct face f)
+INLINED void put_face(real *to, count stride, struct face f)
 {
     const real values[FACE_ROWS] = {f.iso.T,         f.iso.S,         f.skew.T,
                                     f.skew.S,        f.here_below.s,  f.here_below.s2,
@@ -195,7 +198,7 @@ INLINED void put_face(real *to, ptrdiff_t stride, struct face f)
         to[n * stride] = values[n];
 }
 
-INLINED struct face get_face(const real *from, ptrdiff_t stride)
+INLINED struct face get_face(const real *from, count stride)
 {
     return (struct face){
         .iso = {from[0], from[stride]},
@@ -214,7 +217,7 @@ struct carried {
     struct ceiling floor;
 };
 
-INLINED void put_carried(real *to, ptrdiff_t stride, struct carried c)
+INLINED void put_carried(real *to, count stride, struct carried c)
 {
     const struct lateral *const l = &c.lateral;
     const struct ceiling *const f = &c.floor;
@@ -226,7 +229,7 @@ INLINED void put_carried(real *to, ptrdiff_t stride, struct carried c)
         to[n * stride] = values[n];
 }
 
-INLINED struct carried get_carried(const real *from, ptrdiff_t stride)
+INLINED struct carried get_carried(const real *from, count stride)
 {
     return (struct carried){
         .lateral = {.iso = {from[0], from[stride]},
@@ -244,49 +247,49 @@ INLINED struct carried get_carried(const real *from, ptrdiff_t stride)
  * the same instructions as any other row, so that results do not show where chunks begin. */
 #define OF_ROW static __attribute__((noinline))
 
-OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, ptrdiff_t row,
-                                  real *cells, ptrdiff_t stride, bool teos)
+OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, count row,
+                                  real *cells, count stride, bool teos)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
     if (teos) {
         ALONG_X
-        for (ptrdiff_t x = 1; x < mixing.o.nx - 1; x++)
+        for (count x = 1; x < mixing.o.nx - 1; x++)
             put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, true));
     } else {
         ALONG_X
-        for (ptrdiff_t x = 1; x < mixing.o.nx - 1; x++)
+        for (count x = 1; x < mixing.o.nx - 1; x++)
             put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, false));
     }
 }
 
-OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
-                                   ptrdiff_t y, const real *cells, ptrdiff_t stride, real *faces)
+OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, count row,
+                                   count y, const real *cells, count stride, real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
-    const ptrdiff_t nx = mixing.o.nx;
+    const count nx = mixing.o.nx;
     const uint8_t *const maskU = mixing.o.maskU + row;
     const real *const dxu = mixing.o.dxu;
     const real cost = mixing.o.cost[y];
     ALONG_X
-    for (ptrdiff_t x = 1; x < nx - 2; x++)
+    for (count x = 1; x < nx - 2; x++)
         put_face(faces + x, nx,
                  face(&mixing, &here, row + x, 1, maskU[x] / (dxu[x] * cost),
                       get_cell(cells + x, stride), get_cell(cells + x + 1, stride)));
 }
 
-OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, ptrdiff_t row,
-                                    ptrdiff_t y, const real *cells, const real *next_cells,
-                                    ptrdiff_t stride, real *faces)
+OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, count row,
+                                    count y, const real *cells, const real *next_cells,
+                                    count stride, real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
-    const ptrdiff_t nx = mixing.o.nx;
+    const count nx = mixing.o.nx;
     const uint8_t *const maskV = mixing.o.maskV + row;
     const real per_dyu = 1 / mixing.o.dyu[y];
     ALONG_X
-    for (ptrdiff_t x = 2; x < nx - 2; x++)
+    for (count x = 2; x < nx - 2; x++)
         put_face(faces + x, stride,
                  face(&mixing, &here, row + x, nx, maskV[x] * per_dyu, get_cell(cells + x, stride),
                       get_cell(next_cells + x, stride)));
@@ -298,11 +301,11 @@ struct level_rows {
     real *carried;
     real *column;        /* of the level below the current one */
     const real *c_below; /* c' of the level below that; zeros at the bottom */
-    ptrdiff_t deeper;    /* the offset from `column`'s level to that of c_below; 0 at the bottom */
+    count deeper;        /* the offset from `column`'s level to that of c_below; 0 at the bottom */
 };
 
-INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, ptrdiff_t stride,
-                                  ptrdiff_t i, ptrdiff_t y, ptrdiff_t x, bool dissipates)
+INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, count stride,
+                                  count i, count y, count x, bool dissipates)
 {
     struct side west = side_in_x(&m->o, y, x, false), east = side_in_x(&m->o, y, x, true);
     struct side south = side_in_y(&m->o, y, false), north = side_in_y(&m->o, y, true);
@@ -322,15 +325,14 @@ INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows
  * Level k takes its four faces. That completes the level below, which is then eliminated.
  * `is_first`: there is no level below. `is_last`: k is above the surface, and has no faces.
  */
-INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows,
-                     ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool is_first, bool is_last,
-                     bool dissipates)
+INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows, count stride,
+                     count k, count y, bool is_first, bool is_last, bool dissipates)
 {
     const struct mixing mixing = *m;
-    const ptrdiff_t nx = mixing.o.nx, plane = nx * mixing.o.ny;
+    const count nx = mixing.o.nx, plane = nx * mixing.o.ny;
     ALONG_X
-    for (ptrdiff_t x = 2; x < nx - 2; x++) {
-        const ptrdiff_t i = k * plane + y * nx + x, j = i - plane;
+    for (count x = 2; x < nx - 2; x++) {
+        const count i = k * plane + y * nx + x, j = i - plane;
         struct carried next = {0};
         if (!is_last)
             next.lateral = lateral_of(&mixing, rows, stride, i, y, x, dissipates);
@@ -359,7 +361,7 @@ INLINED void advance(const struct mixing *m, struct results r, struct level_rows
 }
 
 OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, struct level_rows rows,
-                                  ptrdiff_t stride, ptrdiff_t k, ptrdiff_t y, bool dissipates)
+                                  count stride, count k, count y, bool dissipates)
 {
     const bool is_first = k == 0, is_last = k == m->o.nz;
     if (is_first && dissipates)
@@ -377,15 +379,15 @@ OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, stru
 }
 
 /* The way down of the column solve: in `column` the solution replaces the skew diffusion. */
-INLINED void substitute(const struct mixing *m, struct results r, real *column, ptrdiff_t stride,
-                        ptrdiff_t k, ptrdiff_t row, bool is_top, bool dissipates)
+INLINED void substitute(const struct mixing *m, struct results r, real *column, count stride,
+                        count k, count row, bool is_top, bool dissipates)
 {
     const struct mixing mixing = *m;
-    const ptrdiff_t nx = mixing.o.nx;
+    const count nx = mixing.o.nx;
     real *const solved_T = column + stride, *const solved_S = column + 2 * stride;
     ALONG_X
-    for (ptrdiff_t x = 2; x < nx - 2; x++) {
-        const ptrdiff_t i = row + x;
+    for (count x = 2; x < nx - 2; x++) {
+        const count i = row + x;
         const struct pair above = {is_top ? 0 : solved_T[nx + x], is_top ? 0 : solved_S[nx + x]};
         const struct pair d = {r.temp[i], r.salt[i]};
         const struct pair now = plus(d, -column[x], above);
@@ -399,7 +401,7 @@ INLINED void substitute(const struct mixing *m, struct results r, real *column, 
 }
 
 OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real *column,
-                                 ptrdiff_t stride, ptrdiff_t k, ptrdiff_t row, bool dissipates)
+                                 count stride, count k, count row, bool dissipates)
 {
     if (k == m->o.nz - 1)
         substitute(m, r, column, stride, k, row, true, false);
@@ -412,13 +414,13 @@ OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real 
 /* Mixes row y, whose cells and southern faces are known. `here` is the set of this row; the other
  * set holds the southern faces, and gets the cells of the next row, whose set it then is. */
 static void mix_row(const struct mixing *m, struct results r, const struct chunk *chunk, int here,
-                    ptrdiff_t y, bool teos, bool dissipates)
+                    count y, bool teos, bool dissipates)
 {
-    const ptrdiff_t nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    const count nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
     real *const cells = chunk->set[here] + FACE_ROWS * stride;
     real *const next_cells = chunk->set[!here] + FACE_ROWS * stride;
-    for (ptrdiff_t k = 0; k <= nz; k++) {
-        const ptrdiff_t at = k * nx, row = (k * ny + y) * nx;
+    for (count k = 0; k <= nz; k++) {
+        const count at = k * nx, row = (k * ny + y) * nx;
         const struct level_rows rows = {
             .south = chunk->set[!here] + at,
             .north = chunk->set[here] + at,
@@ -437,38 +439,38 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
         }
         VARIANT(level_of_row)(m, r, rows, stride, k, y, dissipates);
     }
-    for (ptrdiff_t k = nz - 1; k >= 0; k--)
+    for (count k = nz - 1; k >= 0; k--)
         VARIANT(solve_level)(m, r, chunk->column + k * nx, stride, k, (k * ny + y) * nx,
                              dissipates);
 }
 
 /* The rows [begin, end). What the first of them needs of the row before is computed again here. */
 static void mix_rows(const struct mixing *m, struct results r, const struct chunk *chunk,
-                     ptrdiff_t begin, ptrdiff_t end, bool teos, bool dissipates)
+                     count begin, count end, bool teos, bool dissipates)
 {
-    const ptrdiff_t nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    const count nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
     real *const cells = chunk->set[0] + FACE_ROWS * stride;
     real *const cells_before = chunk->set[1] + FACE_ROWS * stride;
-    for (ptrdiff_t x = 0; x < nx; x++)
+    for (count x = 0; x < nx; x++)
         chunk->zeros[x] = 0;
-    for (ptrdiff_t k = 0; k < nz && begin < end; k++) {
+    for (count k = 0; k < nz && begin < end; k++) {
         const struct level l = level(&m->o, k);
-        const ptrdiff_t row = (k * ny + begin) * nx, at = k * nx;
+        const count row = (k * ny + begin) * nx, at = k * nx;
         VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
         VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
         VARIANT(northern_faces)(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
                                 chunk->set[1] + at);
     }
-    for (ptrdiff_t y = begin; y < end; y++)
+    for (count y = begin; y < end; y++)
         mix_row(m, r, chunk, (y - begin) % 2, y, teos, dissipates);
 }
 
 /* How many chunks the rows are cut into: one for each thread, as long as the scratch has room for
  * the memory of each. It has room for ny / 5 chunks, which is at least one, because no grid has
  * fewer than five rows. */
-static ptrdiff_t chunks_of(ptrdiff_t ny)
+static count chunks_of(count ny)
 {
-    const ptrdiff_t threads = omp_get_max_threads(), most = ny / 5;
+    const count threads = omp_get_max_threads(), most = ny / 5;
     return threads < most ? threads : most;
 }
 
@@ -484,18 +486,16 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
     const real taper_rate = (real)rate;
     const real taper_offset = (real)(rate * iso_slopec);
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const bool dissipates = enable_conserve_energy && y >= 2 && y < ny - 2;
                 const struct span inside = within(part, dissipates, 2, nx - 2);
                 ALONG_X /* so that GCC's GPU code has the lanes of a warp share it */
-                for (ptrdiff_t x = part.begin; x < part.end; x++)
+                for (count x = part.begin; x < part.end; x++)
                     if (x < inside.begin || x >= inside.end) {
                         P_diss_iso[row + x] = 0;
                         P_diss_skew[row + x] = 0;
@@ -503,24 +503,23 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
             }
 
 #if defined(PHYSICS_OFFLOAD)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct mixing m = MIXING;
             const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
             const struct span inside = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
             ALONG_X
-            for (ptrdiff_t x = inside.begin; x < inside.end; x++)
+            for (count x = inside.begin; x < inside.end; x++)
                 mix_column(&m, r, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
         }
 #else
     const struct mixing m = MIXING;
     const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
-    const ptrdiff_t chunks = chunks_of(ny), first = 2, count_of_rows = ny - 4;
-    _Pragma("omp parallel for schedule(static, 1)") for (ptrdiff_t c = 0; c < chunks; c++)
+    const count chunks = chunks_of(ny), first = 2, count_of_rows = ny - 4;
+    _Pragma("omp parallel for schedule(static, 1)") for (count c = 0; c < chunks; c++)
     {
-        const ptrdiff_t plane = nz * nx;
+        const count plane = nz * nx;
         real *const set = planes + c * (SET_PLANES + COLUMN_PLANES) * plane;
         real *const row = rows + c * ROWS * nx;
         const struct chunk chunk = {

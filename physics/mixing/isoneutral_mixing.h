@@ -26,7 +26,7 @@ INLINED struct pair plus(struct pair a, real factor, struct pair b)
     return (struct pair){a.T + factor * b.T, a.S + factor * b.S};
 }
 
-INLINED struct pair difference(const real *T, const real *S, ptrdiff_t from, ptrdiff_t to)
+INLINED struct pair difference(const real *T, const real *S, count from, count to)
 {
     return (struct pair){T[to] - T[from], S[to] - S[from]};
 }
@@ -58,7 +58,7 @@ INLINED struct tapered tapered(const struct ocean *o, real s, real K_iso)
 }
 
 /* The mean of the four cells about a lateral face and the level below. */
-INLINED real mean_of_four(const real *K, ptrdiff_t i, ptrdiff_t j, ptrdiff_t below)
+INLINED real mean_of_four(const real *K, count i, count j, count below)
 {
     return (real)0.25 * (K[i] + K[i - below] + K[j] + K[j - below]);
 }
@@ -66,12 +66,12 @@ INLINED real mean_of_four(const real *K, ptrdiff_t i, ptrdiff_t j, ptrdiff_t bel
 /* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. The
  * tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22 act
  * in both fluxes, and so twice; they do here, too, if pyom_compatibility_mode is set. */
-INLINED struct face face(const struct mixing *m, const struct level *l, ptrdiff_t i, ptrdiff_t next,
+INLINED struct face face(const struct mixing *m, const struct level *l, count i, count next,
                          real per_dx, struct cell here, struct cell there)
 {
     const struct ocean *const o = &m->o;
     const real *const T = o->temp, *const S = o->salt;
-    const ptrdiff_t j = i + next;
+    const count j = i + next;
     const struct pair d = difference(T, S, i, j);
     const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
     const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
@@ -118,7 +118,7 @@ struct lateral {
 /* A face as its cell sees it. */
 struct side {
     struct face face;
-    ptrdiff_t to;  /* the offset to the cell beyond it */
+    count to;      /* the offset to the cell beyond it */
     bool is_ahead; /* east or north */
     real weight;   /* its length over four times the cell's area */
     real distance; /* between the two cells, as in gradients */
@@ -140,12 +140,12 @@ INLINED void add_corner(struct sums *sums, const struct side *side, struct corne
 
 /* Adds what a side gives its cell. Of what a face's fluxes lose by the gradient of dynamic
  * enthalpy, the cell has one half. */
-INLINED void add_side(const struct mixing *m, struct lateral *l, ptrdiff_t i, struct side side,
+INLINED void add_side(const struct mixing *m, struct lateral *l, count i, struct side side,
                       bool dissipates)
 {
     const struct ocean *const o = &m->o;
     const struct face *const f = &side.face;
-    const ptrdiff_t from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
+    const count from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
     const struct pair d = difference(o->temp, o->salt, from, to);
     const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
     l->iso = plus(l->iso, outwards, f->iso);
@@ -161,7 +161,7 @@ INLINED void add_side(const struct mixing *m, struct lateral *l, ptrdiff_t i, st
 }
 
 /* The four sides of a cell, without their faces. */
-INLINED struct side side_in_x(const struct ocean *o, ptrdiff_t y, ptrdiff_t x, bool is_ahead)
+INLINED struct side side_in_x(const struct ocean *o, count y, count x, bool is_ahead)
 {
     return (struct side){.to = is_ahead ? 1 : -1,
                          .is_ahead = is_ahead,
@@ -169,7 +169,7 @@ INLINED struct side side_in_x(const struct ocean *o, ptrdiff_t y, ptrdiff_t x, b
                          .distance = o->cost[y] * o->dxu[x - !is_ahead]};
 }
 
-INLINED struct side side_in_y(const struct ocean *o, ptrdiff_t y, bool is_ahead)
+INLINED struct side side_in_y(const struct ocean *o, count y, bool is_ahead)
 {
     return (struct side){.to = is_ahead ? o->nx : -o->nx,
                          .is_ahead = is_ahead,
@@ -187,7 +187,7 @@ struct ceiling {
 
 #define CLOSED ((struct ceiling){{0, 0}, {0, 0}, 0})
 
-INLINED struct ceiling ceiling(const struct mixing *m, ptrdiff_t i, struct sums lower,
+INLINED struct ceiling ceiling(const struct mixing *m, count i, struct sums lower,
                                struct sums upper)
 {
     const real mask = m->o.maskW[i];
@@ -205,11 +205,11 @@ struct reduced {
 };
 
 /* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate(const struct mixing *m, ptrdiff_t k, ptrdiff_t i,
-                                 struct pair taup1, const struct lateral *l, struct ceiling floor,
-                                 struct ceiling top, real c_below, struct pair d_below)
+INLINED struct reduced eliminate(const struct mixing *m, count k, count i, struct pair taup1,
+                                 const struct lateral *l, struct ceiling floor, struct ceiling top,
+                                 real c_below, struct pair d_below)
 {
-    const ptrdiff_t below = k > 0;
+    const count below = k > 0;
     const real per_dzt = 1 / m->o.dzt[k];
     const real a = -m->dt * per_dzt / m->o.dzw[k - below] * floor.K_33;
     const real c = -m->dt * per_dzt / m->o.dzw[k] * top.K_33;
@@ -229,7 +229,7 @@ INLINED struct reduced eliminate(const struct mixing *m, ptrdiff_t k, ptrdiff_t 
 
 /* What mixing by a flux through an upper face takes from dynamic enthalpy, by the vertical
  * gradients of `m->int_drhodT` and `m->int_drhodS`. */
-INLINED real vertical_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, struct pair flux)
+INLINED real vertical_loss(const struct mixing *m, count k, count i, struct pair flux)
 {
     const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->o.ny * m->o.nx);
     return (real)(GRAVITY / RHO_0) / m->o.dzw[k] * along(X, flux);
@@ -238,11 +238,11 @@ INLINED real vertical_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, str
 /* The dissipation at the upper face of a cell, as far as it is explicit in time: the mean of the
  * lateral losses of both cells and, for the lowest wet cell, the half of its own loss that lies
  * below it; plus the loss by the flux through the face. */
-INLINED real explicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real lower, real upper,
+INLINED real explicit_loss(const struct mixing *m, count k, count i, real lower, real upper,
                            struct pair flux)
 {
-    const ptrdiff_t plane = m->o.ny * m->o.nx;
-    const ptrdiff_t lowest = m->kbot[i - k * plane] - 1;
+    const count plane = m->o.ny * m->o.nx;
+    const count lowest = m->kbot[i - k * plane] - 1;
     const real is_wet = lowest >= 0 && k >= lowest;
     const real is_lowest = lowest >= 0 && k == lowest;
     const real beneath = m->o.dzw[k > 0 ? k - 1 : 0] / m->o.dzw[k];
@@ -251,15 +251,15 @@ INLINED real explicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, rea
 }
 
 /* The same at the surface. */
-INLINED real surface_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real own)
+INLINED real surface_loss(const struct mixing *m, count k, count i, real own)
 {
     const real is_wet = m->kbot[i - k * m->o.ny * m->o.nx] > 0;
     return is_wet * own;
 }
 
 /* The dissipation by the part of the flux through an upper face that the column solve makes. */
-INLINED real implicit_loss(const struct mixing *m, ptrdiff_t k, ptrdiff_t i, real K_33,
-                           struct pair lower, struct pair upper)
+INLINED real implicit_loss(const struct mixing *m, count k, count i, real K_33, struct pair lower,
+                           struct pair upper)
 {
     const real factor = K_33 / m->o.dzw[k];
     const struct pair rise = plus(upper, -1, lower);

@@ -11,12 +11,10 @@
 void VARIANT(isoneutral_skew)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const struct tensor g = {nx,    ny,
                                          nz,    K_gm,
                                          K_11,  K_22,
@@ -30,10 +28,10 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
                                          -1,    pyom_compatibility_mode};
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
-                const ptrdiff_t row = (z * ny + y) * nx;
+                const count row = (z * ny + y) * nx;
                 zero_outside(dtracer_skew + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++)
+                for (count x = inside.begin; x < inside.end; x++)
                     dtracer_skew[row + x] =
                         maskT[row + x] * divergence(&g, tracer, cell_at(nx, ny, nz, z, y, x));
             }

@@ -16,7 +16,7 @@
 /* The fields from which slopes are computed. A nest gathers it from locals: a target region takes
  * pointers to device memory one by one. */
 struct ocean {
-    ptrdiff_t nx, ny, nz;
+    count nx, ny, nz;
     const real *salt, *temp, *K_iso;
     const uint8_t *maskT, *maskU, *maskV, *maskW;
     const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
@@ -28,7 +28,7 @@ struct ocean {
 /* A level. Where it has no neighbour the offset is 0, that of the level itself, so that differences
  * are 0 and nothing outside the array is read. */
 struct level {
-    ptrdiff_t below, above; /* offsets to the neighbours */
+    count below, above; /* offsets to the neighbours */
     real depth, drdT;
     real dzw_below, dzw_above;
     real per_dzw_below, per_dzw_above;
@@ -36,10 +36,10 @@ struct level {
     real has_below;
 };
 
-INLINED struct level level(const struct ocean *o, ptrdiff_t z)
+INLINED struct level level(const struct ocean *o, count z)
 {
-    const ptrdiff_t below = z > 0;
-    const ptrdiff_t above = z < o->nz - 1;
+    const count below = z > 0;
+    const count above = z < o->nz - 1;
     const real depth = magnitude(o->zt[z]);
     return (struct level){
         .below = below * o->ny * o->nx,
@@ -56,8 +56,7 @@ INLINED struct level level(const struct ocean *o, ptrdiff_t z)
 }
 
 /* drdT and drdS at a T cell; 0 on land. */
-INLINED struct expansion expansion(const struct ocean *o, const struct level *l, ptrdiff_t i,
-                                   bool teos)
+INLINED struct expansion expansion(const struct ocean *o, const struct level *l, count i, bool teos)
 {
     const real maskT = o->maskT[i];
     const real t = o->temp[i];
@@ -68,7 +67,7 @@ INLINED struct expansion expansion(const struct ocean *o, const struct level *l,
 }
 
 /* The difference of density between two cells. */
-INLINED real drho(const struct ocean *o, struct expansion r, ptrdiff_t from, ptrdiff_t to)
+INLINED real drho(const struct ocean *o, struct expansion r, count from, count to)
 {
     return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
 }
@@ -85,11 +84,11 @@ INLINED real per_drodz(real drodz)
 }
 
 /* The lowest cell has no corners below it, so the slopes there are 0. */
-INLINED struct cell cell(const struct ocean *o, const struct level *l, ptrdiff_t i, bool teos)
+INLINED struct cell cell(const struct ocean *o, const struct level *l, count i, bool teos)
 {
     const struct expansion r = expansion(o, l, i, teos);
-    const ptrdiff_t below = i - l->below;
-    const ptrdiff_t above = i + l->above;
+    const count below = i - l->below;
+    const count above = i + l->above;
     return (struct cell){
         r,
         l->has_below * per_drodz(o->maskW[below] * l->per_dzw_below * drho(o, r, below, i)),

@@ -20,15 +20,14 @@
 void VARIANT(surface_forcing)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t surface = (nz - 1) * ny * nx;
+    const count surface = (nz - 1) * ny * nx;
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             ALONG_X
-            for (ptrdiff_t x = x0; x < x0 + ROW_PART(nx); x++) {
-                const ptrdiff_t column = y * nx + x, i = surface + column;
+            for (count x = x0; x < x0 + ROW_PART(nx); x++) {
+                const count column = y * nx + x, i = surface + column;
                 const real water = maskT[i];
                 const real heat =
                     water * (t_flux[column] + t_rest[column] * (t_star[column] - temp[i]));

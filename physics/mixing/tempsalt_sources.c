@@ -16,7 +16,7 @@ struct sources {
     const uint8_t *maskT;
 };
 
-INLINED real loss(const struct sources *s, ptrdiff_t i)
+INLINED real loss(const struct sources *s, count i)
 {
     return (real)(-GRAVITY / RHO_0) * s->maskT[i] *
            (s->int_drhodT[i] * s->temp[i] + s->int_drhodS[i] * s->salt[i]);
@@ -25,14 +25,12 @@ INLINED real loss(const struct sources *s, ptrdiff_t i)
 void VARIANT(tempsalt_sources)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const struct sources s = {temp_source, salt_source, int_drhodT, int_drhodS, maskT};
-                const ptrdiff_t row = (z * ny + y) * nx;
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 const bool is_top = z == nz - 1;
@@ -40,9 +38,9 @@ void VARIANT(tempsalt_sources)(const struct kernel_call *call)
                 const real conserves = enable_conserve_energy != 0;
                 zero_outside(P_diss_sources + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+                for (count x = inside.begin; x < inside.end; x++) {
                     const struct cell c = cell_at(nx, ny, nz, z, y, x);
-                    const ptrdiff_t i = c.i, lowest = kbot[y * nx + x] - 1;
+                    const count i = c.i, lowest = kbot[y * nx + x] - 1;
                     const real wet = lowest >= 0 && z >= lowest;
                     const real is_lowest = z == lowest;
                     const real here = loss(&s, i), above = loss(&s, i + c.above);

@@ -69,7 +69,7 @@ struct row {
     const real *tke, *Nsqr, *K_diss_v;
     const uint8_t *maskW;
     real *kept, *sqrttke, *mxl, *kappaM, *kappaH, *Prandtlnumber;
-    ptrdiff_t points;
+    count points;
 };
 
 /* If lengths grow, mxl holds their bound from above, and `kept` becomes the length. `grows` is a
@@ -79,7 +79,7 @@ INLINED void diffusivities_of_row(struct row row, const struct diffusivities *di
 {
     const struct diffusivities d = *diffusivities;
     ALONG_X
-    for (ptrdiff_t x = 0; x < row.points; x++) {
+    for (count x = 0; x < row.points; x++) {
         const real energy = larger(0, row.tke[x]);
         const real from_above =
             grows ? row.mxl[x] : row.maskW[x] * buoyancy_length(energy, row.Nsqr[x]);
@@ -101,25 +101,24 @@ INLINED void diffusivities_of_row(struct row row, const struct diffusivities *di
 void VARIANT(tke_diffusivities)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t plane = ny * nx;
-    const ptrdiff_t top = nz - 1;
+    const count plane = ny * nx;
+    const count top = nz - 1;
     const bool grows = tke_mxl_choice == 2;
 
     const count rows = ROWS_TOGETHER(ny);
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y += rows)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const ptrdiff_t begin = y * nx + x0;
-            const ptrdiff_t end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
+    for (count y = 0; y < ny; y += rows)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const count begin = y * nx + x0;
+            const count end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
 
-            for (ptrdiff_t k = top; k >= 0 && grows; k--) {
-                const ptrdiff_t above = k < top ? plane : 0;
+            for (count k = top; k >= 0 && grows; k--) {
+                const count above = k < top ? plane : 0;
                 const real growth = k < top ? dzt[k + 1] : UNBOUNDED;
                 ALONG_X
-                for (ptrdiff_t column = begin; column < end; column++) {
-                    const ptrdiff_t i = k * plane + column;
+                for (count column = begin; column < end; column++) {
+                    const count i = k * plane + column;
                     const real length = maskW[i] * buoyancy_length(larger(0, tke[i]), Nsqr[i]);
                     const real bound = k < top ? mxl[i + above] + growth : UNBOUNDED;
                     mxl[i] = smaller(length, bound);
@@ -131,20 +130,20 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
              * Prandtl number, which is written last. */
             real *const kept = Prandtlnumber + top * plane + begin;
             ALONG_X
-            for (ptrdiff_t x = 0; x < end - begin; x++)
+            for (count x = 0; x < end - begin; x++)
                 kept[x] = 0;
-            for (ptrdiff_t k = top; k >= 0 && !grows; k--) {
+            for (count k = top; k >= 0 && !grows; k--) {
                 const real height = dzt[k];
                 ALONG_X
-                for (ptrdiff_t x = 0; x < end - begin; x++) {
+                for (count x = 0; x < end - begin; x++) {
                     const int32_t bottom = kbot[begin + x];
                     const bool is_wet = bottom > 0 && bottom <= (int32_t)k + 1;
                     kept[x] += is_wet ? height : 0;
                 }
             }
 
-            for (ptrdiff_t k = 0; k < nz; k++) {
-                const ptrdiff_t i = k * plane + begin;
+            for (count k = 0; k < nz; k++) {
+                const count i = k * plane + begin;
                 const struct row row = {tke + i,    Nsqr + i,          K_diss_v + i, maskW + i,
                                         kept,       sqrttke + i,       mxl + i,      kappaM + i,
                                         kappaH + i, Prandtlnumber + i, end - begin};

@@ -20,19 +20,17 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
     const real eddies = enable_eke;
     const real stored = enable_store_cabbeling_heat;
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 zero_outside(forc + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = row + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = row + x;
                     const real vertical =
                         K_diss_v[i] - P_diss_v[i] - P_diss_adv[i] - nonlinear * P_diss_nonlin[i];
                     const real of_eddies = eke_diss_tke[i] + eke_diss_iw[i];

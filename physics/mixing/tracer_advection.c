@@ -13,11 +13,11 @@
 #define DESCRIPTIONS "mixing/tracer_advection.kernel"
 
 /* A row of cells. `is_limited` is a literal, so that each scheme has a loop of its own. */
-INLINED void tendency_row(const struct flow *f, const real *tracer, real *dtracer, ptrdiff_t ny,
-                          ptrdiff_t z, ptrdiff_t y, struct span inside, bool is_limited)
+INLINED void tendency_row(const struct flow *f, const real *tracer, real *dtracer, count ny,
+                          count z, count y, struct span inside, bool is_limited)
 {
     ALONG_X
-    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+    for (count x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(f->nx, ny, f->nz, z, y, x);
         dtracer[c.i] = advective_tendency(f, tracer, c, is_limited);
     }
@@ -29,15 +29,13 @@ void VARIANT(tracer_advection)(const struct kernel_call *call)
     const real dt_now = dt_tracer * ((real)1.5 + AB_eps);
     const real dt_before = dt_tracer * ((real)0.5 + AB_eps);
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const struct flow f = {nx,    nz,  u,   v,   w,    maskT, maskU,    maskV,
                                        maskW, dxt, dyt, dzt, cost, cosu,  dt_tracer};
-                const ptrdiff_t row = (z * ny + y) * nx;
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 zero_outside(dtracer + row, part, inside);
@@ -45,13 +43,13 @@ void VARIANT(tracer_advection)(const struct kernel_call *call)
                     tendency_row(&f, tracer, dtracer, ny, z, y, inside, true);
                 else
                     tendency_row(&f, tracer, dtracer, ny, z, y, inside, false);
-                for (ptrdiff_t x = part.begin; x < inside.begin; x++)
+                for (count x = part.begin; x < inside.begin; x++)
                     tracer_taup1[row + x] = tracer[row + x];
-                for (ptrdiff_t x = inside.end; x < part.end; x++)
+                for (count x = inside.end; x < part.end; x++)
                     tracer_taup1[row + x] = tracer[row + x];
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = row + x;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = row + x;
                     tracer_taup1[i] =
                         tracer[i] + maskT[i] * (dt_now * dtracer[i] - dt_before * dtracer_taum1[i]);
                 }

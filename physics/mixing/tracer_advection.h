@@ -14,7 +14,7 @@
 /* The fields from which fluxes are computed. A nest gathers it from locals: a target region takes
  * pointers to device memory one by one. */
 struct flow {
-    ptrdiff_t nx, nz;
+    count nx, nz;
     const real *u, *v, *w;
     const uint8_t *maskT, *maskU, *maskV, *maskW;
     const real *dxt, *dyt, *dzt, *cost, *cosu;
@@ -27,7 +27,7 @@ struct flow {
  */
 struct face {
     real vel, dt_dx;
-    ptrdiff_t before, next, after;
+    count before, next, after;
     real open_before, open, open_after;
 };
 
@@ -46,7 +46,7 @@ INLINED real advective_flux(const real *tracer, struct face f, bool is_limited)
 INLINED real advection_east(const struct flow *f, const real *tracer, struct cell c, int west,
                             bool is_limited)
 {
-    const ptrdiff_t i = c.i - west;
+    const count i = c.i - west;
     const struct face face = {.vel = f->u[i],
                               .dt_dx = f->dt / (f->cost[c.y] * f->dxt[c.x - west]),
                               .before = 1,
@@ -63,7 +63,7 @@ INLINED real advection_east(const struct flow *f, const real *tracer, struct cel
 INLINED real advection_north(const struct flow *f, const real *tracer, struct cell c, int south,
                              bool is_limited)
 {
-    const ptrdiff_t i = c.i - south * f->nx, y = c.y - south;
+    const count i = c.i - south * f->nx, y = c.y - south;
     const struct face face = {.vel = f->cosu[y] * f->v[i],
                               .dt_dx = f->dt / (f->cost[y] * f->dyt[y]),
                               .before = f->nx,
@@ -79,11 +79,11 @@ INLINED real advection_north(const struct flow *f, const real *tracer, struct ce
 INLINED real advection_top(const struct flow *f, const real *tracer, struct cell c, int lower,
                            bool is_limited)
 {
-    const ptrdiff_t below = lower * c.below;
-    const ptrdiff_t i = c.i - below, z = c.z - (below > 0);
-    const ptrdiff_t next = lower ? c.below : c.above;
-    const ptrdiff_t before = z > 0 ? c.below : 0;
-    const ptrdiff_t after = z < f->nz - 2 ? c.above : 0;
+    const count below = lower * c.below;
+    const count i = c.i - below, z = c.z - (below > 0);
+    const count next = lower ? c.below : c.above;
+    const count before = z > 0 ? c.below : 0;
+    const count after = z < f->nz - 2 ? c.above : 0;
     const struct face face = {.vel = next > 0 ? f->w[i] : 0,
                               .dt_dx = f->dt / f->dzt[z],
                               .before = before,

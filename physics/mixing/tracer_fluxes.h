@@ -26,7 +26,7 @@
 /* The fields from which fluxes are computed. A nest gathers it from locals: a target region takes
  * pointers to device memory one by one. */
 struct tensor {
-    ptrdiff_t nx, ny, nz;
+    count nx, ny, nz;
     const real *K, *K_11, *K_22, *Ai_ez, *Ai_nz, *Ai_bx, *Ai_by;
     const uint8_t *maskU, *maskV, *maskW;
     const real *dxt, *dxu, *dyt, *dyu, *dzt, *cost, *cosu;
@@ -34,17 +34,17 @@ struct tensor {
 };
 
 /* A slope of the face that belongs to cell i; the first index of Ai is ip or jp. */
-INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, ptrdiff_t i)
+INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, count i)
 {
-    return Ai[(2 * ip + kr) * (g->nz * g->ny * g->nx) + i];
+    return (Ai + (2 * ip + kr) * ((ptrdiff_t)g->nz * g->ny * g->nx))[i];
 }
 
 /* K sum(Ai dT) of the face between cell i and the one at distance `next`; the caller divides it by
  * 4 dzt. */
 INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T, struct cell c,
-                          ptrdiff_t i, ptrdiff_t next)
+                          count i, count next)
 {
-    const ptrdiff_t j = i + next;
+    const count j = i + next;
     const real K = (real)0.25 * (g->K[i] + g->K[i - c.below] + g->K[j] + g->K[j - c.below]);
     return K * (slope(g, Ai, 0, 0, i) * (T[i] - T[i - c.below]) +
                 slope(g, Ai, 1, 0, i) * (T[j] - T[j - c.below]) +
@@ -55,7 +55,7 @@ INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T,
 /* Through the eastern face of the cell, or of its western neighbour (`west` is 1). */
 INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int west)
 {
-    const ptrdiff_t i = c.i - west;
+    const count i = c.i - west;
     return g->maskU[i] *
            (g->sign * sloping_flux(g, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
             g->diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
@@ -65,7 +65,7 @@ INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int
  * face. */
 INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, int south)
 {
-    const ptrdiff_t i = c.i - south * g->nx;
+    const count i = c.i - south * g->nx;
     return g->maskV[i] * g->cosu[c.y - south] *
            (g->sign * sloping_flux(g, g->Ai_nz, T, c, i, g->nx) / (4 * g->dzt[c.z]) +
             g->diagonal * g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
@@ -74,9 +74,9 @@ INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, in
 /* Through the upper face of the cell, or of the one below it; 0 at the surface and the bottom. */
 INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int lower)
 {
-    const ptrdiff_t i = c.i - lower * c.below;
-    const ptrdiff_t j = lower ? c.i : c.i + c.above;
-    const ptrdiff_t nx = g->nx;
+    const count i = c.i - lower * c.below;
+    const count j = lower ? c.i : c.i + c.above;
+    const count nx = g->nx;
     const real is_inside = lower ? c.below > 0 : c.above > 0;
     const real along_x = slope(g, g->Ai_bx, 0, 0, i) * (T[i] - T[i - 1]) +
                          slope(g, g->Ai_bx, 1, 0, i) * (T[i + 1] - T[i]) +

@@ -9,10 +9,9 @@
 void VARIANT(tracer_mixing)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct columns m = {nx, ny, nz, kappaH, dzt, dzw, kbot, reduced, dt_tracer};
             const struct mixed tracer = {tracer_taup1, forc_tracer_surface};
             const struct span part = {x0, x0 + ROW_PART(nx)};

@@ -22,14 +22,13 @@
 /* A level: the weights of the velocities of this T cell and of the one above in that of the W
  * cell. */
 struct level {
-    ptrdiff_t above; /* the distance in memory */
+    count above; /* the distance in memory */
     real share, share_above;
 };
 
-INLINED struct level level_of(const real *dzt, const real *dzw, ptrdiff_t k, ptrdiff_t top,
-                              ptrdiff_t plane)
+INLINED struct level level_of(const real *dzt, const real *dzw, count k, count top, count plane)
 {
-    const ptrdiff_t above = k < top;
+    const count above = k < top;
     return (struct level){
         .above = above * plane,
         .share = (k == 0 ? 2 : 1) * dzt[k] / (2 * dzw[k]),
@@ -38,7 +37,7 @@ INLINED struct level level_of(const real *dzt, const real *dzw, ptrdiff_t k, ptr
 }
 
 /* A velocity on a lateral face of W cells, before transport moves up. */
-INLINED real on_face(const real *u, const uint8_t *mask, ptrdiff_t i, struct level l)
+INLINED real on_face(const real *u, const uint8_t *mask, count i, struct level l)
 {
     return l.share * (mask[i] * u[i]) + l.share_above * (mask[i + l.above] * u[i + l.above]);
 }
@@ -46,17 +45,17 @@ INLINED real on_face(const real *u, const uint8_t *mask, ptrdiff_t i, struct lev
 /* A row of u or v: two levels, and how the transport of the lower one makes a velocity here. */
 struct faces {
     struct level here, under;
-    ptrdiff_t next, below; /* distances to the neighbour across the face, and to the level below */
-    real from_below;       /* dzw there over dzw here; 0 at the bottom */
-    bool is_top;           /* the top level keeps its transport where a face is closed */
+    count next, below; /* distances to the neighbour across the face, and to the level below */
+    real from_below;   /* dzw there over dzw here; 0 at the bottom */
+    bool is_top;       /* the top level keeps its transport where a face is closed */
 };
 
 /* The part [x0, x1) of a row. */
 INLINED void face_row(const real *u, const uint8_t *mask, const uint8_t *maskW, real *u_wgrid,
-                      ptrdiff_t x0, ptrdiff_t x1, struct faces f)
+                      count x0, count x1, struct faces f)
 {
     ALONG_X
-    for (ptrdiff_t x = x0; x < x1; x++) {
+    for (count x = x0; x < x1; x++) {
         const real is_open = f.is_top | (maskW[x] & maskW[x + f.next]);
         const real is_closed_below = 1 - (maskW[x - f.below] & maskW[x - f.below + f.next]);
         const real carried =
@@ -67,30 +66,28 @@ INLINED void face_row(const real *u, const uint8_t *mask, const uint8_t *maskW, 
 
 /* The last faces of a row or a column have no neighbour: none of them is closed, and no transport
  * moves up. */
-INLINED void last_faces(const real *u, const uint8_t *mask, real *u_wgrid, ptrdiff_t x0,
-                        ptrdiff_t x1, struct level here)
+INLINED void last_faces(const real *u, const uint8_t *mask, real *u_wgrid, count x0, count x1,
+                        struct level here)
 {
     ALONG_X
-    for (ptrdiff_t x = x0; x < x1; x++)
+    for (count x = x0; x < x1; x++)
         u_wgrid[x] = on_face(u, mask, x, here);
 }
 
 static void VARIANT(lateral_velocities)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t plane = ny * nx;
-    const ptrdiff_t top = nz - 1;
+    const count plane = ny * nx;
+    const count top = nz - 1;
 
-    SLABS(z0, z1, nz, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
-                const ptrdiff_t x1 = x0 + ROW_PART(nx);
-                const ptrdiff_t with_neighbour = x1 < nx ? x1 : nx - 1;
-                const ptrdiff_t k_below = z > 0 ? z - 1 : 0;
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
+                const count x1 = x0 + ROW_PART(nx);
+                const count with_neighbour = x1 < nx ? x1 : nx - 1;
+                const count k_below = z > 0 ? z - 1 : 0;
                 struct faces f = {
                     .here = level_of(dzt, dzw, z, top, plane),
                     .under = level_of(dzt, dzw, k_below, top, plane),
@@ -112,10 +109,9 @@ static void VARIANT(lateral_velocities)(const struct kernel_call *call)
 static void VARIANT(upward_velocity)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             upward(w_wgrid, u_wgrid, v_wgrid, NULL, dzw, dxt, dyt, cost, cosu, part, y, nx, ny, nz);
         }

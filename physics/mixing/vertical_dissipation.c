@@ -21,15 +21,13 @@
 static void VARIANT(below_surface)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t level = ny * nx;
+    const count level = ny * nx;
 
-    SLABS(z0, z1, nz - 1, ny * nx)
-    SLABS(y0, y1, ny, nx)
     PARALLEL_ROWS
-    for (count z = z0; z < z1; z++)
-        for (count y = y0; y < y1; y++)
-            for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-                const ptrdiff_t row = (z * ny + y) * nx;
+    for (count z = 0; z < nz - 1; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 const real per_square = (real)(GRAVITY / RHO_0) / (dzw[z] * dzw[z]);
@@ -37,8 +35,8 @@ static void VARIANT(below_surface)(const struct kernel_call *call)
                 zero_outside(P_diss_v + row, part, inside);
                 zero_outside(P_diss_nonlin + row, part, inside);
                 ALONG_X
-                for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-                    const ptrdiff_t i = row + x, j = i + level;
+                for (count x = inside.begin; x < inside.end; x++) {
+                    const count i = row + x, j = i + level;
                     const real by_gradients =
                         (int_drhodT[j] - int_drhodT[i]) * (temp_taup1[j] - temp_taup1[i]) +
                         (int_drhodS[j] - int_drhodS[i]) * (salt_taup1[j] - salt_taup1[i]);
@@ -75,7 +73,7 @@ struct surface {
 INLINED void surface_row(const struct surface *s, struct span inside, bool conserves, bool teos)
 {
     ALONG_X
-    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
+    for (count x = inside.begin; x < inside.end; x++) {
         const struct expansion by =
             conserves
                 ? (struct expansion){s->per_half * s->int_drhodT[x], s->per_half * s->int_drhodS[x]}
@@ -89,13 +87,12 @@ INLINED void surface_row(const struct surface *s, struct span inside, bool conse
 static void VARIANT(at_surface)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const ptrdiff_t top = nz - 1;
+    const count top = nz - 1;
 
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
-            const ptrdiff_t column = y * nx, row = (top * ny + y) * nx;
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const count column = y * nx, row = (top * ny + y) * nx;
             const struct surface s = {.int_drhodT = int_drhodT + row,
                                       .int_drhodS = int_drhodS + row,
                                       .salt = salt_taup1 + row,

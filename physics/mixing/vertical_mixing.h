@@ -20,7 +20,7 @@
 /* What columns are mixed by; `reduced` holds c' of the systems between the way up and the way
  * down. */
 struct columns {
-    ptrdiff_t nx, ny, nz;
+    count nx, ny, nz;
     const real *kappaH, *dzt, *dzw;
     const int32_t *kbot;
     real *reduced;
@@ -32,8 +32,8 @@ struct mixed {
     const real *forc_surface;
 };
 
-INLINED struct reduced_row eliminate_cell(struct mixed t, ptrdiff_t i, ptrdiff_t column, real a,
-                                          real c, real gained, struct reduced_row under)
+INLINED struct reduced_row eliminate_cell(struct mixed t, count i, count column, real a, real c,
+                                          real gained, struct reduced_row under)
 {
     const struct tridiagonal_row row = {a, 1 - a - c, c,
                                         t.taup1[i] + gained * t.forc_surface[column]};
@@ -42,16 +42,16 @@ INLINED struct reduced_row eliminate_cell(struct mixed t, ptrdiff_t i, ptrdiff_t
 
 /* `is_pair` is a literal: whether there is a second tracer. */
 INLINED void eliminate_level(const struct columns *m, struct mixed first, struct mixed second,
-                             bool is_pair, ptrdiff_t y, ptrdiff_t k, struct span inside)
+                             bool is_pair, count y, count k, struct span inside)
 {
-    const ptrdiff_t nx = m->nx, ny = m->ny, top = m->nz - 1;
-    const ptrdiff_t below = k > 0 ? ny * nx : 0;
+    const count nx = m->nx, ny = m->ny, top = m->nz - 1;
+    const count below = k > 0 ? ny * nx : 0;
     const real through_floor = k > 0 ? m->dt / (m->dzw[k - 1] * m->dzt[k]) : 0;
     const real through_top = k < top ? m->dt / (m->dzw[k] * m->dzt[k]) : 0;
     const real from_surface = k == top ? m->dt / m->dzt[k] : 0;
     ALONG_X
-    for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-        const ptrdiff_t i = (k * ny + y) * nx + x, column = y * nx + x;
+    for (count x = inside.begin; x < inside.end; x++) {
+        const count i = (k * ny + y) * nx + x, column = y * nx + x;
         const real is_wet = m->kbot[column] > 0 && k >= m->kbot[column] - 1;
         const real is_wet_below = m->kbot[column] > 0 && k > m->kbot[column] - 1;
         const real a = -is_wet_below * through_floor * m->kappaH[i - below];
@@ -69,7 +69,7 @@ INLINED void eliminate_level(const struct columns *m, struct mixed first, struct
     }
 }
 
-INLINED void substitute_cell(const struct columns *m, struct mixed t, ptrdiff_t i)
+INLINED void substitute_cell(const struct columns *m, struct mixed t, count i)
 {
     const struct reduced_row row = {m->reduced[i], t.taup1[i]};
     t.taup1[i] = substitute(row, t.taup1[i + m->ny * m->nx]);
@@ -77,14 +77,14 @@ INLINED void substitute_cell(const struct columns *m, struct mixed t, ptrdiff_t 
 
 /* The columns of a part of row y. */
 INLINED void mix_columns(const struct columns *m, struct mixed first, struct mixed second,
-                         bool is_pair, ptrdiff_t y, struct span inside)
+                         bool is_pair, count y, struct span inside)
 {
-    for (ptrdiff_t k = 0; k < m->nz; k++)
+    for (count k = 0; k < m->nz; k++)
         eliminate_level(m, first, second, is_pair, y, k, inside);
-    for (ptrdiff_t k = m->nz - 2; k >= 0; k--) {
+    for (count k = m->nz - 2; k >= 0; k--) {
         ALONG_X
-        for (ptrdiff_t x = inside.begin; x < inside.end; x++) {
-            const ptrdiff_t i = (k * m->ny + y) * m->nx + x;
+        for (count x = inside.begin; x < inside.end; x++) {
+            const count i = (k * m->ny + y) * m->nx + x;
             substitute_cell(m, first, i);
             if (is_pair)
                 substitute_cell(m, second, i);

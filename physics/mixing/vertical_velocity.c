@@ -12,10 +12,9 @@
 void VARIANT(vertical_velocity)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    SLABS(y0, y1, ny, nx)
     PARALLEL_COLUMNS
-    for (count y = y0; y < y1; y++)
-        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART(nx)) {
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct span part = {x0, x0 + ROW_PART(nx)};
             upward(w, u, v, maskW, dzt, dxt, dyt, cost, cosu, part, y, nx, ny, nz);
         }

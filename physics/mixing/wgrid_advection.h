@@ -29,8 +29,7 @@ enum {
 };
 
 /* The open faces of a line, whose cells lie at these distances in memory. */
-INLINED int32_t open_line(const uint8_t *water, ptrdiff_t low2, ptrdiff_t low, ptrdiff_t high,
-                          ptrdiff_t high2)
+INLINED int32_t open_line(const uint8_t *water, count low2, count low, count high, count high2)
 {
     return (water[-low2] & water[-low]) | (water[-low] & water[0]) << 1 |
            (water[0] & water[high]) << 2 | (water[high] & water[high2]) << 3;
@@ -44,7 +43,7 @@ INLINED real value_if(int32_t bit, real value)
 
 /* What a row of cells shares. */
 struct w_row {
-    ptrdiff_t nx, down, down2, up, up2; /* distances to neighbours */
+    count nx, down, down2, up, up2; /* distances to neighbours */
     const real *u, *v, *w, *dxt;
     real per_height_below, per_height_above, dt_dz_below, dt_dz_above;
     real cosine, velfac, velfac_south, per_dy, per_dy_south;
@@ -52,13 +51,13 @@ struct w_row {
 };
 
 /* A level that does not exist is taken to be the nearest one, so there is no flux. */
-INLINED struct w_row w_row_at(ptrdiff_t nx, ptrdiff_t plane, ptrdiff_t k, ptrdiff_t top,
-                              ptrdiff_t y, const real *u, const real *v, const real *w,
-                              const real *dxt, const real *dyt, const real *dzw, const real *cost,
-                              const real *cosu, real dt, bool is_limited)
+INLINED struct w_row w_row_at(count nx, count plane, count k, count top, count y, const real *u,
+                              const real *v, const real *w, const real *dxt, const real *dyt,
+                              const real *dzw, const real *cost, const real *cosu, real dt,
+                              bool is_limited)
 {
-    const ptrdiff_t down = (k > 0) * plane;
-    const ptrdiff_t up = (k < top) * plane;
+    const count down = (k > 0) * plane;
+    const count up = (k < top) * plane;
     const real height = k < top ? dzw[k] : dzw[k] / 2;
     const real share = is_limited;
     const real dt_limited = share * dt;
@@ -87,11 +86,11 @@ INLINED struct w_row w_row_at(ptrdiff_t nx, ptrdiff_t plane, ptrdiff_t k, ptrdif
     };
 }
 
-INLINED int32_t open_faces(const struct w_row *r, ptrdiff_t i, const uint8_t *maskU,
+INLINED int32_t open_faces(const struct w_row *r, count i, const uint8_t *maskU,
                            const uint8_t *maskV, const uint8_t *maskW)
 {
     const uint8_t *const water = maskW + i;
-    const ptrdiff_t nx = r->nx;
+    const count nx = r->nx;
     return open_line(water, 2, 1, 1, 2) << X_LINE |
            open_line(water, 2 * nx, nx, nx, 2 * nx) << Y_LINE |
            open_line(water, r->down2, r->down, r->up, r->up2) << Z_LINE | maskU[i] * EAST |
@@ -104,8 +103,8 @@ struct differences {
     real jm2, jm1, j, jp1;
 };
 
-INLINED struct differences differences(const real *energy, int32_t open, ptrdiff_t low2,
-                                       ptrdiff_t low, ptrdiff_t high, ptrdiff_t high2)
+INLINED struct differences differences(const real *energy, int32_t open, count low2, count low,
+                                       count high, count high2)
 {
     return (struct differences){
         .jm2 = value_if(open & 1, energy[-low] - energy[-low2]),
@@ -117,10 +116,9 @@ INLINED struct differences differences(const real *energy, int32_t open, ptrdiff
 
 /* The advective tendency of an energy in cell i, whose place in the row is x. As in Veros, only the
  * lateral part is masked. */
-INLINED real w_tendency(const struct w_row *r, const real *energy, ptrdiff_t x, ptrdiff_t i,
-                        int32_t faces)
+INLINED real w_tendency(const struct w_row *r, const real *energy, count x, count i, int32_t faces)
 {
-    const ptrdiff_t nx = r->nx;
+    const count nx = r->nx;
     const real here = energy[i];
     const real east = energy[i + 1], west = energy[i - 1];
     const real north = energy[i + nx], south = energy[i - nx];

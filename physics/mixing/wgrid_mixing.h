@@ -16,8 +16,8 @@ struct w_exchange {
     real height, below, above;
 };
 
-INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, ptrdiff_t k,
-                                        ptrdiff_t top, real dt_alpha)
+INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, count k, count top,
+                                        real dt_alpha)
 {
     const real height = k < top ? dzw[k] : dzw[k] / 2;
     const real mixing = dt_alpha / (2 * height);
@@ -28,9 +28,9 @@ INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, ptrdif
 /* delta is what mixing exchanges between two levels; nothing goes through the bottom and the
  * surface. So the diagonal is 1 less the other two coefficients, plus the decay by dissipation. On
  * land and below the lowest water, where `wet` is false, the row is x = `kept`. */
-INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, ptrdiff_t i,
-                                            ptrdiff_t below, ptrdiff_t above, bool wet,
-                                            bool is_lowest, real decay, real right, real kept)
+INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, count i,
+                                            count below, count above, bool wet, bool is_lowest,
+                                            real decay, real right, real kept)
 {
     const real delta_below = m.below * (kappaM[i - below] + kappaM[i]);
     const real delta_above = m.above * (kappaM[i] + kappaM[i + above]);
