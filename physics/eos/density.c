@@ -58,8 +58,8 @@ INLINED real anomaly_here(real s, real t, real r, const struct level *l)
 
 /* `s` and `t` are taken for density as they are; for enthalpy they are raised to `floors` if
  * `is_clamped`. */
-INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors,
-                                  int pairs, bool is_clamped)
+INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, int pairs,
+                                  bool is_clamped)
 {
     const real r = square_root(s);
     const struct teos10 f = teos10(s, t, r);
@@ -129,8 +129,7 @@ struct row {
 
 /* How much denser water s2, t2 of another level is than `w`, which is water s, t, both at this
  * level's pressure. */
-INLINED real excess(real s2, real t2, real rho, real s, real t, const struct level *l,
-                    bool teos)
+INLINED real excess(real s2, real t2, real rho, real s, real t, const struct level *l, bool teos)
 {
     if (!teos)
         return vallis_difference(s, t, s2, t2, l->p, l->linear);
@@ -150,8 +149,8 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
         const real water = row.maskT[x];
         const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
         const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
-        const real rho = teos ? anomaly_here(s, t, square_root(s), l)
-                              : vallis_density(s, t, l->p, l->linear);
+        const real rho =
+            teos ? anomaly_here(s, t, square_root(s), l) : vallis_density(s, t, l->p, l->linear);
         const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
         const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * row.maskW[x];
         row.rho[x] = water * (constant + rho);
