@@ -1,6 +1,7 @@
-"""The instructions of NVIDIA's GPUs by class, as nvdisasm prints them, and the least time that a GPU needs
-to issue them."""
+"""NVIDIA's GPUs sm_80 and sm_90: their instructions by class, as nvdisasm prints them, and how many threads
+registers leave room for."""
 
+import math
 import re
 from collections import Counter
 
@@ -30,10 +31,9 @@ COLUMNS = tuple(CLASSES)[1:]
 # Constants are made by an addition to zero or a product with it, too.
 OF_ZERO = re.compile(r"(?:HFMA2\S*|IMAD\.U32|IADD3) R\d+, (?:-?U?RZ, ){2}")
 
-# An A100, and an H100 or H200: multiprocessors, GHz, and for how many cycles one of a multiprocessor's four
-# parts is busy with a warp's instruction of float64, by the vendor's documents.
-GPUS = {"sm_80": (108, 1.41, 4), "sm_90": (132, 1.98, 2)}
-PARTS, WARP = 4, 32
+# What a multiprocessor holds: blocks of 128 threads, and the registers of each of its four parts. A part
+# takes one of a block's four warps, and gives it registers in units of eight a thread.
+MOST_BLOCKS, REGISTERS_OF_PART, WARP = 16, 16384, 32
 
 
 def class_of(opcode, operands):
@@ -51,9 +51,12 @@ def functions(listing):
     return counts
 
 
-def least_times(count, arch):
-    """The ns a point to issue all instructions, and those of float64, if a thread computes a point and takes
-    each instruction once: one instruction a cycle and part."""
-    multiprocessors, clock, cycles = GPUS[arch]
-    rate = multiprocessors * PARTS * WARP * clock
-    return sum(count.values()) / rate, cycles * count["fp64"] / rate
+def issued(count):
+    """How many instructions take turns: all."""
+    return sum(count.values())
+
+
+def occupancy(registers):
+    """The share of a multiprocessor's threads that registers leave room for."""
+    blocks = REGISTERS_OF_PART // (WARP * 8 * math.ceil(registers / 8))
+    return min(blocks, MOST_BLOCKS) / MOST_BLOCKS

@@ -40,6 +40,17 @@ def test_limits(clang, script, words):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+# Those of AMD's nests that leave the least room; with MINIAPP_TEST_LONG=1 all, also for gfx942.
+NEAREST_OF_AMD = (("--arch", "gfx942") if LONG else
+                  ("--kernel", "isoneutral_diffusion", "--kernel", "isoneutral_skew", "--kernel", "tke"))
+
+
+def test_limits_of_amd(clang):
+    done = paper("--arch", "gfx90a", *NEAREST_OF_AMD, "--check", LIMITS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "\ntke: solve_columns 1 " in done.stdout and "ptxas" not in done.stdout
+
+
 def test_ptx_for_both_gpus(clang, script, tmp_path):
     """It differs in the name of the target alone, as NEAREST has it."""
     script.make_toolkit(tmp_path)
@@ -84,11 +95,20 @@ def script():
 def test_nest_of_a_new_kernel(script):
     """It has the limits of any nest: all but what only its own would say."""
     limits = json.loads(LIMITS.read_text(encoding="utf-8"))
-    row = {"nest": "new 1", "precision": "float64", "mode": "SPMD", "div64": 0, "calls": 0,
+    row = {"nest": "new 1", "precision": "float64", "arch": "sm_90", "mode": "SPMD", "div64": 0, "calls": 0,
            "registers": 128, "stack": 0, "spilled": 0}
     assert script.excesses(row, limits) == []
+    assert script.excesses({**row, "arch": "gfx942", "registers": 129}, limits) == ["registers 129 is more than 128"]
     assert script.excesses({**row, "spilled": 8}, limits) == ["spilled 8 is more than 0"]
     assert script.excesses({**row, "mode": "generic"}, limits) == ["mode is generic"]
+
+
+def test_nest_with_limits_of_its_own_for_amd(script):
+    limits = {"eos 1, float64": dict.fromkeys(script.LIMITED, 0),
+              "eos 1, float64, AMD": {**dict.fromkeys(script.LIMITED, 0), "registers": 136}}
+    row = {"nest": "eos 1", "precision": "float64", "arch": "gfx90a", "mode": "SPMD", "registers": 136}
+    assert script.excesses(row, limits) == []
+    assert script.excesses({**row, "registers": 137}, limits) == ["registers 137 is more than 136"]
 
 
 # ---- steps; test_mock.py has those of the program ----
@@ -96,7 +116,7 @@ def test_nest_of_a_new_kernel(script):
 
 def test_step_with_another_launch(script):
     limits = {"any nest": {}, "ocean_step, float64": {"launches": 22}}
-    row = {"nest": "ocean_step", "precision": "float64", "mode": "SPMD", "launches": 23}
+    row = {"nest": "ocean_step", "precision": "float64", "arch": "sm_90", "mode": "SPMD", "launches": 23}
     assert script.excesses(row, limits) == ["launches 23 is more than 22"]
     assert script.excesses({**row, "launches": 22}, limits) == []
     assert script.excesses(row, {"any nest": {}}) == ["has no limits"]
@@ -104,9 +124,17 @@ def test_step_with_another_launch(script):
 
 @pytest.mark.parametrize("registers, share", [(32, 1), (33, 12 / 16), (64, 8 / 16), (128, 4 / 16),
                                               (168, 3 / 16), (255, 2 / 16)])
-def test_occupancy(script, registers, share):
+def test_occupancy(sass, registers, share):
     """As CUDA's tables have it for blocks of 128 threads."""
-    assert script.occupancy(registers) == share
+    assert sass.occupancy(registers) == share
+
+
+@pytest.mark.parametrize("registers, share", [(2, 1), (64, 1), (65, 7 / 8), (80, 6 / 8), (96, 5 / 8),
+                                              (128, 4 / 8), (129, 3 / 8), (168, 3 / 8), (256, 2 / 8),
+                                              (257, 1 / 8), (512, 1 / 8)])
+def test_occupancy_of_amd(gcn, registers, share):
+    """As LLVM has it for gfx90a and gfx942."""
+    assert gcn.occupancy(registers) == share
 
 
 def test_calls_of_a_step(script):
@@ -186,6 +214,18 @@ def sass():
     return sys.modules["sass"]
 
 
+@pytest.fixture
+def gcn():
+    load_script()
+    return sys.modules["gcn"]
+
+
+@pytest.fixture
+def gpus():
+    load_script()
+    return sys.modules["gpus"]
+
+
 def test_classes_of_instructions(sass):
     a, b = sass.functions(LISTING).values()
     assert a == {"constants": 1, "control": 1, "fp64": 2, "moves": 3, "int64": 3, "other": 2, "loads": 1,
@@ -194,16 +234,125 @@ def test_classes_of_instructions(sass):
     assert set(a) | set(b) <= set(sass.COLUMNS)
 
 
-@pytest.mark.parametrize("arch, issue, fp64", [("sm_80", 16 / 19491.84, 8 / 19491.84),
-                                               ("sm_90", 16 / 33454.08, 4 / 33454.08)])
-def test_least_times_of_instructions(sass, arch, issue, fp64):
-    """108 or 132 multiprocessors of four parts issue for 32 threads at once."""
-    assert sass.least_times(sass.functions(LISTING)["a_offload_float64_l7"], arch) == pytest.approx((issue, fp64))
+@pytest.mark.parametrize("arch, issue, fp64", [
+    ("sm_80", 16 / 19491.84, 8 / 19491.84), ("sm_90", 16 / 33454.08, 4 / 33454.08),
+    ("gfx90a", 16 / 11968, 2 / 11968), ("gfx942", 16 / 40857.6, 2 / 40857.6)])
+def test_least_times_of_instructions(gpus, arch, issue, fp64):
+    """108, 132, 110 or 304 units of four parts issue for 32 threads at once, or AMD's for 16."""
+    assert gpus.issue_times(16, 2, arch) == pytest.approx((issue, fp64))
+
+
+@pytest.mark.parametrize("name", ["A100", "H100", "H200", "MI250X", "MI300X"])
+def test_rates_fit_clocks(gpus, name):
+    """The peak of float64 is that of products and sums in one instruction, but for the vendor's rounding."""
+    gpu = gpus.GPUS[name]
+    assert 2 * gpu.units * gpu.fp64 * gpu.clock == pytest.approx(1e3 * gpu.rate, rel=0.02)
+
+
+ASSEMBLY = """
+__omp_offloading_1_2_a_offload_float64_l70:
+\ts_load_dwordx4 s[0:3], s[6:7], 0x8
+\ts_waitcnt lgkmcnt(0)
+\ts_cbranch_scc1 .LBB0_2
+.LBB0_1:
+\tv_mov_b32_e32 v1, 0x7ff80000
+\tv_accvgpr_write_b32 a0, v1
+\tv_writelane_b32 v40, s30, 0
+\ts_nop 0
+\tv_fma_f64 v[2:3], v[2:3], s[0:1], v[4:5]
+\tv_cmp_gt_f64_e32 vcc, v[2:3], v[4:5]
+\tv_div_scale_f64 v[2:3], vcc, v[2:3], v[2:3], 1.0
+\tv_pk_mul_f32 v[2:3], v[2:3], v[4:5]
+\tv_rcp_f64_e32 v[4:5], v[2:3]
+\tv_cvt_f64_i32_e32 v[4:5], v2
+\tv_mad_u64_u32 v[4:5], s[0:1], v2, v3, 0
+\tv_add_co_u32_e32 v2, vcc, v2, v3
+\tv_addc_co_u32_e32 v3, vcc, v3, v4, vcc
+\tflat_load_dwordx2 v[2:3], v[4:5]
+\tflat_load_ubyte v2, v[4:5] offset:4
+\tglobal_load_ubyte_d16_hi v2, v[4:5], off
+\tglobal_store_dwordx4 v[4:5], v[2:3], off
+\tbuffer_store_dword v40, off, s[0:3], s33
+\tds_read_b32 v6, v16
+\tflat_atomic_add v[4:5], v6
+\ts_swappc_b64 s[30:31], s[0:1]
+.LBB0_2:
+\ts_endpgm
+\t.section\t.rodata,"a",@progbits
+\t.amdhsa_kernel __omp_offloading_1_2_a_offload_float64_l70
+\t\t.amdhsa_next_free_vgpr 266
+\t.end_amdhsa_kernel
+.Lfunc_end0:
+
+__omp_offloading_1_2_b_offload_float64_l9:
+\ts_mov_b32 s0, 0x5f7ffffc
+.Lfunc_end1:
+
+__omp_offloading_1_2_a_offload_float64_l70_kernel_environment:
+\t.byte\t0
+\t.byte\t0
+\t.byte\t2
+__omp_offloading_1_2_b_offload_float64_l9_kernel_environment:
+\t.byte\t1
+\t.byte\t0
+\t.byte\t1
+\t.amdgpu_metadata
+amdhsa.kernels:
+""" + "".join(f"""  - .agpr_count:     {agprs}
+    .args:
+      - .offset:         0
+        .value_kind:     by_value
+    .name:           __omp_offloading_1_2_{name}_offload_float64_l{line}
+    .private_segment_fixed_size: 8
+    .sgpr_count:     100
+    .sgpr_spill_count: 129
+    .vgpr_count:     {registers}
+    .vgpr_spill_count: 4
+""" for name, line, registers, agprs in (("a", 70, 266, 10), ("b", 9, 24, 0))) + "amdhsa.target:   amdgcn-amd\n"
+
+
+def test_nests_of_amd(gcn, sass):
+    (first, b, _), (second, a, count) = gcn.nests(ASSEMBLY)
+    assert [first[-6:], second[-6:]] == ["t64_l9", "64_l70"]
+    both = {"SGPRs": 100, "in lanes": 129, "stack": 8, "spilled": 4}
+    assert a == {"mode": 2, "nans": 1, "div64": 0, "calls": 1, "loads": 10, "stores": 16, "registers": 266,
+                 "AGPRs": 10, **both}
+    assert b == {"mode": 1, "nans": 0, "div64": 1, "calls": 0, "loads": 0, "stores": 0, "registers": 24,
+                 "AGPRs": 0, **both}
+    assert count == {"constants": 1, "scalar": 1, "control": 3, "moves": 3, "fp64": 3, "fp32": 1,
+                     "special": 1, "convert": 1, "int64": 2, "other": 1, "loads": 3, "stores": 1,
+                     "on chip": 2, "atomics": 1}
+    assert set(count) <= set(gcn.COLUMNS) and set(gcn.COLUMNS) == {*sass.COLUMNS, "scalar"}
+    assert gcn.issued(count) == 3 + 3 + 1 + 1 + 1 + 2 + 1
+    unknown = ASSEMBLY.replace("_kernel_environment", "_environment")
+    assert [nest["mode"] for _, nest, _ in gcn.nests(unknown)] == [0, 0]
+
+
+def test_rows_of_amd(script, monkeypatch, tmp_path):
+    path = tmp_path / "a.s"
+    path.write_text(ASSEMBLY)
+    monkeypatch.setattr(script, "compile_to_gcn", lambda *_: path)
+    b, a = script.rows_of("a", "float64", "gfx90a", tmp_path, None, [])
+    assert (b["nest"], b["mode"], b["occupancy"]) == ("a: b 1", "generic", "100 %")
+    assert (a["nest"], a["mode"], a["occupancy"]) == ("a 1", "SPMD", "12 %")
+    assert a["instructions: fp64"] == 3 and a["loads"] == 10 and a["ns fp64"] == f"{3 / 11968:.4f}"
+    _, a = script.rows_of("a", "float64", "gfx950", tmp_path, None, [])
+    assert "occupancy" not in a and "ns issue" not in a
+
+
+def test_columns_of_amd(script, monkeypatch):
+    for words, last in (("--arch gfx90a", "in lanes"), ("--arch sm_90", "occupancy"),
+                        ("--arch sm_90 --arch gfx90a", "in lanes")):
+        monkeypatch.setattr("sys.argv", ["run/paper", *words.split()])
+        assert script.columns_of(script.arguments())[-1] == last
+    monkeypatch.setattr("sys.argv", ["run/paper", "--arch", "gfx90a", "--instructions"])
+    assert "instructions: scalar" in script.columns_of(script.arguments())
 
 
 def test_instructions_for_a_gpu_that_is_not_known():
     done = paper("--instructions", "--arch", "sm_86")
-    assert done.returncode == USAGE and "--instructions knows sm_80 and sm_90, not 'sm_86'" in done.stderr
+    assert done.returncode == USAGE
+    assert "--instructions knows sm_80, sm_90, gfx90a, gfx942, not 'sm_86'" in done.stderr
 
 
 def test_nvdisasm_that_leaves_out_a_nest(script, tmp_path, capsys):
@@ -237,7 +386,7 @@ def test_instructions_of_a_nest(script, tmp_path, words, first):
     assert row["registers"] == 65 and row["occupancy"] == "44 %" and row["instructions"] == 16
     assert row["instructions: fp64"] == 2 and row["instructions: fp32"] == 0
     limit = dict.fromkeys(script.LIMITED, 99)
-    row = {**row, "nest": "a 1", "precision": "float64", "mode": "SPMD"}
+    row = {**row, "nest": "a 1", "precision": "float64", "arch": "sm_90", "mode": "SPMD"}
     assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 15}}) == [
         "instructions 16 is more than 15"]
     assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 16}}) == []
@@ -254,6 +403,17 @@ def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, c
         script.find_tools(script.arguments())
     assert ended.value.code == DEVICE
     assert capsys.readouterr().err == "run/paper: --instructions needs ptxas and nvdisasm\n"
+
+
+def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
+    executable(tmp_path / "linker", "#!/bin/sh\necho 'error: made up' >&2\nexit 1\n")
+    monkeypatch.setattr(script, "LINKER", tmp_path / "linker")
+    script.name_kernels(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        list(script.rows_of("triad", "float64", "gfx90a", tmp_path, None, []))
+    assert ended.value.code == DEVICE
+    assert capsys.readouterr().err == (f"run/paper: {tmp_path}/linker fails on triad_float64.bc: "
+                                       "error: made up\n")
 
 
 # ---- what it cannot use ----

@@ -145,6 +145,24 @@ def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, functi
     assert done.stdout.endswith(" for a lane and reserves 136\n")
 
 
+def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
+    """Which links each kernel alone, and without ROCm."""
+    if not targets[0].startswith("amd:"):
+        pytest.skip("needs a build for AMD's GPUs")
+    script, arch = load_script(), targets[0].partition(":")[2]
+    script.name_kernels(tmp_path)
+    image, = images_of.images(module.read_bytes())[arch]
+    built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
+    rows = [row for kernel in ("tke", "eos")
+            for row in script.rows_of(kernel, "float64", arch, tmp_path, None, [])]
+    assert len(rows) == 3
+    for row in rows:
+        shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "in lanes", "stack", "spilled")]
+        numbers = built[row["entry"]]
+        assert shown == [numbers[key] for key in ("vgpr", "agpr", "sgpr", "sgpr spills", "scratch",
+                                                  "vgpr spills")], row
+
+
 # An image that begins otherwise, is of another machine, or has a nest of another name.
 @pytest.mark.parametrize("old,new,complaint", [
     (b"\x7fELF", b"\x7fElf", "neither machine code nor bitcode"),
