@@ -416,18 +416,49 @@ def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
                                        "error: made up\n")
 
 
+# ---- bounds ----
+
+
+def test_bounds(gpus, script):
+    """1600 bytes take the memory of half an MI250X 1 ns, and so do 23,900 flops."""
+    assert gpus.least_times((1600, 0), 1.6, 23.9) == (1, 0)
+    assert script.bound((1600, 23800), gpus.GPUS["MI250X"]) == "1.0000 bytes"
+    assert script.bound((1600, 47800), gpus.GPUS["MI250X"]) == "2.0000 flops"
+
+
+def test_bounds_of_kernels(miniapp, gpus):
+    """Of all kernels, or those that are named: of triad 24 bytes and 2 flops."""
+    done = paper("--bound", "--program", miniapp.path, env=miniapp.environment())
+    assert done.returncode == 0 and done.stderr == "", done
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[len(gpus.GPUS) + 1:]}
+    assert rows["kernel"] == ["bytes", "flops", *gpus.GPUS]
+    assert rows["triad"] == "24 2 0.0120 bytes 0.0072 bytes 0.0050 bytes 0.0150 bytes 0.0045 bytes".split()
+    assert "eos" in rows and "exchange" not in rows
+    done = paper("--bound", "--program", miniapp.path, "--kernel", "eos", env=miniapp.environment())
+    assert done.stdout.splitlines()[-1].startswith("eos ") and "triad" not in done.stdout
+
+
+def test_bounds_by_a_program_of_other_sources(tmp_path):
+    executable(tmp_path / "old", "#!/bin/sh\n:\n")
+    done = paper("--bound", "--kernel", "tke", "--program", tmp_path / "old")
+    assert done.returncode == DEVICE and done.stdout == "", done
+    assert done.stderr == f"run/paper: {tmp_path}/old lists no kernel 'tke': build it again\n"
+
+
 # ---- what it cannot use ----
 
 
 @pytest.mark.parametrize("words, said", [
     (("--linked", "--check", str(LIMITS)), "limits of whole programs: leave --linked out"),
+    (("--bound", "--arch", "gfx90a"), "--bound looks at no code: leave --step, --arch, "),
+    (("--bound", "--check", str(LIMITS)), "--bound looks at no code: leave --step, --arch, "),
     (("--step", "none"), "invalid choice: 'none'"),
     (("--step", "ocean_step", "--kernel", "tke"), "leave --kernel, --arch and --instructions out"),
     (("--step", "ocean_step", "--instructions"), "leave --kernel, --arch and --instructions out"),
     (("--step", "ocean_step", "--launch", "0"), "invalid positive value: '0'"),
     (("--step", "ocean_step", "--bandwidth", "nan"), "invalid positive value: 'nan'"),
 ])
-def test_wrong_usage_of_steps(words, said):
+def test_wrong_usage(words, said):
     done = paper(*words)
     assert done.returncode == USAGE and said in done.stderr and done.stdout == "", done
 
