@@ -9,7 +9,6 @@
 
 include(cmake/clang.cmake)
 include(cmake/cuda.cmake)
-include(cmake/rocm.cmake)
 
 # ---- MINIAPP_OFFLOAD ----
 
@@ -63,8 +62,6 @@ if(builder STREQUAL Clang AND NOT offload_kind STREQUAL none)
   find_clang_libraries()
   if(offload_kind STREQUAL nvidia)
     find_cuda()
-  elseif(offload_kind STREQUAL amd)
-    find_rocm("${architectures}")
   endif()
 endif()
 option(MINIAPP_WHOLE_PROGRAMS "Let ptxas see each file as a whole program; OFF links the GPU code of all" ON)
@@ -121,11 +118,14 @@ row(nvidia GNU
   NEEDS "gcc-12-offload-nvptx for GCC 12, and name one target that it knows, such as nvidia:sm_80, \
 whose code newer GPUs run too"
   NOTE "PTX, assembled at start by the GPU's driver")
+# The kernels call nothing of ROCm's libraries. The linker would optimise the linked code itself, but does not
+# find that pointers are of global memory, as Clang does.
 row(amd Clang
   FORM "machine code"
-  FLAGS -fopenmp ${offload_arch} --rocm-device-lib-path=${ROCM_BITCODE}
-  COMPILE ${for_gpus}
-  NEEDS "${needs_clang}, and rocm-device-libs"
+  FLAGS -fopenmp ${offload_arch}
+  COMPILE ${for_gpus} -nogpulib
+  LINK -Wl,--clang-backend -Xoffload-linker -nogpulib
+  NEEDS "${needs_clang}"
   NOTE "machine code, which no AMD GPU has run yet")
 row(emulated Clang
   FORM "machine code"

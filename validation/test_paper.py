@@ -412,7 +412,7 @@ def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         list(script.rows_of("triad", "float64", "gfx90a", tmp_path, None, []))
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == (f"run/paper: {tmp_path}/linker fails on triad_float64.bc: "
+    assert capsys.readouterr().err == (f"run/paper: {tmp_path}/linker fails on triad_float64_gfx90a.bc: "
                                        "error: made up\n")
 
 

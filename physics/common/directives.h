@@ -42,7 +42,8 @@
 #include <omp.h>
 #endif
 
-#define PRAGMA(text) _Pragma(#text)
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define EXPANDED_PRAGMA(...) PRAGMA(__VA_ARGS__)
 
 #if !defined(PHYSICS_OFFLOAD)
 #define PARALLEL_ROWS _Pragma("omp parallel for collapse(2) schedule(static)")
@@ -55,13 +56,19 @@
 #define ALONG_X _Pragma("omp simd")
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
 #elif defined(__clang__)
-#define PARALLEL_ROWS                                                                              \
-    PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer))
-#define PARALLEL_COLUMNS                                                                           \
-    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
+/* A part of an AMD GPU's compute unit has registers for one wave that takes more than half of them:
+ * the compiler is told that it has to hold two. */
+#if defined(__AMDGCN__)
+#define TWO_WAVES ompx_attribute(__attribute__((amdgpu_waves_per_eu(2))))
+#else
+#define TWO_WAVES
+#endif
+#define LAUNCH omp target teams distribute parallel for defaultmap(firstprivate:pointer) TWO_WAVES
+#define PARALLEL_ROWS EXPANDED_PRAGMA(LAUNCH collapse(3))
+#define PARALLEL_COLUMNS EXPANDED_PRAGMA(LAUNCH collapse(2))
 #define PARALLEL_ROWS_SUM(total, turns)                                                            \
-    PRAGMA(omp target teams distribute parallel for collapse(3) defaultmap(firstprivate:pointer)   \
-           map(tofrom:total) reduction(+:total) num_teams(blocks_of_sum(turns)))
+    EXPANDED_PRAGMA(LAUNCH collapse(3) map(tofrom : total) reduction(+ : total)                    \
+                        num_teams(blocks_of_sum(turns)))
 #define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
@@ -165,6 +172,15 @@ static inline count rows_left(count rows, count y0, count ny)
 #define VECTOR_BYTES 64
 #else
 #define VECTOR_BYTES 32
+#endif
+
+/* Goes before a loop over the two sides of a cell, or more of its faces. On the host there has to
+ * be no inner loop in one that runs along SIMD lanes. On a GPU the sides take turns with the same
+ * registers. */
+#if defined(PHYSICS_OFFLOAD)
+#define EACH_SIDE ROLLED
+#else
+#define EACH_SIDE UNROLL
 #endif
 
 /* A function that a nest calls: always inlined, so that literal arguments stay literals. */

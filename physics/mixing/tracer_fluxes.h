@@ -94,10 +94,18 @@ INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int 
 /* The tendency of the tracer by the divergence of its fluxes. */
 INLINED real divergence(const struct tensor *g, const real *T, struct cell c)
 {
-    const real lateral =
-        (flux_east(g, T, c, 0) - flux_east(g, T, c, 1)) / (g->cost[c.y] * g->dxt[c.x]) +
-        (flux_north(g, T, c, 0) - flux_north(g, T, c, 1)) / (g->cost[c.y] * g->dyt[c.y]);
-    return lateral + (flux_top(g, T, c, 0) - flux_top(g, T, c, 1)) / g->dzt[c.z];
+    real eastward = 0, northward = 0, upward = 0;
+    EACH_SIDE
+    for (int side = 0; side < 2; side++)
+        eastward += sign_of(side) * flux_east(g, T, c, side);
+    EACH_SIDE
+    for (int side = 0; side < 2; side++)
+        northward += sign_of(side) * flux_north(g, T, c, side);
+    EACH_SIDE
+    for (int side = 0; side < 2; side++)
+        upward += sign_of(side) * flux_top(g, T, c, side);
+    return eastward / (g->cost[c.y] * g->dxt[c.x]) + northward / (g->cost[c.y] * g->dyt[c.y]) +
+           upward / g->dzt[c.z];
 }
 
 #endif
