@@ -77,6 +77,24 @@ def test_provenance(miniapp, small, tmp_path):
     assert began <= written <= time.time()
 
 
+def test_what_the_input_says_of_itself(miniapp, small, tmp_path):
+    """CF's attributes of the whole file, whether netCDF-4 wrote them, h5py, or HDF5's own functions; others
+    may be of the program that made the input, or no text."""
+    output = tmp_path / "output.h5"
+    with h5py.File(small, "a") as file:
+        file.attrs["title"] = "A basin"
+        file.attrs["institution"] = np.bytes_("IfM ü".encode())
+        file.attrs["history"] = "made\nand\nmade again"
+        file.attrs["source"] = 7
+        file.attrs["references"] = ["a", "b"]
+        file.attrs["comment"] = "x" * 40000
+        file.attrs["author"] = "somebody"
+    miniapp.passes(small, "-k", "eos", "--output", output)
+    with h5py.File(output) as file:
+        stored = {name: value.decode() for name, value in file.attrs.items() if name not in PROVENANCE}
+    assert stored == {"title": "A basin", "institution": "IfM ü", "history": "made\nand\nmade again"}
+
+
 def test_float32_is_stored_as_float32(miniapp, small, tmp_path):
     output = tmp_path / "output.h5"
     miniapp.passes(small, "--precision", "float32", "--output", output)

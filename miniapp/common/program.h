@@ -201,8 +201,8 @@ void miniapp_reference_release(struct miniapp_reference *);
 
 /* ---- outputs ---- */
 
-/* Names the axes as the input does, and copies its coordinates. Call it before a field is written.
- */
+/* Names the axes as the input does, and copies its coordinates and what CF's attributes say of it
+ * as a whole: its title, history and so on. Call it before a field is written. */
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 

@@ -13,6 +13,10 @@ void name_of_dimension(const char *scale, char name[AXIS_NAME]);
 /* Whether a scale holds a number for each of so many cells, in the file itself. */
 bool is_coordinate(hid_t file, const char *path, hsize_t cells);
 
+/* Copies those of CF's attributes of a whole file that are short texts: its title, institution,
+ * source, history, references and comment. */
+bool copy_description(hid_t from, hid_t to);
+
 /* Copies a scale with its attributes, except those that refer to the file that it is from. */
 bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name);
 

@@ -104,6 +104,8 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
     guard_start(input->path);
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z && !status; axis++)
         status = take_axis(output, input, axis);
+    if (!status && !copy_description(input->file, output->file))
+        status = output_failed(output);
     guard_end();
     return status;
 }
