@@ -11,7 +11,7 @@ INSTRUCTION = re.compile(r"^\t([a-z]\w+)", re.MULTILINE)
 # An instruction belongs to the first class whose expression fits it. The classes are those of sass.py, and
 # as rough, with one more: scalar instructions compute what all lanes of a wave share.
 CLASSES = {
-    "nothing": r"s_nop",
+    "nothing": r"s_(nop|waitcnt)",
     "control": r"s_(c?branch|endpgm|setpc|swappc|call|barrier|\w+_saveexec)|buffer_(wb|inv)",
     "constants": r"s_load",
     "scalar": r"s_",
@@ -95,6 +95,7 @@ def nests(assembly):
             "mode": int(mode[1]) if mode else 0,
             "nans": len(re.findall(NAN, body)),
             "div64": len(re.findall(DIVISION, body)),
+            "flat": len(re.findall(r"^\tflat_", body, re.MULTILINE)),
             "calls": len(re.findall(r"^\ts_(?:swappc|call)_b64", body, re.MULTILINE)),
             "loads": moved(body, "load"),
             "stores": moved(body, "store"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import LONG
 from processes import executable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +37,17 @@ def test_configure_refuses_a_parallel_hdf5_that_is_not_there(tmp_path):
                           capture_output=True, text=True, check=False)
     assert done.returncode, done
     assert "No HDF5 that was built with the MPI of this build" in " ".join(done.stderr.split())
+
+
+@pytest.mark.skipif(not LONG, reason="MINIAPP_TEST_LONG=1 builds kernels that count beyond 1e9 points")
+def test_wide_count(tmp_path):
+    """Its kernels agree with the host's, also beyond 2^31 points."""
+    subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                    "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_OFFLOAD=emulated", "-DMINIAPP_WIDE_COUNT=ON"],
+                   check=True)
+    subprocess.run(["cmake", "--build", tmp_path, "--target", "unit_offload"], check=True)
+    done = subprocess.run([tmp_path / "bin" / "unit_offload"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "SKIPPED" not in done.stderr + done.stdout, done
 
 
 # ---- whole programs: cmake/whole_program ----

@@ -291,7 +291,7 @@ def test_shifted_index(bitcode, tmp_path, offset, complaint):
     done = bitcode.run("-d", "gpu", "-k", "triad", "-o", output, GRID, **object_of)
     assert done.returncode == DEVICE and not output.exists(), done
     assert "median" not in done.stdout
-    assert f"triad_offload_float64_l16: {complaint}, address 0x" in done.stderr
+    assert re.search(rf"triad_offload_float64_l\d+: {complaint}, address 0x", done.stderr), done
     assert done.stderr.endswith("miniapp: the offload runtime gave up on the device\n")
 
 
@@ -302,7 +302,7 @@ def test_local_memory_that_is_too_small(bitcode, tmp_path, offset):
         f".local .align 8 .b8 small[16];\nst.local.u64 [small+{offset}], 7;\n{body}"))
     done = bitcode.run("-d", "gpu", "-k", "triad", GRID, **object_of)
     assert done.returncode == DEVICE, done
-    assert "triad_offload_float64_l16: write beside a variable in local memory" in done.stderr
+    assert re.search(r"triad_offload_float64_l\d+: write beside a variable in local memory", done.stderr), done
 
 
 # ---- GPUs that cannot be used ----

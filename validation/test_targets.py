@@ -146,16 +146,16 @@ def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, functi
 
 
 def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
-    """Which links each kernel alone, and without ROCm."""
+    """run/paper links each kernel alone."""
     if not targets[0].startswith("amd:"):
         pytest.skip("needs a build for AMD's GPUs")
     script, arch = load_script(), targets[0].partition(":")[2]
     script.name_kernels(tmp_path)
     image, = images_of.images(module.read_bytes())[arch]
     built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
-    rows = [row for kernel in ("tke", "eos")
+    rows = [row for kernel in ("tke", "isoneutral_mixing")
             for row in script.rows_of(kernel, "float64", arch, tmp_path, None, [])]
-    assert len(rows) == 3
+    assert len(rows) == 4
     for row in rows:
         shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "in lanes", "stack", "spilled")]
         numbers = built[row["entry"]]

@@ -890,16 +890,17 @@ static void devices(void **state)
     assert_true(miniapp_device_name(device)[0] != '\0');
 }
 
-/* A grid with more turns than a build's nests count is refused: one of points, and one of ghosts,
- * 16 for each row of five cells. */
+/* A grid with more turns than a build's nests count is refused: one of points; one of ghosts, 16
+ * for each of 700 rows; and one with a single level, where the fields with eight corners have most.
+ */
 static void grids_beyond_the_count(void **unused)
 {
     (void)unused;
     const struct {
         struct miniapp_grid grid;
         ptrdiff_t turns;
-    } cases[] = {{{100, 100, 7}, 70000}, {{5, 100, 7}, 11200}, {{100, 5, 7}, 11200}};
-    for (size_t i = 0; i < 3; i++) {
+    } cases[] = {{{100, 100, 7}, 70000}, {{5, 100, 7}, 11200}, {{100, 5, 1}, 3200}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct miniapp_state *state;
         const struct miniapp_grid *const of = &cases[i].grid;
         assert_done(miniapp_state_create(device_that_counts_to(cases[i].turns), MINIAPP_FLOAT64, of,
@@ -911,10 +912,11 @@ static void grids_beyond_the_count(void **unused)
         assert_null(state);
     }
     char expected[256];
-    snprintf(expected, sizeof(expected),
-             "device '%s' counts in 32 bits, in which 100 x 5 x 7 points do not fit: a build with "
-             "-DMINIAPP_WIDE_COUNT=ON counts further",
-             miniapp_device_label(device));
+    snprintf(
+        expected, sizeof(expected),
+        "a grid of 100 x 5 x 1 points is too large for device '%s', which counts to 3199: a build "
+        "with -DMINIAPP_WIDE_COUNT=ON counts further",
+        miniapp_device_label(device));
     assert_string_equal(miniapp_message(), expected);
 }
 

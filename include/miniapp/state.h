@@ -20,6 +20,8 @@ MINIAPP_BEGIN
 
 struct miniapp_state;
 
+/* MINIAPP_USAGE if no state can have such a grid, MINIAPP_DEVICE if it is larger than the kernels
+ * of this device count: docs/gpus.md. */
 enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum miniapp_precision,
                                          const struct miniapp_grid *, struct miniapp_state **);
 

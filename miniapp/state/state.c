@@ -34,14 +34,25 @@ static bool can_be_indexed(const struct miniapp_grid *grid)
     return true;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The most turns that a loop nest on this grid makes: one for each point or, in an exchange of
- * ghosts, one for each ghost of a row, or of a column, of the fields of all four corners. */
+ * ghosts, one for each of a field's. */
 static size_t most_turns(const struct miniapp_grid *grid)
 {
-    const size_t points = miniapp_grid_points(grid);
-    const size_t least = grid->nx < grid->ny ? grid->nx : grid->ny;
-    const size_t ghosts = points / least * 4 * 2 * MINIAPP_HALO;
-    return points > ghosts ? points : ghosts;
+    enum { GHOSTS = 2 * MINIAPP_HALO };
+    size_t most = miniapp_grid_points(grid);
+    for (size_t id = 1; id <= miniapp_field_count(); id++) {
+        const size_t elements = miniapp_field_elements(&fields[id], grid);
+        if (has_axis(&fields[id], MINIAPP_X))
+            most = larger(most, elements / grid->nx * GHOSTS);
+        if (has_axis(&fields[id], MINIAPP_Y))
+            most = larger(most, elements / grid->ny * GHOSTS);
+    }
+    return most;
 }
 
 enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
@@ -59,10 +70,11 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
             grid->nx, grid->ny, grid->nz, MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, MINIAPP_MAX_CELLS);
     const ptrdiff_t most = device->backend->functions(precision)->most_turns;
     if (most_turns(grid) > (size_t)most)
-        return fail(MINIAPP_DEVICE,
-                    "device '%s' counts in 32 bits, in which %zu x %zu x %zu points do not fit: a "
-                    "build with -DMINIAPP_WIDE_COUNT=ON counts further",
-                    device->label, grid->nx, grid->ny, grid->nz);
+        return fail(
+            MINIAPP_DEVICE,
+            "a grid of %zu x %zu x %zu points is too large for device '%s', which counts to "
+            "%td: a build with -DMINIAPP_WIDE_COUNT=ON counts further",
+            grid->nx, grid->ny, grid->nz, device->label, most);
     struct miniapp_state *const state = calloc(1, sizeof(*state));
     if (!state)
         return fail(MINIAPP_DEVICE, "out of memory for a state");

@@ -21,11 +21,4 @@ INLINED struct cell cell_at(count nx, count ny, count nz, count z, count y, coun
                          .above = z < nz - 1 ? ny * nx : 0};
 }
 
-/* Of the two faces of a cell along an axis, 0 is the eastern, northern or upper one. What goes out
- * through it goes in through the other one. */
-INLINED int sign_of(int side)
-{
-    return side == 0 ? 1 : -1;
-}
-
 #endif

@@ -90,16 +90,18 @@
 #endif
 
 /* The type that a nest counts with: its axes, its points and the places of these in a field, but
- * not the places in several fields that lie in one array.
+ * not the places in several fields of all points that lie in one array.
  *
  * Clang's GPU code counts all turns of a nest as one number and divides it to find z, y and x. In
  * 64 bits that is slow, and so are addresses, which take registers as well. In 32 bits, which
- * -fopenmp-optimistic-collapse asks for, a nest may have no more than 2^31 - 1 turns: a larger grid
- * is refused (MOST_TURNS in functions.c), unless the GPU code was built to count further, with
- * PHYSICS_WIDE. */
+ * -fopenmp-optimistic-collapse asks for, a nest may have no more than 1e9 turns: a thread adds the
+ * number of all threads to that of its turn, in a number with a sign, before it sees that it is
+ * done. A larger grid is refused (MOST_TURNS in functions.c), unless the GPU code was built to
+ * count further, with PHYSICS_WIDE. */
 #if defined(PHYSICS_OFFLOAD) && defined(__clang__) && !defined(PHYSICS_WIDE)
 typedef int32_t count;
-#define MOST_TURNS INT32_MAX
+#define MOST_TURNS 1000000000
+_Static_assert(2LL * MOST_TURNS + 4096 < INT32_MAX, "a thread's next turn is no more than that");
 #else
 typedef ptrdiff_t count;
 #define MOST_TURNS PTRDIFF_MAX
@@ -174,7 +176,7 @@ static inline count rows_left(count rows, count y0, count ny)
 #define VECTOR_BYTES 32
 #endif
 
-/* Goes before a loop over the two sides of a cell, or more of its faces. On the host there has to
+/* Goes before a loop over the two sides of a cell. On the host there has to
  * be no inner loop in one that runs along SIMD lanes. On a GPU the sides take turns with the same
  * registers. */
 #if defined(PHYSICS_OFFLOAD)

@@ -51,28 +51,28 @@ static inline double sum_of_parts(const double sums[SUM_PARTS])
     return sums[2] + sums[1] + sums[0];
 }
 
-/* Reduces what a nest has left for each meridian, in rows: `count` totals over the whole ocean,
+/* Reduces what a nest has left for each meridian, in rows: `number` totals over the whole ocean,
  * either sums, which have to be exact, or the largest values. Returns false if the rows cannot be
  * copied to the host. */
 static inline bool total_of_rows(const struct kernel_call *call, const double *rows, bool is_sum,
-                                 double *total, size_t count)
+                                 double *total, size_t number)
 {
     const struct totals *const totals = call->totals;
     const size_t nx = call->grid.nx;
-    const double *const host = totals->on_host(totals->context, rows, count * nx);
+    const double *const host = totals->on_host(totals->context, rows, number * nx);
     if (!host)
         return false;
-    for (size_t row = 0; row < count; row++) {
+    for (size_t row = 0; row < number; row++) {
         total[row] = 0;
         for (size_t x = MINIAPP_HALO; x < nx - MINIAPP_HALO; x++) {
-            const double number = host[row * nx + x];
+            const double here = host[row * nx + x];
             if (is_sum)
-                total[row] += number;
-            else if (total[row] < number)
-                total[row] = number;
+                total[row] += here;
+            else if (total[row] < here)
+                total[row] = here;
         }
     }
-    totals->reduce(totals->context, is_sum, total, count);
+    totals->reduce(totals->context, is_sum, total, number);
     return true;
 }
 

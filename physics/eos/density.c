@@ -56,8 +56,8 @@ INLINED real anomaly_here(real s, real t, real r, const struct level *l)
     return anomaly(teos10_n_of(&l->n, s, t, r), teos10_d_of(&l->d, s, t, r));
 }
 
-/* `s` and `t` are taken for density as they are; for enthalpy they are raised to `floors` if
- * `is_clamped`. */
+/* `s` and `t` are taken for potential density as they are; for enthalpy they are raised to `floors`
+ * if `is_clamped`. */
 INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, int pairs,
                                   bool is_clamped)
 {
@@ -127,8 +127,8 @@ struct row {
     count points, above;
 };
 
-/* How much denser water s2, t2 of another level is than `w`, which is water s, t, both at this
- * level's pressure. */
+/* How much denser water s2, t2 of another level is than water s, t, whose density less its constant
+ * part is `rho`, both at this level's pressure. */
 INLINED real excess(real s2, real t2, real rho, real s, real t, const struct level *l, bool teos)
 {
     if (!teos)

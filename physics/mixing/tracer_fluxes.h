@@ -91,6 +91,13 @@ INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int 
            (along_x / g->dxt[c.x] + along_y / g->dyt[c.y]);
 }
 
+/* Of the two faces of a cell along an axis, 0 is the eastern, northern or upper one. What goes out
+ * through it goes in through the other one. */
+INLINED int sign_of(int side)
+{
+    return side == 0 ? 1 : -1;
+}
+
 /* The tendency of the tracer by the divergence of its fluxes. */
 INLINED real divergence(const struct tensor *g, const real *T, struct cell c)
 {
