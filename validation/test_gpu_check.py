@@ -1,5 +1,7 @@
 """run/gpu-check, on the emulated device: that it measures and judges; not what a GPU does."""
 
+import importlib.machinery
+import importlib.util
 import json
 import re
 import signal
@@ -42,7 +44,7 @@ for word; do
   shift
   case $word in
   --sweep) set -- "$@" --size 4096 ;;
-  1048576) set -- "$@" 8192 ;;
+  1048576 | 65536) set -- "$@" 8192 ;;
   *) set -- "$@" "$word" ;;
   esac
 done
@@ -57,6 +59,14 @@ def program(tmp_path):
     return tmp_path / "program"
 
 
+def load_script():
+    """run/gpu-check as a module."""
+    loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+    loader.exec_module(module)
+    return module
+
+
 def gpu_check(miniapp, *words, script=SCRIPT, env=None):
     return subprocess.run([sys.executable, script, "--miniapp", miniapp.path, *words],
                           capture_output=True, text=True, env=miniapp.environment(env),
@@ -66,18 +76,20 @@ def gpu_check(miniapp, *words, script=SCRIPT, env=None):
 def test_emulated_device(miniapp, tmp_path):
     if miniapp.offload != "emulated":
         pytest.skip("needs a build with emulated offload")
-    check_all_steps(miniapp, tmp_path)
+    check_all_steps(miniapp, tmp_path, others=["other"])
 
 
-def check_all_steps(miniapp, tmp_path, env=None):
+def check_all_steps(miniapp, tmp_path, env=None, others=()):
     """From end to end, on few and small rows; what it has found."""
-    executable(tmp_path / "program", QUICK_PROGRAM.format(miniapp=miniapp.path))
+    for name in ("program", *others):
+        executable(tmp_path / name, QUICK_PROGRAM.format(miniapp=miniapp.path))
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
     executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
     for name in ("peers", "safely.py"):
         (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
-    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", "--size", "5000", "-o",
+    words = [word for name in others for word in ("--other", tmp_path / name)]
+    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", *words, "--size", "5000", "-o",
                      tmp_path / "out", script=tmp_path / "run" / "gpu-check", env=env)
     assert done.returncode == DONE, done
     assert "validation PASSED; two runs give the same bits" in done.stdout
@@ -91,6 +103,11 @@ def check_all_steps(miniapp, tmp_path, env=None):
     for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
                  "transfers at each call"):
         assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
+    for choice in ("as it is", "blocks used again", "the host waits", "as it is, again",
+                   *(str(tmp_path / name) for name in others)):
+        step = steps[f"choice: {choice}"]
+        assert step["outcome"] == "done" and len(step["data"]["results"]) == 10
+    assert "\ntimes of choices, as ratios\n" in done.stdout
     assert all(step["outcome"] for step in result["steps"])
     return result
 
@@ -113,6 +130,28 @@ def test_gpu_that_is_not_there(miniapp, tmp_path):
     assert "run/gpu-check: the GPU cannot be used: miniapp: device 'gpu'" in done.stderr
 
 
+def test_other_build_that_is_wrong(tmp_path, program, monkeypatch, capsys):
+    """Its times are of no interest. Ratios are to the program as it is."""
+    script = load_script()
+    other = tmp_path / "other"
+    executable(other, "#!/bin/sh\nexit 1\n")
+    executable(program, f"""#!{sys.executable}
+import json, os
+seconds = 2 if os.environ.get("MINIAPP_SPIN") == "0" else 1
+print(json.dumps({{"results": [{{"kernel": "eos", "points": 7, "median_s": seconds}}]}}))
+""")
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other)])
+    check = script.Check(script.arguments())
+    script.choose(check)
+    assert [step["exit_code"] for step in check.steps if str(other) in step["name"]] == [1]
+    capsys.readouterr()
+    script.print_choices(check)
+    title, heads, row = capsys.readouterr().out.strip().splitlines()
+    assert title == "times of choices, as ratios"
+    assert re.split("  +", heads) == ["kernel", "points", "blocks used again", "the host waits", "as it is, again"]
+    assert row.split() == ["eos", "7", "1.000", "2.000", "1.000"]
+
+
 def test_program_that_is_not_there(miniapp, tmp_path):
     done = subprocess.run([sys.executable, SCRIPT, "--miniapp", tmp_path / "none"],
                           capture_output=True, text=True, check=False)
@@ -133,7 +172,7 @@ def test_signal_that_ends_it_loses_no_step(program, tmp_path):
     last = result["steps"][-1]
     assert last["name"] == "sweep, float64" and last["outcome"] == "stopped by the user"
     assert last["data"]["results"][0]["points"] == 4096
-    assert "a_new_one  float64         4096" in output
+    assert re.search("^a_new_one +float64 +4096 ", output, re.MULTILINE)
     assert (tmp_path / "out-time.svg").exists()
 
 

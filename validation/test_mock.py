@@ -228,10 +228,13 @@ def test_blocks_that_are_used_again(llvm):
     assert set(llvm.launches("triad_offload_float64")) == {(3200, 128)}
 
 
-def test_contexts_that_spin(llvm):
-    llvm.json("-d", "gpu", "-k", "triad", GRID, gpus="90,90")
+@pytest.mark.parametrize("variables,expected", [({}, "1"), ({"MINIAPP_SPIN": "0"}, "4")])
+def test_contexts_that_spin(llvm, variables, expected):
+    """LLVM's runtime makes contexts that wait."""
+    llvm.json("-d", "gpu", "-k", "triad", GRID, gpus="90,90", **variables)
     flags = re.findall(r"^# context of GPU (\d): flags (\d)", llvm.log(), re.MULTILINE)
-    assert {"0", "1"} == {number for number, _ in flags} and {"1"} == {flag for _, flag in flags}
+    assert {"0", "1"} == {number for number, _ in flags}
+    assert {expected} == {flag for _, flag in flags}
 
 
 def test_memory_is_freed(mock):
