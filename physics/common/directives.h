@@ -124,6 +124,15 @@ static inline int blocks_of_sum(count turns)
 /* ROW_CHUNK, a constant, replaces ROW_PART(nx) in a nest that keeps something for each point of its
  * part in an array. */
 
+/* GCC computes as many points at a time as a vector has room for the narrowest type of a loop. A
+ * byte would make it 64 points, which it has to store and load again. So where it compiles, the
+ * bytes of masks are widened, or packed, in a loop of their own before one that computes much. */
+#if defined(__clang__)
+#define BYTES_COST_LANES false
+#else
+#define BYTES_COST_LANES true
+#endif
+
 /* A nest of columns may take several rows at once, ROWS_TOGETHER(ny) of them:
  *
  *     PARALLEL_COLUMNS

@@ -10,6 +10,21 @@ struct span {
     count begin, end;
 };
 
+/* The chunk of a row that begins at x0. */
+INLINED struct span chunk(count x0, count nx)
+{
+    const bool is_last = ROW_CHUNK > 1 && nx - x0 < ROW_CHUNK;
+    return (struct span){x0, is_last ? nx : x0 + ROW_CHUNK};
+}
+
+/* The bytes of a mask as numbers: see BYTES_COST_LANES. */
+INLINED void as_numbers(real *numbers, const uint8_t *mask, count points)
+{
+    ALONG_X
+    for (count x = 0; x < points; x++)
+        numbers[x] = mask[x];
+}
+
 INLINED count clamp(count x, count low, count high)
 {
     return x < low ? low : x > high ? high : x;

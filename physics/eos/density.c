@@ -15,6 +15,7 @@
 #include "enthalpy.h"
 #include "expansion.h"
 #include "maths.h"
+#include "span.h"
 
 #include <stdbool.h>
 
@@ -144,15 +145,18 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
 {
     const bool teos = pairs > 0;
     const real constant = teos ? (real)V01 : 0;
+    real waters[ROW_CHUNK], open_tops[ROW_CHUNK];
+    as_numbers(waters, row.maskT, row.points);
+    as_numbers(open_tops, row.maskW, row.points);
     ALONG_X
     for (count x = 0; x < row.points; x++) {
-        const real water = row.maskT[x];
+        const real water = waters[x];
         const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
         const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
         const real rho =
             teos ? anomaly_here(s, t, square_root(s), l) : vallis_density(s, t, l->p, l->linear);
         const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
-        const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * row.maskW[x];
+        const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * open_tops[x];
         row.rho[x] = water * (constant + rho);
         row.Nsqr[x] = factor * excess(s2, t2, rho, s, t, l, teos);
 
@@ -191,12 +195,13 @@ void VARIANT(density)(const struct kernel_call *call)
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
-            for (count x = 0; x < nx; x += ROW_PART(nx)) {
-                const count i = (z * ny + y) * nx + x;
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+                const struct span part = chunk(x0, nx);
+                const count i = (z * ny + y) * nx + x0;
                 const struct row row = {salt + i,  temp + i,       maskT + i,
                                         maskW + i, rho + i,        prho + i,
                                         Hd + i,    int_drhodT + i, int_drhodS + i,
-                                        Nsqr + i,  ROW_PART(nx),   z < top ? plane : 0};
+                                        Nsqr + i,  part.end - x0,  z < top ? plane : 0};
                 const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type),
                                         teos10_n_terms(p[z]), teos10_d_terms(p[z])};
                 const struct floors floors =

@@ -120,7 +120,7 @@ static void VARIANT(find_largest)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
         for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-            const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
+            const struct span part = chunk(x0, nx);
             double most_lost[ROW_CHUNK] = {0}, most_volume[ROW_CHUNK] = {0};
             for (count y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)
                 ALONG_X
@@ -148,7 +148,7 @@ static void VARIANT(sum_meridians)(const struct kernel_call *call, double lost_c
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
         for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-            const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
+            const struct span part = chunk(x0, nx);
             double lost_0[ROW_CHUNK] = {0}, lost_1[ROW_CHUNK] = {0}, lost_2[ROW_CHUNK] = {0};
             double volume_0[ROW_CHUNK] = {0}, volume_1[ROW_CHUNK] = {0}, volume_2[ROW_CHUNK] = {0};
             for (count y = MINIAPP_HALO; y < ny - MINIAPP_HALO; y++)

@@ -34,6 +34,7 @@
 struct direction {
     count next;                /* the offset to the next cell */
     const uint8_t *mask;       /* of the faces to it */
+    int there, face;           /* packed masks of the next cell, and of that face */
     real *K;                   /* K_11 or K_22 */
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
 };
@@ -42,6 +43,41 @@ struct direction {
 INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
 {
     return (2 * ip + kr) * ((ptrdiff_t)o->nz * o->ny * o->nx);
+}
+
+/* The masks that a point reads. A loop of its own packs those of each point of a chunk, but only
+ * where bytes cost lanes. */
+enum {
+    HERE = 0,
+    THERE_IN_X = BITS_OF_CELL,
+    THERE_IN_Y = 2 * BITS_OF_CELL,
+    FACE_IN_X = 9,
+    FACE_IN_Y
+};
+
+INLINED struct masks masks_in(int32_t bits)
+{
+    return (struct masks){BYTES_COST_LANES, bits};
+}
+
+INLINED int32_t bits_of_cell(const struct ocean *o, const struct level *l, count i)
+{
+    return o->maskT[i] << CELL | o->maskW[i - l->below] << BOTTOM | o->maskW[i] << TOP;
+}
+
+INLINED int32_t bits_of_sides(const struct ocean *o, const struct level *l, count i)
+{
+    return bits_of_cell(o, l, i) << HERE | bits_of_cell(o, l, i + 1) << THERE_IN_X |
+           bits_of_cell(o, l, i + o->nx) << THERE_IN_Y | o->maskU[i] << FACE_IN_X |
+           o->maskV[i] << FACE_IN_Y;
+}
+
+/* The masks of a top face's cells but for their other faces, which it does not read. */
+INLINED int32_t bits_of_top(const struct ocean *o, count i, count above)
+{
+    const int32_t open = o->maskW[i];
+    return o->maskT[i] << CELL | open << TOP |
+           (o->maskT[i + above] << CELL | open << BOTTOM) << BITS_OF_CELL;
 }
 
 /* A corner of a lateral face: stores taper * s, returns its diffusivity. */
@@ -54,10 +90,10 @@ INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *A
 
 /* The face between cell i, which is `here`, and the next cell, which is `there`. */
 INLINED void lateral_face(const struct ocean *o, const struct level *l, const struct direction *d,
-                          count i, real per_dx, struct cell here, struct cell there)
+                          count i, int32_t bits, real per_dx, struct cell here, struct cell there)
 {
     const count next = i + d->next;
-    const real mask = d->mask[i];
+    const real mask = mask_of(d->mask, i, masks_in(bits), d->face);
     const real drodx_here = mask * per_dx * drho(o, here.r, i, next);
     const real drodx_there = mask * per_dx * drho(o, there.r, i, next);
     const real diffloc = (real)0.25 * (o->K_iso[i] + o->K_iso[i - l->below] + o->K_iso[next] +
@@ -72,6 +108,12 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
     d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
+INLINED struct cell next_cell(const struct ocean *o, const struct level *l,
+                              const struct direction *d, count i, int32_t bits, bool teos)
+{
+    return cell(o, l, masks_in(bits >> d->there), i + d->next, teos);
+}
+
 /* Computes the eastern and northern faces of row y, which begins at cell `row`. */
 INLINED void lateral_faces(const struct ocean *o, const struct level *l,
                            const struct direction *east, const struct direction *north, count row,
@@ -79,13 +121,20 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
 {
     const real cost = o->cost[y];
     const real per_dyu = 1 / o->dyu[y];
+    int32_t masks[ROW_CHUNK];
+    if (BYTES_COST_LANES) {
+        ALONG_X
+        for (count x = in.begin; x < in.end; x++)
+            masks[x - in.begin] = bits_of_sides(o, l, row + x);
+    }
     ALONG_X
     for (count x = in.begin; x < in.end; x++) {
         const count i = row + x;
+        const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
         const real per_dxu = 1 / (o->dxu[x] * cost);
-        const struct cell here = cell(o, l, i, teos);
-        lateral_face(o, l, east, i, per_dxu, here, cell(o, l, i + 1, teos));
-        lateral_face(o, l, north, i, per_dyu, here, cell(o, l, i + o->nx, teos));
+        const struct cell here = cell(o, l, masks_in(bits >> HERE), i, teos);
+        lateral_face(o, l, east, i, bits, per_dxu, here, next_cell(o, l, east, i, bits, teos));
+        lateral_face(o, l, north, i, bits, per_dyu, here, next_cell(o, l, north, i, bits, teos));
     }
 }
 
@@ -111,13 +160,20 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
     const real cost = o->cost[y];
     const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
     const real per_north = o->cosu[y] / (4 * o->dyt[y] * cost);
+    int32_t masks[ROW_CHUNK];
+    if (BYTES_COST_LANES) {
+        ALONG_X
+        for (count x = in.begin; x < in.end; x++)
+            masks[x - in.begin] = bits_of_top(o, row + x, lower->above);
+    }
     ALONG_X
     for (count x = in.begin; x < in.end; x++) {
         const count i = row + x;
         const count j = i + lower->above;
-        const real maskW = o->maskW[i];
-        const struct cell a = cell(o, lower, i, teos);
-        const struct cell b = cell(o, upper, j, teos);
+        const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
+        const real maskW = mask_of(o->maskW, i, masks_in(bits), TOP);
+        const struct cell a = cell(o, lower, masks_in(bits), i, teos);
+        const struct cell b = cell(o, upper, masks_in(bits >> BITS_OF_CELL), j, teos);
         const real pa = a.per_drodz_above;
         const real pb = b.per_drodz_below;
         const real along_x = top_corner(o, east, i, i, a.r, pa, maskW, 0, 0) +
@@ -154,8 +210,8 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
      .cost = cost, .cosu = cosu, .drdT = drdT, .drdT_by_T = drdT_by_T,                             \
      .drdT_by_depth = drdT_by_depth, .drdS = drdS, .taper_rate = taper_rate,                       \
      .taper_offset = taper_offset, .K_iso_steep = K_iso_steep}
-#define EAST {.next = 1, .mask = maskU, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
-#define NORTH {.next = nx, .mask = maskV, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
+#define EAST {.next = 1, .mask = maskU, .there = THERE_IN_X, .face = FACE_IN_X, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
+#define NORTH {.next = nx, .mask = maskV, .there = THERE_IN_Y, .face = FACE_IN_Y, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
     /* clang-format on */
 
     /* Both directions are computed wherever one of them is needed; what is not needed is then set
@@ -163,12 +219,12 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
-            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
                 const struct ocean o = OCEAN;
                 const struct direction east = EAST, north = NORTH;
                 const struct level l = level(&o, z);
                 const count row = (z * ny + y) * nx;
-                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span part = chunk(x0, nx);
                 const bool eastern = y >= 2 && y < ny - 2;
                 const bool northern = y >= 1 && y < ny - 2;
                 const struct span in = within(part, northern, 1, nx - 2);
@@ -190,9 +246,9 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
-            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
                 const count row = (z * ny + y) * nx;
-                const struct span part = {x0, x0 + ROW_PART(nx)};
+                const struct span part = chunk(x0, nx);
                 const bool interior = y >= 2 && y < ny - 2 && z < nz - 1;
                 const struct span in = within(part, interior, 2, nx - 2);
                 if (interior) {

@@ -78,7 +78,8 @@ INLINED void put_losses(const struct mixing *m, struct results r, count k, count
 INLINED struct face face_at(const struct mixing *m, const struct level *l, count i, count next,
                             real per_dx, bool teos)
 {
-    return face(m, l, i, next, per_dx, cell(&m->o, l, i, teos), cell(&m->o, l, i + next, teos));
+    return face(m, l, i, next, per_dx, cell(&m->o, l, STORED, i, teos),
+                cell(&m->o, l, STORED, i + next, teos));
 }
 
 INLINED struct lateral lateral_at(const struct mixing *m, count k, count y, count x, bool teos,
@@ -255,11 +256,11 @@ OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l,
     if (teos) {
         ALONG_X
         for (count x = 1; x < mixing.o.nx - 1; x++)
-            put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, true));
+            put_cell(cells + x, stride, cell(&mixing.o, &here, STORED, row + x, true));
     } else {
         ALONG_X
         for (count x = 1; x < mixing.o.nx - 1; x++)
-            put_cell(cells + x, stride, cell(&mixing.o, &here, row + x, false));
+            put_cell(cells + x, stride, cell(&mixing.o, &here, STORED, row + x, false));
     }
 }
 
@@ -325,39 +326,46 @@ INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows
  * Level k takes its four faces. That completes the level below, which is then eliminated.
  * `is_first`: there is no level below. `is_last`: k is above the surface, and has no faces.
  */
+INLINED void advance_point(const struct mixing *m, struct results r, struct level_rows rows,
+                           count stride, count k, count y, count x, bool is_first, bool is_last,
+                           bool dissipates)
+{
+    const count nx = m->o.nx, plane = nx * m->o.ny;
+    const count i = k * plane + y * nx + x, j = i - plane;
+    struct carried next = {0};
+    if (!is_last)
+        next.lateral = lateral_of(m, rows, stride, i, y, x, dissipates);
+    if (!is_first) {
+        const struct carried c = get_carried(rows.carried + x, nx);
+        const struct lateral *const below = &c.lateral;
+        const struct ceiling top =
+            is_last ? CLOSED : ceiling(m, j, below->above, next.lateral.below);
+        const struct pair taup1 = {r.temp[j], r.salt[j]};
+        const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
+        const struct reduced reduced =
+            eliminate(m, k - 1, j, taup1, below, c.floor, top, rows.c_below[x], d);
+        r.temp[j] = reduced.d.T;
+        r.salt[j] = reduced.d.S;
+        rows.column[x] = reduced.c;
+        rows.column[stride + x] = reduced.skew.T;
+        rows.column[2 * stride + x] = reduced.skew.S;
+        rows.column[3 * stride + x] = top.K_33;
+        if (dissipates)
+            put_losses(m, r, k - 1, j, below, &next.lateral, &top, is_last);
+        next.floor = top;
+    }
+    if (!is_last)
+        put_carried(rows.carried + x, nx, next);
+}
+
+/* GCC vectorises no loop that has structures of its own, hence the function above. */
 INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows, count stride,
                      count k, count y, bool is_first, bool is_last, bool dissipates)
 {
     const struct mixing mixing = *m;
-    const count nx = mixing.o.nx, plane = nx * mixing.o.ny;
     ALONG_X
-    for (count x = 2; x < nx - 2; x++) {
-        const count i = k * plane + y * nx + x, j = i - plane;
-        struct carried next = {0};
-        if (!is_last)
-            next.lateral = lateral_of(&mixing, rows, stride, i, y, x, dissipates);
-        if (!is_first) {
-            const struct carried c = get_carried(rows.carried + x, nx);
-            const struct lateral *const below = &c.lateral;
-            const struct ceiling top =
-                is_last ? CLOSED : ceiling(&mixing, j, below->above, next.lateral.below);
-            const struct pair taup1 = {r.temp[j], r.salt[j]};
-            const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
-            const struct reduced reduced =
-                eliminate(&mixing, k - 1, j, taup1, below, c.floor, top, rows.c_below[x], d);
-            r.temp[j] = reduced.d.T;
-            r.salt[j] = reduced.d.S;
-            rows.column[x] = reduced.c;
-            rows.column[stride + x] = reduced.skew.T;
-            rows.column[2 * stride + x] = reduced.skew.S;
-            rows.column[3 * stride + x] = top.K_33;
-            if (dissipates)
-                put_losses(&mixing, r, k - 1, j, below, &next.lateral, &top, is_last);
-            next.floor = top;
-        }
-        if (!is_last)
-            put_carried(rows.carried + x, nx, next);
-    }
+    for (count x = 2; x < mixing.o.nx - 2; x++)
+        advance_point(&mixing, r, rows, stride, k, y, x, is_first, is_last, dissipates);
 }
 
 OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, struct level_rows rows,

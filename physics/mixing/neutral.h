@@ -55,10 +55,27 @@ INLINED struct level level(const struct ocean *o, count z)
     };
 }
 
-/* drdT and drdS at a T cell; 0 on land. */
-INLINED struct expansion expansion(const struct ocean *o, const struct level *l, count i, bool teos)
+/* Where the masks of a cell are found: as they are stored or, if a nest has packed them, in these
+ * bits: of the cell itself, of its bottom face, and of its top face. */
+struct masks {
+    bool are_packed;
+    int32_t bits;
+};
+enum { CELL, BOTTOM, TOP, BITS_OF_CELL };
+#define STORED ((struct masks){false, 0})
+
+INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
 {
-    const real maskT = o->maskT[i];
+    if (m.are_packed)
+        return m.bits & 1 << bit ? 1 : 0;
+    return stored[i];
+}
+
+/* drdT and drdS at a T cell; 0 on land. */
+INLINED struct expansion expansion(const struct ocean *o, const struct level *l, struct masks m,
+                                   count i, bool teos)
+{
+    const real maskT = mask_of(o->maskT, i, m, CELL);
     const real t = o->temp[i];
     struct expansion r = {l->drdT + o->drdT_by_T * (t - (real)THETA_0), o->drdS};
     if (teos)
@@ -84,15 +101,17 @@ INLINED real per_drodz(real drodz)
 }
 
 /* The lowest cell has no corners below it, so the slopes there are 0. */
-INLINED struct cell cell(const struct ocean *o, const struct level *l, count i, bool teos)
+INLINED struct cell cell(const struct ocean *o, const struct level *l, struct masks m, count i,
+                         bool teos)
 {
-    const struct expansion r = expansion(o, l, i, teos);
+    const struct expansion r = expansion(o, l, m, i, teos);
     const count below = i - l->below;
     const count above = i + l->above;
     return (struct cell){
         r,
-        l->has_below * per_drodz(o->maskW[below] * l->per_dzw_below * drho(o, r, below, i)),
-        per_drodz(o->maskW[i] * l->per_dzw_above * drho(o, r, i, above)),
+        l->has_below * per_drodz(mask_of(o->maskW, below, m, BOTTOM) * l->per_dzw_below *
+                                 drho(o, r, below, i)),
+        per_drodz(mask_of(o->maskW, i, m, TOP) * l->per_dzw_above * drho(o, r, i, above)),
     };
 }
 

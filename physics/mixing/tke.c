@@ -104,7 +104,7 @@ static void VARIANT(advect_and_diffuse)(const struct kernel_call *call)
     for (count k = 0; k < nz; k++)
         for (count y = 0; y < ny; y++)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const struct span part = {x0, x0 + ROW_CHUNK < nx ? x0 + ROW_CHUNK : nx};
+                const struct span part = chunk(x0, nx);
                 const struct span inside = interior(part, y, nx, ny);
                 const count row = (k * ny + y) * nx;
                 zero_outside(dtke + row, part, inside);
