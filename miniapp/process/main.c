@@ -268,8 +268,11 @@ static int leave(struct run *run, enum miniapp_status own)
     const int code = is_ended ? stop_exit_code() : (int)status;
     run_release(run);
     fflush(stdout);
-    if (ranks_count() > 1 && code)
+    if (ranks_count() > 1 && code) {
         stop_with(code);
+        ranks_meet(); /* as soon as one ends, its launcher ends the others, who may have more to say
+                       */
+    }
     return code;
 }
 

@@ -54,6 +54,10 @@ int ranks_failed(void)
     return 0;
 }
 
+void ranks_meet(void)
+{
+}
+
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count)
 {
     (void)numbers;

@@ -134,6 +134,11 @@ int ranks_failed(void)
     return failed < 0 ? own : failed;
 }
 
+void ranks_meet(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void (*before_abort)(void);
 
 void ranks_before_abort(void (*say)(void))

@@ -36,6 +36,9 @@ enum miniapp_status ranks_agree(enum miniapp_status own);
 /* Which rank that was; this one, if no failure has been agreed on. */
 int ranks_failed(void);
 
+/* Returns when all ranks have called it. */
+void ranks_meet(void);
+
 /* An agreement that also sets each of the numbers to its largest value in any rank. */
 enum { MOST_AGREED = 6 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
