@@ -45,7 +45,7 @@ class Mock:
                 "MOCK_CACHE": str(self.cache), "MOCK_LOG": str(self.log_path),
                 "MOCK_IMAGES": str(self.images or ""),
                 # GCC starts some threads for each, and many of them wait
-                "MOCK_MULTIPROCESSORS": "132" if self.is_llvm else "8",
+                "MOCK_MULTIPROCESSORS": "132" if self.is_llvm else "2",
                 **(in_place_of_llvms(self.ptx) if self.ptx else {}), **variables,
                 **{name: value for name, value in settings.items() if name.isupper()}}
 
