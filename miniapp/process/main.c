@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +134,19 @@ static void fill_standard_streams(void)
     close(descriptor);
 }
 
+/* HDF5 allocates memory for each plane of an output that it writes, and for each it reads. glibc
+ * would return memory of that size to the system at once, which then clears new pages for the next
+ * plane. */
+static void keep_freed_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+}
+
 /* Checks the limits and the environment that the program relies on. */
 static enum miniapp_status settle_in(void)
 {
+    keep_freed_memory();
     enum miniapp_status status = check_stack();
     if (!status)
         status = check_stack_of_threads();
