@@ -134,13 +134,13 @@ static void fill_standard_streams(void)
     close(descriptor);
 }
 
-/* HDF5 allocates memory for each plane of an output that it writes, and for each it reads. glibc
- * would return memory of that size to the system at once, which then clears new pages for the next
- * plane. */
+/* HDF5 allocates memory for each plane that it reads or writes. By default glibc returns memory of
+ * that size to the system at once, which then clears new pages for the next plane. 32 MiB is the
+ * highest threshold that all of glibc's versions take. */
 static void keep_freed_memory(void)
 {
-    mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    if (mallopt(M_MMAP_THRESHOLD, 32 << 20))
+        mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
 /* Checks the limits and the environment that the program relies on. */
@@ -279,10 +279,11 @@ static int leave(struct run *run, enum miniapp_status own)
     const int code = is_ended ? stop_exit_code() : (int)status;
     run_release(run);
     fflush(stdout);
+    /* As soon as one process has ended, its launcher ends the others. So none ends before the one
+     * that speaks has spoken, and by then each ends with the same code, however it is ended. */
     if (ranks_count() > 1 && code) {
         stop_with(code);
-        ranks_meet(); /* as soon as one ends, its launcher ends the others, who may have more to say
-                       */
+        ranks_meet();
     }
     return code;
 }

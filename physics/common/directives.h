@@ -124,10 +124,12 @@ static inline int blocks_of_sum(count turns)
 /* ROW_CHUNK, a constant, replaces ROW_PART(nx) in a nest that keeps something for each point of its
  * part in an array. */
 
-/* GCC computes as many points at a time as a vector has room for the narrowest type of a loop. A
- * byte would make it 64 points, which it has to store and load again. So where it compiles, the
- * bytes of masks are widened, or packed, in a loop of their own before one that computes much. */
-#if defined(__clang__)
+/* GCC computes as many points at a time as a vector has room for the narrowest type of a loop: 64
+ * points where it reads bytes into vectors of 64 bytes, nearly all of which it then stores and
+ * loads again. A nest that computes much should read no masks in its loop over points: where that
+ * costs Clang nothing, a loop of its own widens or packs them first, by all compilers; elsewhere
+ * only where bytes cost lanes. */
+#if defined(__clang__) || defined(PHYSICS_OFFLOAD)
 #define BYTES_COST_LANES false
 #else
 #define BYTES_COST_LANES true

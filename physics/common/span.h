@@ -10,14 +10,14 @@ struct span {
     count begin, end;
 };
 
-/* The chunk of a row that begins at x0. */
+/* The chunk of a row that begins at x0. Compilers see that a chunk of one cell has one. */
 INLINED struct span chunk(count x0, count nx)
 {
     const bool is_last = ROW_CHUNK > 1 && nx - x0 < ROW_CHUNK;
     return (struct span){x0, is_last ? nx : x0 + ROW_CHUNK};
 }
 
-/* The bytes of a mask as numbers: see BYTES_COST_LANES. */
+/* The bytes of a mask as numbers, for the reason that BYTES_COST_LANES (directives.h) gives. */
 INLINED void as_numbers(real *numbers, const uint8_t *mask, count points)
 {
     ALONG_X

@@ -72,7 +72,8 @@ INLINED int32_t bits_of_sides(const struct ocean *o, const struct level *l, coun
            o->maskV[i] << FACE_IN_Y;
 }
 
-/* The masks of a top face's cells but for their other faces, which it does not read. */
+/* Those of the two cells at a top face. The bits of their other faces are 0, so that only the
+ * slopes at this face are right. */
 INLINED int32_t bits_of_top(const struct ocean *o, count i, count above)
 {
     const int32_t open = o->maskW[i];

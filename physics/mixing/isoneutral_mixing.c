@@ -358,7 +358,7 @@ INLINED void advance_point(const struct mixing *m, struct results r, struct leve
         put_carried(rows.carried + x, nx, next);
 }
 
-/* GCC vectorises no loop that has structures of its own, hence the function above. */
+/* GCC did not vectorise this loop while its structures were declared in it. */
 INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows, count stride,
                      count k, count y, bool is_first, bool is_last, bool dissipates)
 {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { MOST_THREADS = 1024, WARP = 32, BARRIERS = 16, STACK = 128 << 10, OWN_STACK = 1 << 20 };
+enum { MOST_THREADS = 1024, WARP = 32, BARRIERS = 16, STACK = 512 << 10, OWN_STACK = 1 << 20 };
 
 struct fiber {
     struct ptx_thread thread;
