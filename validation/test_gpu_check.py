@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import json
+import os
 import re
 import signal
 import subprocess
@@ -174,6 +175,36 @@ def test_signal_that_ends_it_loses_no_step(program, tmp_path):
     assert last["data"]["results"][0]["points"] == 4096
     assert re.search("^a_new_one +float64 +4096 ", output, re.MULTILINE)
     assert (tmp_path / "out-time.svg").exists()
+
+
+@pytest.fixture
+def signals():
+    """Those that a script in this process listens to are as they were, afterwards."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def test_signal_while_a_step_starts(program, tmp_path, monkeypatch, signals):
+    """Its process is ended, and what it says is recorded."""
+    script = load_script()
+
+    class Signalled(subprocess.Popen):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            wait_for(program.with_suffix(".sweeps").exists, self)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "-o", str(tmp_path / "out")])
+    check = script.Check(script.arguments())
+    script.SIGNALS.listen()
+    monkeypatch.setattr(subprocess, "Popen", Signalled)
+    with pytest.raises(KeyboardInterrupt):
+        check.miniapp("a sweep", 60)
+    step, = check.steps
+    assert step["outcome"] == "stopped by the user" and step["exit_code"] == 143
+    assert step["data"]["results"][0]["points"] == 4096
 
 
 def test_folder_that_is_not_there(program, tmp_path):
