@@ -146,7 +146,6 @@ static void keep_freed_memory(void)
 /* Checks the limits and the environment that the program relies on. */
 static enum miniapp_status settle_in(void)
 {
-    keep_freed_memory();
     enum miniapp_status status = check_stack();
     if (!status)
         status = check_stack_of_threads();
@@ -295,6 +294,7 @@ int main(int argc, char **argv)
     miniapp_listen(print);
     miniapp_own_process(true);
     fill_standard_streams();
+    keep_freed_memory();
     enum miniapp_status status = start_ranks(&argc, &argv);
     join_words(argc, argv, run.command_line); /* argp moves the words about */
     if (!status)

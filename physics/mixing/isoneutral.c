@@ -51,7 +51,7 @@ enum {
     HERE = 0,
     THERE_IN_X = BITS_OF_CELL,
     THERE_IN_Y = 2 * BITS_OF_CELL,
-    FACE_IN_X = 9,
+    FACE_IN_X = 3 * BITS_OF_CELL,
     FACE_IN_Y
 };
 
