@@ -53,7 +53,7 @@ class Ranks:
     def __init__(self, miniapp, folder):
         libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
                                    check=True).stdout
-        self.miniapp, self.changes = miniapp, {}
+        self.miniapp, self.folder, self.changes = miniapp, folder, {}
         self.is_mpich = "libmpich" in libraries
         self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
@@ -71,11 +71,13 @@ class Ranks:
 
     def environment(self):
         """Open MPI takes 0.2 s to look for networks that are not used within a node, and as long to start
-        a daemon beside a process that has no launcher."""
+        a daemon beside a process that has no launcher. Its launcher fails if another one, of another file
+        of tests, removes their common folder just then, as the last of them does: each file has its own."""
         return self.miniapp.environment({
             "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
+            "OMPI_MCA_orte_tmpdir_base": str(self.folder),
             "MINIAPP_PARALLEL_HDF5": "1",  # which has no say where HDF5 is serial
             **self.changes})
 

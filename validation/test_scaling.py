@@ -384,7 +384,9 @@ def test_a_step_sends_what_the_model_says(ranks, counting, sequence, cut, overla
         done = ranks.run(count(cut), "--decompose", cut, *overlap, "-k", sequence, "--steps", steps,
                          "--shape", "20x18x6", ACC,
                          program=["env", f"LD_PRELOAD={counting}:{ranks.idling}", ranks.miniapp.path])
-        return [int(word) for word in re.search(r"sent (.*)", done.stderr)[1].split()]
+        found = re.search(r"sent (.*)", done.stderr)
+        assert done.returncode == DONE and found, done
+        return [int(word) for word in found[1].split()]
 
     blocks = tuple(map(int, cut.split("x")))
     step = cost.step_of({"kernel": sequence, "precision": "float64"})
