@@ -324,6 +324,7 @@ def pytest_configure(config):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     config.addinivalue_line("markers", "kernels_that_read(name): of a dataset, a setting, `mask`")
+    config.addinivalue_line("markers", "unsanitized(reason): not for a build with sanitizers, for a reason")
 
 
 def pytest_generate_tests(metafunc):
@@ -340,12 +341,16 @@ def pytest_generate_tests(metafunc):
 def pytest_collection_modifyitems(config, items):
     """The host's code of a build with offload is that of the build without, which has its tests: with
     --needs-device those of devices are left."""
+    program = program_of(config)
+    for item in items if program and program.is_sanitized else ():
+        for mark in item.iter_markers("unsanitized"):
+            item.add_marker(pytest.mark.skip(reason=mark.args[0]))
     if not config.getoption("--needs-device"):
         return
     of_devices = [item for item in items if {"device", "devices", "gpu"} & set(item.fixturenames)]
     config.hook.pytest_deselected(items=[item for item in items if item not in of_devices])
     items[:] = of_devices
-    if program_of(config).devices == ["cpu"]:
+    if program.devices == ["cpu"]:
         reason = "no GPU here, and what the host does other presets test"
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -26,10 +26,9 @@ def rows_of(result):
 
 # ---- sizes ----
 
+@pytest.mark.unsanitized("the larger ones take minutes under the sanitizers")
 def test_sweep_has_the_sizes_of_pyhpc(miniapp, small):
     """4^6 to 4^11, in pyhpc's shape, which rounds up."""
-    if miniapp.is_sanitized:
-        pytest.skip("the larger ones take minutes under the sanitizers")
     result = miniapp.json(small, "-k", "eos", "--sweep")
     points = [row["points"] for row in result["results"]]
     assert points[0] == 32 * 32 * 4 == 4096 and points[2] == 81 * 81 * 11
@@ -427,10 +426,11 @@ def test_resume(miniapp, small, tmp_path):
     assert again["results"] == both["results"]
 
 
-def test_resume_with_ceilings(miniapp, small, tmp_path):
+@pytest.mark.parametrize("large", [(), pytest.param(
+    (4300000, 4400000), marks=pytest.mark.unsanitized("they take long under the sanitizers"))], ids=str)
+def test_resume_with_ceilings(miniapp, small, tmp_path, large):
     """The two largest have one fma between them."""
     path = tmp_path / "results.json"
-    large = () if miniapp.is_sanitized else (4300000, 4400000)
     for sizes in ((1000,), (1000, 2000), (1000, 2000, *large)):
         words = [word for size in sizes for word in ("-s", size)]
         result = miniapp.json(small, "-k", "eos", "--resume", path, "--roofline", *words)

@@ -230,10 +230,11 @@ def test_list_of_kernels_is_complete(miniapp, ocean):
     assert [(d.name, d.units) for d in eos.outputs] == [("dHdT", "J kg-1 K-1")]
 
 
+@pytest.mark.unsanitized("valgrind cannot run a sanitized program")
 def test_processor_that_lacks_a_feature(miniapp, small):
     """valgrind's processor has no AVX-512; -march=native may have asked for it."""
-    if not shutil.which("valgrind") or miniapp.is_sanitized:
-        pytest.skip("valgrind is missing, or cannot run a sanitized program")
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is missing")
     done = subprocess.run(["valgrind", "-q", *miniapp.command(*QUICK, "-k", "eos", small)],
                           capture_output=True, text=True, check=False, timeout=DEADLINE_S,
                           env=miniapp.environment())
@@ -339,11 +340,9 @@ def test_stack_of_threads(miniapp, small, size):
     assert done.returncode == DONE, done
 
 
+@pytest.mark.unsanitized("the sanitizer needs more")
 def test_least_stack(miniapp, small, reference, tmp_path):
     """What is allowed is enough."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer needs more")
-
     def limit():
         resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, 256 << 10))
     saved = tmp_path / "saved.json"

@@ -124,20 +124,18 @@ def test_cpu_does_not_load_the_offload_runtime(miniapp, small):
         assert "omptarget" in loaded("gpu")
 
 
+@pytest.mark.unsanitized("the sanitizer ends a program that asks for that much")
 @pytest.mark.parametrize("size", ["1e12", "1e15"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_size_beyond_all_memory(miniapp, small, device, size, precision):
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer ends a program that asks for that much")
     miniapp.fails(DEVICE, "out of memory", small, "--size", size, "-d", device,
                   "--precision", precision)
 
 
+@pytest.mark.unsanitized("the sanitizer itself reserves terabytes of addresses")
 @pytest.mark.parametrize("size", ["2.2e7", "2.4e7", "2.6e7", "3e7", "6e7"])
 def test_memory_runs_out(miniapp, small, device, size):
     """Under a limit of 400 MB above what the program starts with, at different allocations."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer itself reserves terabytes of addresses")
     start = address_space(miniapp, small, device)
     limit = start + 400_000_000
     done = miniapp.run("-r1", "--burnin=0", small, "-s", size, "-d", device, "-k", "eos",

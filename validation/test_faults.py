@@ -22,11 +22,10 @@ from test_output import unfinished
 
 # ---- files on which HDF5 1.10 crashes: what fuzzing found ----
 
+@pytest.mark.unsanitized("the sanitizer reports HDF5's own errors before they are a crash")
 @pytest.mark.parametrize("path", sorted(HERE.glob("crashes/*.h5")), ids=lambda path: path.stem)
 def test_files_that_crash_hdf5(miniapp, path):
     """Named after the function that falls. Another release of HDF5 may refuse them by itself."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer reports HDF5's own errors before they are a crash")
     for kernel in miniapp.ocean:
         done = miniapp.run(*QUICK, "-t", 1, "-k", kernel.name, path, "--validate", path)
         assert done.returncode == INPUT, done
@@ -144,23 +143,21 @@ def limited(what, amount):
     return lambda: resource.setrlimit(what, (amount, amount))
 
 
-def address_space_limits(miniapp):
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer needs an address space without limits")
+ADDRESS_SPACE = pytest.mark.unsanitized("the sanitizer needs an address space without limits")
 
 
+@ADDRESS_SPACE
 def test_address_space_too_small_for_the_grid(miniapp, small):
     """It says so, with what is needed, before any work."""
-    address_space_limits(miniapp)
     message = miniapp.fails(DEVICE, r"needs [\d.e+]+ GB", small, "--size", "1000", "--size", "1e8",
                             "-t", 1, "-r", 10**9, quick=False,
                             preexec_fn=limited(resource.RLIMIT_AS, 2**30))
     assert float(re.search(r"needs ([\d.e+]+) GB", message)[1]) > 1
 
 
+@ADDRESS_SPACE
 def test_any_limit_of_address_space(miniapp, small):
     """Down to where the process cannot even start, which the loader says."""
-    address_space_limits(miniapp)
     codes = []
     for megabytes in range(20, 700, 20):
         done = miniapp.run(*QUICK, small, "-k", "eos", "--size", "1e6", "-t", 1,
@@ -238,11 +235,10 @@ def test_few_files_may_be_open(miniapp, small, tmp_path):
     assert DONE in codes
 
 
+@pytest.mark.unsanitized("the sanitizer has handlers of its own")
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])
 def test_a_crash_elsewhere_is_not_the_files(miniapp, small, tmp_path, number):
     """The guard ends with the reading: later such a signal kills as it always does."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer has handlers of its own")
     with miniapp.start("-r", 10**8, "-k", "eos", small) as process:
         process.wait_for("first call")
         process.send_signal(number)

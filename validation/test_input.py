@@ -496,11 +496,10 @@ def test_closed_is_the_default(miniapp, tmp_path, ocean):
 
 # ---- too large ----
 
+@pytest.mark.unsanitized("the sanitizer ends a program that asks for that much")
 @pytest.mark.parametrize("shape", [(20000, 20000, 20000), (2**30, 2**20, 2**20)], ids=str)
 def test_dataset_larger_than_memory(miniapp, tmp_path, shape):
     """A file may say so with a few bytes: nothing is stored in it."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer ends a program that asks for that much")
     path = tmp_path / "huge.h5"
     with create(path) as file:
         for name in ("salt", "temp"):
@@ -509,11 +508,10 @@ def test_dataset_larger_than_memory(miniapp, tmp_path, shape):
     miniapp.fails(INPUT, "huge.h5: dataset 'salt' is too large .* GB", path, "-k", "eos")
 
 
+@pytest.mark.unsanitized("the sanitizer ends a program that asks for that much")
 @pytest.mark.parametrize("place", range(3))
 def test_longest_axes(miniapp, tmp_path, place):
     """More cells than GPU code can count are refused by name; as many are too large for memory."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer ends a program that asks for that much")
     for cells, reason in ((2**31, f"2147483648 cells along {'zyx'[place]}, but must have 1 to "
                                   "2147483647"), (2**31 - 1, "too large for memory")):
         shape = [50, 50, 50]

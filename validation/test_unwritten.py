@@ -231,10 +231,9 @@ def test_many_small_chunks_are_slow_but_sound(miniapp, tmp_path):
     miniapp.passes("-k", "eos", path)
 
 
+@pytest.mark.unsanitized("the sanitizer needs an address space without limits")
 def test_a_chunk_larger_than_memory(miniapp, tmp_path):
     """It is unpacked as a whole, whatever part of it is in the dataset."""
-    if miniapp.is_sanitized:
-        pytest.skip("the sanitizer needs an address space without limits")
     path = tmp_path / "chunk.h5"
     with create(path) as file:
         file.attrs["halo"] = 2
