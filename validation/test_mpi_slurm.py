@@ -27,7 +27,7 @@ class RankedJobs(Jobs):
     def __init__(self, slurm, ranks, folder):
         super().__init__(slurm, ranks.miniapp, folder)
         environment = ranks.environment()
-        self.known = {name: environment[name] for name in environment if name.startswith("OMPI_")}
+        self.known = {name: environment[name] for name in environment if name.startswith(("OMPI_", "HWLOC_"))}
         self.known["SLURM_MPI_TYPE"] = "pmi2" if ranks.is_mpich else "pmix"
 
     def submit(self, script, *options, arguments=(), **env):
