@@ -70,8 +70,8 @@ def unpacked(miniapp, tmp_path_factory):
 
 
 def without_optimisation(build, folder):
-    """Puts into a folder what run/bundle takes of a build, but for its programs, which GCC optimises for
-    four minutes, and Clang for one."""
+    """Puts into a folder what run/bundle takes of a build, but asks for programs that are neither optimised,
+    since that takes minutes, nor hold anything for a debugger."""
     cache = (build / "CMakeCache.txt").read_text()
     for name, value in (("CMAKE_BUILD_TYPE", "None"), ("MINIAPP_HOST_FLAGS", "-O0")):
         cache, found = re.subn(rf"^({name}:STRING=).*", rf"\g<1>{value}", cache, flags=re.MULTILINE)

@@ -48,10 +48,7 @@ exec "{}" "$@"
 """
 
 
-@pytest.fixture(autouse=True)
-def not_sanitized(miniapp):
-    if miniapp.is_sanitized:
-        pytest.skip("its calibration kernels take minutes under sanitizers")
+pytestmark = pytest.mark.unsanitized("its calibration kernels take minutes under sanitizers")
 
 
 @pytest.fixture(scope="module")
