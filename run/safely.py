@@ -1,11 +1,12 @@
-"""What the scripts here have in common: files that are written as a whole, and text from outside in
-which nothing is left that a terminal would obey. miniapp's own are miniapp/common/replace.c and
-printable.c."""
+"""What the scripts here have in common: files that are written as a whole, folders that are removed as a
+whole, and text from outside in which nothing is left that a terminal would obey. miniapp's own are
+miniapp/common/replace.c and printable.c."""
 
 import contextlib
 import errno
 import os
 import re
+import signal
 import stat
 import sys
 import tempfile
@@ -89,3 +90,26 @@ def replacing(path):
         if name:
             with contextlib.suppress(OSError):
                 os.unlink(name)
+
+
+@contextlib.contextmanager
+def signals_held():
+    """Signals that end a script arrive after the body only."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def temporary_folder(**where):
+    """A folder that is removed at the end, after Ctrl-C too. shutil.rmtree must not be interrupted: it turns
+    a KeyboardInterrupt into an OSError and leaves the rest of the folder."""
+    folder = tempfile.TemporaryDirectory(**where)
+    try:
+        yield Path(folder.name)
+    finally:
+        with signals_held():
+            folder.cleanup()

@@ -129,6 +129,20 @@ def test_old_file_stays_until_the_new_one_is_whole(tmp_path, reason):
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
 
 
+def test_a_folder_is_removed_as_a_whole(tmp_path, monkeypatch):
+    """A signal within shutil.rmtree closed a file twice: the script ended with that error."""
+    close = os.close
+
+    def stopped(file):
+        close(file)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), safely.temporary_folder(dir=tmp_path) as folder:
+        (folder / "within").mkdir()
+        monkeypatch.setattr(os, "close", stopped)
+    assert os.listdir(tmp_path) == [] and not signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 # ---- what they print ----
 
 @each

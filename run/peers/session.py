@@ -181,8 +181,7 @@ class Session:
 
     def run(self, case):
         """Yields the rows of a case, those of one number of cores after the other."""
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            folder = Path(folder)
+        with safely.temporary_folder(dir=self.folder) as folder:
             arguments, path, output = folder / "arguments", folder / "input.h5", folder / "out.h5"
             given, fields = cases.make(case, self.options.pyhpc)
             ours.write_input(path, fields)
