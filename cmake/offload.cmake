@@ -73,6 +73,19 @@ endif()
 list(TRANSFORM architectures PREPEND --offload-arch= OUTPUT_VARIABLE offload_arch)
 set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
 
+# Sets the flags that link the GPU's part of Clang's runtime into each file. If it is left to the link of all files,
+# LLVM tries every nest at each call of the runtime's there: that takes half a minute, and nests take more registers
+# (physics/README.md). There are none for several architectures, since Clang would take one's file for all.
+# CMake takes away one of two equal flags: so the target has its short name once, and once the whole.
+function(link_runtime_by_file variable target vendor name architectures)
+  set(file "${CLANG_LIBRARIES}/libomptarget-${name}-${architectures}.bc")
+  set(${variable} PARENT_SCOPE)
+  if(EXISTS "${file}")
+    set(${variable} -Xopenmp-target=${target} -Xclang=-mlink-builtin-bitcode
+      -Xopenmp-target=${target}-${vendor} -Xclang=${file} PARENT_SCOPE)
+  endif()
+endfunction()
+
 macro(row kind builder) # FLAGS are for compiling and linking; NEEDS are Debian packages
   cmake_parse_arguments(${kind}_${builder} "" "FORM;NOTE;NEEDS;LAUNCHER" "FLAGS;COMPILE;LINK" ${ARGN})
 endmacro()
@@ -99,12 +112,13 @@ row(nvidia Clang_and_nvlink
   NOTE "machine code by CUDA ${CUDA_VERSION} in ${CUDA_ROOT}, linked")
 # Bitcode is compiled at start for the GPU that is there, so the oldest one's serves all. It needs no
 # CUDA at all: the kernels call nothing of its device library.
-list(SORT offload_arch COMPARE NATURAL)
-string(REGEX REPLACE ";.*" "" oldest_arch "${offload_arch}")
+list(SORT architectures COMPARE NATURAL)
+string(REGEX REPLACE ";.*" "" oldest "${architectures}")
+link_runtime_by_file(runtime nvptx64 nvidia-cuda nvptx "${oldest}")
 row(nvidia Clang
   FORM "bitcode"
-  FLAGS -fopenmp ${oldest_arch} -fopenmp-target-jit
-  COMPILE ${for_gpus} -nocudalib
+  FLAGS -fopenmp --offload-arch=${oldest} -fopenmp-target-jit
+  COMPILE ${for_gpus} -nocudalib ${runtime}
   NEEDS "${needs_clang}"
   NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
 # The assembler's check needs CUDA. GCC's table of regions has text relocations. For the variables that
@@ -120,10 +134,11 @@ whose code newer GPUs run too"
   NOTE "PTX, assembled at start by the GPU's driver")
 # The kernels call nothing of ROCm's libraries. The linker would optimise the linked code itself, but does not
 # find that pointers are of global memory, as Clang does.
+link_runtime_by_file(runtime amdgcn amd-amdhsa amdgpu "${architectures}")
 row(amd Clang
   FORM "machine code"
   FLAGS -fopenmp ${offload_arch}
-  COMPILE ${for_gpus} -nogpulib
+  COMPILE ${for_gpus} -nogpulib ${runtime}
   LINK -Wl,--clang-backend -Xoffload-linker -nogpulib
   NEEDS "${needs_clang}"
   NOTE "machine code, which no AMD GPU has run yet")
