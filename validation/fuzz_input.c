@@ -148,15 +148,19 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
 static void read_as_reference(const char *path, const struct miniapp_kernel *kernel,
                               const struct miniapp_grid *grid)
 {
+    struct miniapp_references *references;
+    if (miniapp_references_open(path, &references))
+        return;
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++) {
         const enum miniapp_access access = miniapp_argument_access(kernel, i);
         struct miniapp_reference reference;
         if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
-            !miniapp_reference_read(path, miniapp_kernel_name(kernel),
+            !miniapp_reference_read(references, miniapp_kernel_name(kernel),
                                     miniapp_argument_field(kernel, i), grid, MINIAPP_FLOAT64, 0,
                                     &reference))
             miniapp_reference_release(&reference);
     }
+    miniapp_references_close(references);
 }
 
 /* The file of this run, in memory: a new one each time, since HDF5 knows an open file again by its

@@ -11,6 +11,7 @@ import pytest
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_one_line
 
 SCRIPT = HERE.parent / "run" / "flops"
+sys.path.insert(0, str(SCRIPT.parent))  # where the script finds its modules
 POINTS, INTERIOR = 132 * 68 * 20, 128 * 64 * 20
 
 

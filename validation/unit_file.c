@@ -244,23 +244,30 @@ static void inputs_that_are_none(void **state)
 static void references(void **state)
 {
     (void)state;
+    struct miniapp_references *references;
     struct miniapp_reference reference;
     const struct miniapp_grid other = {9, 8, 6};
-    assert_done(miniapp_reference_read(path, NULL, &fields[FIELD_salt], &grid, MINIAPP_FLOAT32, 0,
-                                       &reference));
+    assert_done(miniapp_references_open(path, &references));
+    assert_done(miniapp_reference_read(references, NULL, &fields[FIELD_salt], &grid,
+                                       MINIAPP_FLOAT32, 0, &reference));
     for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
         assert_true(reference.values[i] == invented(&fields[FIELD_salt], i, grid.nz));
     assert_true(reference.rtol == 1e-4 && reference.atol == 1e-5 * 2);
     miniapp_reference_release(&reference);
     miniapp_reference_release(&reference); /* nothing is left of it */
-    assert_refused(miniapp_reference_read(path, NULL, &fields[FIELD_salt], &other, MINIAPP_FLOAT64,
-                                          0, &reference),
+    assert_refused(miniapp_reference_read(references, NULL, &fields[FIELD_salt], &other,
+                                          MINIAPP_FLOAT64, 0, &reference),
                    MINIAPP_INPUT,
                    "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
     assert_null(reference.values);
-    assert_refused(miniapp_reference_read(path, NULL, &fields[FIELD_dHdT], &grid, MINIAPP_FLOAT64,
-                                          0, &reference),
+    assert_refused(miniapp_reference_read(references, NULL, &fields[FIELD_dHdT], &grid,
+                                          MINIAPP_FLOAT64, 0, &reference),
                    MINIAPP_INPUT, "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
+    miniapp_references_close(references);
+    assert_refused(miniapp_references_open(folder, &references), MINIAPP_INPUT,
+                   "not an HDF5 file, nor any regular file");
+    assert_null(references);
+    miniapp_references_close(references);
 }
 
 /* Of a field that several sequences write, each has its own. */
@@ -279,13 +286,16 @@ static void references_of_sequences(void **state)
     assert_refused(miniapp_output_write(output, "third", field, &grid, MINIAPP_FLOAT64, &again),
                    MINIAPP_OUTPUT, "file.h5: cannot be written");
     assert_done(miniapp_output_finish(output));
+    struct miniapp_references *references;
+    assert_done(miniapp_references_open(path, &references));
     for (int s = 0; s < 4; s++) {
         struct miniapp_reference reference;
-        assert_done(miniapp_reference_read(path, s < 3 ? sequences[s] : "fourth", field, &grid,
-                                           MINIAPP_FLOAT64, 0, &reference));
+        assert_done(miniapp_reference_read(references, s < 3 ? sequences[s] : "fourth", field,
+                                           &grid, MINIAPP_FLOAT64, 0, &reference));
         assert_true(reference.values[0] == (s < 3 ? s + 1 : 1));
         miniapp_reference_release(&reference);
     }
+    miniapp_references_close(references);
 }
 
 /* ---- outputs ---- */

@@ -184,6 +184,13 @@ double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
 
+/* A file of references. */
+struct miniapp_references;
+
+/* NULL after a failure. */
+enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **);
+void miniapp_references_close(struct miniapp_references *);
+
 /* A value x agrees where |x - ref| <= atol + rtol |ref|. */
 struct miniapp_reference {
     double *values;
@@ -193,7 +200,7 @@ struct miniapp_reference {
 /* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
  * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a value is out
  * of range or a tolerance too loose: docs/measuring.md. */
-enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
+enum miniapp_status miniapp_reference_read(struct miniapp_references *, const char *sequence,
                                            const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,
                                            int allow, struct miniapp_reference *);

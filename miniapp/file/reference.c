@@ -1,4 +1,5 @@
 /* References. */
+#include "axes.h"
 #include "guard.h"
 #include "hdf5_file.h"
 #include "program.h"
@@ -91,12 +92,66 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status
-read_reference_dataset(hid_t dataset, const char *path, const struct scales *scales,
-                       const struct miniapp_field *field, const struct miniapp_grid *grid,
-                       enum miniapp_precision precision, int allow, struct outside *outside,
-                       struct miniapp_reference *reference)
+/* ---- the file ---- */
+
+struct miniapp_references {
+    char *path;
+    hid_t file;
+    struct outside outside;
+    struct scales scales;
+};
+
+static enum miniapp_status begin(struct miniapp_references *references)
 {
+    const enum miniapp_status status = open_file(references->path, &references->file);
+    if (status)
+        return status;
+    if (!outside_open(references->path, false, &references->outside))
+        return fail(MINIAPP_DEVICE, "out of memory for a reference");
+    read_scales(references->file, &references->scales);
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **opened)
+{
+    struct miniapp_references *const references = malloc(sizeof(*references));
+    *opened = NULL;
+    if (!references)
+        return fail(MINIAPP_DEVICE, "out of memory for a reference");
+    *references = (struct miniapp_references){.path = strdup(path), .file = H5I_INVALID_HID};
+    guard_start(path);
+    const enum miniapp_status status = references->path
+                                           ? begin(references)
+                                           : fail(MINIAPP_DEVICE, "out of memory for a reference");
+    guard_end();
+    if (status)
+        miniapp_references_close(references);
+    else
+        *opened = references;
+    return status;
+}
+
+void miniapp_references_close(struct miniapp_references *references)
+{
+    if (!references)
+        return;
+    release_scales(&references->scales);
+    outside_close(&references->outside);
+    if (references->file >= 0)
+        H5Fclose(references->file);
+    free(references->path);
+    free(references);
+}
+
+/* ---- a dataset ---- */
+
+static enum miniapp_status read_reference_dataset(struct miniapp_references *references,
+                                                  hid_t dataset, const struct miniapp_field *field,
+                                                  const struct miniapp_grid *grid,
+                                                  enum miniapp_precision precision, int allow,
+                                                  struct miniapp_reference *reference)
+{
+    const char *const path = references->path;
     const size_t elements = miniapp_field_elements(field, grid);
     struct axes axes = {0};
     for (int axis = MINIAPP_X; axis < MINIAPP_AXES; axis++) {
@@ -106,11 +161,11 @@ read_reference_dataset(hid_t dataset, const char *path, const struct scales *sca
     struct time_choice only = {0};
     struct layout layout;
     enum miniapp_status status =
-        read_layout(dataset, path, field->name, field, scales, &only, &layout);
+        read_layout(dataset, path, field->name, field, &references->scales, &only, &layout);
     if (!status)
         status = check_shape(&layout, path, field->name, field, &axes);
     if (!status)
-        status = read_values(dataset, path, field->name, field, &layout, outside,
+        status = read_values(dataset, path, field->name, field, &layout, &references->outside,
                              &reference->values, NULL);
     if (!status)
         status = check_plausible(path, field, grid, reference->values, allow);
@@ -122,71 +177,48 @@ read_reference_dataset(hid_t dataset, const char *path, const struct scales *sca
 
 /* The name of a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. The caller
  * frees it; NULL if memory is short. */
-static char *name_reference(hid_t file, const char *sequence, const struct miniapp_field *field,
-                            const struct outside *outside)
+static char *name_reference(struct miniapp_references *references, const char *sequence,
+                            const struct miniapp_field *field)
 {
     char *const name = sequence ? name_of_two(sequence, field->name) : NULL;
-    if (sequence && (!name || has_dataset(file, name, outside)))
+    if (sequence && (!name || has_dataset(references->file, name, &references->outside)))
         return name;
     free(name);
     return strdup(field->name);
 }
 
-static enum miniapp_status open_reference(hid_t file, const char *path, const char *sequence,
-                                          const struct miniapp_field *field,
-                                          struct outside *outside, hid_t *dataset)
+static enum miniapp_status open_reference(struct miniapp_references *references,
+                                          const char *sequence, const struct miniapp_field *field,
+                                          hid_t *dataset)
 {
-    char *const name = name_reference(file, sequence, field, outside);
+    const char *const path = references->path;
+    char *const name = name_reference(references, sequence, field);
     enum miniapp_status status = MINIAPP_DONE;
     if (!name)
         status = fail(MINIAPP_DEVICE, "out of memory for a name");
-    else if (!has_dataset(file, name, outside))
+    else if (!has_dataset(references->file, name, &references->outside))
         status = fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                       name);
     else
-        status = open_dataset(file, path, name, outside, dataset);
+        status = open_dataset(references->file, path, name, &references->outside, dataset);
     free(name);
     return status;
 }
 
-static enum miniapp_status find_reference(hid_t file, const char *path, const char *sequence,
-                                          const struct miniapp_field *field,
-                                          const struct miniapp_grid *grid,
-                                          enum miniapp_precision precision, int allow,
-                                          struct outside *outside,
-                                          struct miniapp_reference *reference)
-{
-    struct scales scales;
-    hid_t dataset;
-    enum miniapp_status status = open_reference(file, path, sequence, field, outside, &dataset);
-    if (status)
-        return status;
-    read_scales(file, &scales);
-    status = read_reference_dataset(dataset, path, &scales, field, grid, precision, allow, outside,
-                                    reference);
-    release_scales(&scales);
-    H5Dclose(dataset);
-    return status;
-}
-
-enum miniapp_status miniapp_reference_read(const char *path, const char *sequence,
-                                           const struct miniapp_field *field,
+enum miniapp_status miniapp_reference_read(struct miniapp_references *references,
+                                           const char *sequence, const struct miniapp_field *field,
                                            const struct miniapp_grid *grid,
                                            enum miniapp_precision precision, int allow,
                                            struct miniapp_reference *reference)
 {
-    hid_t file;
-    struct outside outside;
+    hid_t dataset;
     *reference = (struct miniapp_reference){0};
-    guard_start(path);
-    enum miniapp_status status = open_file(path, &file);
+    guard_start(references->path);
+    enum miniapp_status status = open_reference(references, sequence, field, &dataset);
     if (!status) {
-        status = outside_open(path, false, &outside)
-                     ? find_reference(file, path, sequence, field, grid, precision, allow, &outside,
-                                      reference)
-                     : fail(MINIAPP_DEVICE, "out of memory for a reference");
-        outside_close(&outside);
-        H5Fclose(file);
+        status =
+            read_reference_dataset(references, dataset, field, grid, precision, allow, reference);
+        H5Dclose(dataset);
     }
     guard_end();
     if (status)

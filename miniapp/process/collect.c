@@ -23,7 +23,7 @@ static enum miniapp_status check_variable(const struct run *run,
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t p = 0; p < options->precision_count && !status; p++) {
         struct miniapp_reference reference;
-        status = miniapp_reference_read(options->reference, miniapp_sequence_name(sequence), field,
+        status = miniapp_reference_read(run->references, miniapp_sequence_name(sequence), field,
                                         &grid, options->precisions[p], options->allow, &reference);
         miniapp_reference_release(&reference);
     }
@@ -40,6 +40,8 @@ enum miniapp_status check_reference(struct run *run)
     run->is_land = most == 0;
     if (ranks_own() > 0)
         return status;
+    if (!status)
+        status = miniapp_references_open(options->reference, &run->references);
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count() && !status; f++)
             if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
@@ -62,7 +64,7 @@ static enum miniapp_status begin_use(struct run *run, const struct row *row,
     const char *const sequence = miniapp_sequence_name(row->sequence);
     enum miniapp_status status = MINIAPP_DONE;
     if (options->reference)
-        status = miniapp_reference_read(options->reference, sequence, field, &use->grid,
+        status = miniapp_reference_read(run->references, sequence, field, &use->grid,
                                         row->precision, options->allow, &use->reference);
     compare_begin(&use->comparison, &use->reference);
     digest_begin(&use->digest);

@@ -632,6 +632,7 @@ void run_release(struct run *run)
 {
     miniapp_output_discard(run->output);
     resume_close(&run->resume);
+    miniapp_references_close(run->references);
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);

@@ -14,9 +14,10 @@ struct run {
     struct miniapp_device *devices[MAX_REPEATS]; /* each once */
     size_t device_count;
     struct miniapp_input *input;
-    struct miniapp_output *output; /* where options.output is given */
-    struct resume resume;          /* where options.resume is given */
-    bool is_land;                  /* all of the validated grid is land */
+    struct miniapp_references *references; /* of the first process, if it validates */
+    struct miniapp_output *output;         /* where options.output is given */
+    struct resume resume;                  /* where options.resume is given */
+    bool is_land;                          /* all of the validated grid is land */
     struct results results;
     size_t first_step;              /* from which steps in time go on; 0: from the input */
     size_t snapshot;                /* the step of the last snapshot, or 0 */
