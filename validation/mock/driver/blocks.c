@@ -18,8 +18,8 @@ struct fiber {
     struct ptx_thread thread;
     enum { READY, AT_BARRIER, AT_SHUFFLE, AT_STEP, ENDED } state;
     ucontext_t start;
-    jmp_buf place;
-    bool started;
+    jmp_buf place, end;   /* where it waits; the end of its thread */
+    bool started, at_end; /* at its thread's end it waits for another thread */
     uint8_t *stack;
     uint32_t barrier, wanted; /* threads at the barrier */
     int line;                 /* of a barrier that a whole warp has to reach; or 0 */
@@ -80,10 +80,17 @@ static void wait_in(int state)
         _longjmp(scheduler, 1);
 }
 
+/* One thread after the other: a context costs system calls. */
 static void run_fiber(void)
 {
-    block.grid->kernel->run(&block.running->thread, block.grid->parameters);
-    wait_in(ENDED);
+    struct fiber *const own = block.running;
+    for (;;) {
+        own->at_end = false;
+        if (!_setjmp(own->end))
+            block.grid->kernel->run(&own->thread, block.grid->parameters);
+        own->at_end = true;
+        wait_in(ENDED);
+    }
 }
 
 static void start_fiber(struct fiber *fiber)
@@ -91,12 +98,14 @@ static void start_fiber(struct fiber *fiber)
     if (!fiber->stack)
         fiber->stack =
             mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fiber->thread.stack = (uint64_t)(uintptr_t)fiber->stack;
+    fiber->thread.stack_bytes = STACK;
+    if (fiber->at_end)
+        return;
     getcontext(&fiber->start);
     fiber->start.uc_stack.ss_sp = fiber->stack;
     fiber->start.uc_stack.ss_size = STACK;
-    fiber->thread.stack = (uint64_t)(uintptr_t)fiber->stack;
-    fiber->thread.stack_bytes = STACK;
-    fiber->started = false;
+    fiber->started = false; /* or a fault has left it where it was */
     makecontext(&fiber->start, run_fiber, 0);
 }
 
@@ -109,7 +118,7 @@ static void step(struct ptx_thread *t)
 static void exit_thread(struct ptx_thread *t)
 {
     (void)t;
-    wait_in(ENDED);
+    _longjmp(block.running->end, 1);
 }
 
 /* ---- what CUDA brings for code ---- */
