@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -52,16 +53,24 @@ def held(miniapp, small, output, *arguments):
         yield process, pipe
 
 
-def test_reference_vanishes(miniapp, small, reference, tmp_path):
+def rewrite(path):
+    path.write_bytes(path.read_bytes())
+
+
+@pytest.mark.parametrize("spoil, what", [(Path.unlink, "No such file"),
+                                         (lambda path: os.truncate(path, 1000), "the file was changed"),
+                                         (rewrite, "the file was changed")],
+                         ids=["vanishes", "is cut", "is written again"])
+def test_reference_is_spoilt(miniapp, small, reference, tmp_path, spoil, what):
     folder = tmp_path / "results"
     folder.mkdir()
     with held(miniapp, small, folder / "output.h5", "--validate", reference) as (process, pipe):
-        reference.unlink()
+        spoil(reference)
         message = pipe.empty()
         process.finish()
     assert process.returncode == INPUT, message
     assert_one_line(message)
-    assert "reference.h5: No such file" in message and not os.listdir(folder)
+    assert f"reference.h5: {what}" in message and not os.listdir(folder)
 
 
 def test_folder_of_the_output_vanishes(miniapp, small, tmp_path):

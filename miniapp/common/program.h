@@ -199,7 +199,8 @@ struct miniapp_reference {
 
 /* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
  * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a value is out
- * of range or a tolerance too loose: docs/measuring.md. */
+ * of range or a tolerance too loose (docs/measuring.md), or if the file was changed since it was
+ * opened. */
 enum miniapp_status miniapp_reference_read(struct miniapp_references *, const char *sequence,
                                            const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,

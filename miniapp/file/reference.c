@@ -7,11 +7,13 @@
 #include "status.h"
 #include "values.h"
 
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0.
@@ -97,13 +99,22 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 struct miniapp_references {
     char *path;
     hid_t file;
+    struct stat state; /* of the file, when it was opened */
     struct outside outside;
     struct scales scales;
 };
 
+static enum miniapp_status look_at(const char *path, struct stat *state)
+{
+    return stat(path, state) == 0 ? MINIAPP_DONE
+                                  : fail(MINIAPP_INPUT, "%s: %s", path, strerror(errno));
+}
+
 static enum miniapp_status begin(struct miniapp_references *references)
 {
-    const enum miniapp_status status = open_file(references->path, &references->file);
+    enum miniapp_status status = look_at(references->path, &references->state);
+    if (!status)
+        status = open_file(references->path, &references->file);
     if (status)
         return status;
     if (!outside_open(references->path, false, &references->outside))
@@ -141,6 +152,23 @@ void miniapp_references_close(struct miniapp_references *references)
         H5Fclose(references->file);
     free(references->path);
     free(references);
+}
+
+static bool is_same(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
+           one->st_size == other->st_size && one->st_mtim.tv_sec == other->st_mtim.tv_sec &&
+           one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+}
+
+/* HDF5 would read zeros if the open file was cut meanwhile. */
+static enum miniapp_status check_unchanged(const struct miniapp_references *references)
+{
+    struct stat now;
+    const enum miniapp_status status = look_at(references->path, &now);
+    if (status || is_same(&now, &references->state))
+        return status;
+    return fail(MINIAPP_INPUT, "%s: the file was changed during the run", references->path);
 }
 
 /* ---- a dataset ---- */
@@ -214,7 +242,9 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
     hid_t dataset;
     *reference = (struct miniapp_reference){0};
     guard_start(references->path);
-    enum miniapp_status status = open_reference(references, sequence, field, &dataset);
+    enum miniapp_status status = check_unchanged(references);
+    if (!status)
+        status = open_reference(references, sequence, field, &dataset);
     if (!status) {
         status =
             read_reference_dataset(references, dataset, field, grid, precision, allow, reference);
