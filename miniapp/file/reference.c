@@ -148,8 +148,11 @@ void miniapp_references_close(struct miniapp_references *references)
         return;
     release_scales(&references->scales);
     outside_close(&references->outside);
-    if (references->file >= 0)
+    if (references->file >= 0) {
+        guard_start(references->path);
         H5Fclose(references->file);
+        guard_end();
+    }
     free(references->path);
     free(references);
 }
