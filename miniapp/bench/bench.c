@@ -215,17 +215,13 @@ static double host_bytes(const struct bench *bench, const struct row *row, bool 
 enum miniapp_status bench_check_memory(const struct bench *bench, const struct miniapp_input *input,
                                        const struct method *method)
 {
-    const char *limit;
-    const double available = miniapp_host_memory(&limit);
+    char lack[MINIAPP_LACK];
     double needed = miniapp_input_passing_bytes(input);
     for (int i = 0; i < bench->count; i++)
         needed += host_bytes(bench, &bench->rows[i], method->each_call);
-    if (needed <= available)
+    if (miniapp_host_has(needed, lack))
         return MINIAPP_DONE;
-    return fail(MINIAPP_DEVICE,
-                "out of memory, give fewer or smaller sizes: the run needs %.3g GB, "
-                "but %s %.3g GB",
-                needed / 1e9, limit, available / 1e9);
+    return fail(MINIAPP_DEVICE, "out of memory, give fewer or smaller sizes: the run %s", lack);
 }
 
 /* ---- states ---- */

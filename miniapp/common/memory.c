@@ -4,6 +4,7 @@
 #include "ranks.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,15 +17,17 @@ static double address_space_leaves(void)
     return (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-double miniapp_host_memory(const char **limit)
+bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK])
 {
     const double share = ranks_on_node(); /* the processes of a node share its memory */
     const double machine = 1024 * number_in("/proc/meminfo", "MemAvailable: %lf") / share;
     const double group = cgroup_memory() / share;
     const double space = address_space_leaves();
     const double least = fmin(fmin(machine, group), space);
-    *limit = least == space   ? "the limit on address space (ulimit -v) leaves"
-             : least == group ? "the control group leaves"
-                              : "the machine has";
-    return isnan(least) ? INFINITY : fmax(least, 0);
+    const char *const limit = least == space   ? "the limit on address space (ulimit -v) leaves"
+                              : least == group ? "the control group leaves"
+                                               : "the machine has";
+    snprintf(lack, MINIAPP_LACK, "needs %.3g GB, but %s %.3g GB", bytes / 1e9, limit,
+             fmax(least, 0) / 1e9);
+    return isnan(least) || bytes <= fmax(least, 0);
 }

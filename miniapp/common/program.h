@@ -102,9 +102,10 @@ bool miniapp_device_describe(int number, char *text, size_t size);
 /* How many CPUs the process may use. */
 int miniapp_host_cpus(void);
 
-/* How many bytes of memory are left to the process. `limit` becomes the first words of a message
- * that says what limits it: "the machine has". */
-double miniapp_host_memory(const char **limit);
+/* Whether so many bytes of memory are left to the process. If not, `lack` becomes the end of a
+ * message: "needs 3 GB, but the machine has 2 GB". */
+enum { MINIAPP_LACK = 120 };
+bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK]);
 
 const char *miniapp_host_processor(void);
 

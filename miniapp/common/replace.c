@@ -1,4 +1,5 @@
 #include "replace.h"
+#include "same_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -46,16 +46,11 @@ enum miniapp_status unwritable(const struct place *place, const char *reason)
     return fail(MINIAPP_OUTPUT, "%s: cannot be written: %s", place->path, reason);
 }
 
-static bool same_inode(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 static bool leads_to(int folder, const char *name, int file)
 {
     struct stat named, open;
     return fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file, &open) == 0 &&
-           same_inode(&named, &open);
+           is_same_file(&named, &open);
 }
 
 /* ---- what killed runs left ---- */
@@ -104,7 +99,7 @@ enum miniapp_status check_not_read(const char *option, const char *path,
     if (stat(path, &there) != 0)
         return MINIAPP_DONE;
     for (size_t i = 0; i < count; i++)
-        if (read_files[i] && stat(read_files[i], &read) == 0 && same_inode(&there, &read))
+        if (read_files[i] && stat(read_files[i], &read) == 0 && is_same_file(&there, &read))
             return fail(MINIAPP_USAGE, "--%s '%s' is a file that is read", option, path);
     return MINIAPP_DONE;
 }
@@ -167,7 +162,7 @@ static enum miniapp_status check_there(const struct place *place, const struct s
 {
     struct stat named;
     if (fstatat(place->folder, place->name, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !same_inode(&named, there))
+        !is_same_file(&named, there))
         return unwritable(place, "it is there, but has no name");
     if (faccessat(place->folder, place->name, W_OK, 0) != 0)
         return unwritable(place, strerror(errno));

@@ -120,17 +120,14 @@ static double narrow_to_window(struct miniapp_input *input, enum field_id id, hi
 /* Only one dataset at a time is held as double, with the memory that reading it takes. */
 static enum miniapp_status check_memory(struct miniapp_input *input, enum field_id id, double bytes)
 {
-    const char *limit;
-    if (bytes < SMALL)
+    char lack[MINIAPP_LACK];
+    if (bytes < SMALL || miniapp_host_has(bytes, lack))
         return MINIAPP_DONE;
-    const double available = miniapp_host_memory(&limit);
-    if (bytes <= available || input->is_too_large)
-        return bytes <= available ? MINIAPP_DONE : MINIAPP_INPUT; /* this is reported once */
+    if (input->is_too_large) /* this is reported once */
+        return MINIAPP_INPUT;
     input->is_too_large = true;
-    return fail(MINIAPP_INPUT,
-                "%s: dataset '%s' is too large for memory: it needs %.3g GB, but %s "
-                "%.3g GB",
-                input->path, input->name[id], bytes / 1e9, limit, available / 1e9);
+    return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for memory: it %s", input->path,
+                input->name[id], lack);
 }
 
 /* An axis that no dataset has so far gets the least length. */

@@ -27,15 +27,12 @@ static uint8_t *keep_water(struct miniapp_input *input, enum field_id id)
  * field that needs it is in memory, too. */
 static enum miniapp_status check_room(const struct miniapp_input *input, enum field_id id)
 {
-    const char *limit;
-    const double available = miniapp_host_memory(&limit);
+    char lack[MINIAPP_LACK];
     const double bytes = (sizeof(double) + 1) * (double)miniapp_grid_points(&input->grid);
-    if (bytes <= available)
+    if (miniapp_host_has(bytes, lack))
         return MINIAPP_DONE;
-    return fail(MINIAPP_DEVICE,
-                "out of memory for '%s', which tells land from water: it needs %.3g "
-                "GB, but %s %.3g GB",
-                name_in_file(input, id), bytes / 1e9, limit, available / 1e9);
+    return fail(MINIAPP_DEVICE, "out of memory for '%s', which tells land from water: it %s",
+                name_in_file(input, id), lack);
 }
 
 /* Copies a mask, or fills each column from its level in kbot up to the surface. */

@@ -1,4 +1,5 @@
 #include "outside.h"
+#include "same_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,24 +90,19 @@ static bool keep(struct outside *outside, const char *found)
     return true;
 }
 
-static bool is_same(const struct stat *there, const char *path)
-{
-    struct stat own;
-    return stat(path, &own) == 0 && own.st_dev == there->st_dev && own.st_ino == there->st_ino;
-}
-
 const char *find_outside(struct outside *outside, enum outside_kind kind, const char *from,
                          const char *name, char found[PATH_MAX])
 {
     static const char *const variables[] = {"HDF5_EXT_PREFIX", "HDF5_VDS_PREFIX"};
     const bool is_found = kind == OUTSIDE_RAW ? find_raw(from, name, found)
                                               : find_file(variables[kind], from, name, found);
-    struct stat there;
-    if (is_found && stat(found, &there) == 0 && is_same(&there, outside->path))
+    struct stat there, own;
+    const bool exists = is_found && stat(found, &there) == 0;
+    if (exists && stat(outside->path, &own) == 0 && is_same_file(&there, &own))
         return NULL;
     if (!outside->is_allowed)
         return "lies outside the file (--allow-external accepts that)";
-    if (!is_found || stat(found, &there) != 0)
+    if (!exists)
         return "is missing";
     if (!S_ISREG(there.st_mode))
         return "is no regular file";

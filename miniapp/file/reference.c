@@ -4,6 +4,7 @@
 #include "hdf5_file.h"
 #include "program.h"
 #include "range.h"
+#include "same_file.h"
 #include "status.h"
 #include "values.h"
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * The scale of a reference: the least power of 2 above 99 % of the magnitudes that are not 0.
@@ -157,11 +157,11 @@ void miniapp_references_close(struct miniapp_references *references)
     free(references);
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
+static bool is_unchanged(const struct stat *was, const struct stat *now)
 {
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
-           one->st_size == other->st_size && one->st_mtim.tv_sec == other->st_mtim.tv_sec &&
-           one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+    return is_same_file(was, now) && was->st_size == now->st_size &&
+           was->st_mtim.tv_sec == now->st_mtim.tv_sec &&
+           was->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
 }
 
 /* HDF5 would read zeros if the open file was cut meanwhile. */
@@ -169,7 +169,7 @@ static enum miniapp_status check_unchanged(const struct miniapp_references *refe
 {
     struct stat now;
     const enum miniapp_status status = look_at(references->path, &now);
-    if (status || is_same(&now, &references->state))
+    if (status || is_unchanged(&references->state, &now))
         return status;
     return fail(MINIAPP_INPUT, "%s: the file was changed during the run", references->path);
 }
