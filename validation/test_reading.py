@@ -336,6 +336,62 @@ def test_rows_from_the_north(miniapp, basin, plain, tmp_path):
     miniapp.passes("--check", "--allow-invalid", plain)
 
 
+def test_columns_from_the_east(miniapp, basin, plain):
+    """So would their eastern faces, also where longitudes go through 0."""
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        file["lon"][...] = (4 - file["lon"][...]) % 360
+    miniapp.passes("-k", "eos", plain)
+    miniapp.fails(INPUT, r"plain\.h5: columns go from east to west, 'lon' from 4 to \d+, but must", plain)
+    miniapp.passes("--check", "--allow-invalid", plain)
+
+
+@pytest.mark.parametrize("span", [330, 360])
+def test_columns_that_repeat(miniapp, basin, plain, span):
+    """A cyclic ocean has each column once."""
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        file["lon"][...] = np.linspace(10, 10 + span, file["lon"].size) % 360
+    miniapp.passes("-k", "eos", plain)
+    with h5py.File(plain, "a") as file:
+        file.attrs["cyclic_x"] = 1
+    if span == 360:
+        miniapp.fails(INPUT, "columns repeat, 'lon' goes from 10 to 10, but a cyclic ocean", "-k", "eos", plain)
+    else:
+        miniapp.passes("-k", "eos", plain)
+
+
+def shifted(line):
+    """Half a cell on, as on faces."""
+    return line + np.append(np.diff(line), line[-1] - line[-2]) / 2
+
+
+@pytest.mark.parametrize("place, change, fault", [
+    (2, shifted, None), (2, lambda lon: lon - 360, None), (1, shifted, None), (0, np.copy, None),
+    (2, lambda lon: lon - 180, r"lies on 'other', where \[0\] is at -180, but by 'lon' at 0, more than a cell away"),
+    (2, lambda lon: lon + 2, r"\[0\] is at 2, but by 'lon' at 0"),
+    (1, lambda lat: lat[::-1], r"\[0\] is at 4, but by 'lat' at -4"),
+    (0, lambda depth: depth[::-1], r"\[0\] is at a depth of \d+, but by 'zt' at \d"),
+    (0, lambda depth: -depth[::-1], r"\[0\] is at a depth of \d+, but by 'zt' at \d"),
+    (0, lambda depth: depth / 1000, r"\[0\] is at a depth of 0\.\d+, but by 'zt' at \d")])
+def test_coordinates_that_contradict(miniapp, basin, plain, place, change, fault):
+    """Datasets of one file lie on the same cells, or on their faces."""
+    with_coordinates(plain, basin[0])
+    scale = ("depth", "lat", "lon")[place]
+    with h5py.File(plain, "a") as file:
+        file["other"] = change(file[scale][...])
+        file["other"].attrs.update({name: value for name, value in file[scale].attrs.items()
+                                    if name in ("units", "axis", "positive")})
+        file["other"].make_scale("other")
+        file["temp"].dims[place].detach_scale(file[scale])
+        file["temp"].dims[place].attach_scale(file["other"])
+    if fault:
+        miniapp.fails(INPUT, rf"plain\.h5: 'temp' .*{fault}", "-k", "eos", plain)
+        miniapp.passes("--allow-invalid", "-k", "eos", plain)
+    else:
+        miniapp.passes("-k", "eos", plain)
+
+
 def test_coordinates_in_a_group(miniapp, basin, plain):
     """They say as much there, and outputs get them."""
     with_coordinates(plain, basin[0])
@@ -1027,7 +1083,7 @@ def with_coordinates(path, values, turn=False):
         for name, numbers, attributes in (
                 ("lon", np.arange(nx) * 2.0, {"units": "degrees_east", "axis": "X"}),
                 ("lat", np.arange(ny) - 4.0, {"units": "degrees_north"}),
-                ("depth", np.arange(nz, 0, -1) * 10, {"units": "m", "positive": "down"})):
+                ("depth", np.round(-values["zt"]), {"units": "m", "positive": "down"})):
             file[name] = numbers
             file[name].make_scale(name)
             file[name].attrs.update(attributes)
@@ -1046,9 +1102,9 @@ def test_outputs_have_the_coordinates(miniapp, basin, plain, expected_outputs, t
         assert data.K_11.dims == ("depth", "lat", "lon")
         assert data.Ai_ez.dims == ("ip", "kr", "depth", "lat", "lon")
         assert data.lon.attrs["units"] == "degrees_east" and data.lat.values[0] == -4
-        assert data.depth.values.tolist() == [60, 50, 40, 30, 20, 10]
+        np.testing.assert_array_equal(data.depth, np.round(-basin[0]["zt"]))
         assert data.depth.attrs["positive"] == "down"
-        picked = data.K_11.sel(depth=30, lat=1, lon=6)
+        picked = data.K_11.sel(depth=data.depth[3], lat=1, lon=6)
         assert picked == expected_outputs["K_11"][3, 5, 3]
     ncdump = shutil.which("ncdump")
     if ncdump:
@@ -1068,7 +1124,7 @@ def test_coordinates_of_files_of_netcdf4(miniapp, basin, plain, tmp_path):
         data.load().to_netcdf(again, engine="netcdf4")
     miniapp.passes("-o", out, again)
     with xarray.open_dataset(out, engine="netcdf4") as data:
-        assert data.K_33.sel(depth=60, lat=0, lon=0).shape == ()
+        assert data.K_33.sel(depth=data.depth[0], lat=0, lon=0).shape == ()
 
 
 def test_resized_outputs_have_plain_axes(miniapp, basin, plain, tmp_path):

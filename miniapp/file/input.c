@@ -94,12 +94,14 @@ static enum miniapp_status open_field(struct miniapp_input *input, enum field_id
 }
 
 /* Outputs get the coordinates of the first scale that is found for each axis. */
-static void keep_scales(struct miniapp_input *input, const struct miniapp_field *field,
-                        const struct layout *layout)
+static void keep_scales(struct miniapp_input *input, enum field_id id, const struct layout *layout)
 {
-    for (int i = 0; i < miniapp_field_rank(field); i++)
-        if (!input->scale[field->axes[i]] && layout->scale[i])
-            input->scale[field->axes[i]] = layout->scale[i];
+    for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
+        const enum miniapp_axis axis = fields[id].axes[i];
+        input->own_scale[id][axis] = layout->scale[i];
+        if (!input->scale[axis])
+            input->scale[axis] = layout->scale[i];
+    }
 }
 
 /* Limits what is read of a dataset to the window; returns the bytes that this takes. */
@@ -152,7 +154,7 @@ static enum miniapp_status look_at_field(struct miniapp_input *input, enum field
     enum miniapp_status status = open_field(input, id, &dataset, &layout);
     if (status)
         return status;
-    keep_scales(input, &fields[id], &layout);
+    keep_scales(input, id, &layout);
     set_grid(input);
     status = check_memory(input, id, narrow_to_window(input, id, dataset, &layout));
     H5Dclose(dataset);
@@ -369,6 +371,11 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     is_known &= !lacks_made(input); /* without masks, nothing tells what lies on water */
     if (!status && !says_halo)
         status = find_ghosts(input);
+    if (!status || is_known) {
+        const enum miniapp_status axes = check_axes(input);
+        is_known &= !axes;
+        status = first_of(status, axes);
+    }
     describe_grid(input);
     if (!status)
         status = check_time(input);

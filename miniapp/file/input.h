@@ -40,6 +40,7 @@ struct miniapp_input {
     size_t x0, y0;             /* the window's first cell in the file */
     int strip, strips;
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
+    const char *own_scale[MOST_FIELDS][MINIAPP_AXES]; /* those of each field's dataset */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* in the file: the levels that are read are reversed */
     hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
@@ -187,10 +188,16 @@ bool is_water(const struct miniapp_input *input, const struct miniapp_field *fie
 enum miniapp_status settle_land(struct miniapp_input *input, enum field_id id, double *values,
                                 size_t elements);
 
-/* ---- checks.c ---- */
+/* ---- check_axes.c ---- */
 
-/* Finds out whether the surface comes first; MINIAPP_INPUT where levels or rows cannot be right. */
+/* Finds out whether the surface comes first; MINIAPP_INPUT where levels cannot be right. */
 enum miniapp_status find_direction(struct miniapp_input *input);
+
+/* Checks the coordinates of columns and rows, and that those of all datasets agree. It has to be
+ * known whether there are ghosts. */
+enum miniapp_status check_axes(struct miniapp_input *input);
+
+/* ---- checks.c ---- */
 
 /* Whether a field that was read agrees with what was read before: lines of the grid with each
  * other, a mask with itself, kbot with the masks. */
