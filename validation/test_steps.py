@@ -153,6 +153,14 @@ def test_the_gain_of_salt(miniapp, frozen, tmp_path):
     assert salt["change"] == pytest.approx(gain, rel=1e-6)
 
 
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_budgets_under_strong_mixing(miniapp, frozen, precision):
+    """With the largest diffusivity that TKE's closure gives by default, a column solve that takes
+    differences of large numbers loses heat and salt."""
+    miniapp.passes(frozen.path, "--steps", 3, "-k", frozen.sequence, "--precision", precision, "--set",
+                   "kappaH_min=100", "--set", "kappaM_min=100", quick=False)
+
+
 def test_a_budget_that_is_not_kept(miniapp, small):
     """Masks that no ocean has lead water where none is."""
     error = miniapp.fails(MISMATCH, "the budget of heat is not kept: its residual is", small, "--steps", 1,

@@ -1,5 +1,5 @@
 /*
- * The tridiagonal helper against LAPACK's dgtsv, on random diagonally dominant systems. Built
+ * The tridiagonal helper against LAPACK's dgtsv, on random systems of exchange. Built
  * with -DREAL=double -DPHYSICS_VARIANT=host_float64.
  */
 #include "tridiagonal.h"
@@ -25,10 +25,8 @@ static double random_number(void)
 
 static struct tridiagonal_row random_row(void)
 {
-    const double a = random_number();
-    const double c = random_number();
-    const double b = copysign(fabs(a) + fabs(c) + 0.01 + fabs(random_number()), random_number());
-    return (struct tridiagonal_row){a, b, c, random_number()};
+    const double a = -fabs(random_number()), c = -fabs(random_number());
+    return (struct tridiagonal_row){a, 0.01 + fabs(random_number()), c, random_number()};
 }
 
 static void solve(int n, const struct tridiagonal_row *rows, double *x)
@@ -48,7 +46,8 @@ static void solve_by_lapack(int n, const struct tridiagonal_row *rows, double *x
     for (int k = 0; k < n; k++) {
         if (k > 0)
             lower[k - 1] = rows[k].a;
-        diagonal[k] = rows[k].b;
+        const double below = k > 0 ? rows[k].a : 0, above = k < n - 1 ? rows[k].c : 0;
+        diagonal[k] = rows[k].excess - below - above;
         upper[k] = rows[k].c;
         x[k] = rows[k].d;
     }
@@ -66,6 +65,7 @@ static void agrees_with_lapack(void **state)
             double x[MAX_SIZE], expected[MAX_SIZE], largest = 0;
             for (int k = 0; k < n; k++)
                 rows[k] = random_row();
+            rows[0].a = rows[n - 1].c = 0;
             solve(n, rows, x);
             solve_by_lapack(n, rows, expected);
             for (int k = 0; k < n; k++)
@@ -89,11 +89,46 @@ static void keeps_identity_rows(void **state)
         assert_true(x[k] == rows[k].d);
 }
 
+/* However strong the exchange is, what is the same everywhere stays so. */
+static void keeps_what_is_uniform(void **state)
+{
+    (void)state;
+    for (double strength = 1; strength < 1e18; strength *= 10) {
+        struct tridiagonal_row rows[MAX_SIZE];
+        double x[MAX_SIZE];
+        for (int k = 0; k < MAX_SIZE; k++) {
+            const struct tridiagonal_row random = random_row();
+            rows[k] = (struct tridiagonal_row){strength * random.a, 1, strength * random.c, 1};
+        }
+        rows[0].a = rows[MAX_SIZE - 1].c = 0;
+        solve(MAX_SIZE, rows, x);
+        for (int k = 0; k < MAX_SIZE; k++)
+            assert_true(fabs(x[k] - 1) <= 1e-13);
+    }
+}
+
+/* Where much is lost and little is exchanged, x grows upwards by orders of magnitude. */
+static void has_digits_where_little_is_left(void **state)
+{
+    (void)state;
+    struct tridiagonal_row rows[MAX_SIZE];
+    double x[MAX_SIZE], expected[MAX_SIZE];
+    for (int k = 0; k < MAX_SIZE; k++)
+        rows[k] = (struct tridiagonal_row){k > 0 ? -1e-4 : 0, 2, k < MAX_SIZE - 1 ? -1e-4 : 0,
+                                           k == MAX_SIZE - 1};
+    solve(MAX_SIZE, rows, x);
+    solve_by_lapack(MAX_SIZE, rows, expected);
+    for (int k = 0; k < MAX_SIZE; k++)
+        assert_true(fabs(x[k] - expected[k]) <= 1e-13 * expected[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_lapack),
         cmocka_unit_test(keeps_identity_rows),
+        cmocka_unit_test(keeps_what_is_uniform),
+        cmocka_unit_test(has_digits_where_little_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

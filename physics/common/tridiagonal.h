@@ -1,11 +1,15 @@
 /*
- * Tridiagonal systems, one row at a time, so that the caller chooses the order of loops and
- * where the reduced rows live: many systems can advance together, row by row.
+ * Tridiagonal systems of what is exchanged between neighbours, such as diffusion implicit in time,
+ * one row at a time, so that the caller chooses the order of loops and where the reduced rows live:
+ * many systems can advance together, row by row.
  *
- *     a x[k-1] + b x[k] + c x[k+1] = d     row k; a is not used in the first, c in the last
+ *     a x[k-1] + (excess - a - c) x[k] + c x[k+1] = d,     a, c <= 0 < excess     row k
  *
- * Upwards, `eliminate` brings each row to x[k] + c' x[k+1] = d'; downwards, `substitute` solves
- * it. There is no pivoting, so the matrix must be diagonally dominant.
+ * a is 0 in the first row, c in the last. Upwards, `eliminate` brings each row to
+ * x[k] + c' x[k+1] = d'; downwards, `substitute` solves it. Where the exchange is strong, c' is
+ * close to -1, and textbooks compute the pivot as a small difference of large numbers: the solution
+ * then no longer keeps what is exchanged. Here all terms of the pivot have one sign. There is no
+ * pivoting, which such a matrix does not need.
  */
 #ifndef PHYSICS_TRIDIAGONAL_H
 #define PHYSICS_TRIDIAGONAL_H
@@ -13,26 +17,45 @@
 #include "directives.h"
 #include "variant.h"
 
+#include <stdbool.h>
+
 struct tridiagonal_row {
-    real a, b, c, d;
+    real a, excess, c, d;
 };
 
+/* `ratio` is 1 + c', which is positive, or else c'. Where nothing is lost in a row, the excess is
+ * 1, and d' and -c' are shares of what there is, whose digits have to fit each other. Where much is
+ * lost, x may grow upwards by orders of magnitude, so that all digits of c' count, unless it is
+ * close to -1. */
 struct reduced_row {
-    real c, d;
+    real ratio, d;
 };
 
 /* What stands in for the row below the first one, which it does not change. */
 #define NO_ROW ((struct reduced_row){0, 0})
 
+INLINED real one_plus_c(real ratio)
+{
+    return ratio > 0 ? ratio : 1 + ratio;
+}
+
+INLINED real minus_c(real ratio)
+{
+    return ratio > 0 ? 1 - ratio : -ratio;
+}
+
 INLINED struct reduced_row eliminate(struct tridiagonal_row row, struct reduced_row below)
 {
-    const real pivot = row.b - row.a * below.c;
-    return (struct reduced_row){row.c / pivot, (row.d - row.a * below.d) / pivot};
+    const real rest = row.excess - row.a * one_plus_c(below.ratio);
+    const real pivot = rest - row.c;
+    const bool is_share = row.excess == 1 || rest < -row.c;
+    return (struct reduced_row){(is_share ? rest : row.c) / pivot,
+                                (row.d - row.a * below.d) / pivot};
 }
 
 INLINED real substitute(struct reduced_row row, real x_above)
 {
-    return row.d - row.c * x_above;
+    return row.d + minus_c(row.ratio) * x_above;
 }
 
 #endif

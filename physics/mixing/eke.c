@@ -25,8 +25,8 @@
 /* A face's diffusivity is the mean K_gm of its cells, or half of this if that is more. */
 #define LEAST_SUM_OF_K ((real)500)
 
-/* The column solve, as in tke.c: the reduced rows are kept in the outputs, c' in deke, d' in
- * eke_taup1, and the share that decays in a second in eke_diss_iw. */
+/* The column solve, as in tke.c: the reduced rows are kept in the outputs, their ratios in deke, d'
+ * in eke_taup1, and the share that decays in a second in eke_diss_iw. */
 static void VARIANT(solve_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -61,7 +61,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                     const struct reduced_row under = {k > 0 ? deke[i - below] : 0,
                                                       k > 0 ? eke_taup1[i - below] : 0};
                     const struct reduced_row reduced = eliminate(here, under);
-                    deke[i] = reduced.c;
+                    deke[i] = reduced.ratio;
                     eke_taup1[i] = reduced.d;
                     eke_diss_iw[i] = wet ? decay : 0;
                 }

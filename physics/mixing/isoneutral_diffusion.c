@@ -41,17 +41,17 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
                         maskT[i] * divergence(&g, tracer, cell_at(nx, ny, nz, k, y, x));
                     const real a = -through_floor * K_33[i - below];
                     const real c = -through_top * K_33[i];
-                    const struct tridiagonal_row here = {a, 1 - a - c, c,
+                    const struct tridiagonal_row here = {a, 1, c,
                                                          tracer_taup1[i] + dt_tracer * tendency};
                     const struct reduced_row under = {k > 0 ? solution[i - below] : 0,
                                                       k > 0 ? tracer_taup1[i - below] : 0};
                     const struct reduced_row reduced = eliminate(here, under);
-                    solution[i] = reduced.c;
+                    solution[i] = reduced.ratio;
                     tracer_taup1[i] = reduced.d;
                 }
             }
 
-            /* The solution replaces c', because the level below needs it without the skew
+            /* The solution replaces the ratio, because the level below needs it without the skew
              * diffusion. */
             for (count k = top; k >= 0; k--) {
                 const count above = k < top ? level : 0;

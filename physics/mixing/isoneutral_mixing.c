@@ -101,7 +101,7 @@ INLINED struct lateral lateral_at(const struct mixing *m, count k, count y, coun
     return lateral;
 }
 
-/* `scratch` is four fields: c', what skew diffusion adds to both tracers, and K_33. */
+/* `scratch` is four fields: the ratios, what skew diffusion adds to both tracers, and K_33. */
 INLINED void mix_column(const struct mixing *m, struct results r, real *scratch, count y, count x,
                         bool teos, bool dissipates)
 {
@@ -122,10 +122,11 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
         if (k > 0) {
             const struct ceiling top = is_surface ? CLOSED : ceiling(m, i, below.above, here.below);
             const struct pair taup1 = {r.temp[i], r.salt[i]};
-            reduced = eliminate(m, k - 1, i, taup1, &below, floor, top, reduced.c, reduced.d);
+            reduced =
+                eliminate_both(m, k - 1, i, taup1, &below, floor, top, reduced.ratio, reduced.d);
             r.temp[i] = reduced.d.T;
             r.salt[i] = reduced.d.S;
-            scratch[i] = reduced.c;
+            scratch[i] = reduced.ratio;
             skew_T[i] = reduced.skew.T;
             skew_S[i] = reduced.skew.S;
             K_33[i] = top.K_33;
@@ -139,7 +140,7 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
     for (count k = o->nz - 1; k >= 0; k--) {
         const count i = k * plane + column;
         const struct pair d = {r.temp[i], r.salt[i]};
-        const struct pair now = plus(d, -scratch[i], solved);
+        const struct pair now = plus(d, minus_c(scratch[i]), solved);
         if (dissipates && k < o->nz - 1)
             r.P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
         r.temp[i] = now.T + skew_T[i];
@@ -161,7 +162,7 @@ enum {
     FACE_ROWS = 12,
     CELL_ROWS = 4,
     SET_PLANES = FACE_ROWS + CELL_ROWS, /* northern faces, and cells */
-    COLUMN_PLANES = 4,                  /* c', skew diffusion of both tracers, K_33 */
+    COLUMN_PLANES = 4,                  /* ratios, skew diffusion of both tracers, K_33 */
     LEVEL_ROWS = 14,                    /* of the level below: see struct carried */
     ROWS = FACE_ROWS + LEVEL_ROWS + 1,  /* eastern faces, the level below, and zeros */
 };
@@ -171,7 +172,7 @@ struct chunk {
     real *column;  /* COLUMN_PLANES */
     real *east;    /* FACE_ROWS: the eastern faces of the current level */
     real *carried; /* LEVEL_ROWS */
-    real *zeros;   /* one row: c' beneath the bottom */
+    real *zeros;   /* one row: the ratios beneath the bottom */
 };
 
 /* The values of a point are kept in rows that lie `stride` apart. */
@@ -300,9 +301,9 @@ OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *
 struct level_rows {
     const real *south, *north, *east;
     real *carried;
-    real *column;        /* of the level below the current one */
-    const real *c_below; /* c' of the level below that; zeros at the bottom */
-    count deeper;        /* the offset from `column`'s level to that of c_below; 0 at the bottom */
+    real *column;            /* of the level below the current one */
+    const real *ratio_below; /* of the level below that; zeros at the bottom */
+    count deeper; /* the offset from `column`'s level to that of ratio_below; 0 at the bottom */
 };
 
 INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, count stride,
@@ -343,10 +344,10 @@ INLINED void advance_point(const struct mixing *m, struct results r, struct leve
         const struct pair taup1 = {r.temp[j], r.salt[j]};
         const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
         const struct reduced reduced =
-            eliminate(m, k - 1, j, taup1, below, c.floor, top, rows.c_below[x], d);
+            eliminate_both(m, k - 1, j, taup1, below, c.floor, top, rows.ratio_below[x], d);
         r.temp[j] = reduced.d.T;
         r.salt[j] = reduced.d.S;
-        rows.column[x] = reduced.c;
+        rows.column[x] = reduced.ratio;
         rows.column[stride + x] = reduced.skew.T;
         rows.column[2 * stride + x] = reduced.skew.S;
         rows.column[3 * stride + x] = top.K_33;
@@ -387,8 +388,8 @@ OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, stru
 }
 
 /* The way down of the column solve: in `column` the solution replaces the skew diffusion. */
-INLINED void substitute(const struct mixing *m, struct results r, real *column, count stride,
-                        count k, count row, bool is_top, bool dissipates)
+INLINED void substitute_both(const struct mixing *m, struct results r, real *column, count stride,
+                             count k, count row, bool is_top, bool dissipates)
 {
     const struct mixing mixing = *m;
     const count nx = mixing.o.nx;
@@ -398,7 +399,7 @@ INLINED void substitute(const struct mixing *m, struct results r, real *column, 
         const count i = row + x;
         const struct pair above = {is_top ? 0 : solved_T[nx + x], is_top ? 0 : solved_S[nx + x]};
         const struct pair d = {r.temp[i], r.salt[i]};
-        const struct pair now = plus(d, -column[x], above);
+        const struct pair now = plus(d, minus_c(column[x]), above);
         if (dissipates && !is_top)
             r.P_diss_iso[i] += implicit_loss(&mixing, k, i, column[3 * stride + x], now, above);
         r.temp[i] = now.T + solved_T[x];
@@ -412,11 +413,11 @@ OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real 
                                  count stride, count k, count row, bool dissipates)
 {
     if (k == m->o.nz - 1)
-        substitute(m, r, column, stride, k, row, true, false);
+        substitute_both(m, r, column, stride, k, row, true, false);
     else if (dissipates)
-        substitute(m, r, column, stride, k, row, false, true);
+        substitute_both(m, r, column, stride, k, row, false, true);
     else
-        substitute(m, r, column, stride, k, row, false, false);
+        substitute_both(m, r, column, stride, k, row, false, false);
 }
 
 /* Mixes row y, whose cells and southern faces are known. `here` is the set of this row; the other
@@ -435,7 +436,7 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
             .east = chunk->east,
             .carried = chunk->carried,
             .column = chunk->column + at - nx,
-            .c_below = k > 1 ? chunk->column + at - 2 * nx : chunk->zeros,
+            .ratio_below = k > 1 ? chunk->column + at - 2 * nx : chunk->zeros,
             .deeper = k > 1 ? ny * nx : 0,
         };
         if (k < nz) {

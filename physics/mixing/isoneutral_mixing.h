@@ -7,6 +7,7 @@
 #define ISONEUTRAL_MIXING_H
 
 #include "neutral.h"
+#include "tridiagonal.h"
 
 struct mixing {
     struct ocean o;
@@ -197,17 +198,17 @@ INLINED struct ceiling ceiling(const struct mixing *m, count i, struct sums lowe
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
 }
 
-/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which share one matrix, and what
- * skew diffusion adds to the solution. */
+/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which share one matrix: its ratio is
+ * that of tridiagonal.h; and what skew diffusion adds to the solution. */
 struct reduced {
-    real c;
+    real ratio;
     struct pair d, skew;
 };
 
 /* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate(const struct mixing *m, count k, count i, struct pair taup1,
-                                 const struct lateral *l, struct ceiling floor, struct ceiling top,
-                                 real c_below, struct pair d_below)
+INLINED struct reduced eliminate_both(const struct mixing *m, count k, count i, struct pair taup1,
+                                      const struct lateral *l, struct ceiling floor,
+                                      struct ceiling top, real ratio_below, struct pair d_below)
 {
     const count below = k > 0;
     const real per_dzt = 1 / m->o.dzt[k];
@@ -217,9 +218,9 @@ INLINED struct reduced eliminate(const struct mixing *m, count k, count i, struc
     const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
     const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
     const struct pair right = plus(plus(taup1, step, iso), -a, d_below);
-    const real per_pivot = 1 / (1 - a - c - a * c_below);
+    const real rest = 1 - a * one_plus_c(ratio_below), per_pivot = 1 / (rest - c);
     return (struct reduced){
-        .c = c * per_pivot,
+        .ratio = rest * per_pivot,
         .d = {right.T * per_pivot, right.S * per_pivot},
         .skew = {step * skew.T, step * skew.S},
     };

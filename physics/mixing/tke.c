@@ -26,8 +26,9 @@
 
 /*
  * The column solve. A whole row of columns advances level by level on the host, one column a thread
- * on a GPU. The reduced rows are kept in the outputs: c' in dtke, d' in tke_taup1, and the share
- * that decays in a step in tke_diss. Below the bottom and on land tke_taup1 keeps what it held.
+ * on a GPU. The reduced rows are kept in the outputs: their ratios in dtke, d' in tke_taup1, and
+ * the share that decays in a step in tke_diss. Below the bottom and on land tke_taup1 keeps what it
+ * held.
  */
 static void VARIANT(solve_columns)(const struct kernel_call *call)
 {
@@ -62,7 +63,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                     const struct reduced_row under = {k > 0 ? dtke[i - below] : 0,
                                                       k > 0 ? tke_taup1[i - below] : 0};
                     const struct reduced_row reduced = eliminate(here, under);
-                    dtke[i] = reduced.c;
+                    dtke[i] = reduced.ratio;
                     tke_taup1[i] = reduced.d;
                     tke_diss[i] = wet ? decay : 0;
                 }

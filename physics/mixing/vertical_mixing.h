@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What columns are mixed by; `reduced` holds c' of the systems between the way up and the way
- * down. */
+/* What columns are mixed by; `reduced` holds the ratios of the reduced rows between the way up and
+ * the way down. */
 struct columns {
     count nx, ny, nz;
     const real *kappaH, *dzt, *dzw;
@@ -35,8 +35,7 @@ struct mixed {
 INLINED struct reduced_row eliminate_cell(struct mixed t, count i, count column, real a, real c,
                                           real gained, struct reduced_row under)
 {
-    const struct tridiagonal_row row = {a, 1 - a - c, c,
-                                        t.taup1[i] + gained * t.forc_surface[column]};
+    const struct tridiagonal_row row = {a, 1, c, t.taup1[i] + gained * t.forc_surface[column]};
     return eliminate(row, under);
 }
 
@@ -57,13 +56,13 @@ INLINED void eliminate_level(const struct columns *m, struct mixed first, struct
         const real a = -is_wet_below * through_floor * m->kappaH[i - below];
         const real c = -is_wet * through_top * m->kappaH[i];
         const real gained = is_wet * from_surface;
-        const real c_under = k > 0 ? m->reduced[i - below] : 0;
-        const struct reduced_row under = {c_under, k > 0 ? first.taup1[i - below] : 0};
+        const real ratio = k > 0 ? m->reduced[i - below] : 0;
+        const struct reduced_row under = {ratio, k > 0 ? first.taup1[i - below] : 0};
         const struct reduced_row reduced = eliminate_cell(first, i, column, a, c, gained, under);
-        m->reduced[i] = reduced.c;
+        m->reduced[i] = reduced.ratio;
         first.taup1[i] = reduced.d;
         if (is_pair) {
-            const struct reduced_row other = {c_under, k > 0 ? second.taup1[i - below] : 0};
+            const struct reduced_row other = {ratio, k > 0 ? second.taup1[i - below] : 0};
             second.taup1[i] = eliminate_cell(second, i, column, a, c, gained, other).d;
         }
     }

@@ -26,7 +26,7 @@ INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, count 
 }
 
 /* delta is what mixing exchanges between two levels; nothing goes through the bottom and the
- * surface. So the diagonal is 1 less the other two coefficients, plus the decay by dissipation. On
+ * surface. The excess of the diagonal is 1 plus the decay by dissipation. On
  * land and below the lowest water, where `wet` is false, the row is x = `kept`. */
 INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, count i,
                                             count below, count above, bool wet, bool is_lowest,
@@ -36,8 +36,8 @@ INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kap
     const real delta_above = m.above * (kappaM[i] + kappaM[i + above]);
     const real a = is_lowest ? 0 : -delta_below;
     const real c = -delta_above;
-    const real b = 1 - a - c + decay;
-    return (struct tridiagonal_row){wet ? a : 0, wet ? b : 1, wet ? c : 0, wet ? right : kept};
+    return (struct tridiagonal_row){wet ? a : 0, wet ? 1 + decay : 1, wet ? c : 0,
+                                    wet ? right : kept};
 }
 
 #endif
