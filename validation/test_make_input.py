@@ -534,9 +534,53 @@ def test_a_dry_surface(made, tmp_path):
     assert filled["temp"][4, 2, 0] == filled["temp"][3, 2, 0]
 
 
-def test_zero_salinity_is_land_where_nothing_is_missing(made, usual, tmp_path):
-    found = made(save(ocean().fillna(0.0), tmp_path / "zeros.nc"))
-    assert (found["maskT"] == usual["maskT"]).all() and "exactly 0" in found["said"]
+def test_filling_keeps_what_is_measured(made, tmp_path):
+    """Where only temperature is missing, salinity stays, and what lies below, too."""
+    data = with_hole()
+    data.salt.values[1, 2, 0] = 36.5
+    data.salt.values[2, 2, 0] = np.nan
+    filled = made(save(data, tmp_path / "hole.nc"), "--holes", "fill")
+    salt, temp = (bottom_first(data, name)[:, 2, 0] for name in ("salt", "temp"))
+    assert filled["salt"][3, 2, 0] == 36.5 and filled["temp"][2, 2, 0] == temp[2]
+    assert filled["salt"][2, 2, 0] == pytest.approx(36.5 + (salt[1] - 36.5) * 60 / 210)
+    assert filled["temp"][3, 2, 0] == pytest.approx(temp[4] + (temp[2] - temp[4]) * 30 / 90)
+
+
+@pytest.mark.parametrize("missing", [np.s_[:0], np.s_[:, 1, 2]], ids=["none", "a column"])
+@pytest.mark.parametrize("units, zero", [("degC", 0.0), ("K", 0.0), ("K", np.float32(273.15))])
+def test_zeros_are_land(made, usual, tmp_path, missing, units, zero):
+    """In both fields, be anything else missing or not, and whatever 0 is in K."""
+    data = ocean()
+    data["temp"] = (data.temp + 273.15 * (units == "K")).assign_attrs(data.temp.attrs, units=units)
+    zeros = data.fillna({"temp": zero, "salt": 0.0})
+    for name in ("temp", "salt"):
+        zeros[name].values[missing] = np.nan
+    found = made(save(zeros, tmp_path / "zeros.nc"))
+    assert (found["maskT"] == usual["maskT"]).all()
+    assert re.search("salinity is exactly 0 in [0-9]+ cells, and temperature, too", found["said"])
+
+
+@pytest.mark.parametrize("rest", [ocean(), ocean().fillna({"temp": 9.0, "salt": 35.0})],
+                         ids=["land", "water"])
+def test_fresh_water_is_no_land(made, tmp_path, rest):
+    """But what is 0 above water is a hole in both fields."""
+    rest = rest.copy(deep=True)
+    rest.salt.values[:2, 2, 0] = 0.0
+    found = made(save(rest, tmp_path / "river.nc"))
+    assert found["maskT"][-2:, 2, 0].all() and (found["salt"][-2:, 2, 0] == 0).all()
+    assert "salinity is exactly 0 in 2 cells, but not temperature: they are" in found["said"]
+
+
+def test_a_zero_above_water_is_a_hole(fails, tmp_path):
+    data = ocean()
+    data.salt.values[1, 2, 0] = data.temp.values[1, 2, 0] = 0
+    fails(INPUT, "1 dry cells lie above water", save(data, tmp_path / "zero.nc"))
+
+
+def test_zeros_of_salinity_alone(made, usual, tmp_path):
+    data = ocean()[["salt"]].fillna(0.0)
+    found = made(save(data, tmp_path / "salt.nc"), "--default", "temp=4")
+    assert (found["maskT"] == usual["maskT"]).all()
 
 
 def test_a_mask_of_the_user(drawn, usual, tmp_path):

@@ -69,9 +69,11 @@ def make_water(source, chosen, found, first):
     values = {name: placed.values for name, (placed, *_) in found.items()}
     kinds = {"temp": "conservative", "salt": "absolute",
              **{name: kind for name, (_, kind, *_) in found.items()}}
-    wet = water.where_wet(source, values.get("temp"), values.get("salt"),
-                          read_mask(source, first.values.shape))
-    wet = water.close_holes(source, wet, list(values.values()), first.z, chosen.holes)
+    land = water.marked_land(source, values.get("temp"), values.get("salt"),
+                             read_mask(source, first.values.shape))
+    values = {name: np.where(land, np.nan, field) for name, field in values.items()}
+    wet = water.where_wet(source, values.values())
+    wet = water.close_holes(source, wet, values.values(), first.z, chosen.holes)
     for name in {"temp", "salt"} - set(values):
         values[name] = constant(name, chosen, wet.shape)
     temp, salt = (np.where(wet, values[name], np.nan) for name in ("temp", "salt"))

@@ -10,6 +10,7 @@ CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "
            "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c"}
 KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
 ZERO_CELSIUS = 273.15
+ROUNDING = 1e-5  # of a 0 that was packed, or turned into K, in single precision
 PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78",
                 "pss78", "ppt", "per mil", "practical salinity units", "practical_salinity_unit",
                 "1e-03", "dimensionless", ""}
@@ -109,26 +110,40 @@ def close_holes(source, wet, fields, z, holes):
         note(f"{source.name}: {text}: what lies below them is land now")
         return np.logical_and.accumulate(wet[::-1], axis=0)[::-1]
     note(f"{source.name}: {text}: interpolated in the vertical")
-    for j, i in columns:
-        column = wet[:, j, i]
-        for values in fields:
-            values[dry[:, j, i], j, i] = np.interp(z[dry[:, j, i]], z[column], values[column, j, i])
+    for values in fields:
+        for j, i in columns:
+            known = np.isfinite(values[:, j, i])  # in a dry cell, too, one of both may be measured
+            gap = dry[:, j, i] & ~known
+            values[gap, j, i] = np.interp(z[gap], z[known], values[known, j, i])
     return below
 
 
-def where_wet(source, temp, salt, mask):
-    """Water is where both have values, and where the mask, if there is one, says so."""
-    present = [np.isfinite(values) for values in (temp, salt) if values is not None]
+def marked_land(source, temp, salt, mask):
+    """Where the mask says land or, without one, where temperature and salinity are both 0."""
+    if mask is not None:
+        return ~(np.isfinite(mask) & (mask > 0.5))
+    if salt is None:
+        return np.zeros(temp.shape, bool)
+    too = "" if temp is None else ", and temperature, too"
+    temp = np.zeros_like(salt) if temp is None else temp  # a constant tells nothing
+    is_zero = abs(salt) < ROUNDING
+    land = is_zero & ((abs(temp) < ROUNDING) | (abs(temp + ZERO_CELSIUS) < ROUNDING))
+    fresh = is_zero & ~land & np.isfinite(temp)
+    for cells, what in ((land, f"{too}: they are land"),
+                        (fresh, ", but not temperature: they are fresh water")):
+        if cells.any():
+            note(f"{source.name}: salinity is exactly 0 in {np.sum(cells)} cells{what} "
+                "(--variable maskT=THEIRS says otherwise)")
+    return land
+
+
+def where_wet(source, fields):
+    """Water is where both have values."""
+    present = [np.isfinite(values) for values in fields]
     if len(present) == 2 and (present[0] != present[1]).any():
         note(f"{source.name}: {np.sum(present[0] != present[1])} cells have only one of "
-            "temperature and salinity: they are land")
+            "temperature and salinity: they are dry")
     wet = np.logical_and.reduce(present)
-    if mask is not None:
-        wet &= np.isfinite(mask) & (mask > 0.5)
-    elif wet.all() and salt is not None and (salt == 0).any():
-        wet &= salt != 0
-        note(f"{source.name}: nothing is missing, but salinity is exactly 0 in {np.sum(~wet)} "
-            "cells: they are land")
     if not wet.any():
         raise Unusable(f"{source.name}: no cell has temperature and salinity, expected water")
     return wet
