@@ -737,6 +737,37 @@ def test_velocities_that_the_file_has(made, tmp_path, names, units):
             assert np.allclose(again[name], g[name], rtol=1e-15, atol=1e-20), name
 
 
+@pytest.mark.parametrize("east, faces", [(0, 2), (15, 1)], ids=["T points", "faces"])
+def test_velocities_that_are_missing(made, fails, tmp_path, east, faces):
+    """In water they are refused or filled, of a cell both of its faces; on land they are 0."""
+    data = with_flow(east, 10 if east else 0)
+    for name in ("temp", "salt"):
+        data[name] = ocean()[name]
+    wet = np.isfinite(ocean().temp.values)
+    data.u.values[~wet] = np.nan
+    eastern = wet & np.roll(wet, -1, axis=2)
+    if east:
+        data.u.values[~eastern] = np.nan
+    k, j, i = np.argwhere(eastern & np.roll(eastern, 1, axis=2))[0]
+    path = save(data, tmp_path / "land.nc")
+    whole = made(path)
+    assert (whole["u"] == np.where(whole["maskU"], 0.1, 0)).all()
+    data.u.values[k, j, i] = np.nan
+    path = save(data, tmp_path / "gap.nc")
+    (tmp_path / "grid.h5").unlink()
+    (tmp_path / "grid.png").unlink()
+    fails(INPUT, f"'u' for u is missing in {faces} wet faces, expected .*--default u=VALUE", path)
+    filled = made(path, "--default", "u=0.25")
+    assert (filled["u"] == 0.25).sum() == faces and f"{faces} missing faces" in filled["said"]
+    assert ((filled["u"] == whole["u"]) | (filled["u"] == 0.25)).all()
+
+
+def test_constant_velocities(made, plain):
+    g = made(plain, "--default", "u=0.2")
+    assert (g["u"] == 0.2 * g["maskU"]).all() and not g["v"].any() and g["u_wgrid"].any()
+    assert "u: 0.2, by --default; v: 0" in g["said"]
+
+
 @pytest.mark.parametrize("change, reason", [
     (lambda d: d.drop_vars("v"), "'u' is not taken, since the other"),
     (lambda d: d.assign(u=d.u.isel(depth=0)), "not taken: .* must have longitude, latitude and"),
@@ -924,6 +955,7 @@ def test_a_field_of_the_snapshot_by_name(made):
 def test_options_that_a_snapshot_has_no_use_for(fails):
     fails(USAGE, "--temperature, --cyclic-x, --default temp or salt: of no use", SNAPSHOT, "--time",
           "1", "--temperature", "potential", "--cyclic-x", "1", "--default", "temp=3")
+    fails(USAGE, "--default u or v: of no use", SNAPSHOT, "--time", "1", "--default", "v=1")
 
 
 def test_restart_beside_something_else(fails, plain):

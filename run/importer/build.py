@@ -31,7 +31,8 @@ def check_options(chosen, source):
             ("--holes", chosen.holes != "refuse"), ("--cyclic-x", chosen.cyclic_x is not None),
             ("--variable temp, salt, maskT, u or v",
              {"temp", "salt", "maskT", "u", "v"} & set(chosen.variable)),
-            ("--default temp or salt", {"temp", "salt"} & set(chosen.default))) if given]
+            ("--default temp or salt", {"temp", "salt"} & set(chosen.default)),
+            ("--default u or v", {"u", "v"} & set(chosen.default))) if given]
         if idle:
             raise Usage(f"{', '.join(idle)}: of no use, since a snapshot of Veros says all that")
     elif chosen.restart:

@@ -57,6 +57,18 @@ def check_place(g, name, path, variable, placed):
         note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
 
 
+def without_gaps(name, path, variable, values, wet, chosen):
+    """The values with a constant of the user where water lacks one and 0 on land; how many."""
+    missing = wet.astype(bool) & ~np.isfinite(values)
+    count, places = missing.sum(), "faces" if name in VELOCITIES else "cells"
+    if count and name not in chosen.default:
+        raise Unusable(f"{path}: '{variable.name}' for {name} is missing in {count} wet "
+                       f"{places}, expected a value; --default {name}=VALUE fills them")
+    values = np.where(np.isfinite(values), values, 0.0)
+    values[missing] = chosen.default.get(name, 0.0)
+    return values, f", {count} missing {places} filled" if count else ""
+
+
 def read(g, name, source, chosen):
     """The field of the file on the grid; None where there is none."""
     _, _, units, standard_name, _ = FIELDS[name]
@@ -70,16 +82,10 @@ def read(g, name, source, chosen):
     check_place(g, name, path, variable, placed)
     placed.values = factor * placed.values
     shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
-    values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape).copy()
+    values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape)
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
-    missing = wet & ~np.isfinite(values)
-    if missing.any() and name not in chosen.default:
-        raise Unusable(f"{path}: '{variable.name}' for {name} is missing in {missing.sum()} wet "
-                       f"cells, expected a value; --default {name}=VALUE fills them")
-    values[missing] = chosen.default.get(name, 0.0)
-    values[~np.isfinite(values)] = 0.0
-    note(f"{name}: from '{variable.name}'" + (f", {missing.sum()} missing cells filled"
-                                            if missing.any() else ""))
+    values, filled = without_gaps(name, path, variable, values, wet, chosen)
+    note(f"{name}: from '{variable.name}'{filled}")
     return values
 
 
@@ -95,7 +101,7 @@ def is_ours(source):
     return all(map(source.of_name, ON_W))
 
 
-def find_velocities(g, source):
+def find_velocities(g, source, chosen):
     """u and v on faces; None where the files do not have both, or have others than temperature."""
     found = {name: source.find(name) or source.find(name, standard_names)
              for name, standard_names in VELOCITIES.items()}
@@ -104,7 +110,7 @@ def find_velocities(g, source):
             note(f"u, v: '{variable.name}' is not taken, since the other one is not there")
         return None
     try:
-        return [on_faces(g, name, source, *place) for name, place in found.items()]
+        return [on_faces(g, name, source, chosen, *place) for name, place in found.items()]
     except Elsewhere as reason:
         if "u" in source.variable:
             raise
@@ -112,11 +118,20 @@ def find_velocities(g, source):
         return None
 
 
-def add_velocities(g, source, cyclic):
+def constant_velocities(g, chosen):
+    """By --default; None without."""
+    if not set(VELOCITIES) & set(chosen.default):
+        return None
+    values = {name: chosen.default.get(name, 0.0) for name in VELOCITIES}
+    note("; ".join(f"{name}: {value:g}, by --default" for name, value in values.items()))
+    return values["u"] * g["maskU"], values["v"] * g["maskV"]
+
+
+def add_velocities(g, source, chosen, cyclic):
     """On the upper faces from u and v, unless the file itself has them there."""
     if "u" in g:  # of Veros
         return
-    faces = find_velocities(g, source)
+    faces = find_velocities(g, source, chosen) or constant_velocities(g, chosen)
     if not faces:
         g["u"], g["v"] = np.zeros_like(g["temp"]), np.zeros_like(g["temp"])
         note("u, v: default, 0")
@@ -127,7 +142,7 @@ def add_velocities(g, source, cyclic):
         note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
 
 
-def on_faces(g, name, source, path, variable):
+def on_faces(g, name, source, chosen, path, variable):
     """u on eastern faces, v on northern ones; from T points the mean of both neighbours."""
     axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
                               "v": (1, "lat", "latitude", "maskV")}[name]
@@ -147,12 +162,13 @@ def on_faces(g, name, source, path, variable):
     if placed.values.shape != g["temp"].shape:
         raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
                         "depth")
-    values = factor * np.nan_to_num(placed.values, nan=0.0)
+    values = factor * placed.values
     at_faces = at_faces or is_ours(source)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
+    values, filled = without_gaps(name, path, variable, values, g[mask], chosen)
     note(f"{name}: from '{variable.name}', "
-         + ("on faces" if at_faces else "on T points: a face has the mean of both cells"))
+         + ("on faces" if at_faces else "on T points: a face has the mean of both cells") + filled)
     return values * g[mask]
 
 
@@ -189,7 +205,7 @@ def derived(g, name, settings):
 
 def complete(g, settings, source, chosen, cyclic):
     """Adds what is still missing to the fields."""
-    add_velocities(g, source, cyclic)
+    add_velocities(g, source, chosen, cyclic)
     for name in GIVEN:
         asked = name in chosen.variable or name in chosen.default
         if name in g and not asked:

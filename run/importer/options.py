@@ -39,7 +39,7 @@ def make_parser(text):
     add("--variable", metavar="NAME=THEIRS", action="append", default=[],
         help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}; repeatable")
     add("--default", metavar="NAME=VALUE", action="append", default=[],
-        help="a constant for salt, temp or one of those fields: everywhere, or where theirs is "
+        help="a constant for one of those fields, but maskT: everywhere, or where theirs is "
              "missing; repeatable")
     add("--units", metavar="NAME=UNITS", action="append", default=[],
         help="the units that their variable has, whatever the file says; repeatable")
@@ -93,7 +93,7 @@ def parse(text):
     water = ("temp", "salt")
     theirs = (*water, "maskT", "u", "v", *FIELDS)
     chosen.variable = pairs("--variable", chosen.variable, theirs)
-    chosen.default = numbers("--default", chosen.default, (*water, *FIELDS))
+    chosen.default = numbers("--default", chosen.default, (*water, "u", "v", *FIELDS))
     chosen.units = pairs("--units", chosen.units, theirs)
     chosen.set = numbers("--set", chosen.set, ranges.settings())
     for name, value in chosen.set.items():
