@@ -419,6 +419,58 @@ def test_temperature_and_salinity_in_files_of_their_own(made, usual, tmp_path):
     assert (found["temp"] == expected["temp"]).all() and (found["salt"] == expected["salt"]).all()
 
 
+PACKED = {"dtype": "i2", "scale_factor": 1e-3, "add_offset": 20.0, "_FillValue": -32768}
+TURNED = {**PACKED, "scale_factor": -1e-3}
+
+
+@pytest.mark.parametrize("encoding, limits", [
+    ({}, {"valid_min": -5.0, "valid_max": 40.1}), ({}, {"valid_range": [-5.0, 40.1]}),
+    ({"dtype": "f4"}, {"valid_range": [-5.0, 40.1]}),
+    (PACKED, {"valid_range": np.array([-25000, 20100], "i2")}),
+    (PACKED, {"valid_min": -25000, "valid_max": 20100}),
+    (PACKED, {"valid_min": np.float32(-5), "valid_max": np.float32(40.1)}),
+    (TURNED, {"valid_min": np.int16(-20100), "valid_max": np.int16(25000)})], ids=str)
+def test_what_the_file_calls_invalid_is_missing(made, tmp_path, encoding, limits):
+    """Limits of packed integers are packed themselves, unless they are no integers; limits are
+    valid."""
+    data = ocean()
+    data.temp.values[0, 2:4, 0] = -5.0, 40.1
+    data.temp.attrs.update(limits)
+    found = made(save(data, tmp_path / "valid.nc", **encoding))
+    assert found["maskT"][-1, 2:4, 0].all() and "its own" not in found["said"]
+    data.temp.values[0, 2:4, 0] = -5.002, 40.102
+    found = made(save(data, tmp_path / "invalid.nc", **encoding), "--holes", "land")
+    assert not found["maskT"][:, 2:4, 0].any() and found["maskT"][-1, 2:4, 1].all()
+    assert "2 values of 'temp' lie beyond its own valid_" in found["said"]
+
+
+@pytest.mark.parametrize("limits, excluded", [((0, -56), False), ((-57, -1), True)])
+def test_limits_of_unsigned_bytes(made, usual, tmp_path, limits, excluded):
+    """They are stored as signed ones, and so are their limits: -56 is 200."""
+    data = ocean()
+    data["wet"] = (data.temp.dims, np.where(np.isfinite(data.temp), -56, 0).astype("i1"),
+                   {"_Unsigned": "true", "valid_range": np.array(limits, "i1")})
+    found = made(save(data, tmp_path / "bytes.nc"), "--variable", "maskT=wet")
+    assert (found["maskT"] == usual["maskT"]).all() and ("its own" in found["said"]) == excluded
+
+
+def test_nothing_is_valid(fails, tmp_path):
+    data = ocean()
+    data.temp.attrs["valid_min"] = 273.15
+    fails(INPUT, "all values of 'temp' lie beyond its own valid_min 273.15, expected some within",
+          save(data, tmp_path / "kelvin.nc"))
+
+
+@pytest.mark.parametrize("name, value", [
+    ("valid_min", "0"), ("valid_range", 3.0), ("valid_max", [3.0, 4.0]), ("missing_value", "-999")])
+def test_limits_that_are_none(fails, plain, tmp_path, name, value):
+    path = tmp_path / "limits.nc"
+    path.write_bytes(plain.read_bytes())
+    with h5py.File(path, "a") as file:
+        file["salt"].attrs[name] = value
+    fails(INPUT, rf"limits\.nc: {name} of 'salt' is .*, expected (a number|2 numbers|numbers)", path)
+
+
 # ---- what temperature and salinity are ----
 
 def disguised(temp, salt):

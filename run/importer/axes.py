@@ -3,7 +3,7 @@
 import netCDF4
 import numpy as np
 
-from . import whole
+from . import packing, whole
 from .problem import Elsewhere, Unusable, note
 
 NAMES = {
@@ -59,26 +59,17 @@ def coordinates_of(dataset, variable):
     return {what: min(found, key=lambda pair: pair[0])[1] for what, found in candidates.items()}
 
 
-def check_packing(path, variable):
-    """Scale and offset, as the program has them."""
-    for name in ("scale_factor", "add_offset"):
-        value = np.asarray(variable.encoding.get(name, 1.0))
-        is_number = value.dtype.kind in "iuf" and value.size == 1 and np.isfinite(value).all()
-        if not is_number or (name == "scale_factor" and value == 0):
-            raise Unusable(f"{path}: {name} of '{variable.name}' is {value.tolist()!r}, expected a "
-                           "finite number, and a scale_factor other than 0")
-
-
 def load(path, variable):
-    """All values of a variable; only now is its data read."""
+    """All values of a variable, NaN where they are missing; only now is its data read."""
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
     whole.check_sources(path, variable.name)
-    check_packing(path, variable)
+    packing.check(path, variable)
     try:
-        return np.asarray(variable.values, float)
+        values = np.asarray(variable.values, float)
     except (OSError, RuntimeError, ValueError, IndexError) as error:
         raise Unusable(f"{path}: '{variable.name}' cannot be read ({error})") from error
+    return packing.only_valid(path, variable, values)
 
 
 def values_of(path, coordinate):
