@@ -1042,6 +1042,43 @@ def other_levels(data):
     return data
 
 
+def nominal(bend, declared=True, missing=False):
+    """1-D longitudes and latitudes, beside 2-D ones that may be bent in the north."""
+    def change(data):
+        lon, lat = np.meshgrid(data.lon, data.lat)
+        lat = lat + np.where(lat > 30, bend * np.sin(np.radians(2 * lon)), 0)
+        if missing:
+            lon[1, 2] = lat[1, 2] = np.nan
+        data = data.assign(geolon=(("lat", "lon"), lon - 360, {"units": "degrees_E"}),
+                           geolat=(("lat", "lon"), lat, {"units": "degrees_N"}))
+        for name in ("temp", "salt") if declared else ():
+            data[name].encoding["coordinates"] = "geolon geolat"
+        return data
+    return change
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_nominal_coordinates(made, usual, tmp_path, declared, missing):
+    """They are taken if the 2-D ones agree, which may be missing on land."""
+    g = made(save(nominal(0.1, declared, missing)(ocean()), tmp_path / "nominal.nc"))
+    assert np.array_equal(g["y"], usual["y"]) and np.array_equal(g["temp"], usual["temp"])
+
+
+def test_2_d_coordinates_of_other_points(made, usual, tmp_path):
+    """As NEMO's glamu beside glamt: undeclared, they may be of corners."""
+    data = nominal(0, declared=False)(ocean())
+    data["a"] = (data.geolon + 15).assign_attrs(data.geolon.attrs)
+    assert (made(save(data, tmp_path / "nominal.nc"))["x"] == usual["x"]).all()
+
+
+def test_coordinates_that_the_file_lacks(made, tmp_path):
+    path = save(ocean(), tmp_path / "nominal.nc")
+    with h5py.File(path, "a") as file:
+        file["temp"].attrs["coordinates"] = "geolon geolat"
+    assert "'temp' is said to have coordinates geolon, geolat" in made(path)["said"]
+
+
 REFUSED = {
     "nothing there": (r"missing: temp \(.*--variable temp=THEIRS.*; salt \(.*--default salt=VALUE.*"
                       "there is: a, b", lambda d: xarray.Dataset(
@@ -1095,6 +1132,10 @@ REFUSED = {
     "latitude beyond": ("latitude -120, expected -90 to 90", lambda d: d.assign_coords(
         lat=("lat", 2 * d.lat.values, d.lat.attrs)), []),
     "curvilinear": ("the grid is curvilinear: 'nav_lat' varies by 2", curvilinear, []),
+    "nominal coordinates": ("curvilinear: 'geolat' differs from 'lat' by 4.33 degrees, expected",
+                            nominal(5.0), []),
+    "nominal and undeclared": ("curvilinear: 'geolat' differs from 'lat' by 1.73 degrees",
+                               nominal(2.0, declared=False, missing=True), []),
     "sigma levels": ("axis 'sigma' of 'temp' is none of longitude", lambda d: d.assign_coords(
         depth=("depth", d.depth.values, {"units": "1"})).rename(depth="sigma"), []),
     "one column": ("one longitude has no spacing", lambda d: d.isel(lon=[0]), []),

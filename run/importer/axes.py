@@ -20,6 +20,7 @@ UNITS = {
 STANDARD_NAMES = {"longitude": "longitude", "latitude": "latitude", "time": "time",
                   "depth": "depth", "height": "depth", "altitude": "depth",
                   "height_above_mean_sea_level": "depth"}
+NOMINAL = 0.05  # of a cell: the most by which 1-D and 2-D coordinates of a point differ
 DEGREES = {"", "degrees", "degree", "deg"}
 METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "cm": 0.01,
           "centimeters": 0.01, "km": 1000.0}
@@ -45,10 +46,11 @@ def role(name, variable):
     return next((what for what, known in NAMES.items() if name.lower() in known), None)
 
 
-def coordinates_of(dataset, variable):
+def coordinates_of(path, dataset, variable):
     """For each role the coordinate that suits best: one with the name of a dimension, else one that
     the attribute `coordinates` declares, else the one with the fewest axes."""
-    declared = str(variable.encoding.get("coordinates", "")).split()
+    declared = (text_of(variable, "coordinates")  # if it names what the file lacks
+                or str(variable.encoding.get("coordinates", ""))).split()
     candidates = {}
     for name in dataset.variables:
         one = dataset[name]
@@ -56,7 +58,40 @@ def coordinates_of(dataset, variable):
         if what and one.ndim and set(one.dims) <= set(variable.dims) and name != variable.name:
             rank = (name not in variable.dims, name not in declared, one.ndim, str(name))
             candidates.setdefault(what, []).append((rank, one))
-    return {what: min(found, key=lambda pair: pair[0])[1] for what, found in candidates.items()}
+    found = {what: [one for _, one in sorted(pairs, key=lambda pair: pair[0])]
+             for what, pairs in candidates.items()}
+    for what in ("longitude", "latitude"):
+        if what in found:
+            check_nominal(path, found[what], declared)
+    if lacking := [name for name in declared if name not in dataset.variables]:
+        note(f"{path}: '{variable.name}' is said to have coordinates {', '.join(lacking)}, but the "
+             "file lacks them, so those of its dimensions are taken")
+    return {what: ones[0] for what, ones in found.items()}
+
+
+def curvilinear(path, reason):
+    return Elsewhere(f"{path}: the grid is curvilinear: {reason}, expected a regular grid of "
+                     "longitudes and latitudes; regrid it, for example by cdo remapbil,r360x180")
+
+
+def check_nominal(path, coordinates, declared):
+    """A 1-D longitude or latitude may be nominal. If the file has 2-D ones of the same points, those
+    that are declared or, without any, one of them has to agree with it."""
+    line, *others = coordinates
+    if line.ndim > 1:
+        return
+    points, dimension = values_of(path, line), line.dims[0]
+    others = [one for one in others if one.ndim > 1 and dimension in one.dims]
+    others = [one for one in others if one.name in declared] or others
+    apart = {}
+    for one in others:
+        values = load(path, one.transpose(dimension, ...))
+        turn = values - points.reshape(-1, *[1] * (one.ndim - 1))
+        apart[one.name] = np.nanmax(np.abs((turn + 180) % 360 - 180), initial=0)
+    spacing = np.abs(np.diff(points)).min() if len(points) > 1 else 1.0
+    if apart and min(apart.values()) > NOMINAL * spacing:
+        name = min(apart, key=apart.get)
+        raise curvilinear(path, f"'{name}' differs from '{line.name}' by {apart[name]:.3g} degrees")
 
 
 def load(path, variable):
@@ -105,10 +140,8 @@ def along_one(path, coordinate, what):
     line = values.take(0, axis=across)
     spacing = np.abs(np.diff(line)).min() if len(line) > 1 else 1.0
     if spread[across] > 0.01 * spacing:
-        raise Elsewhere(
-            f"{path}: the grid is curvilinear: '{coordinate.name}' varies by {spread[across]:.3g} "
-            f"degrees along '{coordinate.dims[across]}', expected a regular grid of longitudes and "
-            "latitudes; regrid it, for example by cdo remapbil,r360x180")
+        raise curvilinear(path, f"'{coordinate.name}' varies by {spread[across]:.3g} degrees along "
+                          f"'{coordinate.dims[across]}'")
     note(f"{path}: 2-D '{coordinate.name}' is regular and taken as an axis")
     return coordinate.dims[1 - across], line
 

@@ -64,5 +64,6 @@ def only_valid(path, variable, values):
     if excluded[np.isfinite(values)].all():
         raise Unusable(f"{path}: all values of '{variable.name}' lie beyond {text}, expected some "
                        "within")
-    note(f"{path}: {excluded.sum()} values of '{variable.name}' lie beyond {text}: they are missing")
+    note(f"{path}: {excluded.sum()} values of '{variable.name}' lie beyond {text}, so they are "
+         "missing")
     return np.where(excluded, np.nan, values)

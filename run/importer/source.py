@@ -142,7 +142,7 @@ class Source:
     def place(self, path, variable):
         """A variable with its axes, whatever their order and direction."""
         dataset = next(dataset for there, dataset in self.datasets if there == path)
-        found = axes.coordinates_of(dataset, variable)
+        found = axes.coordinates_of(path, dataset, variable)
         lines = {what: axes.along_one(path, found[what], what)
                  for what in ("latitude", "longitude") if what in found}
         if "depth" in found:
