@@ -347,6 +347,15 @@ CLOTHES = {
     "centimetres": lambda d: d.assign_coords(
         depth=("depth", 100 * d.depth.values, {"units": "cm", "positive": "down"})),
     "one time": with_time,
+    "numbers of levels": lambda d: d.rename(depth="k").assign_coords(
+        k=("k", np.arange(5), {"standard_name": "z_grid_index", "axis": "Z"}),
+        Z=("k", -d.depth.values, {"units": "m", "standard_name": "depth", "positive": "up"})),
+    "numbers of levels, declared depths": lambda d: d.rename(depth="lev").assign_coords(
+        lev=("lev", np.arange(5)), d=("lev", d.depth.values, {"units": "m", "axis": "Z"})),
+    "a sea floor": lambda d: d.assign(floor=(("lat", "lon"), np.full((7, 12), 9.0), {
+        "units": "m", "positive": "down"})),
+    "standard name without units": lambda d: d.rename(depth="q").assign_coords(
+        q=("q", d.depth.values, {"standard_name": "depth"})),
     "a member": lambda d: d.expand_dims("member"),
     "2-D coordinates": two_dimensional,
     "names without attributes": lambda d: d.assign_coords(
@@ -1079,6 +1088,24 @@ def test_coordinates_that_the_file_lacks(made, tmp_path):
     assert "'temp' is said to have coordinates geolon, geolat" in made(path)["said"]
 
 
+def levels(values, name="lev", **attributes):
+    return lambda data: data.drop_vars("depth").rename(
+        {"depth": name} if name != "depth" else {}).assign_coords({name: (name, values, attributes)})
+
+
+def follow_the_floor(data):
+    """As ROMS: heights of its levels, which differ from place to place, beside an s-coordinate."""
+    data = levels(np.linspace(-0.1, -0.9, 5))(data)
+    z = -data.lev.values[:, None, None] * np.full((1, 7, 12), 500.0)
+    return data.assign_coords(z_rho=(("lev", "lat", "lon"), -z, {"units": "m", "positive": "up"}))
+
+
+def test_depths_without_units(made, usual, tmp_path):
+    data = levels(ocean().depth.values, "depth")(ocean())
+    found = made(save(data, tmp_path / "bare.nc"))
+    assert (found["z"] == usual["z"]).all() and "'depth' has no units: taken as m" in found["said"]
+
+
 REFUSED = {
     "nothing there": (r"missing: temp \(.*--variable temp=THEIRS.*; salt \(.*--default salt=VALUE.*"
                       "there is: a, b", lambda d: xarray.Dataset(
@@ -1136,6 +1163,26 @@ REFUSED = {
                             nominal(5.0), []),
     "nominal and undeclared": ("curvilinear: 'geolat' differs from 'lat' by 1.73 degrees",
                                nominal(2.0, declared=False, missing=True), []),
+    "level numbers": ("'lev' is model_level_number, expected a depth or height in m",
+                      levels(np.arange(1.0, 6), standard_name="model_level_number"), []),
+    "index": ("'k' is z_grid_index", levels(np.arange(5.0), "k", standard_name="z_grid_index",
+                                            axis="Z"), []),
+    "s-coordinate": ("'s_rho' is ocean_s_coordinate_g2", levels(
+        np.linspace(-0.1, -0.9, 5), "s_rho", standard_name="ocean_s_coordinate_g2", positive="up"),
+                     []),
+    "sigma": ("'z' is ocean_sigma_coordinate", levels(
+        np.linspace(-0.1, -0.9, 5), "z", standard_name="ocean_sigma_coordinate", units="m"), []),
+    "pressure": ("'depth' is sea_water_pressure", levels(
+        np.arange(10.0, 60, 10), "depth", standard_name="sea_water_pressure"), []),
+    "another standard name": ("'depth' has no units, expected m", levels(
+        np.arange(10.0, 60, 10), "depth", standard_name="distance"), []),
+    "no depth by name": ("'k' has no units, expected m, cm or km, or a name such as depth", levels(
+        np.arange(10.0, 60, 10), "k", positive="down"), []),
+    "bare numbers": ("'lev' has no units, and 1 to 5 may be numbers of levels or sigma", levels(
+        np.arange(1.0, 6)), []),
+    "bare sigma": ("'lev' has no units, and -0.1 to -0.9 may be", levels(
+        np.linspace(-0.1, -0.9, 5)), []),
+    "levels along the floor": ("depth 'z_rho' has 3 axes, expected 1", follow_the_floor, []),
     "sigma levels": ("axis 'sigma' of 'temp' is none of longitude", lambda d: d.assign_coords(
         depth=("depth", d.depth.values, {"units": "1"})).rename(depth="sigma"), []),
     "one column": ("one longitude has no spacing", lambda d: d.isel(lon=[0]), []),

@@ -1,5 +1,7 @@
 """Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
 
+import re
+
 import netCDF4
 import numpy as np
 
@@ -26,6 +28,9 @@ METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "c
           "centimeters": 0.01, "km": 1000.0}
 
 
+NO_DEPTHS = re.compile(r"index|number|sigma|ocean_s_|hybrid|pressure|density|^atmosphere_")
+
+
 def text_of(variable, attribute):
     return str(variable.attrs.get(attribute, "")).strip()
 
@@ -46,9 +51,17 @@ def role(name, variable):
     return next((what for what, known in NAMES.items() if name.lower() in known), None)
 
 
+def is_length(variable):
+    """Whether a vertical coordinate says that it is a depth or a height."""
+    units, standard_name = (text_of(variable, name).lower() for name in ("units", "standard_name"))
+    is_named = not units and STANDARD_NAMES.get(standard_name) == "depth"
+    return (units in METRES or is_named) and not NO_DEPTHS.search(standard_name)
+
+
 def coordinates_of(path, dataset, variable):
     """For each role the coordinate that suits best: one with the name of a dimension, else one that
-    the attribute `coordinates` declares, else the one with the fewest axes."""
+    the attribute `coordinates` declares, else the one with the fewest axes. A depth comes before
+    the number of its level, whose axis may be a dimension."""
     declared = (text_of(variable, "coordinates")  # if it names what the file lacks
                 or str(variable.encoding.get("coordinates", ""))).split()
     candidates = {}
@@ -56,7 +69,9 @@ def coordinates_of(path, dataset, variable):
         one = dataset[name]
         what = role(str(name), one) if one.dtype.kind in "iuf" else None
         if what and one.ndim and set(one.dims) <= set(variable.dims) and name != variable.name:
-            rank = (name not in variable.dims, name not in declared, one.ndim, str(name))
+            is_level = what == "depth" and not (is_length(one)
+                                                and (one.ndim == 1 or name in declared))
+            rank = (is_level, name not in variable.dims, name not in declared, one.ndim, str(name))
             candidates.setdefault(what, []).append((rank, one))
     found = {what: [one for _, one in sorted(pairs, key=lambda pair: pair[0])]
              for what, pairs in candidates.items()}
@@ -75,8 +90,8 @@ def curvilinear(path, reason):
 
 
 def check_nominal(path, coordinates, declared):
-    """A 1-D longitude or latitude may be nominal. If the file has 2-D ones of the same points, those
-    that are declared or, without any, one of them has to agree with it."""
+    """A 1-D longitude or latitude may be nominal. If the file has 2-D ones of the same points, one
+    of those has to agree with it, of those that are declared, if any is."""
     line, *others = coordinates
     if line.ndim > 1:
         return
@@ -146,16 +161,40 @@ def along_one(path, coordinate, what):
     return coordinate.dims[1 - across], line
 
 
+def may_be_levels(values):
+    """0 or 1 and what follows, or shares of the depth."""
+    count = np.sort(np.abs(values))
+    return count[-1] <= 1 or (count[0] <= 1 and (np.diff(count) == 1).all())
+
+
+def check_length(path, coordinate, values):
+    """Whether a vertical coordinate is a depth or a height: by its standard name and units or,
+    where it has none, by its own name. Numbers of levels and sigma tend to have no units."""
+    start = f"{path}: vertical coordinate '{coordinate.name}'"
+    units, standard_name = (text_of(coordinate, name) for name in ("units", "standard_name"))
+    if NO_DEPTHS.search(standard_name.lower()):
+        raise Unusable(f"{start} is {standard_name}, expected a depth or height in m, cm or km")
+    if units and units.lower() not in METRES:
+        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm or km")
+    if units:
+        return
+    if not is_length(coordinate):
+        if standard_name or coordinate.name.lower() not in NAMES["depth"]:
+            raise Unusable(f"{start} has no units, expected m, cm or km, or a name such as depth")
+        if may_be_levels(values):
+            raise Unusable(f"{start} has no units, and {values[0]:g} to {values[-1]:g} may be "
+                           "numbers of levels or sigma, expected units m, cm or km")
+    note(f"{path}: '{coordinate.name}' has no units: taken as m")
+
+
 def heights(path, coordinate):
     """z in m, negative below the surface, of a 1-D depth or height."""
     if coordinate.ndim != 1:
         raise Unusable(f"{path}: depth '{coordinate.name}' has {coordinate.ndim} axes, expected 1: "
                        "levels at the same depths everywhere")
     values = values_of(path, coordinate)
-    units = text_of(coordinate, "units")
-    if units and units.lower() not in METRES:
-        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm or km")
-    values = values * METRES.get(units.lower(), 1.0)
+    check_length(path, coordinate, values)
+    values = values * METRES.get(text_of(coordinate, "units").lower(), 1.0)
     positive = text_of(coordinate, "positive").lower()
     down = positive == "down" or (positive != "up" and values.sum() > 0)
     z = -values if down else values
