@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, read, read_of)
+from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, program_of, read,
+                      read_of)
 
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs")]
@@ -62,11 +63,17 @@ def script(*arguments, python=(sys.executable,), **options):
 
 
 @pytest.fixture
-def drawn(make, tmp_path):
-    """The datasets of a run that is done, by name; `said` is what it said."""
+def drawn(make, tmp_path, request):
+    """The datasets of a run that is done, by name; `said` is what it said. The program takes them
+    all."""
+    program = program_of(request.config)
+
     def run(*arguments):
         code, said = make(*arguments)
         assert code == DONE, said
+        if program:
+            checked = program.run("--check", tmp_path / "grid.h5")
+            assert checked.returncode == DONE and not checked.stderr, checked
         return {**datasets(tmp_path / "grid.h5"), "said": said}
     return run
 
@@ -256,8 +263,20 @@ def test_levels_follow_veros(usual):
 
 
 def test_levels_that_begin_in_the_deep(drawn, tmp_path):
-    g = drawn(save(ocean(depth=(500.0, 600.0)), tmp_path / "deep.nc"))
-    assert (g["dzt"] == [100, 550]).all() and "its cell reaches the surface" in g["said"]
+    g = drawn(save(ocean(depth=(100.0, 150.0)), tmp_path / "deep.nc"))
+    assert (g["dzt"] == [50, 125]).all() and "its cell reaches the surface" in g["said"]
+
+
+@pytest.mark.parametrize("depth, faces", [
+    ((0, 5, 10, 50, 100, 500), [-170, -75, -17, -7.5, -3.125, 0]),
+    ((10, 100, 1830), [-226, -55, 0]), ((2, 5, 5000), [-9.2, -3.5, 0]),
+    ((20, 28, 100, 1000), [-200.8, -30.4, -24, 0])])
+def test_levels_that_are_spaced_unevenly(made, tmp_path, depth, faces):
+    """Faces midway would leave points far from the middle of their cells."""
+    g = made(save(ocean(depth=np.array(depth, float)), tmp_path / "uneven.nc"))
+    assert np.allclose(g["zw"], faces) and "some faces between them" in g["said"]
+    assert np.isclose(g["dzt"].sum(), depth[-1] + (depth[-1] - depth[-2]) / 2)
+    assert np.allclose(np.diff(g["zw"]), g["dzt"][1:]) and (np.diff(g["zt"]) == g["dzw"][:-1]).all()
 
 
 def test_a_channel_is_cyclic_if_the_user_says_so(made, tmp_path):
@@ -1186,6 +1205,17 @@ REFUSED = {
     "sigma levels": ("axis 'sigma' of 'temp' is none of longitude", lambda d: d.assign_coords(
         depth=("depth", d.depth.values, {"units": "1"})).rename(depth="sigma"), []),
     "one column": ("one longitude has no spacing", lambda d: d.isel(lon=[0]), []),
+    "levels in the deep": ("levels -600 and -500 are 100 apart, .* 325 wide.*or the surface",
+                           lambda d: d.isel(depth=[0, 1]).assign_coords(
+                               depth=("depth", [500.0, 600.0], d.depth.attrs)), []),
+    "a gap in the levels": ("levels -10 and -5 are 5 apart, but their cells would be 246.5 wide",
+                            lambda d: d.isel(depth=[0, 1, 2, 3]).assign_coords(
+                                depth=("depth", [5.0, 10, 500, 505], d.depth.attrs)), []),
+    "a gap in longitude": ("longitudes 0 and 1 are 1 apart, but their cells would be 38 wide",
+                           lambda d: d.isel(lon=[0, 1, 2]).assign_coords(
+                               lon=("lon", [0.0, 1.0, 150.0], d.lon.attrs)), []),
+    "a gap in latitude": ("latitudes 0 and 1 are 1 apart", lambda d: d.isel(
+        lat=[0, 1, 2]).assign_coords(lat=("lat", [0.0, 1.0, 40.0], d.lat.attrs)), []),
     "one level at the surface": ("the only level is at 0 m", lambda d: d.isel(
         depth=[0]).assign_coords(depth=("depth", [0.0], d.depth.attrs)), []),
     "other levels": ("'salt' for salt has another z than temperature", other_levels, []),

@@ -6,6 +6,8 @@ import numpy as np
 from make_grid import EARTH_RADIUS, masks_of
 from .problem import Unusable, note
 
+ALIKE = 1.99  # the program takes 2: how much wider or narrower cells are than points are apart
+REACH = 1.4  # a cell to its point, in spacings on the point's other side: twice that is below 3
 METRES_A_DEGREE = EARTH_RADIUS / 180.0 * np.pi
 
 
@@ -41,6 +43,43 @@ def meridional(lat):
     return np.diff(edges), np.append(np.diff(lat), 2 * (edges[-1] - lat[-1])), edges[1:]
 
 
+def uneven(points, widths):
+    """Indices of points whose distance to the next is not about the width of the cells of both."""
+    apart, mean = np.diff(points), 0.5 * (widths[1:] + widths[:-1])
+    return np.flatnonzero((mean > ALIKE * apart) | (mean < apart / ALIKE))
+
+
+def check_even(source, what, points, widths):
+    for k in uneven(points, widths):
+        apart, mean = points[k + 1] - points[k], 0.5 * (widths[k] + widths[k + 1])
+        raise Unusable(f"{source.name}: {what} {points[k]:g} and {points[k + 1]:g} are {apart:g} "
+                       f"apart, but their cells would be {mean:g} wide, since they reach towards "
+                       "the points beyond (or the surface), expected spacings that change less: "
+                       "interpolate, or leave points out")
+
+
+def upper_faces(zt):
+    """Midway between the points, as in Veros."""
+    return np.append(0.5 * (zt[1:] + zt[:-1]), 0.0)
+
+
+def nearer_faces(zt):
+    """Upper faces that no point is too far from: see REACH. Nothing keeps the lowest cell from
+    reaching up, or the uppermost from reaching down; but that one reaches the surface, too."""
+    apart = np.diff(zt)
+    below, above = np.append(np.inf, apart[:-1]), np.append(apart[1:], np.inf)
+    down = REACH * above
+    down[-2:-1] = np.minimum(down[-2:-1], 2 * REACH * apart[-1] + zt[-1])
+    share = np.clip(apart / 2, apart - down, REACH * below) / apart  # below each face
+    return np.append(zt[:-1] + apart * np.clip(share, 1e-6, 1 - 1e-6), 0.0)
+
+
+def thicknesses(zt, zw):
+    """Of T cells; the lowest one ends as far below its point as a face midway to the next is
+    above it."""
+    return np.diff(zw, prepend=2 * zt[0] - upper_faces(zt)[0])
+
+
 def vertical(source, z):
     """zt, zw, dzt and dzw; the uppermost W point is the surface."""
     zt = z.copy()
@@ -54,9 +93,13 @@ def vertical(source, z):
     elif len(zt) > 1 and -zt[-1] > 1.5 * (zt[-1] - zt[-2]):
         note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the "
              "surface")
-    zw = np.append(0.5 * (zt[1:] + zt[:-1]), 0.0)
-    dzw = np.append(np.diff(zt), -2 * zt[-1])
-    dzt = np.diff(zw, prepend=2 * zt[0] - zw[0])
+    zw = upper_faces(zt)
+    if uneven(zt, thicknesses(zt, zw)).size:
+        zw = nearer_faces(zt)
+        note(f"{source.name}: spacings of levels change by so much that some faces between them "
+             "are nearer to one than to the other, not midway")
+    dzt, dzw = thicknesses(zt, zw), np.append(np.diff(zt), -2 * zt[-1])
+    check_even(source, "levels", zt, dzt)
     return zt, zw, dzt, dzw
 
 
@@ -73,6 +116,8 @@ def make_grid(source, lon, lat, z, cyclic):
     # a channel may be cyclic without going round: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)
+    check_even(source, "longitudes", lon, dxt)
+    check_even(source, "latitudes", lat, dyt)
     zt, zw, dzt, dzw = vertical(source, z)
     g = {"x": lon, "y": lat, "z": zt, "zt": zt, "zw": zw, "dzt": dzt, "dzw": dzw,
          "cost": np.cos(np.radians(lat)), "cosu": np.cos(np.radians(northern))}
