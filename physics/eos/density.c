@@ -144,7 +144,7 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
                          bool is_clamped)
 {
     const bool teos = pairs > 0;
-    const real constant = teos ? (real)V01 : 0;
+    const real constant = teos ? (real)(V01 - RHO_0) : 0;
     real waters[ROW_CHUNK], open_tops[ROW_CHUNK];
     as_numbers(waters, row.maskT, row.points);
     as_numbers(open_tops, row.maskW, row.points);

@@ -17,9 +17,9 @@ OPTIONAL = ("p",)
 SETTINGS = {"eq_of_state_type": 3, "clamp_enthalpy": 1}
 OUTPUTS = (
     ("rho", ("z", "y", "x"), "kg m-3",
-     "density; of equations of state 1 to 4 less the reference density"),
+     "density less the reference density of 1024 kg m-3"),
     ("prho", ("z", "y", "x"), "kg m-3",
-     "potential density by surface pressure; of equations of state 1 to 4 less the reference density"),
+     "potential density by surface pressure less the reference density of 1024 kg m-3"),
     ("Hd", ("z", "y", "x"), "m2 s-2", "dynamic enthalpy"),
     ("int_drhodT", ("z", "y", "x"), "kg m-2 K-1",
      "derivative of density by Conservative Temperature, integrated from the depth to the surface"),
@@ -89,7 +89,7 @@ class Teos10:
 
     @staticmethod
     def rho(s, t, p):
-        return teos10.rho_level(s, t, p)
+        return teos10.rho_level(s, t, p) - RHO_0
 
     def excess(self, s, t, s2, t2, p):
         """How much denser the second water is."""

@@ -25,7 +25,6 @@ import numpy as np
 import veros
 from veros import logger, runtime_settings, runtime_state, signals
 from veros.core import advection, density, eke, isoneutral, thermodynamics, tke, utilities
-from veros.core.density.gsw import rho0
 from veros.core.operators import at, update
 from veros.core.operators import numpy as npx
 from veros.settings import Setting
@@ -162,7 +161,6 @@ class Ocean:
         self.given = set()  # the variables that were made here
         self.is_in_charge = self.is_checked = self.has_failed = False
         self.differences = {}  # of the last step that was checked, by variable
-        self.anomalies = ("rho", "prho") if settings.eq_of_state_type == 5 else ()
         self.pending, self.lock = {}, threading.RLock()
         self.pairs = self.library.levels(SEQUENCE)
         self.fields_of = {variable: self.with_older(vs, name, variable)
@@ -331,12 +329,12 @@ class Ocean:
     def all_levels(self, variable, pending):
         names = self.fields_of[variable]
         if len(names) == 1:
-            return self.made_of(names[0], variable)
+            return self.as_veros(self.state.read(names[0]))
         levels = list(zip(names, self.slots_of(names)))[:pending.new_levels]
         size = self.state.shape(names[0])[::-1]
         array = np.empty((*size, len(names))) if pending.before is None else np.array(pending.before)
         for name, slot in levels:
-            array[..., slot] = self.made_of(name, variable)
+            array[..., slot] = self.as_veros(self.state.read(name))
         return array
 
     def fetch_all(self, vs) -> None:
@@ -349,14 +347,6 @@ class Ocean:
             make_cyclic(values, 0)
         return values
 
-    def made_of(self, name, variable) -> np.ndarray:
-        """By TEOS-10 the kernels make the whole density, but Veros 1.7 has it less a reference density, as by the
-        other equations of state."""
-        values = self.as_veros(self.state.read(name))
-        if variable in self.anomalies:
-            values -= rho0 * self.state.read("maskT").T
-        return values
-
     def compare(self, vs) -> None:
         """Compares with what Veros's own routines have made of the same: the largest differences on water."""
         water = self.state.read("maskT")[INSIDE]
@@ -366,7 +356,7 @@ class Ocean:
             factor = water if theirs.ndim == 3 else 1
             self.differences[variable] = tuple(
                 float(np.abs(values * factor).max())
-                for values in (in_order(self.made_of(name, variable))[INSIDE] - theirs, theirs))
+                for values in (in_order(self.as_veros(self.state.read(name)))[INSIDE] - theirs, theirs))
 
     # -- a step --
 
