@@ -25,6 +25,8 @@ RANGES = (
     ("the inputs of pyhpc-benchmarks", (0.01, 10), (-12, 20), (0, 1000), 70),
     ("around CT = -15.5, where the published closed form is 0/0", (0, 40), (-16, -15), (0, 4000),
      10),
+    ("the ends of the quadrature's rules", (0, 42), (-2, 40), (1400, 4300), 0),
+    ("the ends of the rules with more nodes", (0, 42), (-2, 40), (7000, 9000), 0),
 )
 DIFFERENCE_ALLOWED = mp.mpf(10) ** -40
 
