@@ -114,12 +114,12 @@ def kernels_with_an_equation(miniapp):
 
 
 @pytest.mark.parametrize("equation", OTHER_EQUATIONS)
-@pytest.mark.parametrize("ocean_name", ["odd", "masks"])
+@pytest.mark.parametrize("ocean_name, precision", [("odd", "float64"), ("masks", "float64"), ("odd", "float32")])
 @pytest.mark.kernels_that_read("eq_of_state_type")
-def test_equation_of_state(miniapp, together, kernel, device, equation, ocean_name):
+def test_equation_of_state(miniapp, together, kernel, device, equation, ocean_name, precision):
     ocean = together.ocean(f"{ocean_name} {equation}",
                            lambda: make(ocean_name, eq_of_state_type=equation))
-    check(together, kernel, ocean, "-d", device, of=kernels_with_an_equation(miniapp))
+    check(together, kernel, ocean, "-d", device, of=kernels_with_an_equation(miniapp), precision=precision)
 
 
 def part_of_the_stored_grid(path):
