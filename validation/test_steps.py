@@ -243,6 +243,31 @@ def test_stored_acc(miniapp, device, tmp_path, sequence, most, kept):
         assert drift(fields, settings, name, steps, output) <= 1e-16 * max(steps, 10)
 
 
+@pytest.fixture(scope="module")
+def acc_with_sources(tmp_path_factory):
+    """Sources of heat, salt and energy everywhere in the water, none of them negligible."""
+    path = tmp_path_factory.mktemp("sources") / "acc.h5"
+    path.write_bytes(ACC.read_bytes())
+    random = np.random.default_rng(7)
+    with h5py.File(path, "a") as file:
+        for name, scale in (("temp_source", 1e-8), ("salt_source", 1e-9), ("K_diss_v", 1e-8), ("K_diss_bot", 1e-8),
+                            ("K_diss_gm", 1e-8), ("K_diss_h", 1e-8), ("P_diss_hmix", -1e-8)):
+            mask = file["maskT" if name.endswith("source") else "maskW"][...]
+            if name in file:
+                del file[name]
+            file[name] = scale * random.uniform(0.5, 1, (*mask.shape[:2], 1)) * mask  # the same in ghosts
+    return path
+
+
+@pytest.mark.parametrize("stores_heat", [0, 1])
+@pytest.mark.parametrize("has_eke", [0, 1])
+@pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke", "ocean_step_forced"])
+def test_budgets_count_each_source(miniapp, acc_with_sources, sequence, has_eke, stores_heat):
+    """A source that a budget left out, or counted in the wrong case, would break it."""
+    miniapp.passes(acc_with_sources, "--steps", 2, "-k", sequence, "--set", f"enable_eke={has_eke}",
+                   "--set", f"enable_store_cabbeling_heat={stores_heat}", quick=False)
+
+
 def test_every_kernel_runs_on_the_stored_acc(miniapp):
     assert "can be used by density, " in miniapp.passes("--check", ACC, quick=False)
     miniapp.passes(ACC, "-k", "all")
