@@ -128,6 +128,21 @@ def test_results_of_the_program_itself(miniapp, plot, tmp_path):
     assert "NumPy" in done.stderr
 
 
+@pytest.mark.parametrize("kind", ["json", "csv"])
+@pytest.mark.parametrize("words", [["--roofline"], ["-k", "triad,fma"]])
+def test_each_number_of_threads_has_its_own_ceilings(miniapp, tmp_path, kind, words):
+    path = tmp_path / f"run.{kind}"
+    path.write_text(miniapp.passes("-k", "eos", *words, "-t", "1,2", "-s", "8000", "--format", kind,
+                                   GRID), encoding="utf-8")
+    measured = {(row["kernel"], row["threads"]): row for row in results.read_run(path)[0]}
+    rows_of_eos = [row for row in results.read(path) if row["kernel"] == "eos"]
+    assert [row["cores"] for row in rows_of_eos] == [1, 2]
+    for row in rows_of_eos:
+        for kernel, column in (("triad", "gb_per_s"), ("fma", "gflop_per_s")):
+            ceiling = measured[kernel, row["cores"]][column]
+            assert row[f"{kernel}_{column}"] == pytest.approx(ceiling)
+
+
 @pytest.mark.parametrize("text", [
     "", "nonsense", "{", '{"rows": []}', '{"rows": [{"kernel": "eos"}]}', '{"results": 3}',
     "kernel,seconds\neos,1\n", "kernel,framework,points,seconds,machine,date\neos,a,8,x,m,d\n",

@@ -132,11 +132,10 @@ def checked(row):
 
 def from_miniapp(results, provenance):
     """miniapp's own rows: one series for each of its devices."""
-    ceilings = {}  # for triad the row with about as many bytes counts, as in miniapp
+    ceilings = {}
     for result in results:
         if result["kernel"] in ("triad", "fma"):
-            place = result["kernel"], result["device"], result["precision"]
-            ceilings.setdefault(place, []).append(result)
+            ceilings.setdefault((result["kernel"], *place(result)), []).append(result)
     rows = []
     for result in results:
         row = dict.fromkeys(COLUMNS)
@@ -152,9 +151,18 @@ def from_miniapp(results, provenance):
     return rows
 
 
+def place(result):
+    """What a row has in common with its ceilings."""
+    return result["device"], result["precision"], result.get("threads")
+
+
 def rate(ceilings, kernel, what, result):
-    """The rate of a calibration kernel in units of 1e9 a second; None if it did not run."""
-    found = ceilings.get((kernel, result["device"], result["precision"]))
+    """The rate of a calibration kernel in units of 1e9 a second: the ceiling that --roofline measured
+    beside the row, else that of the row of this kernel with about as many bytes; None if there is
+    neither."""
+    if beside := result.get(f"ceiling_{what}_per_s"):
+        return 1e-9 * beside
+    found = ceilings.get((kernel, *place(result)))
     if not found:
         return None
     nearest = min(found, key=lambda row: abs(row["bytes"] - result["bytes"]))
