@@ -24,7 +24,7 @@ STEP = cost.Step(22, 2, 3, 8)
 
 # ---- made-up runs ----
 
-def made_up(kind, ranks, seconds=None, **changes):
+def made_up(kind, ranks, seconds=None, settings="dt_tracer=43200", **changes):
     """What the program would print of so many ranks, were the model the truth."""
     size = (128, 128, 20) if kind == "strong" else (64 * ranks, 64, 20)
     if kind == "strong":
@@ -34,7 +34,7 @@ def made_up(kind, ranks, seconds=None, **changes):
     seconds = seconds or cost.seconds(FACTORS, cost.counts(STEP, blocks, block))
     nx, ny = size[0] + 4, size[1] + 4
     row = {"kernel": "ocean_step", "device": "cpu", "precision": "float64", "threads": 1, "nx": nx,
-           "ny": ny, "nz": 20, "p25_s": 0.9 * seconds, "median_s": seconds, "p75_s": 1.2 * seconds,
+           "ny": ny, "nz": 20, "steps": {"first": 0, "last": 20}, "p25_s": 0.9 * seconds, "median_s": seconds, "p75_s": 1.2 * seconds,
            "device_bytes": 430.0 * block[0] * block[1] * 20,
            "shares": [{"kernel": "density", "bytes": 80 * nx * ny * 20, "flops": 48 * nx * ny * 20}]}
     if ranks > 1:
@@ -43,6 +43,7 @@ def made_up(kind, ranks, seconds=None, **changes):
             "exchange": 0.2, "largest_block": dict(zip(("nx", "ny", "nz"), block))}
     row.update(changes)
     provenance = {"host": "vm", "cpu": "made up", "time": "2026-11-22T00:00:00Z",
+                  "settings": settings, "command_line": "PROGRAM OPTIONS",
                   "mpi": "MPI; 1 of the processes on this node; by the host's memory"}
     return {"interrupted": None, "provenance": provenance, "results": [row]}
 
@@ -116,6 +117,9 @@ def test_several_folders_are_one(folder, tmp_path):
     ("its threads is 2", lambda folder: save(folder, "weak", 2, threads=2)),
     ("that is no weak scaling", lambda folder: save(folder, "weak", 2, nx=100)),
     ("that is no strong scaling", lambda folder: save(folder, "strong", 2, nz=21)),
+    ("its dt_tracer is 100, but in", lambda folder: save(folder, "weak", 2, settings="dt_tracer=100")),
+    ("has 5 steps, but", lambda folder: save(folder, "weak", 2, steps={"first": 0, "last": 5})),
+    ("weak-0002.json: .*remove", lambda folder: (folder / "weak-0002.json").write_text("{")),
     ("a step of 0", lambda folder: save(folder, "strong", 2, median_s=0)),
     ("cannot be read", lambda folder: (folder / "weak-0099.json").mkdir()),
 ])
@@ -229,7 +233,9 @@ def test_what_cannot_be_fitted(folder, what, spoil):
 LAUNCHER = """#!/bin/sh
 echo "$@" >>"{log}"
 case "$*" in *--decompose*) kind=weak ;; *) kind=strong ;; esac
-cat "{folder}/$kind-$(printf %04d "$1").json"
+name=$kind-$(printf %04d "$1")
+shift
+sed "s|PROGRAM OPTIONS|$*|" "{folder}/$name.json"
 """
 
 
@@ -251,11 +257,26 @@ def test_what_is_kept_is_not_run_again(launcher, tmp_path):
     passes("--strong", "-n", "1,2", *options, "--", "-k", "ocean_step")
     assert lines() == [f"{number} PROGRAM --steps 20 --format json -k ocean_step INPUT"
                        for number in (1, 2)]
-    output = passes("--strong", "-n", "1,2,4", *options)
+    output = passes("--strong", "-n", "1,2,4", *options, "--", "-k", "ocean_step")
     assert len(lines()) == 3 and lines()[-1].startswith("4 ") and re.search(r"\n +4 ", output)
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"strong-0001.json", "strong-0002.json", "strong-0004.json", "scaling.svg",
                      "scaling.png"}
+
+
+@pytest.mark.parametrize("words, what", [
+    (["--steps", "5"], "made with '--steps 20', not with '--steps 5'"),
+    (["--shape", "64x64x20"], "made with no more, not with '--shape 68x68x20'"),
+    (["--", "--set", "dt_tracer=1"], "made with no more, not with '--set dt_tracer=1'"),
+    (["--input", "OTHER"], "made with 'INPUT', not with 'OTHER'"),
+])
+def test_runs_of_other_options_do_not_share_a_folder(launcher, words, what):
+    """Not even where none of them would be used again; and before anything is run."""
+    options, lines = launcher
+    passes("--strong", "-n", "1", *options)
+    fails(UNUSABLE, f"strong-0001.json: was {what}.*: give another -o", "--strong", "-n", "2", *options,
+          *words)
+    assert len(lines()) == 1
 
 
 def test_blocks_of_weak_scaling_are_alike(launcher):

@@ -46,6 +46,11 @@ def inside(nx, ny, nz):
     return (nx - 2 * HALO) * (ny - 2 * HALO) * nz
 
 
+def paths_in(folder, kind):
+    """The kept runs of a kind."""
+    return sorted(Path(folder).glob(f"{kind}-*.json"))
+
+
 def read(path):
     """A run; raises Unusable if the file holds no steps by so many ranks."""
     kind, _, ranks = path.stem.partition("-")
@@ -54,7 +59,7 @@ def read(path):
     except OSError as error:
         raise Unusable(f"{path}: cannot be read: {error.strerror}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unusable(f"{path}: is not what miniapp --steps prints by --format json "
+        raise Unusable(f"{path}: is not what miniapp --steps prints by --format json: remove it "
                        f"({type(error).__name__}: {error})") from error
 
 
@@ -83,28 +88,48 @@ def read_folders(folders):
     compared."""
     found = []
     for folder in folders:
-        here = sorted(path for kind in KINDS for path in Path(folder).glob(f"{kind}-*.json"))
+        here = [path for kind in KINDS for path in paths_in(folder, kind)]
         if not here:
             raise Unusable(f"{folder}: holds no strong-*.json or weak-*.json, which run/scaling "
                            "--strong and --weak keep there")
         found += map(read, here)
     for run in found:
-        for name in ALIKE:
-            if run.row.get(name) != found[0].row.get(name):
-                raise Unusable(f"{run.path}: its {name} is {run.row.get(name)}, but in "
-                               f"{found[0].path} it is {found[0].row.get(name)}")
+        check_alike(run, found[0])
     series = {kind: sorted((run for run in found if run.kind == kind), key=lambda run: run.ranks)
               for kind in KINDS}
     check_sizes(series["strong"], "points", lambda run: run.points)
     check_sizes(series["weak"], "points a rank", lambda run: run.points // run.ranks)
+    for runs in series.values():
+        check_sizes(runs, "steps", steps_of)
     return {kind: runs for kind, runs in series.items() if runs}
+
+
+def made_with(run):
+    """What is the same in all runs that are compared: {its name: its value}."""
+    settings = dict(word.split("=", 1) for word in run.provenance.get("settings", "").split())
+    return {**{name: run.row.get(name) for name in ALIKE},
+            "input_sha256": run.provenance.get("input_sha256"), **settings}
+
+
+def check_alike(run, first):
+    theirs = made_with(first)
+    for name, value in made_with(run).items():
+        if value != theirs.get(name):
+            raise Unusable(f"{run.path}: its {name} is {value}, but in {first.path} it is "
+                           f"{theirs.get(name)}: remove one of them, or use another folder")
+
+
+def steps_of(run):
+    steps = run.row.get("steps") or {"first": 0, "last": None}
+    return steps["last"] and steps["last"] - steps["first"]
 
 
 def check_sizes(runs, what, size):
     for run in runs:
         if size(run) != size(runs[0]):
             raise Unusable(f"{run.path}: has {size(run)} {what}, but {runs[0].path} has "
-                           f"{size(runs[0])}: that is no {run.kind} scaling")
+                           f"{size(runs[0])}: that is no {run.kind} scaling: remove one of them, or "
+                           "use another folder")
 
 
 # ---- what comes of them ----
