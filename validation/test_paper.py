@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,7 @@ def test_limits(clang, script, words):
     instructions = ["--instructions"] if all(script.find_tool("nvdisasm") + script.find_tool("ptxas")) else []
     done = paper(*words, *instructions, "--check", LIMITS)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"paper.json: (\d+) of \1 rows are within", done.stdout.splitlines()[-1])
 
 
 # Those of AMD's nests that leave the least room, and tke; with MINIAPP_TEST_LONG=1 all, also for gfx942.
@@ -111,6 +113,18 @@ def test_nest_with_limits_of_its_own_for_amd(script):
     row = {"nest": "eos 1", "precision": "float64", "arch": "gfx90a", "mode": "SPMD", "registers": 136}
     assert script.excesses(row, limits) == []
     assert script.excesses({**row, "registers": 137}, limits) == ["registers 137 is more than 136"]
+
+
+@pytest.mark.parametrize("row, code, said", [
+    ({"calls": 0}, 0, "limits: 1 of 1 rows are within their limits; not compared, as ptxas is missing: registers"),
+    ({"calls": 1}, 1, "limits: 0 of 1 rows are within their limits; not compared"),
+    ({"calls": 0, "registers": 1, "stack": 0, "spilled": 0}, 0, "1 of 1 rows are within their limits\n"),
+])
+def test_what_was_compared_is_said(script, capsys, row, code, said):
+    row = {"nest": "a 1", "precision": "float64", "arch": "sm_90", "mode": "SPMD", "nans": 0, "div64": 0, **row}
+    limits = {"any nest": dict.fromkeys(script.LIMITED, 0) | {"registers": 9}}
+    assert script.compare([row], limits, "limits") == code
+    assert said in capsys.readouterr().out
 
 
 # ---- steps; test_mock.py has those of the program ----
@@ -448,6 +462,23 @@ def test_bounds_by_a_program_of_other_sources(tmp_path):
     assert done.stderr == f"run/paper: {tmp_path}/old lists no kernel 'tke': build it again\n"
 
 
+def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
+    """What ./run/quickstart has built will do; for steps it takes a device."""
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    host = tmp_path / "build/host/bin/miniapp"
+    executable(host, "#!/bin/sh\necho 'tke: x costs 1 bytes and 2 flops'\n")
+    monkeypatch.setattr("sys.argv", ["run/paper", "--bound", "--kernel", "tke"])
+    assert script.main() == 0 and "\ntke " in capsys.readouterr().out
+    host.unlink()
+    for words in (["--bound"], ["--step", "ocean_step"]):
+        monkeypatch.setattr("sys.argv", ["run/paper", *words])
+        with pytest.raises(SystemExit) as ended:
+            script.main()
+        output, said = capsys.readouterr()
+        assert ended.value.code == DEVICE and output == ""
+        assert re.search("there is no program .*: build it by 'cmake --preset emulated && ", said)
+
+
 # ---- what it cannot use ----
 
 
@@ -478,6 +509,7 @@ def test_program_that_has_no_launches(clang, tmp_path, text, said):
         executable(program, f"#!/bin/sh\n{text}\n")
     done = paper("--step", "ocean_step", "--program", program)
     assert done.returncode == DEVICE and done.stderr == f"run/paper: {program} {said}\n", done
+    assert "expected" not in done.stdout
 
 
 def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
