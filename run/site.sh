@@ -24,13 +24,22 @@ set -eu
 # has set stays.
 export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-cores}"
 
-# A bundle holds its program here; in the repository each job knows which build it needs.
-[ ! -x bin/miniapp ] || : "${MINIAPP:=bin/miniapp}"
+# The program is $MINIAPP, that of a bundle, or in the repository that of the preset which the job
+# needs.
+need_program() {
+  [ ! -x bin/miniapp ] || : "${MINIAPP:=bin/miniapp}"
+  : "${MINIAPP:=build/$1/bin/miniapp}"
+  command -v "$MINIAPP" >/dev/null || {
+    echo "there is no program $MINIAPP: build it by 'cmake --preset $1 && cmake --build --preset $1'," \
+      "or name another one by MINIAPP=PROGRAM" >&2
+    exit 2
+  }
+}
 
 # Prints the name of the ocean's kernel with this number, counted from 1; nothing if there are
 # fewer.
 ocean_kernel() {
-  "${MINIAPP:-build/host/bin/miniapp}" --list-kernels | awk -v wanted="$1" '
+  "$MINIAPP" --list-kernels | awk -v wanted="$1" '
     /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
     /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
 }

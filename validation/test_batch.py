@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import GRID, GRID_REFERENCE, QUICK
+from conftest import GRID, GRID_REFERENCE, QUICK, USAGE
 from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -118,6 +118,20 @@ def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
         pytest.skip("there is a device here")
     job, output = start(f"{scheduler}/gpu", {"MINIAPP": str(miniapp.path)})
     assert job.returncode == 4 and output.startswith("miniapp: "), output
+
+
+@pytest.mark.parametrize("script", sorted(
+    str(path.relative_to(RUN)) for scheduler in GRANTED for path in (RUN / scheduler).iterdir()
+    if path.name != "local"))
+def test_no_program(script, tmp_path):
+    """The line says what to build, before anything is started."""
+    (tmp_path / "run").symlink_to(RUN)
+    changes = {"MINIAPP": "", "PBS_O_WORKDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    job, output = start(script, changes, cwd=tmp_path)
+    preset = "nvptx" if script.endswith("gpu") else "host-mpi" if "-" in script or "scal" in script else "host"
+    assert job.returncode == USAGE and output.count("\n") == 1, output
+    assert output.startswith(f"there is no program build/{preset}/bin/miniapp: build it by 'cmake --preset {preset} ")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 # ---- what a site sets ----

@@ -37,6 +37,7 @@ def start(tmp_path):
     for name in ("srun", "mpirun"):
         executable(tmp_path / "bin" / name, '#!/bin/sh\necho "$$ ${OMP_NUM_THREADS-none}" >&2\n'
                                             'printf "%s\\n" "$@" >&2\n')
+    executable(tmp_path / "bin/PROGRAM", "#!/bin/sh\n")
     hosts = tmp_path / "hosts"
     hosts.write_text("n1\nn1\nn2\nn2\n")
 
