@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import GRID, GRID_REFERENCE, QUICK, USAGE
+from conftest import DEVICE, GRID, GRID_REFERENCE, QUICK, USAGE
 from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,6 +132,20 @@ def test_no_program(script, tmp_path):
     assert job.returncode == USAGE and output.count("\n") == 1, output
     assert output.startswith(f"there is no program build/{preset}/bin/miniapp: build it by 'cmake --preset {preset} ")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "sge"])
+def test_the_suggested_size_fits_the_memory_asked_for(scheduler, miniapp):
+    """Each kernel's run says what it needs if it is refused."""
+    text = (RUN / scheduler / "sweep").read_text()
+    size = re.search(r"--size (\w+)", text)[1]
+    for kernel in miniapp.ocean:
+        done = subprocess.run(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", miniapp.path, "--kernel",
+                               kernel.name, "--precision", "float64,float32", "--size", size, GRID],
+                              capture_output=True, text=True, check=False)
+        needed = re.search(r"needs ([\d.]+) ([MG])B", done.stderr)
+        assert done.returncode == DEVICE and needed, done
+        assert float(needed[1]) * {"M": 1e6, "G": 1e9}[needed[2]] < 7e9, done.stderr
 
 
 # ---- what a site sets ----
