@@ -1,6 +1,7 @@
 """run/regress: its verdicts and exit codes, with a miniapp that is made up, and once with ours."""
 
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -224,10 +225,43 @@ def test_the_table(made_up):
     made_up.save()
     done = made_up.regress("check", made_up.baseline, costs={"eos": 3.0, "tke": 9.0}, bits="b")
     lines = done.stdout.splitlines()
-    assert done.returncode == MISMATCH and len(lines) == 6
+    assert done.returncode == MISMATCH and len(lines) == 7
     assert lines[1].startswith(EOS) and lines[1].endswith("changed within tolerance (K)")
     assert lines[2].startswith(TKE) and lines[2].endswith("changed within tolerance, slower (K)")
     assert lines[3].split() == [TRIAD, "-", "1.000", "50", "%"]
+    assert lines[6] == f"5 rows, 1 of them worse: {TKE}"
+
+
+def test_rows_in_which_a_slowdown_may_hide(made_up):
+    made_up.save(spread=0.2)
+    lines = made_up.regress("check", made_up.baseline, spread=0.2).stdout.splitlines()
+    assert all(line.endswith(" same, wide") for line in lines[1:3]) and "wide" not in "".join(lines[3:6])
+    assert lines[6] == ("wide: 2 rows have a margin above 15 %; there, code that takes 1.15 times as long may "
+                        "look the same")
+    assert lines[7] == "5 rows, 0 of them worse"
+
+
+def test_long_names_keep_the_columns(made_up):
+    costs = {"isoneutral_diffusion_of_tracers": 3.0, "tke": 5.0}
+    other = made_up.save(made_up.folder / "other.json", costs=costs)
+    made_up.save(costs=costs)
+    for done in (made_up.regress("check", made_up.baseline, costs=costs),
+                 run("rate", other, made_up.baseline)):
+        head, *lines = [line for line in done.stdout.splitlines() if re.match("row|.*/cpu/", line)]
+        end = head.index("margin") + len("margin")
+        assert len(lines) == 5 and all(line[:end].endswith(" %") for line in lines), done
+
+
+def test_what_was_saved_is_said(made_up):
+    assert made_up.regress("save", made_up.baseline).stdout == (
+        f"saved 5 rows of 7 processes in {made_up.baseline}\n")
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"results": []}', '{"rows": 3}'])
+def test_a_foreign_file(made_up, text):
+    made_up.baseline.write_text(text)
+    assert made_up.regress("check", made_up.baseline).stderr == (
+        f"run/regress: {made_up.baseline}: is no baseline of run/regress, which 'run/regress save' writes\n")
 
 
 # ---- how often it errs ----
