@@ -92,6 +92,7 @@ def assert_failed(done, code, pattern):
     assert done.returncode == code and done.stdout == "", done
     assert_one_line(done.stderr)
     assert done.stderr.startswith("run/plot: ") and pattern in done.stderr, done.stderr
+    return done
 
 
 @pytest.fixture
@@ -151,6 +152,13 @@ def test_a_file_of_something_else(fails, tmp_path, text):
     path = tmp_path / "bad"
     path.write_text(text, encoding="utf-8")
     fails(INPUT, str(path), path)
+
+
+def test_a_document(fails):
+    """Errors of Python's own say nothing to a user."""
+    done = fails(INPUT, "README.md: is neither run/compare's CSV or JSON nor what miniapp prints",
+                 HERE.parent / "README.md")
+    assert "Error" not in done.stderr
 
 
 def test_no_file(tmp_path):
@@ -229,6 +237,9 @@ def test_runs_that_cannot_be_compared(fails, save, saved, tmp_path):
     fails(INPUT, "is not what miniapp prints", ours, f"{saved}.csv")
     fails(INPUT, "p25_s is 0", ours, save("c.json", run_of(scale=0)))
     fails(INPUT, "No such file", ours, tmp_path / "none")
+    outside = run_of()
+    outside["results"][0]["median_s"] *= 3
+    fails(INPUT, "which is not between p25_s and p75_s", ours, save("d.json", outside))
 
 
 def test_json_and_csv_of_the_program(miniapp, plot, small, tmp_path):

@@ -27,6 +27,10 @@ class Unusable(Exception):
     """A file holds no results; the text is one line that says what was expected."""
 
 
+class WrongRow(ValueError):
+    """A row that nothing has measured; the text says why."""
+
+
 def write(prefix, rows, skipped, provenance):
     """PREFIX.csv and PREFIX.json."""
     table = io.StringIO(newline="")
@@ -65,7 +69,8 @@ def parsed(path, parse, reason):
     try:
         found = parse(text)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Unusable(f"{path}: is {reason} ({type(error).__name__}: {error})") from error
+        why = f" ({error})" if isinstance(error, WrongRow) else ""
+        raise Unusable(f"{path}: is {reason}{why}") from error
     if not found or not found[0]:
         raise Unusable(f"{path}: holds no rows of results")
     return found
@@ -108,7 +113,9 @@ def number(word):
 def timed(row):
     for name in ("p25_s", "median_s", "p75_s"):
         if not row[name] > 0:
-            raise ValueError(f"{name} is {row[name]}")
+            raise WrongRow(f"{name} is {row[name]}")
+    if not row["p25_s"] <= row["median_s"] <= row["p75_s"]:
+        raise WrongRow(f"median_s is {row['median_s']}, which is not between p25_s and p75_s")
     return row
 
 
@@ -124,9 +131,9 @@ def from_csv(text):
 def checked(row):
     for name in NEEDED:
         if not row[name]:
-            raise ValueError(f"a row without {name}")
+            raise WrongRow(f"a row without {name}")
     if not float(row["seconds"]) > 0:
-        raise ValueError(f"{row['seconds']} seconds")
+        raise WrongRow(f"{row['seconds']} seconds")
     return row
 
 
