@@ -3,6 +3,7 @@ alone."""
 
 import json
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -233,6 +234,16 @@ def test_a_step_of_a_tracer_alone(miniapp, device, tmp_path):
 def test_one_that_is_missing(miniapp):
     miniapp.fails(INPUT, r"grid.h5: dataset 'dye' is missing \(dye at time level tau\)", GRID, "--steps", 1,
                   "--tracer", "dye", quick=False)
+
+
+@pytest.mark.parametrize("lacks", [(), ("salt",)])
+def test_no_script_makes_tracers(miniapp, tmp_path, lacks):
+    shutil.copy(GRID, tmp_path / "a.h5")
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        for name in lacks:
+            del file[name]
+    said = miniapp.fails(INPUT, "missing", tmp_path / "a.h5", "--steps", 1, "--tracer", "dye", quick=False)
+    assert "--variable NAME=THEIRS" in said and ("run/make-input makes" in said) == bool(lacks)
 
 
 @pytest.mark.parametrize("words, complaint", [

@@ -33,6 +33,7 @@ struct miniapp_input {
     bool needed[MOST_FIELDS]; /* with what stands in for those that are absent */
     char *name[MOST_FIELDS];  /* of the dataset that holds the field, or NULL */
     bool is_renamed[MOST_FIELDS];
+    bool is_told[MOST_FIELDS]; /* that the dataset holds another quantity */
     struct scales scales;
     struct axes axes;
     struct miniapp_grid whole; /* as in the file, with or without ghosts */

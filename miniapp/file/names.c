@@ -2,6 +2,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
+#include "tracers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,16 +170,31 @@ static enum miniapp_status check_units(struct miniapp_input *input, enum field_i
                 id == FIELD_salt || id == FIELD_temp ? ": run/make-input converts it" : "");
 }
 
+/* A dataset of another quantity is refused, unless --variable names it: whoever knows better is
+ * warned once. */
+static enum miniapp_status check_quantity(struct miniapp_input *input, enum field_id id,
+                                          const char *quantity)
+{
+    if (!input->is_renamed[id])
+        return fail(MINIAPP_INPUT,
+                    "%s: dataset '%s' is %s, but must be %s: run/make-input "
+                    "converts it",
+                    input->path, input->name[id], quantity, fields[id].long_name);
+    if (!input->is_told[id])
+        warn("%s: dataset '%s' is %s, but --variable takes it as it is for %s: run/make-input "
+             "converts it",
+             input->path, input->name[id], quantity, fields[id].long_name);
+    input->is_told[id] = true;
+    return MINIAPP_DONE;
+}
+
 enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
-    const bool is_chosen = input->is_renamed[id]; /* by its standard name, or by --variable */
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !is_chosen; i++)
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !status; i++)
         if (others[i].field == id && has_standard_name(dataset, others[i].standard_name))
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' is %s, but must be %s: run/make-input "
-                        "converts it",
-                        input->path, input->name[id], others[i].quantity, fields[id].long_name);
-    return fields[id].type == MINIAPP_REAL ? check_units(input, id, dataset) : MINIAPP_DONE;
+            status = check_quantity(input, id, others[i].quantity);
+    return status || fields[id].type != MINIAPP_REAL ? status : check_units(input, id, dataset);
 }
 
 /* ---- what is missing ---- */
@@ -186,10 +202,15 @@ enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id,
 struct list {
     char text[2048];
     size_t used, count;
+    bool has_mask, has_kbot, has_made_by_script;
 };
 
-static void add(struct list *list, const struct miniapp_field *field)
+static void add(struct list *list, enum field_id id)
 {
+    const struct miniapp_field *const field = &fields[id];
+    list->has_mask |= field->type == MINIAPP_MASK;
+    list->has_kbot |= field->type == MINIAPP_INDEX;
+    list->has_made_by_script |= !is_tracer(id);
     if (list->used < sizeof(list->text))
         list->used += (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used,
                                        "%s'%s' (%s%s%s)", list->count ? ", " : "", field->name,
@@ -208,14 +229,15 @@ static herr_t look_for_other(hid_t group, const char *name, const H5L_info_t *li
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (strcmp(others[i].standard_name, text) == 0) {
             const size_t used = strlen(hint);
-            snprintf(hint + used, SENTENCE - used, "; '%.64s' is %s", name, others[i].quantity);
+            snprintf(hint + used, SENTENCE - used, "; '%.64s' is %s, which run/make-input converts",
+                     name, others[i].quantity);
         }
     H5Dclose(dataset);
     return 0;
 }
 
 /* What could stand in for the missing ones. */
-static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_kbot,
+static void give_hints(struct miniapp_input *input, const struct list *list,
                        char hints[4 * SENTENCE])
 {
     char quantities[SENTENCE] = "";
@@ -224,16 +246,15 @@ static void give_hints(struct miniapp_input *input, bool lacks_mask, bool lacks_
     if (lacks_water)
         H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_for_other, quantities);
     const bool lacks_height = input->needed[FIELD_zt] && !is_there(input, FIELD_zt);
-    snprintf(hints, 4 * SENTENCE,
-             "%s%s%s%s; --variable NAME=THEIRS takes another dataset, "
-             "run/make-input makes what is missing",
+    snprintf(hints, 4 * SENTENCE, "%s%s%s%s; --variable NAME=THEIRS takes another dataset%s",
              quantities,
-             lacks_mask
+             list->has_mask
                  ? "; missing values in 'salt' or 'temp', 'kbot' or another mask would do for "
                    "masks"
                  : "",
-             lacks_kbot ? "; a mask would do for 'kbot'" : "",
-             lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "");
+             list->has_kbot ? "; a mask would do for 'kbot'" : "",
+             lacks_height && input->needed[FIELD_p] ? "; 'p' would do for 'zt'" : "",
+             list->has_made_by_script ? ", run/make-input makes what is missing" : "");
 }
 
 bool lacks_made(const struct miniapp_input *input)
@@ -246,9 +267,8 @@ bool lacks_made(const struct miniapp_input *input)
 
 enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable)
 {
-    struct list list = {{0}, 0, 0};
+    struct list list = {.count = 0};
     char hints[4 * SENTENCE];
-    bool lacks_mask = false, lacks_kbot = false;
     const uint8_t *water = NULL;
     const enum miniapp_status status =
         are_readable && lacks_made(input) ? find_water_cells(input, &water) : MINIAPP_DONE;
@@ -259,13 +279,11 @@ enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable
         if (!input->needed[id] || field->is_optional || is_there(input, id) ||
             (field->is_made && (water || !are_readable)))
             continue;
-        lacks_mask |= field->type == MINIAPP_MASK;
-        lacks_kbot |= field->type == MINIAPP_INDEX;
-        add(&list, field);
+        add(&list, id);
     }
     if (list.count == 0)
         return MINIAPP_DONE;
-    give_hints(input, lacks_mask, lacks_kbot, hints);
+    give_hints(input, &list, hints);
     if (list.count > 1)
         return fail(MINIAPP_INPUT, "%s: %zu datasets are missing: %s%s", input->path, list.count,
                     list.text, hints);
