@@ -113,6 +113,22 @@ def test_unknown_options_get_the_closest(miniapp, small, option, closest):
                       *words)
 
 
+@pytest.mark.parametrize("says, count", [
+    ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0", "SLURM_STEP_NUM_TASKS": "3"}, 2),
+    ({"PMI_SIZE": "4", "PMI_RANK": "0"}, 4),
+    ({"SLURM_STEP_NUM_TASKS": "3", "SLURM_PROCID": "0"}, 3),
+    ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1", "SLURM_STEP_NUM_TASKS": "3"}, None),
+    ({"SLURM_STEP_NUM_TASKS": "3", "SLURM_PROCID": "2"}, None),
+    ({"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0"}, None),
+    ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, None),  # a job's script, without srun
+])
+def test_several_processes_of_a_build_without_mpi(miniapp, small, says, count):
+    if "libmpi" in subprocess.run(["ldd", miniapp.path], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("the program is built with MPI")
+    miniapp.passes("-k", "eos", small, env=says,
+                   warning=count and f"{count} processes were started, but the program is built without MPI")
+
+
 @pytest.mark.parametrize("option", ["--kernel", "--device", "--output", "--validate", "--size",
                                     "--repetitions", "--burnin", "--threads", "--precision",
                                     "--set", "--format", "-k", "-d", "-o", "-s", "-r", "-t"])

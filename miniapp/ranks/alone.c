@@ -1,5 +1,6 @@
 /* One process, without MPI. */
 #include "ranks.h"
+#include "status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,40 @@ bool ranks_gpu_aware(void)
     return false;
 }
 
+/* What launchers tell the processes that they start. The last line is srun's: a job without it has
+ * SLURM_NTASKS, too. */
+static const struct {
+    const char *count, *own;
+} launchers[] = {
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"PMI_SIZE", "PMI_RANK"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+};
+enum { LAUNCHERS = sizeof(launchers) / sizeof(*launchers) };
+
+static int number_in(const char *variable)
+{
+    const char *const text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
+/* Several processes would all do the same. The first of them says so. */
+static void warn_of_launcher(void)
+{
+    size_t i = 0;
+    while (i < LAUNCHERS && number_in(launchers[i].count) < 2)
+        i++;
+    if (i < LAUNCHERS && number_in(launchers[i].own) == 0)
+        warn("%d processes were started, but the program is built without MPI: each does the whole "
+             "run by itself; cmake --preset host-mpi builds it with MPI",
+             number_in(launchers[i].count));
+}
+
 enum miniapp_status ranks_start(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
+    warn_of_launcher();
     return MINIAPP_DONE;
 }
 
