@@ -129,6 +129,15 @@ def test_several_processes_of_a_build_without_mpi(miniapp, small, says, count):
                    warning=count and f"{count} processes were started, but the program is built without MPI")
 
 
+def test_help_names_all_devices_and_exit_codes(miniapp):
+    text = " ".join(miniapp.passes("--help", quick=False).split())
+    devices = text.partition("--device=NAME")[2].partition("--")[0]
+    codes = text.partition("Exit status:")[2]
+    assert all(re.search(rf"\b{name}\b", devices) for name in ("cpu", "auto", "gpu:N", "nvidia", "amd", "emulated"))
+    assert all(re.search(rf"\b{code}\b", codes) for code in (0, 1, 2, 3, 4, 5, 130, 143))
+    assert "netCDF-4" in text.partition("--output=FILE")[2].partition("--")[0]
+
+
 @pytest.mark.parametrize("option", ["--kernel", "--device", "--output", "--validate", "--size",
                                     "--repetitions", "--burnin", "--threads", "--precision",
                                     "--set", "--format", "-k", "-d", "-o", "-s", "-r", "-t"])

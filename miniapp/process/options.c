@@ -26,8 +26,11 @@ static const struct argp_option option_table[] = {
     {"kernel", 'k', "NAME", 0,
      "of --list-kernels, or all (the ocean's), or calibration; with other fields as "
      "NAME:ARGUMENT=FIELD,...; repeatable [all]", 0},
-    {"device", 'd', "NAME", 0, "cpu, gpu, gpu:N, or auto; repeatable [cpu]", 0},
-    {"output", 'o', "FILE", 0, "write the outputs", 0},
+    {"device", 'd', "NAME", 0,
+     "cpu, auto, gpu or gpu:N; nvidia, amd and emulated (and :N) are the gpus of that kind; repeatable "
+     "[cpu]", 0},
+    {"output", 'o', "FILE", 0,
+     "write the outputs, as netCDF-4, whatever FILE ends in and --format says", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
     {"size", 's', "N", 0,
      "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape; repeatable "
@@ -753,7 +756,8 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         "Exit status: 0 done; 1 a validation failed, an output is not finite, or steps do not keep "
         "a budget; 2 wrong usage; 3 "
         "an input cannot be used; "
-        "4 the device cannot be used; 5 an output cannot be written.",
+        "4 the device cannot be used; 5 an output cannot be written; 130 and 143 a signal ended the "
+        "run.",
         NULL,
         NULL,
         NULL};
