@@ -204,7 +204,7 @@ def test_transfer_at_each_call(miniapp, small, device):
 
 
 def test_transfers_that_are_none(miniapp, small):
-    miniapp.fails(USAGE, "unknown transfer 'never'; the closest is", small, "--transfer", "never")
+    miniapp.fails(USAGE, "unknown transfer 'never'; expected once or each-call", small, "--transfer", "never")
 
 
 # ---- threads, lists, saved results ----

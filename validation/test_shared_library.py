@@ -96,8 +96,10 @@ def test_tables(library, miniapp):
         assert kernel.name in library.sequences
         assert set(library.reads(kernel.name)) == {dataset.name for dataset in kernel.inputs}
         assert set(library.writes(kernel.name)) == {dataset.name for dataset in kernel.outputs}
-    with pytest.raises(UsageError, match="unknown kernel 'nothing'; the closest is "):
+    with pytest.raises(UsageError, match="unknown kernel 'nothing'$"):
         library.reads("nothing")
+    with pytest.raises(UsageError, match="unknown kernel 'ocean'; the closest is 'ocean_step'"):
+        library.reads("ocean")
 
 
 # ---- an ocean on a device ----

@@ -1,44 +1,74 @@
 #include "suggest.h"
 
 #include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { LONGEST = 64 };
+enum { LONGEST = 64, SHORTEST_STEM = 3 };
 
-/* Levenshtein distance, upper and lower case alike. */
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters have to be put in, left out, changed or swapped with the next one; upper and
+ * lower case alike. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t row[LONGEST + 1];
-    const size_t length = strnlen(b, LONGEST);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] && i < LONGEST; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < length; j++) {
-            const int differ = tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]);
-            size_t best = diagonal + (size_t)differ;
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j + 1] + 1 < best)
-                best = row[j + 1] + 1;
-            row[j + 1] = best;
+    size_t rows[3][LONGEST + 1]; /* that of the current letter of a, and of the two before it */
+    const size_t height = strnlen(a, LONGEST), width = strnlen(b, LONGEST);
+    for (size_t j = 0; j <= width; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= height; i++) {
+        size_t *const row = rows[i % 3];
+        const size_t *const last = rows[(i + 2) % 3], *const last_but_one = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            row[j] = least(least(row[j - 1], last[j]) + 1, last[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], last_but_one[j - 2] + 1);
         }
     }
-    return row[length];
+    return rows[height % 3][width];
+}
+
+/* Whether one begins with the other, as ocean_step does with ocean. */
+static bool share_stem(const char *word, const char *name)
+{
+    const size_t of_word = strlen(word), of_name = strlen(name);
+    return of_word > 0 && (of_word < of_name || of_name >= SHORTEST_STEM) &&
+           strncasecmp(word, name, least(of_word, of_name)) == 0;
 }
 
 const char *closest_match(const char *word, const char *const *names, size_t count)
 {
+    const size_t third = strnlen(word, LONGEST) / 3;
     const char *best = NULL;
-    size_t least = 0;
+    size_t fewest = 0;
     for (size_t i = 0; i < count; i++) {
         const size_t distance = edit_distance(word, names[i]);
-        if (!best || distance < least) {
+        const bool is_near = distance <= (third ? third : 1) || share_stem(word, names[i]);
+        if (is_near && (!best || distance < fewest)) {
             best = names[i];
-            least = distance;
+            fewest = distance;
         }
     }
     return best;
+}
+
+const char *suggestion(const char *word, const char *const *names, size_t count,
+                       char text[SUGGESTION])
+{
+    const char *const closest = closest_match(word, names, count);
+    text[0] = '\0';
+    if (closest)
+        snprintf(text, SUGGESTION, "; the closest is '%s'", closest);
+    return text;
 }

@@ -4,7 +4,14 @@
 
 #include <stddef.h>
 
-/* The nearest of the names by edit distance; NULL where there are none. */
+enum { SUGGESTION = 128 };
+
+/* The nearest of the names in which at most a third of the word's letters differ, or that begin as
+ * it does; NULL if there are none. */
 const char *closest_match(const char *word, const char *const *names, size_t count);
+
+/* What a message about an unknown word ends in: "; the closest is 'NAME'", or nothing. */
+const char *suggestion(const char *word, const char *const *names, size_t count,
+                       char text[SUGGESTION]);
 
 #endif

@@ -44,8 +44,8 @@ enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_opti
     for (size_t id = 1; id <= count; id++)
         names[id - 1] = fields[id].name;
     if (!field)
-        return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
-                    closest_match(name, names, count));
+        return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
+                    suggestion(name, names, count, (char[SUGGESTION]){0}));
     free(options->variable[field_id(field)]);
     options->variable[field_id(field)] = strdup(dataset);
     return options->variable[field_id(field)] ? MINIAPP_DONE

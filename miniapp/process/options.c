@@ -100,13 +100,24 @@ enum {
     FORMATS = 3,
     TRANSFERS = 2,
     MAX_NAMES = 64,
+    FEW = 8,
     REPORTED = ECANCELED /* a line is printed already */
 };
 
+/* Names the closest one, or all if they are few; only kernels are many. */
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
-    fail(MINIAPP_USAGE, "unknown %s '%s'; the closest is '%s'", what, word,
-         closest_match(word, names, count));
+    char text[SUGGESTION] = "; --list-kernels names all";
+    if (closest_match(word, names, count))
+        suggestion(word, names, count, text);
+    else if (count <= FEW)
+        for (size_t i = 0, used = 0; i < count; i++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                     i == 0          ? "; expected "
+                                     : i + 1 < count ? ", "
+                                                     : " or ",
+                                     names[i]);
+    fail(MINIAPP_USAGE, "unknown %s '%s'%s", what, word, text);
     return REPORTED;
 }
 
@@ -628,8 +639,10 @@ static enum miniapp_status explain(const char *word)
             return fail(MINIAPP_USAGE, "--%s takes a value: %s", option->name, option->arg);
         return fail(MINIAPP_USAGE, "--%s takes no value", option->name);
     }
-    return fail(MINIAPP_USAGE, "unknown option '%s'; the closest is '--%s'", word,
-                closest_match(name, names, count));
+    const char *const closest = closest_match(name, names, count);
+    if (!closest)
+        return fail(MINIAPP_USAGE, "unknown option '%s'; --help lists all", word);
+    return fail(MINIAPP_USAGE, "unknown option '%s'; the closest is '--%s'", word, closest);
 }
 
 static void set_defaults(struct options *options)
@@ -756,7 +769,8 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         "Exit status: 0 done; 1 a validation failed, an output is not finite, or steps do not keep "
         "a budget; 2 wrong usage; 3 "
         "an input cannot be used; "
-        "4 the device cannot be used; 5 an output cannot be written; 130 and 143 a signal ended the "
+        "4 the device cannot be used; 5 an output cannot be written; 130 and 143 a signal ended "
+        "the "
         "run.",
         NULL,
         NULL,

@@ -46,8 +46,8 @@ static enum miniapp_status bind_argument(struct step *step, size_t i, const char
         const char *names[MOST_FIELDS];
         for (size_t id = 1; id <= miniapp_field_count(); id++)
             names[id - 1] = fields[id].name;
-        return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", other,
-                    closest_match(other, names, miniapp_field_count()));
+        return fail(MINIAPP_USAGE, "unknown field '%s'%s", other,
+                    suggestion(other, names, miniapp_field_count(), (char[SUGGESTION]){0}));
     }
     if (!same_shape(field, &fields[argument->field]))
         return fail(MINIAPP_USAGE,
@@ -228,8 +228,8 @@ static enum miniapp_status find_plain(const char *name, const struct miniapp_seq
             return MINIAPP_DONE;
         }
     }
-    return fail(MINIAPP_USAGE, "unknown kernel '%s'; the closest is '%s'", name,
-                closest_match(name, names, SEQUENCES));
+    return fail(MINIAPP_USAGE, "unknown kernel '%s'%s", name,
+                suggestion(name, names, SEQUENCES, (char[SUGGESTION]){0}));
 }
 
 /* A copy with other bindings. */

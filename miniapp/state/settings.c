@@ -41,8 +41,8 @@ static enum miniapp_status unknown_setting(const char *name)
     const char *names[SETTINGS];
     for (size_t id = 0; id < SETTINGS; id++)
         names[id] = settings[id].name;
-    return fail(MINIAPP_USAGE, "unknown setting '%s'; the closest is '%s'", name,
-                closest_match(name, names, SETTINGS));
+    return fail(MINIAPP_USAGE, "unknown setting '%s'%s", name,
+                suggestion(name, names, SETTINGS, (char[SUGGESTION]){0}));
 }
 
 enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const char *name,

@@ -201,8 +201,8 @@ static enum miniapp_status unknown_field(const char *name)
     const size_t count = miniapp_field_count(); /* another thread may add some */
     for (size_t i = 0; i < count; i++)
         names[i] = miniapp_field_at(i)->name;
-    return fail(MINIAPP_USAGE, "unknown field '%s'; the closest is '%s'", name,
-                closest_match(name, names, count));
+    return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
+                suggestion(name, names, count, (char[SUGGESTION]){0}));
 }
 
 struct slot *state_slot(struct miniapp_state *state, const char *name)
