@@ -34,7 +34,8 @@ def made_up(kind, ranks, seconds=None, settings="dt_tracer=43200", **changes):
     seconds = seconds or cost.seconds(FACTORS, cost.counts(STEP, blocks, block))
     nx, ny = size[0] + 4, size[1] + 4
     row = {"kernel": "ocean_step", "device": "cpu", "precision": "float64", "threads": 1, "nx": nx,
-           "ny": ny, "nz": 20, "steps": {"first": 0, "last": 20}, "p25_s": 0.9 * seconds, "median_s": seconds, "p75_s": 1.2 * seconds,
+           "ny": ny, "nz": 20, "steps": {"first": 0, "last": 20},
+           "p25_s": 0.9 * seconds, "median_s": seconds, "p75_s": 1.2 * seconds,
            "device_bytes": 430.0 * block[0] * block[1] * 20,
            "shares": [{"kernel": "density", "bytes": 80 * nx * ny * 20, "flops": 48 * nx * ny * 20}]}
     if ranks > 1:

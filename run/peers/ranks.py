@@ -106,7 +106,7 @@ def read_folders(folders):
 
 def made_with(run):
     """What is the same in all runs that are compared: {its name: its value}."""
-    settings = dict(word.split("=", 1) for word in run.provenance.get("settings", "").split())
+    settings = dict(word.partition("=")[::2] for word in str(run.provenance.get("settings")).split())
     return {**{name: run.row.get(name) for name in ALIKE},
             "input_sha256": run.provenance.get("input_sha256"), **settings}
 
