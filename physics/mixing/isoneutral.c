@@ -55,16 +55,6 @@ enum {
     FACE_IN_Y
 };
 
-INLINED struct masks masks_in(int32_t bits)
-{
-    return (struct masks){BYTES_COST_LANES, bits};
-}
-
-INLINED int32_t bits_of_cell(const struct ocean *o, const struct level *l, count i)
-{
-    return o->maskT[i] << CELL | o->maskW[i - l->below] << BOTTOM | o->maskW[i] << TOP;
-}
-
 INLINED int32_t bits_of_sides(const struct ocean *o, const struct level *l, count i)
 {
     return bits_of_cell(o, l, i) << HERE | bits_of_cell(o, l, i + 1) << THERE_IN_X |

@@ -120,10 +120,11 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
         if (!is_surface)
             here = lateral_at(m, k, y, x, teos, dissipates);
         if (k > 0) {
-            const struct ceiling top = is_surface ? CLOSED : ceiling(m, i, below.above, here.below);
+            const struct ceiling top =
+                is_surface ? CLOSED : ceiling(m, i, o->maskW[i], below.above, here.below);
             const struct pair taup1 = {r.temp[i], r.salt[i]};
-            reduced =
-                eliminate_both(m, k - 1, i, taup1, &below, floor, top, reduced.ratio, reduced.d);
+            reduced = eliminate_both(m, k - 1, o->maskT[i], taup1, &below, floor, top,
+                                     reduced.ratio, reduced.d);
             r.temp[i] = reduced.d.T;
             r.salt[i] = reduced.d.S;
             scratch[i] = reduced.ratio;
@@ -164,7 +165,8 @@ enum {
     SET_PLANES = FACE_ROWS + CELL_ROWS, /* northern faces, and cells */
     COLUMN_PLANES = 4,                  /* ratios, skew diffusion of both tracers, K_33 */
     LEVEL_ROWS = 14,                    /* of the level below: see struct carried */
-    ROWS = FACE_ROWS + LEVEL_ROWS + 1,  /* eastern faces, the level below, and zeros */
+    MASK_ROWS = 2,
+    ROWS = FACE_ROWS + LEVEL_ROWS + MASK_ROWS + 1, /* the first are eastern faces, the last zeros */
 };
 
 struct chunk {
@@ -172,6 +174,7 @@ struct chunk {
     real *column;  /* COLUMN_PLANES */
     real *east;    /* FACE_ROWS: the eastern faces of the current level */
     real *carried; /* LEVEL_ROWS */
+    real *masks;   /* MASK_ROWS, as numbers: what BYTES_COST_LANES (directives.h) says */
     real *zeros;   /* one row: the ratios beneath the bottom */
 };
 
@@ -249,57 +252,74 @@ INLINED struct carried get_carried(const real *from, count stride)
  * the same instructions as any other row, so that results do not show where chunks begin. */
 #define OF_ROW static __attribute__((noinline))
 
+INLINED void cells_of_part(const struct mixing *m, const struct level *l, count row, struct span in,
+                           real *cells, count stride, bool teos)
+{
+    const struct ocean o = m->o;
+    const struct level here = *l;
+    int32_t masks[ROW_CHUNK];
+    if (BYTES_COST_LANES) {
+        ALONG_X
+        for (count x = in.begin; x < in.end; x++)
+            masks[x - in.begin] = bits_of_cell(&o, &here, row + x);
+    }
+    ALONG_X
+    for (count x = in.begin; x < in.end; x++) {
+        const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
+        put_cell(cells + x, stride, cell(&o, &here, masks_in(bits), row + x, teos));
+    }
+}
+
 OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, count row,
                                   real *cells, count stride, bool teos)
 {
-    const struct mixing mixing = *m;
-    const struct level here = *l;
-    if (teos) {
-        ALONG_X
-        for (count x = 1; x < mixing.o.nx - 1; x++)
-            put_cell(cells + x, stride, cell(&mixing.o, &here, STORED, row + x, true));
-    } else {
-        ALONG_X
-        for (count x = 1; x < mixing.o.nx - 1; x++)
-            put_cell(cells + x, stride, cell(&mixing.o, &here, STORED, row + x, false));
+    const count nx = m->o.nx;
+    for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+        const struct span in = within(chunk(x0, nx), true, 1, nx - 1);
+        if (teos)
+            cells_of_part(m, l, row, in, cells, stride, true);
+        else
+            cells_of_part(m, l, row, in, cells, stride, false);
     }
 }
 
 OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, count row,
-                                   count y, const real *cells, count stride, real *faces)
+                                   count y, const real *cells, count stride, real *open,
+                                   real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
     const count nx = mixing.o.nx;
-    const uint8_t *const maskU = mixing.o.maskU + row;
     const real *const dxu = mixing.o.dxu;
     const real cost = mixing.o.cost[y];
+    as_numbers(open, mixing.o.maskU + row, nx);
     ALONG_X
     for (count x = 1; x < nx - 2; x++)
         put_face(faces + x, nx,
-                 face(&mixing, &here, row + x, 1, maskU[x] / (dxu[x] * cost),
+                 face(&mixing, &here, row + x, 1, open[x] / (dxu[x] * cost),
                       get_cell(cells + x, stride), get_cell(cells + x + 1, stride)));
 }
 
 OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, count row,
                                     count y, const real *cells, const real *next_cells,
-                                    count stride, real *faces)
+                                    count stride, real *open, real *faces)
 {
     const struct mixing mixing = *m;
     const struct level here = *l;
     const count nx = mixing.o.nx;
-    const uint8_t *const maskV = mixing.o.maskV + row;
     const real per_dyu = 1 / mixing.o.dyu[y];
+    as_numbers(open, mixing.o.maskV + row, nx);
     ALONG_X
     for (count x = 2; x < nx - 2; x++)
         put_face(faces + x, stride,
-                 face(&mixing, &here, row + x, nx, maskV[x] * per_dyu, get_cell(cells + x, stride),
+                 face(&mixing, &here, row + x, nx, open[x] * per_dyu, get_cell(cells + x, stride),
                       get_cell(next_cells + x, stride)));
 }
 
 /* The rows that a level needs; those of planes lie `stride` apart, the others nx. */
 struct level_rows {
     const real *south, *north, *east;
+    real *open_T, *open_W; /* masks of the level below, as numbers */
     real *carried;
     real *column;            /* of the level below the current one */
     const real *ratio_below; /* of the level below that; zeros at the bottom */
@@ -340,11 +360,11 @@ INLINED void advance_point(const struct mixing *m, struct results r, struct leve
         const struct carried c = get_carried(rows.carried + x, nx);
         const struct lateral *const below = &c.lateral;
         const struct ceiling top =
-            is_last ? CLOSED : ceiling(m, j, below->above, next.lateral.below);
+            is_last ? CLOSED : ceiling(m, j, rows.open_W[x], below->above, next.lateral.below);
         const struct pair taup1 = {r.temp[j], r.salt[j]};
         const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
-        const struct reduced reduced =
-            eliminate_both(m, k - 1, j, taup1, below, c.floor, top, rows.ratio_below[x], d);
+        const struct reduced reduced = eliminate_both(m, k - 1, rows.open_T[x], taup1, below,
+                                                      c.floor, top, rows.ratio_below[x], d);
         r.temp[j] = reduced.d.T;
         r.salt[j] = reduced.d.S;
         rows.column[x] = reduced.ratio;
@@ -373,6 +393,11 @@ OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, stru
                                   count stride, count k, count y, bool dissipates)
 {
     const bool is_first = k == 0, is_last = k == m->o.nz;
+    if (!is_first) {
+        const count row = ((k - 1) * m->o.ny + y) * m->o.nx;
+        as_numbers(rows.open_T, m->o.maskT + row, m->o.nx);
+        as_numbers(rows.open_W, m->o.maskW + row, m->o.nx);
+    }
     if (is_first && dissipates)
         advance(m, r, rows, stride, k, y, true, false, true);
     else if (is_first)
@@ -434,6 +459,8 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
             .south = chunk->set[!here] + at,
             .north = chunk->set[here] + at,
             .east = chunk->east,
+            .open_T = chunk->masks,
+            .open_W = chunk->masks + nx,
             .carried = chunk->carried,
             .column = chunk->column + at - nx,
             .ratio_below = k > 1 ? chunk->column + at - 2 * nx : chunk->zeros,
@@ -442,9 +469,9 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
         if (k < nz) {
             const struct level l = level(&m->o, k);
             VARIANT(cells_of_row)(m, &l, row + nx, next_cells + at, stride, teos);
-            VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->east);
+            VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->masks, chunk->east);
             VARIANT(northern_faces)(m, &l, row, y, cells + at, next_cells + at, stride,
-                                    chunk->set[here] + at);
+                                    chunk->masks, chunk->set[here] + at);
         }
         VARIANT(level_of_row)(m, r, rows, stride, k, y, dissipates);
     }
@@ -468,7 +495,7 @@ static void mix_rows(const struct mixing *m, struct results r, const struct chun
         VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
         VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
         VARIANT(northern_faces)(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
-                                chunk->set[1] + at);
+                                chunk->masks, chunk->set[1] + at);
     }
     for (count y = begin; y < end; y++)
         mix_row(m, r, chunk, (y - begin) % 2, y, teos, dissipates);
@@ -536,7 +563,8 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
             .column = set + SET_PLANES * plane,
             .east = row,
             .carried = row + FACE_ROWS * nx,
-            .zeros = row + (FACE_ROWS + LEVEL_ROWS) * nx,
+            .masks = row + (FACE_ROWS + LEVEL_ROWS) * nx,
+            .zeros = row + (FACE_ROWS + LEVEL_ROWS + MASK_ROWS) * nx,
         };
         mix_rows(&m, r, &chunk, first + c * count_of_rows / chunks,
                  first + (c + 1) * count_of_rows / chunks, eq_of_state_type == 5,

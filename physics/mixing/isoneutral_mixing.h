@@ -188,10 +188,9 @@ struct ceiling {
 
 #define CLOSED ((struct ceiling){{0, 0}, {0, 0}, 0})
 
-INLINED struct ceiling ceiling(const struct mixing *m, count i, struct sums lower,
+INLINED struct ceiling ceiling(const struct mixing *m, count i, real mask, struct sums lower,
                                struct sums upper)
 {
-    const real mask = m->o.maskW[i];
     const real K_iso = mask * m->o.K_iso[i], K_gm = mask * m->K_gm[i];
     const real T = lower.T + upper.T, S = lower.S + upper.S;
     return (struct ceiling){
@@ -206,7 +205,7 @@ struct reduced {
 };
 
 /* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate_both(const struct mixing *m, count k, count i, struct pair taup1,
+INLINED struct reduced eliminate_both(const struct mixing *m, count k, real mask, struct pair taup1,
                                       const struct lateral *l, struct ceiling floor,
                                       struct ceiling top, real ratio_below, struct pair d_below)
 {
@@ -214,7 +213,7 @@ INLINED struct reduced eliminate_both(const struct mixing *m, count k, count i, 
     const real per_dzt = 1 / m->o.dzt[k];
     const real a = -m->dt * per_dzt / m->o.dzw[k - below] * floor.K_33;
     const real c = -m->dt * per_dzt / m->o.dzw[k] * top.K_33;
-    const real step = m->dt * m->o.maskT[i];
+    const real step = m->dt * mask;
     const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
     const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
     const struct pair right = plus(plus(taup1, step, iso), -a, d_below);

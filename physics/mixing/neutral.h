@@ -64,6 +64,16 @@ struct masks {
 enum { CELL, BOTTOM, TOP, BITS_OF_CELL };
 #define STORED ((struct masks){false, 0})
 
+INLINED struct masks masks_in(int32_t bits)
+{
+    return (struct masks){BYTES_COST_LANES, bits};
+}
+
+INLINED int32_t bits_of_cell(const struct ocean *o, const struct level *l, count i)
+{
+    return o->maskT[i] << CELL | o->maskW[i - l->below] << BOTTOM | o->maskW[i] << TOP;
+}
+
 INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
 {
     if (m.are_packed)
