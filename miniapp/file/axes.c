@@ -4,7 +4,6 @@
 #include "status.h"
 
 #include <ctype.h>
-#include <hdf5_hl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,22 +87,34 @@ static hid_t listed_type(void)
     return type;
 }
 
+/* How many elements an attribute has; 0 where it does not hold the bytes of as many, as in a
+ * damaged file. HDF5 does not check that, because it multiplies without a look at overflow. */
+static size_t count_elements(hid_t attribute)
+{
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    const size_t size = type >= 0 ? H5Tget_size(type) : 0;
+    const hsize_t held = size > 0 ? H5Aget_storage_size(attribute) / size : 0;
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return points > 0 && (hsize_t)points <= held ? (size_t)points : 0;
+}
+
 /* The list of a scale, which the caller frees; NULL where it cannot be read. */
 static struct listed *read_list(hid_t scale, size_t *count)
 {
     const hid_t attribute = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
     const hid_t type = listed_type();
-    const hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
-    struct listed *list = points > 0 ? malloc((size_t)points * sizeof(*list)) : NULL;
+    *count = count_elements(attribute);
+    struct listed *list = *count > 0 ? malloc(*count * sizeof(*list)) : NULL;
     if (list && H5Aread(attribute, type, list) < 0) {
         free(list);
         list = NULL;
     }
-    *count = (size_t)points;
     H5Tclose(type);
-    if (space >= 0)
-        H5Sclose(space);
     if (attribute >= 0)
         H5Aclose(attribute);
     return list;
@@ -135,7 +146,7 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link
     const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
     if (object < 0)
         scales->is_incomplete = true;
-    else if (H5Iget_type(object) == H5I_DATASET && H5Aexists(object, "REFERENCE_LIST") > 0 &&
+    else if (H5Iget_type(object) == H5I_DATASET && H5Aexists(object, "REFERENCE_LIST") != 0 &&
              strlen(name) < SCALE_NAME && !add_scale(scales, object, name))
         scales->is_incomplete = true;
     if (object >= 0)
@@ -158,9 +169,8 @@ void release_scales(struct scales *scales)
 
 bool has_coordinates(hid_t scale)
 {
-    char name[SCALE_NAME] = "";
-    return H5DSget_scale_name(scale, name, sizeof(name)) < 0 ||
-           !strstr(name, "not a netCDF variable");
+    char name[TEXT_ATTRIBUTE];
+    return !strstr(read_text_attribute(scale, "NAME", name), "not a netCDF variable");
 }
 
 /* ---- the dimensions of a dataset ---- */
@@ -172,16 +182,26 @@ struct dimensions {
     bool are_named;
 };
 
-/* Where no scale is attached, a label may name the axis. */
+/* Where no scale is attached, a label may name the axis. H5DSget_label would write beyond its
+ * memory if the labels are not one text of variable length for each dimension; such labels tell
+ * nothing. */
 static void read_labels(hid_t dataset, struct dimensions *dimensions)
 {
-    const bool has_labels = H5Aexists(dataset, "DIMENSION_LABELS") > 0;
-    char label[SCALE_NAME];
-    for (int i = 0; i < dimensions->count && has_labels; i++)
-        if (!dimensions->axis[i] && H5DSget_label(dataset, (unsigned)i, label, sizeof(label)) > 0) {
-            dimensions->axis[i] = axis_called(label);
-            dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
-        }
+    char *label[H5S_MAX_RANK] = {NULL};
+    if (H5Aexists(dataset, "DIMENSION_LABELS") <= 0)
+        return;
+    const hid_t attribute = H5Aopen(dataset, "DIMENSION_LABELS", H5P_DEFAULT);
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    if (type >= 0 && H5Tis_variable_str(type) > 0 &&
+        count_elements(attribute) == (size_t)dimensions->count)
+        H5Aread(attribute, type, label);
+    for (int i = 0; i < dimensions->count; i++) {
+        if (!dimensions->axis[i] && label[i])
+            dimensions->axis[i] = axis_called(label[i]);
+        dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
+        H5free_memory(label[i]);
+    }
+    close_attribute(attribute, type, -1);
 }
 
 /* Finds the dimensions of a dataset by the scales of the file. False if scales are attached to it,
