@@ -822,6 +822,84 @@ def test_order_on_a_square_grid(miniapp, tmp_path):
     assert_same(results(miniapp, path)[0], expected)
 
 
+def square(path):
+    """A file with a transposed dataset, whose scales alone say so; and its values."""
+    values, settings = fields.make(9, 9, 9, seed=2)
+    values = {name: value for name, value in values.items() if name[:6] not in ("sample", "factor")}
+    write(path, values, settings, halo=2)
+    with_scales(path, {"temp": values["temp"]}, ["lev", "lat", "lon"], "zxy")
+    return values
+
+
+SCALES_OF_TEMP = r"square\.h5: the dimension scales of dataset 'temp' cannot be read "
+
+
+def test_scales_that_do_not_list_it(miniapp, tmp_path):
+    path = tmp_path / "square.h5"
+    square(path)
+    with h5py.File(path, "a") as file:
+        for name in ("lev", "lat", "lon"):
+            del file[name].attrs["REFERENCE_LIST"]
+    miniapp.fails(INPUT, SCALES_OF_TEMP + r"\(none of them lists it\)", path)
+
+
+def test_scales_with_long_paths(miniapp, tmp_path):
+    path = tmp_path / "square.h5"
+    square(path)
+    with h5py.File(path, "a") as file:
+        for name in ("lev", "lat", "lon"):
+            file.move(name, 2 * ("g" * 130 + "/") + name)
+    miniapp.fails(INPUT, SCALES_OF_TEMP + r"\(the path of one is too long\)", path)
+
+
+def test_scales_in_another_file(miniapp, tmp_path):
+    path = tmp_path / "square.h5"
+    square(path)
+    shutil.copy(path, tmp_path / "other.h5")
+    with h5py.File(path, "a") as file:
+        del file["temp"], file["lev"], file["lat"], file["lon"]
+        file["temp"] = h5py.ExternalLink("other.h5", "temp")
+    miniapp.fails(INPUT, SCALES_OF_TEMP + r"\(they lie in another file\)", "--allow-external", path)
+
+
+def test_scales_of_this_file_at_the_same_address(miniapp, tmp_path):
+    """A reference is an address in one file, at which another file may have another dataset."""
+    path, other = tmp_path / "square.h5", tmp_path / "other.h5"
+    values = square(path)
+    with h5py.File(other, "w") as file:
+        file["temp"] = values["temp"]
+        address = h5py.h5o.get_info(file["temp"].id).addr
+    with h5py.File(tmp_path / "same.h5", "w") as file:
+        file["salt"] = values["salt"].transpose(0, 2, 1)
+        assert h5py.h5o.get_info(file["salt"].id).addr == address
+        file["p"], file.attrs["halo"] = values["p"], 2
+        for place, (name, axis) in enumerate(zip(("lev", "lon", "lat"), "zxy")):
+            file[name] = np.zeros(9)
+            file[name].make_scale(name)
+            file["salt"].dims[place].attach_scale(file[name])
+        file["temp"] = h5py.ExternalLink("other.h5", "temp")
+    found, _ = results(miniapp, tmp_path / "same.h5", *EOS, "--allow-external")
+    write(path, {name: values[name] for name in ("temp", "salt", "p")}, halo=2)
+    assert_same(found, results(miniapp, path, *EOS)[0])
+
+
+def test_labels_that_cannot_be_read(miniapp, tmp_path):
+    """One text for each axis names them, but not other labels."""
+    path = tmp_path / "square.h5"
+    values = square(path)
+    expected, _ = results(miniapp, write(path, values, {}, halo=2), *EOS)
+    replace(path, "temp", values["temp"].transpose(0, 2, 1))
+    with h5py.File(path, "a") as file:
+        for dim, label in zip(file["temp"].dims, "zxy"):
+            dim.label = label
+    assert_same(results(miniapp, path, *EOS)[0], expected)
+    for labels in (np.array([b"z", b"x", b"y"]), np.arange(3)):
+        with h5py.File(path, "a") as file:
+            file["temp"].attrs["DIMENSION_LABELS"] = labels
+        miniapp.fails(INPUT, r"square\.h5: the dimension labels of dataset 'temp' cannot be read",
+                      *EOS, path)
+
+
 @pytest.mark.parametrize("attributes", [{"axis": "{}"}, {"standard_name": "{}"}])
 def test_scales_that_say_what_they_are(miniapp, basin, plain, expected, attributes):
     with_scales(plain, basin[0], ["c", "b", "a"], "xyz")

@@ -138,27 +138,47 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
     return all != NULL;
 }
 
+/* Stands for a reason that HDF5 knows. */
+static const char hdf5[] = "";
+
 static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link, void *data)
 {
     struct scales *const scales = data;
     if (link->type != H5L_TYPE_HARD)
         return 0;
     const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
-    if (object < 0)
-        scales->is_incomplete = true;
-    else if (H5Iget_type(object) == H5I_DATASET && H5Aexists(object, "REFERENCE_LIST") != 0 &&
-             strlen(name) < SCALE_NAME && !add_scale(scales, object, name))
-        scales->is_incomplete = true;
+    const bool is_scale = object >= 0 && H5Iget_type(object) == H5I_DATASET &&
+                          H5Aexists(object, "REFERENCE_LIST") != 0;
+    if (is_scale && strlen(name) >= SCALE_NAME)
+        scales->lack = "the path of one is too long";
+    else if (object < 0 || (is_scale && !add_scale(scales, object, name)))
+        scales->lack = hdf5;
     if (object >= 0)
         H5Oclose(object);
     return 0;
 }
 
+/* HDF5's number of the file in which an object lies. An address, which a reference to an object is,
+ * says nothing in another file. */
+static bool find_file(hid_t object, unsigned long *number)
+{
+    H5O_info_t info;
+#if H5_VERSION_GE(1, 12, 0)
+    const herr_t error = H5Oget_info3(object, &info, H5O_INFO_BASIC);
+#else
+    const herr_t error = H5Oget_info2(object, &info, H5O_INFO_BASIC);
+#endif
+    *number = info.fileno;
+    return error >= 0;
+}
+
 void read_scales(hid_t file, struct scales *scales)
 {
     *scales = (struct scales){0};
+    if (!find_file(file, &scales->file))
+        scales->lack = hdf5;
     if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, look_at_link, scales) < 0)
-        scales->is_incomplete = true;
+        scales->lack = hdf5;
 }
 
 void release_scales(struct scales *scales)
@@ -183,47 +203,74 @@ struct dimensions {
 };
 
 /* Where no scale is attached, a label may name the axis. H5DSget_label would write beyond its
- * memory if the labels are not one text of variable length for each dimension; such labels tell
- * nothing. */
-static void read_labels(hid_t dataset, struct dimensions *dimensions)
+ * memory if the labels are not one text of variable length for each dimension. False if they are
+ * not, or cannot be read. */
+static bool read_labels(hid_t dataset, struct dimensions *dimensions)
 {
     char *label[H5S_MAX_RANK] = {NULL};
-    if (H5Aexists(dataset, "DIMENSION_LABELS") <= 0)
-        return;
+    if (H5Aexists(dataset, "DIMENSION_LABELS") == 0)
+        return true;
     const hid_t attribute = H5Aopen(dataset, "DIMENSION_LABELS", H5P_DEFAULT);
     const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    if (type >= 0 && H5Tis_variable_str(type) > 0 &&
-        count_elements(attribute) == (size_t)dimensions->count)
-        H5Aread(attribute, type, label);
+    const bool is_read = type >= 0 && H5Tis_variable_str(type) > 0 &&
+                         count_elements(attribute) == (size_t)dimensions->count &&
+                         H5Aread(attribute, type, label) >= 0;
     for (int i = 0; i < dimensions->count; i++) {
         if (!dimensions->axis[i] && label[i])
             dimensions->axis[i] = axis_called(label[i]);
-        dimensions->are_named |= dimensions->axis[i] != UNKNOWN;
         H5free_memory(label[i]);
     }
     close_attribute(attribute, type, -1);
+    return is_read;
 }
 
-/* Finds the dimensions of a dataset by the scales of the file. False if scales are attached to it,
- * but cannot be read. */
-static bool find_scales(hid_t dataset, const struct scales *scales, struct dimensions *dimensions)
+/* Finds the dimensions of a dataset by the scales of the file. If scales are attached to it, but
+ * cannot be found, returns why, else NULL. */
+static const char *find_scales(hid_t dataset, const struct scales *scales,
+                               struct dimensions *dimensions)
 {
     hobj_ref_t own;
-    const bool has_scales = scales->count > 0 || scales->is_incomplete;
-    if (!has_scales || H5Rcreate(&own, dataset, ".", H5R_OBJECT, H5I_INVALID_HID) < 0)
-        return !has_scales;
-    for (size_t i = 0; i < scales->count; i++) {
+    unsigned long file;
+    bool are_found = false;
+    if (!find_file(dataset, &file) ||
+        H5Rcreate(&own, dataset, ".", H5R_OBJECT, H5I_INVALID_HID) < 0)
+        return hdf5;
+    for (size_t i = 0; i < scales->count && file == scales->file; i++) {
         const struct attachment *const attachment = &scales->all[i];
         const int place = attachment->dimension;
         if (memcmp(&attachment->dataset, &own, sizeof(own)) != 0 || place < 0 ||
             place >= dimensions->count || dimensions->scale[place])
             continue;
+        are_found = true;
         dimensions->scale[place] = attachment->scale;
         dimensions->axis[place] = attachment->axis;
-        dimensions->are_named |= attachment->axis != UNKNOWN;
     }
-    return !scales->is_incomplete || dimensions->are_named ||
-           H5Aexists(dataset, "DIMENSION_LIST") == 0;
+    if (H5Aexists(dataset, "DIMENSION_LIST") == 0)
+        return NULL;
+    if (file != scales->file)
+        return "they lie in another file";
+    return scales->lack || are_found ? scales->lack : "none of them lists it";
+}
+
+/* Finds what names the dimensions of a dataset. What does so but cannot be read is left out if at
+ * most one axis has no other name. */
+static enum miniapp_status read_dimensions(hid_t dataset, const char *path, const char *name,
+                                           const struct scales *scales,
+                                           struct dimensions *dimensions)
+{
+    int unknown = 0;
+    const char *const lack = find_scales(dataset, scales, dimensions);
+    const bool has_labels = read_labels(dataset, dimensions);
+    for (int i = 0; i < dimensions->count; i++)
+        unknown += dimensions->axis[i] == UNKNOWN;
+    dimensions->are_named = unknown < dimensions->count;
+    if (unknown < 2 || (!lack && has_labels))
+        return MINIAPP_DONE;
+    return fail(MINIAPP_INPUT, "%s: the dimension %s of dataset '%s' cannot be read (%s)", path,
+                lack ? "scales" : "labels", name,
+                !lack          ? "they are not a text for each dimension"
+                : lack == hdf5 ? hdf5_reason()
+                               : lack);
 }
 
 static void describe_axes(const struct miniapp_field *field, char *text, size_t size)
@@ -363,14 +410,13 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     *layout = (struct layout){0};
     dimensions.count = H5Sget_simple_extent_dims(space, layout->length, NULL);
     H5Sclose(space);
-    if (!find_scales(dataset, scales, &dimensions))
-        return fail(MINIAPP_INPUT, "%s: the dimension scales of dataset '%s' cannot be read (%s)",
-                    path, name, hdf5_reason());
-    read_labels(dataset, &dimensions);
+    enum miniapp_status status = read_dimensions(dataset, path, name, scales, &dimensions);
+    if (status)
+        return status;
     layout->time = find_time(&dimensions, layout, rank, time);
     if (dimensions.count - (layout->time >= 0) != rank)
         return wrong_number(path, name, field, &dimensions, layout->time >= 0, time);
-    enum miniapp_status status = place_axes(path, name, field, &dimensions, layout);
+    status = place_axes(path, name, field, &dimensions, layout);
     for (int axis = 0; axis < rank && !status; axis++)
         layout->scale[axis] = dimensions.scale[layout->place[axis]];
     if (!status)

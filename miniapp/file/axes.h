@@ -24,7 +24,8 @@ struct attachment {
 struct scales {
     struct attachment *all;
     size_t count;
-    bool is_incomplete; /* something could not be read */
+    unsigned long file; /* HDF5's number of the file that they are in */
+    const char *lack;   /* why something could not be read, or NULL */
 };
 
 void read_scales(hid_t file, struct scales *scales);
