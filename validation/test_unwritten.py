@@ -215,6 +215,30 @@ def test_series_that_lacks_a_block(miniapp, small, small_checksums):
                          "missing, while block 3 is there", OUTSIDE, small, "-k", "eos")
 
 
+def test_sources_of_different_lengths(miniapp, small, small_checksums):
+    """Without end each: the records that all of them have are those of the dataset."""
+    salt = read(small, "salt")
+    records = np.stack([salt + 1, salt, salt + 2])
+    unlimited = h5py.h5s.UNLIMITED
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        nz, ny, nx = salt.shape
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        whole = h5py.h5s.create_simple((3, nz, ny, nx), (unlimited, nz, ny, nx))
+        for name, first, end, count in ((b"south", 0, 4, 3), (b"north", 4, ny, 2)):
+            part = records[:count, :, first:end]
+            file.create_dataset(name.decode(), data=part, maxshape=(None, *part.shape[1:]))
+            shown = h5py.h5s.create_simple((3, nz, ny, nx), (unlimited, nz, ny, nx))
+            shown.select_hyperslab((0, 0, first, 0), (1,) * 4, block=(unlimited, *part.shape[1:]))
+            source = h5py.h5s.create_simple(part.shape, (unlimited, *part.shape[1:]))
+            source.select_hyperslab((0,) * 4, (1,) * 4, block=(unlimited, *part.shape[1:]))
+            creation.set_virtual(shown, b".", name, source)
+        h5py.h5d.create(file.id, b"salt", h5py.h5t.NATIVE_DOUBLE, whole, creation)
+    assert miniapp.checksums("--time", -1, small) == small_checksums
+    miniapp.fails(INPUT, r"small\.h5: dataset 'salt' has 2 records in time, but --time chooses 2",
+                  "--time", 2, small)
+
+
 # ---- slow, and large ----
 
 def test_many_small_chunks_are_slow_but_sound(miniapp, tmp_path):

@@ -132,7 +132,8 @@ bool outside_open(const char *path, bool is_allowed, struct outside *outside)
 {
     *outside = (struct outside){
         .path = path, .is_allowed = is_allowed, .access = H5Pcreate(H5P_DATASET_ACCESS)};
-    return outside->access >= 0 && H5Pset_elink_cb(outside->access, follow, outside) >= 0;
+    return outside->access >= 0 && H5Pset_elink_cb(outside->access, follow, outside) >= 0 &&
+           H5Pset_virtual_view(outside->access, H5D_VDS_FIRST_MISSING) >= 0;
 }
 
 void outside_close(struct outside *outside)
