@@ -1067,6 +1067,66 @@ def test_units_that_are_the_same(miniapp, plain, field, units):
     assert "input_read_as" not in results(miniapp, plain, *readers(miniapp, field))[1]
 
 
+NO_TEXTS = {"number": 5, "texts": np.array([b"degF", b""]), "long": b"degF".ljust(300), "none": h5py.Empty("f8")}
+
+
+@pytest.mark.parametrize("value", NO_TEXTS)
+@pytest.mark.parametrize("name", ["units", "standard_name", "_Unsigned"])
+def test_attributes_that_are_no_text(miniapp, plain, name, value):
+    """They may say what the values are."""
+    replace(plain, "temp", read(plain, "temp").round().astype("i2"))
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs[name] = NO_TEXTS[value]
+    miniapp.fails(INPUT, rf"plain\.h5: attribute '{name}' of dataset 'temp' must be a single text of at "
+                         "most 255 bytes", *EOS, plain)
+
+
+def test_texts_without_letters(miniapp, plain, expected):
+    """netCDF-4 writes a text of no letters without any data."""
+    with h5py.File(plain, "a") as file:
+        for name in ("units", "standard_name", "_Unsigned"):
+            file["temp"].attrs[name] = h5py.Empty("S1")
+            file["salt"].attrs[name] = ""
+    assert_same(results(miniapp, plain)[0], expected)
+
+
+def test_texts_that_are_damaged(miniapp, tmp_path, basin):
+    """Those of variable length have no checksum."""
+    path = tmp_path / "damaged.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["halo"] = 0
+        for name in ("temp", "salt", "p"):
+            file[name] = basin[0][name]
+        file["temp"].attrs["units"] = "degF"
+    content = path.read_bytes()
+    assert content.count(b"GCOL") == 1
+    path.write_bytes(content.replace(b"GCOL", b"gCOL"))
+    miniapp.fails(INPUT, r"damaged\.h5: attribute 'units' of dataset 'temp' cannot be read \(", *EOS, path)
+
+
+def test_scales_whose_attributes_are_no_texts(miniapp, tmp_path):
+    path = tmp_path / "square.h5"
+    square(path)
+    with h5py.File(path, "a") as file:
+        for old, new in (("lev", "c"), ("lat", "b"), ("lon", "a")):
+            file.move(old, new)
+            file[new].attrs["axis"] = np.array([b"Z", b""])
+    miniapp.fails(INPUT, SCALES_OF_TEMP + r"\(an attribute of one cannot be read\)", path)
+
+
+@pytest.mark.parametrize("attribute", ["positive", "standard_name"])
+def test_coordinate_that_may_count_downwards(miniapp, basin, tmp_path, attribute):
+    values = {name: basin[0][name] for name in ("temp", "salt", "p")}
+    path = write(tmp_path / "down.h5", values, halo=0)
+    with h5py.File(path, "a") as file:
+        for place, (name, coordinate) in enumerate({"lev": -basin[0]["zt"], "lat": np.zeros(9)}.items()):
+            file[name] = coordinate
+            file[name].make_scale(name)
+            file["temp"].dims[place].attach_scale(file[name])
+        file["lev"].attrs[attribute] = np.array([b"down", b""])
+    miniapp.fails(INPUT, rf"down\.h5: attribute '{attribute}' of dataset 'lev' must be a single text", *EOS, path)
+
+
 def test_salinity_that_says_what_it_is(miniapp, plain, expected):
     """A plain number may be practical salinity: not where its standard name, or the user, denies it."""
     with h5py.File(plain, "a") as file:

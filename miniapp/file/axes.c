@@ -1,4 +1,5 @@
 #include "axes.h"
+#include "coordinates.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "status.h"
@@ -47,29 +48,32 @@ static int axis_called(const char *name)
 
 /* ---- dimension scales ---- */
 
+/* Why scales cannot be used: `hdf5` stands for a reason that HDF5 knows. */
+static const char hdf5[] = "", no_text[] = "an attribute of one cannot be read";
+
 const char *name_in_group(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* The attributes of a scale count more than its name. */
-static int axis_of_scale(hid_t scale, const char *name)
+/* The attributes of a scale count more than its name. `lack` is set if one of them cannot be read.
+ */
+static int axis_of_scale(hid_t scale, const char *path, const char **lack)
 {
     static const char *const telling[] = {"axis", "standard_name"};
-    /* netCDF-4 puts this before a name that a dimension shares with a variable that is not its
-     * coordinate */
-    static const char prefix[] = "_nc4_non_coord_";
-    char text[TEXT_ATTRIBUTE];
+    char text[TEXT_ATTRIBUTE], name[AXIS_NAME];
     for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
-        const int axis = axis_called(read_text_attribute(scale, telling[i], text));
-        if (axis)
-            return axis;
+        if (find_text(scale, telling[i], sizeof(text), text) <= 0)
+            *lack = no_text;
+        if (axis_called(text))
+            return axis_called(text);
     }
-    if (strstr(read_text_attribute(scale, "units", text), " since "))
+    if (find_text(scale, "units", sizeof(text), text) <= 0)
+        *lack = no_text;
+    if (strstr(text, " since "))
         return TIME;
-    if (strncmp(name, prefix, strlen(prefix)) == 0)
-        name += strlen(prefix);
+    name_of_dimension(path, name);
     return axis_called(name);
 }
 
@@ -128,18 +132,15 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
         list ? realloc(scales->all, (scales->count + count) * sizeof(*all)) : NULL;
     if (all)
         scales->all = all;
+    const int axis = all ? axis_of_scale(scale, name, &scales->lack) : UNKNOWN;
     for (size_t i = 0; all && i < count; i++) {
         struct attachment *const attachment = &all[scales->count++];
-        *attachment = (struct attachment){list[i].dataset, list[i].dimension,
-                                          axis_of_scale(scale, name_in_group(name)), ""};
+        *attachment = (struct attachment){list[i].dataset, list[i].dimension, axis, ""};
         snprintf(attachment->scale, SCALE_NAME, "%s", name);
     }
     free(list);
     return all != NULL;
 }
-
-/* Stands for a reason that HDF5 knows. */
-static const char hdf5[] = "";
 
 static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link, void *data)
 {

@@ -96,7 +96,9 @@ static enum miniapp_status read_coordinate(struct miniapp_input *input, enum fie
  * heights. */
 static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
 {
+    static const char *const telling[] = {"positive", "standard_name"};
     const char *const name = input->scale[MINIAPP_Z];
+    char text[TEXT_ATTRIBUTE];
     double *values = NULL;
     size_t unused;
     hid_t scale;
@@ -106,7 +108,9 @@ static enum miniapp_status find_by_coordinate(struct miniapp_input *input)
         return status;
     const size_t nz = input->grid.nz;
     int sense = sense_of(scale, name);
-    if (sense)
+    for (size_t i = 0; i < sizeof(telling) / sizeof(*telling) && !status; i++)
+        status = read_text_of(scale, input->path, name, telling[i], text);
+    if (sense && !status)
         status = read_coordinate(input, FIELD_zt, name, scale, &values);
     if (values && fmin(values[0], values[nz - 1]) < 0)
         sense = -1;

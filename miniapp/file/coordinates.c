@@ -1,5 +1,6 @@
 #include "coordinates.h"
 #include "axes.h"
+#include "hdf5_file.h"
 
 #include <hdf5_hl.h>
 #include <stdio.h>
@@ -50,42 +51,15 @@ bool is_coordinate(hid_t file, const char *path, hsize_t cells)
     return is;
 }
 
-/* Copies a text, of either of HDF5's kinds; one that is too long or cannot be read is left out. */
-static bool copy_text(hid_t from, hid_t to, const char *name)
-{
-    enum { MOST = 1 << 15 };
-    static char text[MOST];
-    char *own = NULL;
-    bool is_read = false;
-    const hid_t attribute = H5Aopen(from, name, H5P_DEFAULT);
-    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
-        const size_t size = H5Tget_size(type);
-        if (H5Tis_variable_str(type) > 0)
-            is_read = H5Aread(attribute, type, &own) >= 0 && own;
-        else if (size < MOST)
-            is_read = H5Aread(attribute, type, text) >= 0;
-        if (!own)
-            text[size < MOST ? size : 0] = '\0';
-    }
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Aclose(attribute);
-    const char *const value = own ? own : text;
-    const bool is_done =
-        !is_read || strlen(value) >= MOST || H5LTset_attribute_string(to, ".", name, value) >= 0;
-    H5free_memory(own);
-    return is_done;
-}
-
 bool copy_description(hid_t from, hid_t to)
 {
     static const char *const names[] = {"title",   "institution", "source",
                                         "history", "references",  "comment"};
+    static char text[1 << 15];
     bool is_done = true;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names) && is_done; i++)
-        if (H5Aexists(from, names[i]) > 0)
-            is_done = copy_text(from, to, names[i]);
+        if (H5Aexists(from, names[i]) > 0 && find_text(from, names[i], sizeof(text), text) > 0)
+            is_done = H5LTset_attribute_string(to, ".", names[i], text) >= 0;
     return is_done;
 }
 

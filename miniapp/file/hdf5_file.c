@@ -77,31 +77,58 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     return status;
 }
 
-/* HDF5 allocates the memory for text of variable length. */
-static void read_long_text(hid_t attribute, hid_t type, char text[TEXT_ATTRIBUTE])
+/* The text of an attribute, which H5free_memory frees; NULL if it is empty, or cannot be read. */
+static herr_t read_text(hid_t attribute, hid_t type, char **text)
 {
-    char *read = NULL;
-    if (H5Aread(attribute, type, &read) >= 0 && read)
-        snprintf(text, TEXT_ATTRIBUTE, "%s", strlen(read) < TEXT_ATTRIBUTE ? read : "");
-    H5free_memory(read);
+    const size_t size = H5Tget_size(type);
+    if (H5Tis_variable_str(type) > 0)
+        return H5Aread(attribute, type, text);
+    *text = H5allocate_memory(size + 1, true);
+    return *text ? H5Aread(attribute, type, *text) : -1;
+}
+
+htri_t find_text(hid_t object, const char *name, size_t size, char *text)
+{
+    const htri_t exists = H5Aexists(object, name);
+    char *found = NULL;
+    text[0] = '\0';
+    if (exists <= 0)
+        return exists == 0 ? 1 : -1;
+    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    htri_t is_text = type < 0 || count < 0 ? -1 : count <= 1 && H5Tget_class(type) == H5T_STRING;
+    if (is_text > 0 && count == 1 && read_text(attribute, type, &found) < 0)
+        is_text = -1;
+    if (is_text > 0 && found && strlen(found) >= size)
+        is_text = 0;
+    if (is_text > 0 && found)
+        memcpy(text, found, strlen(found) + 1);
+    H5free_memory(found);
+    close_attribute(attribute, type, space);
+    return is_text;
 }
 
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE])
 {
-    memset(text, 0, TEXT_ATTRIBUTE);
-    if (H5Aexists(object, name) <= 0)
-        return text;
-    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    const bool is_text = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
-                         H5Sget_simple_extent_npoints(space) == 1;
-    if (is_text && H5Tis_variable_str(type) > 0)
-        read_long_text(attribute, type, text);
-    else if (is_text && H5Tget_size(type) < TEXT_ATTRIBUTE && H5Aread(attribute, type, text) < 0)
-        text[0] = '\0';
-    close_attribute(attribute, type, space);
+    find_text(object, name, TEXT_ATTRIBUTE, text);
     return text;
+}
+
+enum miniapp_status read_text_of(hid_t dataset, const char *path, const char *dataset_name,
+                                 const char *name, char text[TEXT_ATTRIBUTE])
+{
+    const htri_t is_text = find_text(dataset, name, TEXT_ATTRIBUTE, text);
+    if (is_text < 0)
+        return fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' cannot be read (%s)", path,
+                    name, dataset_name, hdf5_reason());
+    return is_text > 0
+               ? MINIAPP_DONE
+               : fail(
+                     MINIAPP_INPUT,
+                     "%s: attribute '%s' of dataset '%s' must be a single text of at most %d bytes",
+                     path, name, dataset_name, TEXT_ATTRIBUTE - 1);
 }
 
 bool has_dataset(hid_t file, const char *name, const struct outside *outside)

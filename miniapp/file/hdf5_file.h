@@ -20,8 +20,16 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
 
 enum { TEXT_ATTRIBUTE = 256 };
 
-/* A text attribute; "" if there is none, or if it is not text, is too long or cannot be read. */
+/* A text attribute, of either of HDF5's kinds; "" if there is none. What is no single text of less
+ * than so many bytes gives 0, what cannot be read a negative number; then the text is "", too. */
+htri_t find_text(hid_t object, const char *name, size_t size, char *text);
+
+/* The same, for what tells something only if it is a text. */
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE]);
+
+/* The same, for what must not be ignored; MINIAPP_INPUT if it is there but cannot be used. */
+enum miniapp_status read_text_of(hid_t dataset, const char *path, const char *dataset_name,
+                                 const char *name, char text[TEXT_ATTRIBUTE]);
 
 /* Whether there is a dataset of that name. What cannot be looked up, in a damaged file or in one
  * that may not be read, counts as there: opening it then fails. */

@@ -159,7 +159,10 @@ static bool may_be_practical(const char *units)
 static enum miniapp_status check_units(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
     char units[TEXT_ATTRIBUTE];
-    read_text_attribute(dataset, "units", units);
+    const enum miniapp_status status =
+        read_text_of(dataset, input->path, input->name[id], "units", units);
+    if (status)
+        return status;
     const bool is_doubtful = id == FIELD_salt && !input->is_renamed[id] &&
                              may_be_practical(units) &&
                              !has_standard_name(dataset, fields[id].standard_name);
@@ -190,11 +193,18 @@ static enum miniapp_status check_quantity(struct miniapp_input *input, enum fiel
 
 enum miniapp_status check_meaning(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
+    char theirs[TEXT_ATTRIBUTE];
     enum miniapp_status status = MINIAPP_DONE;
+    if (fields[id].type != MINIAPP_REAL)
+        return MINIAPP_DONE;
+    if (input->is_renamed[id]) /* whoever names it need not say what it is */
+        read_text_attribute(dataset, "standard_name", theirs);
+    else
+        status = read_text_of(dataset, input->path, input->name[id], "standard_name", theirs);
     for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !status; i++)
-        if (others[i].field == id && has_standard_name(dataset, others[i].standard_name))
+        if (others[i].field == id && strcmp(theirs, others[i].standard_name) == 0)
             status = check_quantity(input, id, others[i].quantity);
-    return status || fields[id].type != MINIAPP_REAL ? status : check_units(input, id, dataset);
+    return status ? status : check_units(input, id, dataset);
 }
 
 /* ---- what is missing ---- */

@@ -19,6 +19,7 @@ enum { MOST_FILLS = 16 };
 
 /* netCDF's attributes of a dataset. Fill values are compared with what is stored. */
 struct packing {
+    hid_t meant; /* the type of the integers that it means, where it stores another */
     bool is_packed;
     double scale, offset;
     int fills;
@@ -28,25 +29,32 @@ struct packing {
 /* The type of the integers that the dataset means, where it is not the type that it stores them in:
  * an enumeration's own, or with _Unsigned the other sign, since netCDF classic has no unsigned
  * integers. H5I_INVALID_HID where HDF5 converts what is stored. */
-static hid_t find_meant_type(hid_t dataset, hid_t type)
+static enum miniapp_status find_meant_type(hid_t dataset, const char *path, const char *name,
+                                           hid_t *meant)
 {
-    char text[TEXT_ATTRIBUTE];
-    if (H5Tget_class(type) == H5T_ENUM && H5Tget_size(type) <= sizeof(double))
-        return H5Tget_super(type);
-    if (H5Tget_class(type) != H5T_INTEGER || !read_text_attribute(dataset, "_Unsigned", text)[0])
-        return H5I_INVALID_HID;
-    const hid_t meant = H5Tcopy(type);
-    H5Tset_sign(meant, strcasecmp(text, "true") == 0 ? H5T_SGN_NONE : H5T_SGN_2);
-    return meant;
+    char text[TEXT_ATTRIBUTE] = "";
+    const hid_t type = H5Dget_type(dataset);
+    const H5T_class_t class = H5Tget_class(type);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (class == H5T_ENUM && H5Tget_size(type) <= sizeof(double))
+        *meant = H5Tget_super(type);
+    if (class == H5T_INTEGER)
+        status = read_text_of(dataset, path, name, "_Unsigned", text);
+    if (text[0]) {
+        *meant = H5Tcopy(type);
+        H5Tset_sign(*meant, strcasecmp(text, "true") == 0 ? H5T_SGN_NONE : H5T_SGN_2);
+    }
+    H5Tclose(type);
+    return status;
 }
 
 /* Turns a number into what the dataset would store of it, which is what stored values are compared
  * with. False for a number that a dataset of integers cannot hold: none of its values can be equal
  * to it. */
-static bool as_stored(hid_t dataset, double *number)
+static bool as_stored(hid_t dataset, hid_t meant, double *number)
 {
     long double room[2] = {0}; /* for any type of number */
-    const hid_t type = H5Dget_type(dataset), meant = find_meant_type(dataset, type);
+    const hid_t type = H5Dget_type(dataset);
     const double wanted = *number;
     memcpy(room, number, sizeof(*number));
     bool is_held = H5Tget_class(type) != H5T_ENUM && H5Tget_size(type) <= sizeof(room) &&
@@ -59,8 +67,6 @@ static bool as_stored(hid_t dataset, double *number)
                   H5Tconvert(meant, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
         memcpy(number, room, sizeof(*number));
     }
-    if (meant >= 0)
-        H5Tclose(meant);
     H5Tclose(type);
     return is_held;
 }
@@ -81,7 +87,7 @@ static enum miniapp_status read_fills(hid_t dataset, const char *path, const cha
                          (class == H5T_INTEGER || class == H5T_FLOAT) &&
                          H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers) >= 0;
     for (hssize_t i = 0; i < count && is_read; i++)
-        if (as_stored(dataset, &numbers[i]))
+        if (as_stored(dataset, packing->meant, &numbers[i]))
             packing->fill[packing->fills++] = numbers[i];
     close_attribute(attribute, type, space);
     return is_read ? MINIAPP_DONE
@@ -95,9 +101,9 @@ static enum miniapp_status read_packing(hid_t dataset, const char *path, const c
     char where[PATH_MAX];
     bool has_scale = false, has_offset = false;
     snprintf(where, sizeof(where), "%s: dataset '%s'", path, name);
-    *packing = (struct packing){.scale = 1};
-    enum miniapp_status status =
-        read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
+    enum miniapp_status status = find_meant_type(dataset, path, name, &packing->meant);
+    if (!status)
+        status = read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
     if (!status)
         status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
     if (!status && (!isfinite(packing->scale) || packing->scale == 0 || !isfinite(packing->offset)))
@@ -147,18 +153,15 @@ static size_t elements_of_box(const struct box *box)
 }
 
 /* What HDF5 does not convert as it is meant is read as it is stored, and converted in place. */
-static herr_t read_as_double(hid_t dataset, const struct box *box, size_t elements, double *values)
+static herr_t read_as_double(hid_t dataset, hid_t meant, const struct box *box, size_t elements,
+                             double *values)
 {
-    const hid_t type = H5Dget_type(dataset), meant = find_meant_type(dataset, type);
-    herr_t error;
-    if (meant >= 0) {
-        error = read_parts(dataset, type, box, values);
-        if (error >= 0)
-            error = H5Tconvert(meant, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
-        H5Tclose(meant);
-    } else {
-        error = read_parts(dataset, H5T_NATIVE_DOUBLE, box, values);
-    }
+    if (meant < 0)
+        return read_parts(dataset, H5T_NATIVE_DOUBLE, box, values);
+    const hid_t type = H5Dget_type(dataset);
+    herr_t error = read_parts(dataset, type, box, values);
+    if (error >= 0)
+        error = H5Tconvert(meant, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
     H5Tclose(type);
     return error;
 }
@@ -227,7 +230,7 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
                                 struct treatment *treatment)
 {
     const size_t elements = elements_of_box(&layout->part);
-    struct packing packing;
+    struct packing packing = {.meant = H5I_INVALID_HID, .scale = 1};
     struct treatment ignored;
     treatment = treatment ? treatment : &ignored;
     *treatment = (struct treatment){0};
@@ -235,21 +238,20 @@ enum miniapp_status read_values(hid_t dataset, const char *path, const char *nam
     enum miniapp_status status = check_written(dataset, path, name, &layout->part, outside);
     if (!status)
         status = read_packing(dataset, path, name, &packing);
-    if (status)
-        return status;
-    if (elements <= PTRDIFF_MAX / sizeof(**values))
+    if (!status && elements <= PTRDIFF_MAX / sizeof(**values))
         *values = malloc(elements * sizeof(**values));
-    if (!*values)
-        return fail(MINIAPP_INPUT,
-                    "%s: dataset '%s' is too large for this machine's memory: "
-                    "%.3g GB",
-                    path, name, (double)elements * 8e-9);
-    if (read_as_double(dataset, &layout->part, elements, *values) < 0) {
+    if (!status && !*values)
+        status =
+            fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory: %.3g GB",
+                 path, name, (double)elements * 8e-9);
+    if (!status && read_as_double(dataset, packing.meant, &layout->part, elements, *values) < 0)
         status = cannot_be_read(dataset, path, name);
-    } else {
+    if (!status) {
         unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
         status = order_axes(path, name, field, layout, elements, values, treatment);
     }
+    if (packing.meant >= 0)
+        H5Tclose(packing.meant);
     if (status) {
         free(*values);
         *values = NULL;
