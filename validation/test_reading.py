@@ -1067,6 +1067,29 @@ def test_units_that_are_the_same(miniapp, plain, field, units):
     assert "input_read_as" not in results(miniapp, plain, *readers(miniapp, field))[1]
 
 
+def wide_integers(path, name):
+    """Of 16 bytes, which h5py has no type for."""
+    values = read(path, name)
+    wide = h5py.h5t.STD_I64LE.copy()
+    wide.set_size(16)
+    wide.set_precision(128)
+    with h5py.File(path, "a") as file:
+        del file[name]
+        dataset = h5py.h5d.create(file.id, name.encode(), wide, h5py.h5s.create_simple(values.shape))
+        dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, values.astype(np.int64))
+
+
+def test_integers_of_16_bytes(miniapp, plain):
+    replace(plain, "temp", read(plain, "temp").round())
+    expected, _ = results(miniapp, plain, *EOS)
+    wide_integers(plain, "temp")
+    assert_same(results(miniapp, plain, *EOS)[0], expected)
+    with h5py.File(plain, "a") as file:
+        file["temp"].attrs["_Unsigned"] = "true"
+    miniapp.fails(INPUT, r"plain\.h5: dataset 'temp' has integers of more than 8 bytes, for which "
+                         "_Unsigned is not supported", *EOS, plain)
+
+
 NO_TEXTS = {"number": 5, "texts": np.array([b"degF", b""]), "long": b"degF".ljust(300), "none": h5py.Empty("f8")}
 
 

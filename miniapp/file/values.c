@@ -28,19 +28,26 @@ struct packing {
 
 /* The type of the integers that the dataset means, where it is not the type that it stores them in:
  * an enumeration's own, or with _Unsigned the other sign, since netCDF classic has no unsigned
- * integers. H5I_INVALID_HID where HDF5 converts what is stored. */
+ * integers. H5I_INVALID_HID where HDF5 converts what is stored. They are converted in the place of
+ * doubles, so they must not be larger. */
 static enum miniapp_status find_meant_type(hid_t dataset, const char *path, const char *name,
                                            hid_t *meant)
 {
     char text[TEXT_ATTRIBUTE] = "";
     const hid_t type = H5Dget_type(dataset);
     const H5T_class_t class = H5Tget_class(type);
+    const bool is_wide = H5Tget_size(type) > sizeof(double);
     enum miniapp_status status = MINIAPP_DONE;
-    if (class == H5T_ENUM && H5Tget_size(type) <= sizeof(double))
+    if (class == H5T_ENUM && !is_wide)
         *meant = H5Tget_super(type);
     if (class == H5T_INTEGER)
         status = read_text_of(dataset, path, name, "_Unsigned", text);
-    if (text[0]) {
+    if (text[0] && is_wide)
+        status = fail(MINIAPP_INPUT,
+                      "%s: dataset '%s' has integers of more than 8 bytes, for which _Unsigned is "
+                      "not supported",
+                      path, name);
+    else if (text[0]) {
         *meant = H5Tcopy(type);
         H5Tset_sign(*meant, strcasecmp(text, "true") == 0 ? H5T_SGN_NONE : H5T_SGN_2);
     }
