@@ -1290,6 +1290,45 @@ def test_coordinates_of_files_of_netcdf4(miniapp, basin, plain, tmp_path):
         assert data.K_33.sel(depth=data.depth[0], lat=0, lon=0).shape == ()
 
 
+@pytest.mark.parametrize("axis, name, expected", [
+    (0, "x", ["z", "lat", "lon"]), (1, "K_11", ["depth", "y", "lon"]), (2, "mxl", ["depth", "lat", "x"]),
+    (0, "zt", ["zt", "lat", "lon"])])
+def test_names_of_axes_that_are_taken(miniapp, basin, plain, axis, name, expected):
+    """By default for another axis, or by a field that is no coordinate of the axis."""
+    with h5py.File(plain, "a") as file:
+        if name in file:
+            del file[name]
+    with_coordinates(plain, basin[0])
+    with h5py.File(plain, "a") as file:
+        old = ("depth", "lat", "lon")[axis]
+        file.move(old, name)
+        file[name].attrs["axis"] = "ZYX"[axis]
+        if old == "depth":
+            file[name][...] = basin[0]["zt"]
+            del file[name].attrs["positive"]
+    out = plain.with_suffix(".out.h5")
+    miniapp.passes("-o", out, *EOS, plain)
+    with h5py.File(out) as file:
+        assert [dim[0].name for dim in file["dHdT"].dims] == [f"/{name}" for name in expected]
+
+
+def test_a_coordinate_that_is_damaged(miniapp, basin, tmp_path):
+    """It is the input that cannot be used, not the output."""
+    path, out = tmp_path / "damaged.h5", tmp_path / "out.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["halo"] = 0
+        for name in ("temp", "salt", "p"):
+            file[name] = basin[0][name]
+        file["lon"] = np.arange(12.0)
+        file["lon"].make_scale("lon")
+        file["lon"].attrs["long_name"] = "longitude"
+        file["temp"].dims[2].attach_scale(file["lon"])
+    path.write_bytes(path.read_bytes().replace(b"GCOL", b"gCOL"))
+    miniapp.passes(*EOS, path)
+    miniapp.fails(INPUT, r"damaged\.h5: the coordinate 'lon' cannot be copied \(", *EOS, "-o", out, path)
+    assert not out.exists()
+
+
 def test_resized_outputs_have_plain_axes(miniapp, basin, plain, tmp_path):
     with_coordinates(plain, basin[0])
     out = tmp_path / "out.h5"

@@ -20,4 +20,7 @@ bool copy_description(hid_t from, hid_t to);
 /* Copies a scale with its attributes, except those that refer to the file that it is from. */
 bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name);
 
+/* Whether a scale can be copied if nothing is wrong with the file that it is copied into. */
+bool can_be_copied(hid_t from, const char *path);
+
 #endif

@@ -70,12 +70,16 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
 
 /* ---- axes ---- */
 
-static bool is_used(const struct miniapp_output *output, const char *name)
+/* Whether another axis or a field may have a name in the output. That of a line of numbers along
+ * the axis, such as zt, is its own. */
+static bool is_used(const struct miniapp_output *output, enum miniapp_axis axis, const char *name)
 {
-    for (int axis = MINIAPP_X; axis < MINIAPP_AXES; axis++)
-        if (strcmp(output->axes[axis].name, name) == 0)
+    for (enum miniapp_axis other = MINIAPP_X; other < MINIAPP_AXES; other++)
+        if (strcmp(output->axes[other].name, name) == 0 ||
+            (other != axis && strcmp(miniapp_axis_name(other), name) == 0))
             return true;
-    return miniapp_field_find(name) && H5Lexists(output->file, name, H5P_DEFAULT) > 0;
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    return field && (miniapp_field_rank(field) != 1 || miniapp_field_axis(field, 0) != axis);
 }
 
 /* The name and the coordinates of one axis. */
@@ -86,12 +90,15 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
     char name[AXIS_NAME] = "";
     if (scale)
         name_of_dimension(scale, name);
-    if (!name[0] || is_used(output, name))
+    if (!name[0] || is_used(output, axis, name))
         return MINIAPP_DONE;
     const size_t length = miniapp_axis_length(axis, &input->whole);
     if (is_coordinate(input->file, scale, length) &&
         !copy_coordinate(input->file, scale, output->file, name))
-        return output_failed(output);
+        return can_be_copied(input->file, scale)
+                   ? output_failed(output)
+                   : fail(MINIAPP_INPUT, "%s: the coordinate '%s' cannot be copied (%s)",
+                          input->path, scale, hdf5_reason());
     output->axes[axis].length = length;
     snprintf(output->axes[axis].name, AXIS_NAME, "%s", name);
     return MINIAPP_DONE;
