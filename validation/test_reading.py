@@ -975,6 +975,13 @@ def test_variable_that_is_not_there(miniapp, plain, theirs):
                          "'temp'", "--variable", f"temp={theirs}", plain)
 
 
+def test_variable_with_a_long_path(miniapp, plain, expected):
+    path = "/".join(["g" * 200] * 7)
+    with h5py.File(plain, "a") as file:
+        file.move("temp", f"{path}/theirs")
+    assert_same(results(miniapp, plain, "--variable", f"temp={path}/theirs")[0], expected)
+
+
 def test_variables_by_standard_name(miniapp, plain, expected):
     rename(plain, temp="bigthetao", salt="absso")
     with h5py.File(plain, "a") as file:

@@ -22,13 +22,16 @@ static enum miniapp_status set_name(struct miniapp_input *input, enum field_id i
 /* Whether each part of a path is there. What cannot be looked up counts as there. */
 static bool has_path(const struct miniapp_input *input, const char *path)
 {
-    char part[1024];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-        if (!has_dataset(input->file, part, &input->outside))
-            return false;
+    char *const part = strdup(path);
+    bool has = true;
+    for (char *slash = part ? strchr(part + 1, '/') : NULL; slash && has;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        has = has_dataset(input->file, part, &input->outside);
+        *slash = '/';
     }
-    return has_dataset(input->file, path, &input->outside);
+    free(part);
+    return has && has_dataset(input->file, path, &input->outside);
 }
 
 static enum miniapp_status find_by_name(struct miniapp_input *input,
