@@ -288,8 +288,9 @@ def test_tolerances_of_float32(miniapp, small, reference):
 @pytest.mark.parametrize("name", ["rtol", "atol"])
 def test_tolerances_that_are_none(miniapp, small, reference, name, value):
     edit(reference, "dHdT", **{name: value})
-    miniapp.fails(INPUT, f"reference.h5: .*attribute '{name}'", small, "-k", "eos",
-                  "--validate", reference)
+    line = miniapp.fails(INPUT, f"reference.h5: .*attribute '{name}'", small, "-k", "eos",
+                         "--validate", reference)
+    assert "dataset 'dHdT'" in line
 
 
 def test_not_a_number_in_the_reference(miniapp, small, reference):

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +47,13 @@ static enum miniapp_status read_tolerance(hid_t dataset, const char *path, const
                                           const char *name, enum miniapp_precision precision,
                                           double most, double otherwise, double *tolerance)
 {
-    char attribute[32];
+    char attribute[32], where[PATH_MAX];
     bool found;
+    snprintf(where, sizeof(where), "%s: dataset '%s'", path, field);
     snprintf(attribute, sizeof(attribute), "%s%s", name,
              precision == MINIAPP_FLOAT32 ? "_float32" : "");
     *tolerance = otherwise;
-    const enum miniapp_status status = read_attribute(dataset, path, attribute, &found, tolerance);
+    const enum miniapp_status status = read_attribute(dataset, where, attribute, &found, tolerance);
     if (!status && !(*tolerance >= 0 && *tolerance <= most))
         return fail(MINIAPP_INPUT,
                     "%s: attribute '%s' of dataset '%s' is %g, but must be from 0 to %g: a larger "
