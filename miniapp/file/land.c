@@ -216,12 +216,11 @@ bool is_water_beyond(const struct miniapp_input *input, enum field_id mask, cons
     }
 }
 
-/* As Veros makes them: a face is water where both cells are. */
-static void make_faces(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
-                       double *values)
+/* As Veros has it: a face is water where both cells are. */
+static bool is_open(const struct miniapp_input *input, enum field_id mask, const uint8_t *water,
+                    size_t element)
 {
-    for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++)
-        values[i] = water[i] && is_water_beyond(input, mask, water, i);
+    return water[element] && is_water_beyond(input, mask, water, element);
 }
 
 static void make_levels(const struct miniapp_input *input, const uint8_t *water, double *levels)
@@ -244,7 +243,8 @@ enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, dou
     if (!water)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing", input->path, fields[id].name);
     if (fields[id].type == MINIAPP_MASK)
-        make_faces(input, id, water, values);
+        for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++)
+            values[i] = is_open(input, id, water, i);
     else
         make_levels(input, water, values);
     input->is_made[id] = true;
@@ -258,7 +258,6 @@ enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
 {
     const enum field_id wet = fields[id].wet;
     enum miniapp_status status = MINIAPP_DONE;
-    double *values = NULL;
     *water = NULL;
     if (!wet)
         return MINIAPP_DONE;
@@ -267,16 +266,13 @@ enum miniapp_status find_meaning(struct miniapp_input *input, enum field_id id,
     status = find_water_cells(input, water);
     if (status || !*water || wet == FIELD_maskT || wet == FIELD_kbot)
         return status; /* cells, not faces */
-    values = malloc(miniapp_grid_points(&input->grid) * sizeof(*values));
-    if (!values || !keep_water(input, wet))
-        status = fail(MINIAPP_DEVICE, "out of memory for '%s'", fields[wet].name);
-    if (!status) {
-        make_faces(input, wet, *water, values);
-        fill_water(input, wet, values, input->water[wet]);
-        *water = input->water[wet];
-    }
-    free(values);
-    return status;
+    uint8_t *const faces = keep_water(input, wet);
+    if (!faces)
+        return MINIAPP_DEVICE;
+    for (size_t i = 0; i < miniapp_grid_points(&input->grid); i++)
+        faces[i] = is_open(input, wet, *water, i);
+    *water = faces;
+    return MINIAPP_DONE;
 }
 
 bool is_water(const struct miniapp_input *input, const struct miniapp_field *field,
