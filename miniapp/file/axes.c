@@ -1,5 +1,6 @@
 #include "axes.h"
 #include "coordinates.h"
+#include "guard.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "status.h"
@@ -145,6 +146,7 @@ static bool add_scale(struct scales *scales, hid_t scale, const char *name)
 static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *link, void *data)
 {
     struct scales *const scales = data;
+    guard_link();
     if (link->type != H5L_TYPE_HARD)
         return 0;
     const hid_t object = H5Oopen(group, name, H5P_DEFAULT);

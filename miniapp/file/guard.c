@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ enum {
     LONGEST = 8192,            /* a path may be in it */
     BYTES_A_SECOND = 10000000, /* slower than any filter */
     CHUNKS_A_SECOND = 1000,    /* slower than any look-up of one */
+    LEAST_LINK = 8,            /* bytes: fewer than any link to an object takes */
 };
 
 long guard_patience = 2000;
@@ -27,6 +29,7 @@ static struct sigaction before[GUARDED];
 static stack_t stack_before;
 static timer_t timer;
 static bool has_timer;
+static off_t links_left;
 static char crashed[LONGEST], endless[LONGEST];
 
 /* With the heap and HDF5 in ruins, hardly anything may be called. */
@@ -75,6 +78,7 @@ void guard_start(const char *path)
     if (!owns_process())
         return;
     static char room[STACK]; /* recursion may have used up the stack */
+    struct stat there;
     const stack_t stack = {.ss_sp = room, .ss_size = sizeof(room)};
     struct sigaction action = {.sa_handler = give_up, .sa_flags = SA_ONSTACK | (int)SA_RESETHAND};
     write_line(crashed, path, "the HDF5 library crashed while it read it");
@@ -82,6 +86,7 @@ void guard_start(const char *path)
     sigaltstack(&stack, &stack_before);
     for (int i = 0; i < GUARDED; i++)
         sigaction(guarded[i], &action, &before[i]);
+    links_left = stat(path, &there) == 0 ? there.st_size / LEAST_LINK : 0;
     make_timer();
     set_timer(0);
 }
@@ -89,6 +94,12 @@ void guard_start(const char *path)
 void guard_data(size_t bytes, size_t chunks)
 {
     set_timer((time_t)(bytes / BYTES_A_SECOND + chunks / CHUNKS_A_SECOND));
+}
+
+void guard_link(void)
+{
+    if (links_left-- > 0)
+        set_timer(0);
 }
 
 void guard_end(void)

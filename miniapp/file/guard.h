@@ -12,6 +12,10 @@ void guard_start(const char *path);
 /* Says that so many bytes in so many chunks will be read next, which may take a while. */
 void guard_data(size_t bytes, size_t chunks);
 
+/* Says that HDF5 has come to another link. Each of them is progress, but there are no more of them
+ * than the file has room for: a damaged one may lead round in a circle. */
+void guard_link(void);
+
 void guard_end(void);
 
 /* How many milliseconds of CPU time the thread that reads may take besides reading data; it needs

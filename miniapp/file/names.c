@@ -1,4 +1,5 @@
 /* Which dataset of the file holds which field. */
+#include "guard.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
@@ -91,6 +92,7 @@ static enum miniapp_status take_standard_name(const struct search *search, hid_t
 /* Opens a dataset that lies in the file itself; -1 for anything else. */
 static hid_t open_linked(hid_t group, const char *name, const H5L_info_t *link)
 {
+    guard_link();
     const hid_t object =
         link->type == H5L_TYPE_HARD ? H5Oopen(group, name, H5P_DEFAULT) : H5I_INVALID_HID;
     if (object < 0 || H5Iget_type(object) == H5I_DATASET)
