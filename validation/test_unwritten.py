@@ -241,6 +241,23 @@ def test_sources_of_different_lengths(miniapp, small, small_checksums):
 
 # ---- slow, and large ----
 
+def test_many_sources_are_slow_but_sound(miniapp, small, small_checksums):
+    """To open them all takes longer than a damaged file is waited for."""
+    salt, records = read(small, "salt"), 4000
+    put(small.parent / "day.h5", "salt", salt)
+    source = h5py.h5s.create_simple(salt.shape)
+    shown = h5py.h5s.create_simple((records, *salt.shape))
+    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    for record in range(records):
+        shown.select_hyperslab((record, 0, 0, 0), (1, *salt.shape))
+        creation.set_virtual(shown, b"day.h5", b"salt", source)
+    with h5py.File(small, "a") as file:
+        del file["salt"]
+        h5py.h5d.create(file.id, b"salt", h5py.h5t.NATIVE_DOUBLE,
+                        h5py.h5s.create_simple((records, *salt.shape)), creation)
+    assert miniapp.checksums(OUTSIDE, "--time", 7, small) == small_checksums
+
+
 def test_many_small_chunks_are_slow_but_sound(miniapp, tmp_path):
     """HDF5 takes long over them, but comes to an end."""
     shape = (20, 50, 50)

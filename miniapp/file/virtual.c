@@ -1,4 +1,5 @@
 #include "virtual.h"
+#include "guard.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -8,6 +9,7 @@ enum {
     DEEPEST = 8,          /* nesting of sources that are virtual, too */
     MOST_BLOCKS = 100000, /* of a series */
     GAP = 64,             /* blocks after the end of one that are looked for */
+    LOOK_UPS = 10,        /* of chunks, which take longer than to open a source */
 };
 
 static enum miniapp_status check_at(hid_t dataset, const char *path, const char *name,
@@ -205,6 +207,8 @@ static enum miniapp_status check_at(hid_t dataset, const char *path, const char 
             status = fail(MINIAPP_INPUT,
                           "%s: dataset '%s' is virtual, but has no sources, or no end of them",
                           path, name);
+        if (depth == 0) /* not again for each source: they may lead round in a circle */
+            guard_data(0, LOOK_UPS * count);
         for (size_t i = 0; i < count && !status; i++)
             status = check_mapping(dataset, path, name, creation, i, outside, depth);
     }
