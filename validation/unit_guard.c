@@ -3,6 +3,7 @@
  * meanwhile does not count.
  */
 #include "guard.h"
+#include "parts.h"
 
 #include "program.h"
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +101,28 @@ static void read_links_for_ever(void)
     read_links("loop.h5", 20); /* a file of no bytes */
 }
 
+/* A record out of a chunk that holds many, which HDF5 unpacks as a whole. */
+static void read_large_chunk(void)
+{
+    const hsize_t lengths[] = {4096, 1 << 16};
+    const struct box record = {.rank = 2, .first = {7}, .count = {1, 1 << 16}};
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), creation = H5Pcreate(H5P_DATASET_CREATE);
+    const hid_t space = H5Screate_simple(2, lengths, NULL);
+    char *const values = calloc(lengths[0], lengths[1]);
+    H5Pset_fapl_core(access, 1 << 20, false);
+    H5Pset_chunk(creation, 2, lengths);
+    H5Pset_deflate(creation, 1);
+    const hid_t file = H5Fcreate("chunk.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t dataset =
+        H5Dcreate2(file, "d", H5T_NATIVE_CHAR, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    H5Dwrite(dataset, H5T_NATIVE_CHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    guard_start("chunk.h5");
+    const herr_t error = read_parts(dataset, H5T_NATIVE_CHAR, &record, values);
+    guard_end();
+    free(values);
+    _exit(error < 0 ? MINIAPP_INPUT : MINIAPP_DONE);
+}
+
 static void compute_after_reading(void)
 {
     read_in_time();
@@ -156,6 +180,7 @@ static void what_is_read_in_time_passes(void **state)
     passes(read_much);
     passes(read_many);
     passes(read_few_links);
+    passes(read_large_chunk);
 }
 
 static void what_follows_the_reading_does_not_count(void **state)

@@ -52,6 +52,8 @@ static hsize_t find_chunk(hid_t dataset, const struct box *box, hsize_t *chunk)
         chunk[i] = layout == H5D_VIRTUAL ? 1 : box->count[i];
     if (layout == H5D_CHUNKED)
         H5Pget_chunk(creation, box->rank, chunk);
+    for (int i = 0; i < box->rank; i++)
+        chunk[i] += chunk[i] == 0; /* in a damaged file */
     if (creation >= 0)
         H5Pclose(creation);
     return layout == H5D_VIRTUAL ? MOST_ELEMENTS : MOST_CHUNKS;
@@ -60,6 +62,7 @@ static hsize_t find_chunk(hid_t dataset, const struct box *box, hsize_t *chunk)
 /* ---- parts ---- */
 
 struct parts {
+    hsize_t chunk[H5S_MAX_RANK];  /* the least that is read at once */
     hsize_t length[H5S_MAX_RANK]; /* of each but the last along a dimension */
     hsize_t chunks;               /* in each */
 };
@@ -67,10 +70,9 @@ struct parts {
 static struct parts find_parts(hid_t dataset, const struct box *box)
 {
     struct parts parts = {.chunks = 1};
-    hsize_t chunk[H5S_MAX_RANK];
-    const hsize_t most = find_chunk(dataset, box, chunk);
+    const hsize_t most = find_chunk(dataset, box, parts.chunk);
     for (int i = box->rank - 1; i >= 0; i--) {
-        const hsize_t least = chunk[i] > 0 ? chunk[i] : 1;
+        const hsize_t least = parts.chunk[i];
         const hsize_t there = (box->count[i] + least - 1) / least;
         const hsize_t left = most / parts.chunks;
         const hsize_t taken = there <= left ? there : left;
@@ -88,7 +90,8 @@ static herr_t read_part(hid_t dataset, hid_t type, const struct box *box, const 
         const hsize_t left = box->count[i] - at[i];
         first[i] = box->first[i] + at[i];
         count[i] = left < parts->length[i] ? left : parts->length[i];
-        bytes *= count[i];
+        const hsize_t chunk = parts->chunk[i], last = first[i] + count[i] - 1;
+        bytes *= (last / chunk - first[i] / chunk + 1) * chunk; /* whole chunks are unpacked */
     }
     const hid_t from = H5Dget_space(dataset);
     const hid_t to = H5Screate_simple(box->rank, box->count, NULL);
