@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import fields
-from conftest import HERE, INPUT, LONG, MISMATCH, USAGE, checksums_in, read, replace, write
+from conftest import (HERE, INPUT, LONG, MISMATCH, QUICK, TROUBLE, USAGE, checksums_in, read, replace,
+                      write)
 
 HALO = 2
 FILL = 9.969209968386869e36  # netCDF's own
@@ -223,6 +224,16 @@ def test_no_room_for_ghosts(miniapp, basin, tmp_path):
     values = {name: basin[0][name][:, :4] for name in ("salt", "temp")} | {"p": basin[0]["p"]}
     _, provenance = results(miniapp, write(tmp_path / "bare.h5", values), "-k", "eos")
     assert provenance["grid"] == "12 x 4 x 6 points, no ghosts: too few cells for them"
+
+
+def test_no_room_for_ghosts_and_another_fault(miniapp, basin, tmp_path):
+    """Both are said, and no column is looked for that there cannot be."""
+    values = {name: basin[0][name][..., :2] for name in ("salt", "temp", "maskT")} | {"p": basin[0]["p"]}
+    values["salt"] = values["salt"][0]
+    path = write(tmp_path / "narrow.h5", values, halo=2, cyclic_x=1)
+    done = miniapp.run(*QUICK, *EOS, path)
+    assert done.returncode == INPUT and not TROUBLE.search(done.stderr)
+    assert "'salt' has 2 axes" in done.stderr and "2 cells along x are too few" in done.stderr
 
 
 def test_nothing_tells_of_ghosts(miniapp, basin, tmp_path):

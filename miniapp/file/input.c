@@ -379,10 +379,12 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     describe_grid(input);
     if (!status)
         status = check_time(input);
-    if (!status)
-        status = check_room_for_ghosts(input);
-    else if (is_known && goes_on(status))
-        check_fields(input); /* says what else is wrong */
+    if (!status || (is_known && goes_on(status))) {
+        const enum miniapp_status room = check_room_for_ghosts(input);
+        if (status && !room)
+            check_fields(input); /* says what else is wrong */
+        status = first_of(status, room);
+    }
     return status;
 }
 
