@@ -330,6 +330,15 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
     same_datasets(whole, end)
 
 
+@pytest.mark.parametrize("cut", ["1x4", "2x2"])
+def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
+    """Where they have its grid, they have its state, too."""
+    words = ("-k", "eos,fma", "--roofline", *QUICK, GRID)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes(cut, *words, "-o", tmp_path / "four.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+
+
 # ---- reports ----
 
 def test_one_process_prints(ranks):

@@ -18,11 +18,13 @@ static bool same_state(const struct row *a, const struct row *b)
     return a->device == b->device && a->precision == b->precision && same_grid(&a->grid, &b->grid);
 }
 
-/* Cuts the grid into blocks, as the user asked; but not for ceilings, whose grids may be too small
- * for that cut. */
+/* Cuts the grid into blocks, as the user asked; but a ceiling's grid may be too small for that cut.
+ * The cut depends on nothing but the grid, because rows that share a state share its blocks. */
 static enum miniapp_status cut(struct row *row, const struct method *method)
 {
-    const bool is_asked = method->along_x && !row->is_ceiling;
+    const struct miniapp_grid inner = miniapp_grid_interior(&row->grid);
+    const bool fits = (size_t)method->along_x <= inner.nx && (size_t)method->along_y <= inner.ny;
+    const bool is_asked = method->along_x && (fits || !row->is_ceiling);
     const enum miniapp_status status =
         blocks_cut(&row->grid, ranks_count(), is_asked ? method->along_x : 0,
                    is_asked ? method->along_y : 0, &row->blocks);
