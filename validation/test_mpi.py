@@ -240,6 +240,27 @@ def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
     assert "it sends from a GPU's memory" in ranks.passes("2x1", *words)
 
 
+# What a runtime without pinned memory answers, as GCC's is.
+UNPINNED = """
+#include <stddef.h>
+void *llvm_omp_target_alloc_host(size_t bytes, int device)
+{
+    (void)bytes;
+    (void)device;
+    return NULL;
+}
+"""
+
+
+def test_messages_without_pinned_memory(ranks, device, tmp_path):
+    if device == "cpu":
+        pytest.skip("the host's memory is the device's")
+    unpinned = library(tmp_path / "unpinned.so", UNPINNED)
+    done = ranks.run(2, "-d", device, "-k", "ocean_step_eke", "--steps", 3, ACC,
+                     program=["env", f"LD_PRELOAD={unpinned}:{ranks.idling}", ranks.miniapp.path])
+    assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
+
+
 @pytest.mark.parametrize("more", [("--transfer", "each-call", GRID), ("--shape", "14x13x6", ACC)],
                          ids=["copied at each call", "resampled with ghosts"])
 def test_ghosts_across_the_seam(ranks, device, more):

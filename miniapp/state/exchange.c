@@ -10,6 +10,7 @@
  * is separate and MPI needs it. */
 struct buffer {
     void *device, *host;
+    bool is_pinned; /* the host's is */
     size_t bytes;
 };
 
@@ -43,24 +44,27 @@ static const struct backend *backend_of(const struct miniapp_state *state)
 
 /* ---- buffers ---- */
 
-static void *take_host(const struct miniapp_state *state, size_t bytes)
+/* Takes the host's memory for messages: pinned, if the device's runtime has such memory. */
+static void take_host(const struct miniapp_state *state, struct buffer *buffer, size_t bytes)
 {
     const struct backend *const backend = backend_of(state);
-    return backend->allocate_pinned ? backend->allocate_pinned(state->device->number, bytes)
-                                    : malloc(bytes);
+    buffer->host =
+        backend->allocate_pinned ? backend->allocate_pinned(state->device->number, bytes) : NULL;
+    buffer->is_pinned = buffer->host != NULL;
+    if (!buffer->is_pinned)
+        buffer->host = malloc(bytes);
 }
 
 static void release_memory(const struct miniapp_state *state, struct buffer *buffer)
 {
     const struct backend *const backend = backend_of(state);
     const int number = state->device->number;
-    const bool has_host = buffer->host && buffer->host != buffer->device;
-    if (has_host && backend->release_pinned)
+    if (buffer->is_pinned)
         backend->release_pinned(number, buffer->host);
-    else if (has_host)
+    else if (buffer->host != buffer->device)
         free(buffer->host);
     backend->release(number, buffer->device);
-    buffer->device = buffer->host = NULL;
+    *buffer = (struct buffer){0};
 }
 
 static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *buffer, size_t bytes)
@@ -68,11 +72,14 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
     const struct backend *const backend = backend_of(state);
     if (buffer->bytes >= bytes)
         return MINIAPP_DONE;
-    release_memory(state, buffer);
-    buffer->device = backend->allocate(state->device->number, bytes);
-    buffer->host = backend->is_host || ranks_gpu_aware() ? buffer->device : take_host(state, bytes);
     state->bytes += (double)(bytes - buffer->bytes);
+    release_memory(state, buffer);
     buffer->bytes = bytes;
+    buffer->device = backend->allocate(state->device->number, bytes);
+    if (backend->is_host || ranks_gpu_aware())
+        buffer->host = buffer->device;
+    else
+        take_host(state, buffer, bytes);
     return buffer->device && buffer->host
                ? MINIAPP_DONE
                : fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
