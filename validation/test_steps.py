@@ -213,6 +213,8 @@ def test_shares_of_the_ceilings(miniapp, frozen, tmp_path):
 
 @pytest.mark.parametrize("words, complaint", [
     (("-k", "eos"), "needs a sequence with time levels, such as ocean_step; 'eos' has none"),
+    (("-k", "ocean_step:forc_temp_surface=forc_salt_surface"), "needs a sequence without bindings, not 'oc"),
+    (("-k", "tracer_step:tracer=temp"), "needs a sequence without bindings"),
     (("-k", "ocean_step,ocean_step_eke"), "takes one kernel"), (("-t", "1,2"), "takes one kernel"),
     (("-r", "3"), "leave out --resume, --repetitions and --transfer each-call"),
     (("--transfer", "each-call"), "leave out"), (("--resume", "results.json"), "leave out")])

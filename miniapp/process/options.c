@@ -714,6 +714,9 @@ static enum miniapp_status check_steps(const struct options *options)
         return MINIAPP_DONE;
     if (options->kernel_count > 1 || options->thread_count > 1)
         return fail(MINIAPP_USAGE, "--steps takes one kernel and one number of threads");
+    if (strchr(miniapp_sequence_name(options->kernels[0]), ':')) /* its levels are not bound */
+        return fail(MINIAPP_USAGE, "--steps needs a sequence without bindings, not '%s'",
+                    miniapp_sequence_name(options->kernels[0]));
     if (miniapp_sequence_level_count(options->kernels[0]) == 0)
         return fail(MINIAPP_USAGE,
                     "--steps needs a sequence with time levels, such as ocean_step; '%s' has none",
