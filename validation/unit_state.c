@@ -549,6 +549,45 @@ static void exchanges(void **state)
             }
 }
 
+/* An exchange leaves ghosts along a closed x alone, so those of an ocean that becomes cyclic are
+ * not current. */
+static void becoming_cyclic(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    set_invented(ocean, "salt", "salt");
+    set_invented(ocean, "dyt", "dyt"); /* without x */
+    state_written(slot_of(ocean, "salt"), no_ghosts);
+    assert_done(miniapp_state_exchange(ocean, "salt"));
+    double *const before = values_of(ocean, "salt", "salt");
+    miniapp_state_set_cyclic(ocean, true);
+    assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_WEST), 0);
+    assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_NORTH), MINIAPP_HALO);
+    assert_int_equal(miniapp_state_ghosts(ocean, "dyt", MINIAPP_EAST), MINIAPP_HALO);
+    assert_done(miniapp_state_exchange(ocean, "salt"));
+    miniapp_state_set_cyclic(ocean, true);
+    assert_int_equal(miniapp_state_ghosts(ocean, "salt", MINIAPP_EAST), MINIAPP_HALO);
+    double *const after = values_of(ocean, "salt", "salt");
+    for (size_t i = 0; i < miniapp_grid_points(&grid); i++)
+        assert_true(after[i] == before[i - i % grid.nx + cell_of(i % grid.nx, grid.nx)]);
+    free(before);
+    free(after);
+    miniapp_state_free(ocean);
+}
+
+/* A part has the ghosts that it was given, since no exchange can give it others. */
+static void a_part_becoming_cyclic(void **state)
+{
+    (void)state;
+    const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
+    struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
+    assert_done(miniapp_state_place(part, &whole, 1, 0));
+    set_invented(part, "salt", "salt");
+    miniapp_state_set_cyclic(part, true);
+    assert_int_equal(miniapp_state_ghosts(part, "salt", MINIAPP_WEST), MINIAPP_HALO);
+    miniapp_state_free(part);
+}
+
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
 static void only_what_is_needed_is_exchanged(void **state)
 {
@@ -939,6 +978,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(rotations_that_are_none),
         cmocka_unit_test(rotation_under_a_plan),
         cmocka_unit_test(exchanges),
+        cmocka_unit_test(becoming_cyclic),
+        cmocka_unit_test(a_part_becoming_cyclic),
         cmocka_unit_test(only_what_is_needed_is_exchanged),
         cmocka_unit_test(ghosts_of_parts),
         cmocka_unit_test(parts_of_an_ocean),

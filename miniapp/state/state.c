@@ -127,8 +127,21 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *state,
     return MINIAPP_DONE;
 }
 
+/* Whether the state is a part of an ocean whose other parts this library does not know. */
+static bool lacks_parts(const struct miniapp_state *state)
+{
+    return !state->exchange &&
+           (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny);
+}
+
+/* Ghosts along x that an exchange left alone while x was closed are not those of a cyclic ocean. No
+ * exchange made those of a part current. */
 void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x)
 {
+    const bool begins = cyclic_x && !state->cyclic_x && !lacks_parts(state);
+    for (size_t i = 0; i < state->slot_count && begins; i++)
+        if (has_axis(state->slots[i]->field, MINIAPP_X))
+            state->slots[i]->ghosts[MINIAPP_WEST] = state->slots[i]->ghosts[MINIAPP_EAST] = 0;
     state->cyclic_x = cyclic_x;
 }
 
@@ -617,10 +630,9 @@ static bool has_all_ghosts(const struct slot *slot)
     return memcmp(slot->ghosts, all_ghosts, sizeof(slot->ghosts)) == 0;
 }
 
-/* Fails if the state is a part of an ocean whose other parts this library does not know. */
 static enum miniapp_status check_parts(const struct miniapp_state *state, const struct slot *slot)
 {
-    if (state->exchange || (state->whole.nx == state->grid.nx && state->whole.ny == state->grid.ny))
+    if (!lacks_parts(state))
         return MINIAPP_DONE;
     return fail(MINIAPP_USAGE,
                 "the ghosts of '%s' are not current, and come from other parts of the ocean, which "
