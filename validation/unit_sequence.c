@@ -412,6 +412,24 @@ static void wrong_names(void **state)
     miniapp_state_free(ocean);
 }
 
+/* Scratch is bound to no field: what would bind it would have no effect. */
+static void bound_scratch(void **state)
+{
+    (void)state;
+    static const char *const wrong[][3] = {
+        {"isoneutral_diffusion", "temp=salt", "'isoneutral_diffusion' has no field 'temp'"},
+        {"isoneutral_mixing", "Ai_ez=salt", "'isoneutral_mixing' has no field 'Ai_ez'"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        struct miniapp_state *const ocean = state_for(wrong[i][0], MINIAPP_FLOAT64, false);
+        struct miniapp_plan *none;
+        assert_refused(miniapp_plan_create(ocean, sequence_of(wrong[i][0]), wrong[i][1], &none),
+                       MINIAPP_USAGE, wrong[i][2]);
+        assert_null(none);
+        miniapp_state_free(ocean);
+    }
+}
+
 static void aliases(void **state)
 {
     (void)state;
@@ -763,6 +781,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(renamed_fields),
         cmocka_unit_test(bound_sequences_run),
         cmocka_unit_test(wrong_names),
+        cmocka_unit_test(bound_scratch),
         cmocka_unit_test(aliases),
         cmocka_unit_test(steps_take_time),
         cmocka_unit_test(what_kernels_leave_of_ghosts),

@@ -87,12 +87,16 @@ static enum miniapp_status check_settings(const struct miniapp_state *state,
     return status;
 }
 
+/* Whether an argument is bound to that field; scratch is bound to none. */
 static bool has_field(const struct miniapp_sequence *sequence, const char *name)
 {
-    for (size_t s = 0; s < sequence->count; s++)
-        for (size_t i = 0; i < sequence->steps[s].kernel->argument_count; i++)
-            if (strcmp(fields[sequence->steps[s].field[i]].name, name) == 0)
+    for (size_t s = 0; s < sequence->count; s++) {
+        const struct step *const step = &sequence->steps[s];
+        for (size_t i = 0; i < step->kernel->argument_count; i++)
+            if (step->kernel->arguments[i].access != MINIAPP_SCRATCH &&
+                strcmp(fields[step->field[i]].name, name) == 0)
                 return true;
+    }
     return false;
 }
 
