@@ -57,6 +57,12 @@ def test_shape_longer_than_can_be_counted(miniapp, small, shape):
                   "--shape", shape)
 
 
+def test_ceilings_of_more_points_than_can_be_counted(miniapp, small):
+    """Which only the sanitizer tells from another number."""
+    miniapp.fails(DEVICE, r"out of memory, .* the run needs \d", small, "-k", "eos", "--roofline", "--shape",
+                  "2147483647x2147483647x2147483647")
+
+
 @pytest.mark.parametrize("option", ["--shape=4x9x9", "--shape=9x4x9", "--size=1"])
 def test_too_small_for_ghosts(miniapp, small, option):
     miniapp.fails(USAGE, "too few for 2 ghost cells on each side", small, option)

@@ -85,7 +85,7 @@ const struct miniapp_sequence *ceiling_of_flops(void)
 /* A triad that moves as many bytes as the row does, so that it lives in the same caches. */
 static struct row triad_of(const struct row *row, const struct miniapp_settings *settings)
 {
-    enum { LEAST_POINTS = 64 };
+    const double least = 64, most = 1e18; /* points; more than there is memory for */
     struct row triad = *row;
     triad.is_ceiling = true;
     triad.sequence = ceiling_of_bytes();
@@ -94,7 +94,7 @@ static struct row triad_of(const struct row *row, const struct miniapp_settings 
         miniapp_sequence_bytes(row->sequence, &row->grid, row->precision, settings) /
         miniapp_sequence_bytes(triad.sequence, &point, row->precision, settings);
     if (row->sequence != triad.sequence)
-        triad.grid = grid_of_size(points < LEAST_POINTS ? LEAST_POINTS : (size_t)points);
+        triad.grid = grid_of_size((size_t)fmin(fmax(points, least), most));
     return triad;
 }
 
