@@ -57,20 +57,36 @@ def rewrite(path):
     path.write_bytes(path.read_bytes())
 
 
-@pytest.mark.parametrize("spoil, what", [(Path.unlink, "No such file"),
-                                         (lambda path: os.truncate(path, 1000), "the file was changed"),
-                                         (rewrite, "the file was changed")],
-                         ids=["vanishes", "is cut", "is written again"])
-def test_reference_is_spoilt(miniapp, small, reference, tmp_path, spoil, what):
+CUT = (lambda path: os.truncate(path, 1000), "the file was changed")
+WRITTEN_AGAIN = (rewrite, "the file was changed")
+
+
+def spoilt(miniapp, small, tmp_path, path, spoil, *arguments):
+    """What is said of a file that is spoilt while a run is held."""
     folder = tmp_path / "results"
     folder.mkdir()
-    with held(miniapp, small, folder / "output.h5", "--validate", reference) as (process, pipe):
-        spoil(reference)
+    with held(miniapp, small, folder / "output.h5", *arguments) as (process, pipe):
+        spoil(path)
         message = pipe.empty()
         process.finish()
     assert process.returncode == INPUT, message
     assert_one_line(message)
-    assert f"reference.h5: {what}" in message and not os.listdir(folder)
+    assert not os.listdir(folder)
+    return message
+
+
+@pytest.mark.parametrize("spoil, what", [(Path.unlink, "No such file"), CUT, WRITTEN_AGAIN],
+                         ids=["vanishes", "is cut", "is written again"])
+def test_reference_is_spoilt(miniapp, small, reference, tmp_path, spoil, what):
+    message = spoilt(miniapp, small, tmp_path, reference, spoil, "--validate", reference)
+    assert f"reference.h5: {what}" in message
+
+
+@pytest.mark.parametrize("spoil, what", [CUT, WRITTEN_AGAIN], ids=["is cut", "is written again"])
+def test_input_is_spoilt(miniapp, small, tmp_path, spoil, what):
+    """Between its check and the reading of its fields."""
+    message = spoilt(miniapp, small, tmp_path, small, spoil)
+    assert f"small.h5: {what} during the run" in message
 
 
 def test_folder_of_the_output_vanishes(miniapp, small, tmp_path):

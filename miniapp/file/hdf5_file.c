@@ -1,5 +1,6 @@
 #include "hdf5_file.h"
 #include "hdf5_error.h"
+#include "same_file.h"
 #include "status.h"
 #include "virtual.h"
 
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* netCDF's formats before netCDF-4 are not HDF5. */
@@ -40,6 +40,23 @@ enum miniapp_status open_file(const char *path, hid_t *file)
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
                     hdf5_reason());
     return MINIAPP_DONE;
+}
+
+enum miniapp_status look_at(const char *path, struct stat *found)
+{
+    return stat(path, found) == 0 ? MINIAPP_DONE
+                                  : fail(MINIAPP_INPUT, "%s: %s", path, strerror(errno));
+}
+
+enum miniapp_status check_unchanged(const char *path, const struct stat *found)
+{
+    struct stat now;
+    const enum miniapp_status status = look_at(path, &now);
+    const bool is_same = !status && is_same_file(found, &now) && found->st_size == now.st_size &&
+                         found->st_mtim.tv_sec == now.st_mtim.tv_sec &&
+                         found->st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+    return status || is_same ? status
+                             : fail(MINIAPP_INPUT, "%s: the file was changed during the run", path);
 }
 
 void close_attribute(hid_t attribute, hid_t type, hid_t space)

@@ -7,9 +7,17 @@
 
 #include <hdf5.h>
 #include <miniapp/status.h>
+#include <sys/stat.h>
 
 /* Opens a regular file; MINIAPP_INPUT if it is not HDF5, or is damaged. */
 enum miniapp_status open_file(const char *path, hid_t *file);
+
+/* Looks at a file before it is opened, and fails later, if it is another one by then, or was
+ * written: HDF5 reads other numbers from a file that was changed while it was open, and zeros where
+ * it was cut. A process compares only what it has seen itself, because another node may see other
+ * times. MINIAPP_INPUT if there is no file. */
+enum miniapp_status look_at(const char *path, struct stat *found);
+enum miniapp_status check_unchanged(const char *path, const struct stat *found);
 
 /* Closes those that could be opened; the others are below 0. */
 void close_attribute(hid_t attribute, hid_t type, hid_t space);

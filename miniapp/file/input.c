@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- settings and grid ---- */
 
@@ -406,7 +407,9 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
         input->strips = options->strips > 0 ? options->strips : 1;
     }
     guard_start(path);
-    enum miniapp_status status = open_file(path, &input->file);
+    enum miniapp_status status = look_at(path, &input->found);
+    if (!status)
+        status = open_file(path, &input->file);
     if (!status &&
         !outside_open(input->path, input->allow & MINIAPP_ALLOW_EXTERNAL, &input->outside))
         status = fail(MINIAPP_DEVICE, "out of memory for an input");
@@ -422,6 +425,13 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
     return status;
 }
 
+/* A file that is removed can still be read while it is open. */
+static enum miniapp_status check_still_same(const struct miniapp_input *input)
+{
+    return access(input->path, F_OK) == 0 ? check_unchanged(input->path, &input->found)
+                                          : MINIAPP_DONE;
+}
+
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
     const struct window own = own_window(input);
@@ -429,7 +439,11 @@ enum miniapp_status miniapp_input_check(struct miniapp_input *input)
         return fail(MINIAPP_INPUT, "%s: its fields were checked, and cannot be used", input->path);
     move_window(input, &own);
     guard_start(input->path);
-    const enum miniapp_status status = check_fields(input);
+    enum miniapp_status status = check_still_same(input);
+    if (!status)
+        status = check_fields(input);
+    if (!status)
+        status = check_still_same(input);
     guard_end();
     input->was_refused = status == MINIAPP_INPUT;
     return status;
@@ -589,7 +603,11 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     move_window(input, &window);
     input->precision = narrowest(targets, count);
     guard_start(input->path);
-    status = read_field(input, field_id(field), &values);
+    status = check_still_same(input);
+    if (!status)
+        status = read_field(input, field_id(field), &values);
+    if (!status)
+        status = check_still_same(input);
     guard_end();
     for (size_t i = 0; i < count && !status; i++) {
         miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);

@@ -12,6 +12,7 @@
 
 #include <hdf5.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 struct miniapp_input_options {
     int allow;
@@ -25,6 +26,7 @@ enum { SENTENCE = 256 };
 struct miniapp_input {
     char *path;
     hid_t file;
+    struct stat found;      /* when it was opened */
     struct outside outside; /* the files that it names */
     int allow;
     enum miniapp_precision precision; /* the narrowest of the states that a field is read for */

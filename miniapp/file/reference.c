@@ -4,11 +4,9 @@
 #include "hdf5_file.h"
 #include "program.h"
 #include "range.h"
-#include "same_file.h"
 #include "status.h"
 #include "values.h"
 
-#include <errno.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -101,20 +99,14 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 struct miniapp_references {
     char *path;
     hid_t file;
-    struct stat state; /* of the file, when it was opened */
+    struct stat found; /* when it was opened */
     struct outside outside;
     struct scales scales;
 };
 
-static enum miniapp_status look_at(const char *path, struct stat *state)
-{
-    return stat(path, state) == 0 ? MINIAPP_DONE
-                                  : fail(MINIAPP_INPUT, "%s: %s", path, strerror(errno));
-}
-
 static enum miniapp_status begin(struct miniapp_references *references)
 {
-    enum miniapp_status status = look_at(references->path, &references->state);
+    enum miniapp_status status = look_at(references->path, &references->found);
     if (!status)
         status = open_file(references->path, &references->file);
     if (status)
@@ -157,23 +149,6 @@ void miniapp_references_close(struct miniapp_references *references)
     }
     free(references->path);
     free(references);
-}
-
-static bool is_unchanged(const struct stat *was, const struct stat *now)
-{
-    return is_same_file(was, now) && was->st_size == now->st_size &&
-           was->st_mtim.tv_sec == now->st_mtim.tv_sec &&
-           was->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
-}
-
-/* HDF5 would read zeros if the open file was cut meanwhile. */
-static enum miniapp_status check_unchanged(const struct miniapp_references *references)
-{
-    struct stat now;
-    const enum miniapp_status status = look_at(references->path, &now);
-    if (status || is_unchanged(&references->state, &now))
-        return status;
-    return fail(MINIAPP_INPUT, "%s: the file was changed during the run", references->path);
 }
 
 /* ---- a dataset ---- */
@@ -247,7 +222,7 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
     hid_t dataset;
     *reference = (struct miniapp_reference){0};
     guard_start(references->path);
-    enum miniapp_status status = check_unchanged(references);
+    enum miniapp_status status = check_unchanged(references->path, &references->found);
     if (!status)
         status = open_reference(references, sequence, field, &dataset);
     if (!status) {
