@@ -161,6 +161,19 @@ def test_budgets_under_strong_mixing(miniapp, frozen, precision):
                    "kappaH_min=100", "--set", "kappaM_min=100", quick=False)
 
 
+@pytest.mark.parametrize("sequence, source", [("ocean_step", GRID), ("ocean_step_eke", ACC)])
+def test_budgets_of_the_first_step(miniapp, tmp_path, device, sequence, source):
+    """Whatever tendencies the file has for the step before it, even such as no advection makes."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(source.read_bytes())
+    with h5py.File(path, "a") as file:
+        for tendency, energy in (("dtke_taum1", "tke"), ("deke_taum1", "eke")):
+            if tendency in file:
+                file[tendency][...] = 1e-7 * file[energy][...]
+    table = miniapp.passes("-d", device, "-k", sequence, "--steps", 1, path, quick=False)
+    assert "BROKEN" not in table
+
+
 def test_a_budget_that_is_not_kept(miniapp, small):
     """Masks that no ocean has lead water where none is."""
     error = miniapp.fails(MISMATCH, "the budget of heat is not kept: its residual is", small, "--steps", 1,

@@ -81,6 +81,11 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
     const bool is_eke_given =
         enable_eke && !miniapp_sequence_writes(sequence, &fields[FIELD_eke_taup1]);
     const double enable_store_cabbeling_heat = setting[SETTING_enable_store_cabbeling_heat];
+    const double back = (0.5 + setting[SETTING_AB_eps]) * setting[SETTING_dt_tracer];
+    const double tke_back = back * (setting[SETTING_enable_tke_superbee_advection] != 0 ||
+                                    setting[SETTING_enable_tke_upwind_advection] != 0);
+    const double eke_back = back * (setting[SETTING_enable_eke_superbee_advection] != 0 ||
+                                    setting[SETTING_enable_eke_upwind_advection] != 0);
     const struct term all[] = {
 #undef BUDGET
 #undef CHANGE
