@@ -146,7 +146,7 @@ def test_a_run_that_was_done(march):
 
 def test_other_files_are_no_snapshots(march):
     for name in ("end.nc.000009.nc", "end.9x.nc", "end..nc", "end.-00009.nc", "end.000009.h5",
-                 "end.99999999999999999999999.nc", "end.000000.nc"):
+                 "end.99999999999999999999999.nc", "end.000000.nc", "end.5.nc", "end.0000005.nc"):
         (march.folder / name).write_text("no snapshot")
     march.passes(6, "--restart")
     march.assert_end_is_that_of(6)

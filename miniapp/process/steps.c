@@ -7,7 +7,6 @@
 #include "status.h"
 #include "stop.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
@@ -23,12 +22,17 @@ size_t steps_done(const struct run *run, const struct row *row)
 
 /* ---- names of snapshots ---- */
 
+static const char *find_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* The dot before the suffix of a file's name, or the end of the name. */
 static const char *find_suffix(const char *path)
 {
-    const char *const slash = strrchr(path, '/');
-    const char *const dot = strrchr(slash ? slash + 1 : path, '.');
-    return dot && dot != path && dot[-1] != '/' ? dot : path + strlen(path);
+    const char *const name = find_name(path), *const dot = strrchr(name, '.');
+    return dot && dot != name ? dot : path + strlen(path);
 }
 
 /* "end.000100.nc" for end.nc and step 100 */
@@ -42,17 +46,14 @@ static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX
 /* The step of the run's snapshot of that name; 0 if a file of that name is not one. */
 static size_t step_of_name(const struct run *run, const char *name)
 {
-    const char *const slash = strrchr(run->options.output, '/');
-    const char *const output = slash ? slash + 1 : run->options.output;
-    const char *const suffix = find_suffix(output);
-    const size_t stem = (size_t)(suffix - output);
-    char *end = NULL;
-    if (strncmp(name, output, stem) != 0 || name[stem] != '.' ||
-        !isdigit((unsigned char)name[stem + 1]))
+    const char *const output = find_name(run->options.output);
+    const size_t stem = (size_t)(find_suffix(output) - output);
+    char path[PATH_MAX];
+    if (strncmp(name, output, stem) != 0 || name[stem] != '.')
         return 0;
-    errno = 0;
-    const unsigned long long step = strtoull(name + stem + 1, &end, 10);
-    return errno || strcmp(end, suffix) != 0 ? 0 : (size_t)step;
+    const size_t step = strtoull(name + stem + 1, NULL, 10);
+    name_snapshot(run, step, path);
+    return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
 /* Tells all processes what the first one has found. */
