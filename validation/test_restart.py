@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read
+from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, replace
 from frozen import Frozen
 from test_output import unfinished
 
@@ -228,9 +228,50 @@ def change_a_shape(path):
         file["salt"] = values[..., 1:]
 
 
+def write_nothing(path):
+    with h5py.File(path, "a") as file:
+        shape = file["salt"].shape
+        del file["salt"]
+        file.create_dataset("salt", shape, float, chunks=(1, 1, *shape[2:]))
+
+
+def leave_out_a_level(path):
+    write_nothing(path)
+    with h5py.File(path, "a") as file:
+        file["salt"][:, :-1] = 35.0
+
+
+def store_integers(path):
+    replace(path, "salt", np.zeros_like(read(path, "salt"), dtype="i2"))
+
+
+def pack(path):
+    with h5py.File(path, "a") as file:
+        file["salt"].attrs["scale_factor"] = 1e-3
+
+
+def pack_by_offset(path):
+    with h5py.File(path, "a") as file:
+        file["salt"].attrs["add_offset"] = 35.0
+
+
+def rename_step(path):
+    with h5py.File(path, "a") as file:
+        file.attrs["itt"] = 4.0
+
+
+def lose_the_step(path):
+    with h5py.File(path, "a") as file:
+        del file.attrs["itt"]
+
+
 @pytest.mark.parametrize("damage, complaint", [
     (cut, "a damaged one"), (turn_bits, "'temp' cannot be read"), (lose_a_field, "'salt' cannot be opened"),
-    (change_a_shape, "'salt' has another shape")])
+    (change_a_shape, "'salt' has another shape"), (write_nothing, "dataset 'salt' was never written"),
+    (leave_out_a_level, r"salt\[0, \d+, 0, 0\] is missing: it was never written"),
+    (store_integers, "'salt' has no floating-point numbers"), (pack, "'salt' is packed"),
+    (pack_by_offset, "'salt' is packed"), (rename_step, "its 'itt' is 4, not 5"),
+    (lose_the_step, "its 'itt' is nan, not 5")])
 def test_damaged(march, damage, complaint):
     march.passes(5)
     damage(march.snapshot(5))

@@ -297,10 +297,11 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struc
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
                                             const struct miniapp_sequence *);
 
-/* Loads a snapshot of the same run, or the state's part of it, into a state whose other fields are
- * set. */
+/* Loads the snapshot of that step of the same run, or the state's part of it, into a state whose
+ * other fields are set. */
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *,
-                                          const struct miniapp_sequence *, const char *run);
+                                          const struct miniapp_sequence *, const char *run,
+                                          size_t step);
 
 MINIAPP_END
 

@@ -7,6 +7,7 @@
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
+#include "missing.h"
 #include "output.h"
 #include "parts.h"
 #include "ranks.h"
@@ -470,7 +471,7 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     return status;
 }
 
-static bool fits(hid_t dataset, const struct miniapp_grid *whole)
+static bool has_shape(hid_t dataset, const struct miniapp_grid *whole)
 {
     hsize_t lengths[SNAPSHOT_RANK] = {0};
     const hid_t space = H5Dget_space(dataset);
@@ -481,35 +482,64 @@ static bool fits(hid_t dataset, const struct miniapp_grid *whole)
            lengths[3] == whole->nx;
 }
 
+/* Why a dataset does not hold what the program wrote, or NULL. Its numbers are taken as they are,
+ * so that another program must not have packed them. */
+static const char *misfit(hid_t dataset, const struct miniapp_grid *whole)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const bool is_float = H5Tget_class(type) == H5T_FLOAT;
+    H5Tclose(type);
+    if (!has_shape(dataset, whole))
+        return "has another shape";
+    if (!is_float)
+        return "has no floating-point numbers";
+    return H5Aexists(dataset, "scale_factor") || H5Aexists(dataset, "add_offset") ? "is packed"
+                                                                                  : NULL;
+}
+
 static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
                                         const struct miniapp_field *field, struct outside *outside,
                                         const struct levels_of *level)
 {
     const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    struct box box = box_of_level(0, state->x0, state->y0, &inner);
     hid_t dataset;
     enum miniapp_status status = open_dataset(file, path, field->name, outside, &dataset);
     if (status)
         return status;
-    status = fits(dataset, &whole)
-                 ? read_levels(path, dataset, state, field, level)
-                 : fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' has another shape", path,
-                        field->name);
+    const char *const why = misfit(dataset, &whole);
+    box.count[1] = inner.nz;
+    if (why)
+        status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' %s", path, field->name, why);
+    if (!status)
+        status = check_written(dataset, path, field->name, &box, outside);
+    if (!status)
+        status = read_levels(path, dataset, state, field, level);
     H5Dclose(dataset);
     return status;
 }
 
 static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
                                     const struct miniapp_sequence *sequence, const char *run,
-                                    struct outside *outside)
+                                    size_t step, struct outside *outside)
 {
     char text[TEXT_ATTRIBUTE];
     struct levels_of level;
+    double number = NAN;
+    bool has_number;
     if (strcmp(read_text_attribute(file, run_name, text), run) != 0)
         return fail(MINIAPP_INPUT,
                     "%s: cannot go on from it: it is of a run with another input, sequence, "
                     "precision or setting",
                     path);
-    enum miniapp_status status = make_levels(&state->grid, &level);
+    enum miniapp_status status = read_attribute(file, path, step_name, &has_number, &number);
+    if (!status && number != (double)step)
+        status = fail(MINIAPP_INPUT, "%s: cannot go on from it: its '%s' is %.15g, not %zu", path,
+                      step_name, number, step);
+    if (status)
+        return status;
+    status = make_levels(&state->grid, &level);
     for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
             status = read_carried(file, path, state, &fields[id], outside, &level);
@@ -547,7 +577,8 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
 }
 
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
-                                          const struct miniapp_sequence *sequence, const char *run)
+                                          const struct miniapp_sequence *sequence, const char *run,
+                                          size_t step)
 {
     hid_t file;
     struct outside outside;
@@ -555,7 +586,7 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
         status = outside_open(path, false, &outside)
-                     ? read_all(file, path, state, sequence, run, &outside)
+                     ? read_all(file, path, state, sequence, run, step, &outside)
                      : fail(MINIAPP_DEVICE, "out of memory for a snapshot");
         outside_close(&outside);
         H5Fclose(file);

@@ -111,7 +111,7 @@ static enum miniapp_status load_snapshot(const struct run *run, const struct row
     char path[PATH_MAX], name[SHA256_TEXT];
     name_snapshot(run, step, path);
     name_run(run, name);
-    return miniapp_snapshot_load(path, row->state, row->sequence, name);
+    return miniapp_snapshot_load(path, row->state, row->sequence, name, step);
 }
 
 static enum miniapp_status write_snapshot(struct run *run, struct row *row)
