@@ -1,6 +1,8 @@
 """Processes that a test looks at while they run, and the events that it waits for."""
 
 import contextlib
+import fcntl
+import mmap
 import os
 import re
 import signal
@@ -92,17 +94,23 @@ class Running(subprocess.Popen):
         return text, without_announcements(self.said())
 
 
-class FullPipe:
-    """A pipe that holds all it can: a process that writes to it waits until it is emptied."""
+def read_to_the_end(leader):
+    """The rest of what a terminal shows, until no process has it any more."""
+    seen = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    return seen.decode()
 
-    def __init__(self):
+
+class FullPipe:
+    """A pipe that holds all it can, but for some bytes: a process that writes more to it waits until it
+    is emptied."""
+
+    def __init__(self, room=0):
         self.reader, self.writer = os.pipe()
-        self.filled = 0
-        os.set_blocking(self.writer, False)
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                self.filled += os.write(self.writer, bytes(4096))
-        os.set_blocking(self.writer, True)
+        capacity = fcntl.fcntl(self.writer, fcntl.F_SETPIPE_SZ, mmap.PAGESIZE)
+        self.filled = os.write(self.writer, bytes(capacity - room))
 
     def empty(self):
         """What was written, without announcements, when all its writers have ended."""

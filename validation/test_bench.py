@@ -14,7 +14,7 @@ import h5py
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
-from processes import DEADLINE_S, pause_at_random
+from processes import DEADLINE_S, pause_at_random, read_to_the_end
 
 CEILINGS = ("triad", "fma")
 
@@ -405,15 +405,10 @@ def test_progress_on_a_terminal(miniapp, small):
     process = subprocess.Popen(miniapp.command(small, "-k", "eos,tke", "--seconds", "0.3"), stderr=follower,
                                env=miniapp.environment(), stdout=subprocess.DEVNULL)
     os.close(follower)
-    seen = b""
-    try:
-        while chunk := os.read(leader, 4096):
-            seen += chunk
-    except OSError:  # the other end is closed
-        pass
+    seen = read_to_the_end(leader)
     assert process.wait(timeout=DEADLINE_S) == DONE
-    assert re.search(rb"\[#* *\] +\d+%", seen) and seen.rstrip(b" ").endswith(b"\r")
-    assert not TROUBLE.search(seen.decode())
+    assert re.search(r"\[#* *\] +\d+%", seen) and seen.rstrip(" ").endswith("\r")
+    assert not TROUBLE.search(seen)
 
 
 # ---- resumed ----

@@ -1,6 +1,8 @@
 """Snapshots on the way, and runs that go on from one: whatever ended them, in the same bits."""
 
 import json
+import os
+import pty
 import re
 import resource
 import signal
@@ -11,6 +13,7 @@ import pytest
 
 from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line, read, replace
 from frozen import Frozen
+from processes import FullPipe, read_to_the_end
 from test_output import unfinished
 
 SEQUENCE = "ocean_step_eke"
@@ -192,6 +195,28 @@ def test_a_full_disk_loses_what_came_after_the_last(march):
     march.assert_end_is_that_of(last + 6)
 
 
+@pytest.mark.parametrize("last, said", [(1, "starts from the input"),
+                                        (2, "goes on from the snapshot of step 1")])
+def test_a_signal_in_the_last_step(march, last, said):
+    """That step is made again, so that its own snapshot is not gone on from. After it, the run waits until
+    stderr takes more than the line about the clock."""
+    if last > 1:
+        march.passes(last - 1, every=1)
+        march.end.unlink()
+    words = march.words(last, "--restart", every=1)
+    stderr = FullPipe(room=100)
+    with march.miniapp.start(*words, stderr=stderr.writer) as process:
+        process.wait_for(march.snapshot(last).exists)
+        process.send_signal(signal.SIGTERM)
+        message = stderr.empty()
+        process.wait()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert message == f"miniapp: warning: ended by SIGTERM: --restart {said}\n"
+    assert march.snapshots() == list(range(1, last + 1)) and not march.end.exists()
+    march.passes(last, "--restart", every=1)
+    march.assert_end_is_that_of(last)
+
+
 # ---- what cannot be gone on from ----
 
 @pytest.mark.parametrize("words", [("--set", "dt_mom=100"), ("--precision", "float32"),
@@ -316,6 +341,30 @@ def test_the_first_step_that_is_not_finite(march):
     assert fails(*plain, "--steps", first)[0] == first
     done = march.miniapp.run(*plain, "--steps", first - 1)
     assert "finite" not in done.stderr
+
+
+def wait_for_step(leader, step):
+    """Reads a terminal until it shows that step, or a later one."""
+    seen = ""
+    while not any(int(found) >= step for found in re.findall(r"step (\d+) of", seen)):
+        seen = seen[-100:] + os.read(leader, 4096).decode()
+
+
+def test_a_signal_in_an_unstable_run(march):
+    """The last good snapshot stays the newest one, so that the first bad step can still be found."""
+    march.miniapp.run(*march.words(15, *UNSTABLE, every=15))
+    leader, follower = pty.openpty()
+    words = march.words(EVER, *UNSTABLE, "--restart", every=EVER - 1)
+    with march.miniapp.start(*words, stderr=follower) as process:
+        os.close(follower)
+        wait_for_step(leader, 40)
+        process.send_signal(signal.SIGTERM)
+        said = read_to_the_end(leader)
+        process.wait()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert re.search(r"ended by SIGTERM, when \w+\[\d+, \d+, \d+\] is -?(nan|inf) after step \d+ in .*: "
+                     "--restart goes on from the snapshot of step 15\r\n", said), said
+    assert march.snapshots() == [15]
 
 
 def test_an_unstable_run_that_is_accepted(march):

@@ -499,13 +499,23 @@ static enum miniapp_status put_end(struct run *run)
 static void warn_of_end(const struct run *run)
 {
     const struct options *options = &run->options;
-    if (run->snapshot > 0)
-        warn("ended by %s: --restart goes on from the snapshot of step %zu",
-             run->results.interrupted, run->snapshot);
-    else
-        warn("ended by %s: %s", run->results.interrupted,
-             options->output || options->reference ? "nothing is written or compared"
-                                                   : "rows may lack calls, or be missing");
+    warn("ended by %s: %s", run->results.interrupted,
+         options->output || options->reference ? "nothing is written or compared"
+                                               : "rows may lack calls, or be missing");
+}
+
+/* The same for steps with snapshots. */
+static enum miniapp_status warn_of_restart(const struct run *run)
+{
+    char from[64] = "starts from the input";
+    size_t step;
+    const enum miniapp_status status = steps_find_newest(run, &step);
+    if (step > 0)
+        snprintf(from, sizeof(from), "goes on from the snapshot of step %zu", step);
+    if (!status)
+        warn("ended by %s%s%s: --restart %s", run->results.interrupted,
+             run->nonfinite[0] ? ", when " : "", run->nonfinite, from);
+    return status;
 }
 
 /* Writes, reports and judges what a run gave that is done, or that a signal ended. The first
@@ -521,7 +531,9 @@ static enum miniapp_status conclude(struct run *run)
         status = put_end(run);
     if (!status)
         status = report(&run->results, options->format);
-    if (!status && ended)
+    if (!status && ended && options->every)
+        status = warn_of_restart(run);
+    else if (!status && ended)
         warn_of_end(run);
     if (!status && !ended)
         status = check_outputs(run);

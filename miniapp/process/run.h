@@ -20,7 +20,6 @@ struct run {
     bool is_land;                          /* all of the validated grid is land */
     struct results results;
     size_t first_step;              /* from which steps in time go on; 0: from the input */
-    size_t snapshot;                /* the step of the last snapshot, or 0 */
     double steps_begun;             /* when */
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite, beginning with the first one's
                                        index; or "" */

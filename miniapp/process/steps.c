@@ -56,36 +56,34 @@ static size_t step_of_name(const struct run *run, const char *name)
     return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
-/* Tells all processes what the first one has found. */
-static enum miniapp_status hear_start(struct run *run, enum miniapp_status status)
+enum miniapp_status steps_find_newest(const struct run *run, size_t *newest)
 {
-    double step = (double)run->first_step;
-    status = agree_on(status, &step, 1);
-    run->first_step = (size_t)step;
-    return status;
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s", run->options.output);
+    const char *const folder = dirname(path);
+    DIR *const entries = opendir(folder);
+    *newest = 0;
+    if (!entries)
+        return fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
+                    strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        const size_t step = step_of_name(run, entry->d_name);
+        if (step > *newest && step < run->options.steps)
+            *newest = step;
+    }
+    closedir(entries);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status steps_find_start(struct run *run)
 {
-    const struct options *options = &run->options;
-    char path[PATH_MAX];
-    if (!options->restart)
-        return MINIAPP_DONE;
-    if (ranks_own() > 0)
-        return hear_start(run, MINIAPP_DONE);
-    snprintf(path, sizeof(path), "%s", options->output);
-    const char *const folder = dirname(path);
-    DIR *const entries = opendir(folder);
-    if (!entries)
-        return hear_start(run, fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s",
-                                    folder, strerror(errno)));
-    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        const size_t step = step_of_name(run, entry->d_name);
-        if (step > run->first_step && step < options->steps)
-            run->first_step = step;
-    }
-    closedir(entries);
-    return hear_start(run, MINIAPP_DONE);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (run->options.restart && ranks_own() == 0)
+        status = steps_find_newest(run, &run->first_step);
+    double step = (double)run->first_step;
+    status = agree_on(status, &step, 1);
+    run->first_step = (size_t)step;
+    return status;
 }
 
 /* What two runs must have in common, as a digest: if any of it differs, one cannot go on from a
@@ -133,7 +131,7 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
         miniapp_output_discard(output);
     status = agree(status);
     if (!status)
-        run->snapshot = row->good_step = step;
+        row->good_step = step;
     return status;
 }
 
@@ -149,7 +147,6 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
     enum miniapp_status status = MINIAPP_DONE;
     run->steps_begun = seconds_now();
-    run->snapshot = run->first_step;
     for (int i = 0; i < bench->count && !status; i++) {
         struct row *const row = &bench->rows[i];
         if (!row->advances)
@@ -184,15 +181,17 @@ static bool is_milestone(const struct run *run, size_t step)
     return step % (options->every ? options->every : (options->steps + LOOKS - 1) / LOOKS) == 0;
 }
 
-static enum miniapp_status check_row(const struct run *run, const struct row *row, bool *is_finite)
+/* Looks for a field that is not finite, though it has to be; `bad` is NULL if there is none. */
+static enum miniapp_status check_row(const struct run *run, const struct row *row,
+                                     const struct bound_field **bad, struct nonfinite *found)
 {
+    const size_t count = run->options.allow & MINIAPP_ALLOW_NONFINITE ? 0 : row->field_count;
     enum miniapp_status status = MINIAPP_DONE;
-    struct nonfinite found;
-    *is_finite = true;
-    for (size_t i = 0; i < row->field_count && !status && *is_finite; i++)
+    *bad = NULL;
+    for (size_t i = 0; i < count && !status && !*bad; i++)
         if (row->fields[i].is_result) {
-            status = find_nonfinite(run->input, row, &row->fields[i], &found);
-            *is_finite = !found.is_there;
+            status = find_nonfinite(run->input, row, &row->fields[i], found);
+            *bad = found->is_there ? &row->fields[i] : NULL;
         }
     return status;
 }
@@ -200,14 +199,13 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
 enum miniapp_status steps_after(void *context, struct row *row)
 {
     struct run *const run = context;
-    bool is_finite = true;
+    const struct bound_field *bad;
+    struct nonfinite found;
     show_progress(run, row);
     if (!is_milestone(run, steps_done(run, row)))
         return MINIAPP_DONE;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (!(run->options.allow & MINIAPP_ALLOW_NONFINITE))
-        status = check_row(run, row, &is_finite);
-    if (!is_finite)
+    enum miniapp_status status = check_row(run, row, &bad, &found);
+    if (bad)
         row->samples.wanted = row->samples.count;
     else if (!status && run->options.every)
         status = write_snapshot(run, row);
@@ -218,13 +216,18 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
 {
     const struct options *const options = &run->options;
     struct row *const row = bench->rows;
+    const struct bound_field *bad;
+    struct nonfinite found;
     if (!options->every)
         return MINIAPP_DONE;
     if (!stop_signal())
         return ranks_own() > 0 ? MINIAPP_DONE : start_end(run);
-    return row->samples.count > 0 && row->good_step < steps_done(run, row)
-               ? write_snapshot(run, row)
-               : MINIAPP_DONE;
+    if (row->samples.count == 0 || row->good_step == steps_done(run, row))
+        return MINIAPP_DONE;
+    const enum miniapp_status status = check_row(run, row, &bad, &found);
+    if (bad) /* the last good snapshot stays the newest */
+        note_nonfinite(row, bad, &found, steps_done(run, row), run->nonfinite);
+    return status || bad ? status : write_snapshot(run, row);
 }
 
 /* ---- where it went wrong ---- */

@@ -12,6 +12,9 @@
  * last step. */
 enum miniapp_status steps_find_start(struct run *run);
 
+/* Finds that snapshot, which --restart goes on from: `step` is 0 if there is none. */
+enum miniapp_status steps_find_newest(const struct run *run, size_t *step);
+
 /* Before the first step: loads that snapshot into the rows, if there is one, and opens their
  * budgets. */
 enum miniapp_status steps_begin(struct run *run, struct bench *bench);
@@ -21,7 +24,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench);
 enum miniapp_status steps_after(void *context, struct row *row);
 
 /* After the last step, if there are snapshots: starts the final output or, if a signal ended the
- * steps, writes a snapshot to go on from. */
+ * steps, writes a snapshot to go on from, unless a field is not finite. */
 enum miniapp_status steps_end(struct run *run, struct bench *bench);
 
 /* Says in run->nonfinite after which step, and where, the fields of a row were not finite for the
