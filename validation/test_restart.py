@@ -15,6 +15,7 @@ from conftest import DONE, GRID, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
 from frozen import Frozen
 from processes import FullPipe, read_to_the_end
 from test_output import unfinished
+from test_results import overflow
 
 SEQUENCE = "ocean_step_eke"
 EVER = 10**6  # more steps than any test waits for
@@ -341,6 +342,18 @@ def test_the_first_step_that_is_not_finite(march):
     assert fails(*plain, "--steps", first)[0] == first
     done = march.miniapp.run(*plain, "--steps", first - 1)
     assert "finite" not in done.stderr
+
+
+def test_all_fields_that_are_not_finite_are_named(march):
+    """Of two whose names are one within the other, too, or within the sequence's name."""
+    overflow(march.ocean)
+    said = march.miniapp.fails(MISMATCH, " after step 1 ", *march.words(1), quick=False)
+    march.miniapp.run(*march.words(1, "--allow-nonfinite"))
+    with h5py.File(march.end) as file:
+        bad = {name for name in CARRIED if not np.isfinite(file[name][...]).all()}
+    assert "eke" in bad
+    listed = re.search(r"; so are ([\w, ]+) \(", said)[1].split(", ")
+    assert sorted([re.search(r"are: (\w+)\[", said)[1], *listed]) == sorted(bad)
 
 
 def wait_for_step(leader, step):

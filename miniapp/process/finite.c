@@ -84,6 +84,23 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     return agree_on_first(status, found);
 }
 
+static const char others[] = "; so are ";
+
+/* Whether a text of note_nonfinite names a field: as the first one, or in its list of others. */
+static bool is_noted(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *const list = strstr(text, others);
+    if (strncmp(text, name, length) == 0 && strchr("[ ", text[length]))
+        return true;
+    for (const char *word = list ? list + strlen(others) : ""; *word; word += strspn(word, ", ")) {
+        if (strcspn(word, ",") == length && strncmp(word, name, length) == 0)
+            return true;
+        word += strcspn(word, ",");
+    }
+    return false;
+}
+
 void note_nonfinite(const struct row *row, const struct bound_field *output,
                     const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT])
 {
@@ -99,6 +116,6 @@ void note_nonfinite(const struct row *row, const struct bound_field *output,
             index_text(index, index_of(found->element, output->field, &found->grid, index), place),
             found->value, after, miniapp_sequence_name(row->sequence),
             miniapp_device_label(row->device), miniapp_precision_name(row->precision));
-    else if (!strstr(text, name))
-        snprintf(text + used, room, "%s%s", strstr(text, "; so are ") ? ", " : "; so are ", name);
+    else if (!is_noted(text, name))
+        snprintf(text + used, room, "%s%s", strstr(text, others) ? ", " : others, name);
 }
