@@ -313,6 +313,8 @@ def test_saved_results_are_shown(miniapp, small, reference, tmp_path):
     miniapp.fails(INPUT, "cannot be shown: ", "--show", path, quick=False)
     miniapp.fails(INPUT, r"none\.json: cannot be shown: No such file or directory$", "--show",
                   tmp_path / "none.json", quick=False)
+    miniapp.fails(INPUT, "cannot be shown: Is a directory$", "--show", tmp_path, quick=False)
+    miniapp.fails(USAGE, "--show takes one file: leave out '.*small.h5'", "--show", path, small, quick=False)
 
 
 def test_a_finished_run_shows_its_rows(miniapp, small, tmp_path):

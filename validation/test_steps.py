@@ -229,7 +229,8 @@ def test_shares_of_the_ceilings(miniapp, frozen, tmp_path):
     (("-k", "ocean_step:forc_temp_surface=forc_salt_surface"), "needs a sequence without bindings, not 'oc"),
     (("-k", "tracer_step:tracer=temp"), "needs a sequence without bindings"),
     (("-k", "ocean_step,ocean_step_eke"), "takes one kernel"), (("-t", "1,2"), "takes one kernel"),
-    (("-r", "3"), "leave out --resume, --repetitions and --transfer each-call"),
+    (("-r", "3"), "leave out --resume, --repetitions, --seconds and --transfer each-call"),
+    (("--seconds", "5"), "leave out --resume, --repetitions, --seconds and --transfer each-call"),
     (("--transfer", "each-call"), "leave out"), (("--resume", "results.json"), "leave out")])
 def test_what_does_not_go_with_it(miniapp, small, words, complaint):
     miniapp.fails(USAGE, "--steps " + ".*" + complaint, small, "--steps", 2, *words, quick=False)

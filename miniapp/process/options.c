@@ -396,6 +396,7 @@ static error_t set_seconds(struct options *options, const char *text)
 {
     char *end;
     options->seconds = strtod(text, &end);
+    options->is_timed = true;
     if (end == text || *end != '\0' || !(options->seconds > 0 && options->seconds <= 1e6)) {
         fail(MINIAPP_USAGE, "--seconds takes a number above 0, at most 1e6, not '%s'", text);
         return REPORTED;
@@ -721,9 +722,10 @@ static enum miniapp_status check_steps(const struct options *options)
         return fail(MINIAPP_USAGE,
                     "--steps needs a sequence with time levels, such as ocean_step; '%s' has none",
                     miniapp_sequence_name(options->kernels[0]));
-    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions)
+    if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions ||
+        options->is_timed)
         return fail(MINIAPP_USAGE, "--steps goes on from what the step before has left: leave out "
-                                   "--resume, --repetitions and --transfer each-call");
+                                   "--resume, --repetitions, --seconds and --transfer each-call");
     return MINIAPP_DONE;
 }
 
@@ -798,6 +800,8 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     enum miniapp_status status = set_tracers(options);
     if (!status)
         status = set_variables(options);
+    if (!status && options->action == ACTION_SHOW && options->input)
+        status = fail(MINIAPP_USAGE, "--show takes one file: leave out '%s'", options->input);
     return status || (options->action != ACTION_RUN && options->action != ACTION_CHECK)
                ? status
                : check_together(options);

@@ -39,6 +39,7 @@ struct options {
     size_t every;       /* a snapshot is written after so many steps; 0: never */
     bool restart;       /* from the newest of them */
     char *tracers;      /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
+    bool is_timed;      /* --seconds is given */
     double seconds;     /* for each row */
     size_t burnin;
     uint64_t seed; /* of the order in which rows take turns */

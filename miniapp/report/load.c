@@ -231,10 +231,14 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
     FILE *const file = fopen(path, "rb");
     if (!file)
         return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(errno));
-    const bool is_empty =
-        fstat(fileno(file), &there) == 0 && S_ISREG(there.st_mode) && there.st_size == 0;
-    json_t *const root = is_empty ? NULL : json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    const bool is_known = fstat(fileno(file), &there) == 0;
+    const bool is_folder = is_known && S_ISDIR(there.st_mode);
+    const bool is_empty = is_known && S_ISREG(there.st_mode) && there.st_size == 0;
+    json_t *const root =
+        is_empty || is_folder ? NULL : json_loadf(file, JSON_REJECT_DUPLICATES, &error);
     fclose(file);
+    if (is_folder)
+        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(EISDIR));
     if (is_empty)
         return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
                     what);
