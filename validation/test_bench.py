@@ -1,5 +1,7 @@
 """Sweeps, ceilings, transfers, and runs that are ended before their time."""
 
+import csv
+import io
 import json
 import math
 import os
@@ -140,7 +142,9 @@ def test_roofline(miniapp, small, device):
         memory = row["bytes"] / (triad["bytes"] / triad["median_s"])
         arithmetic = row["flops"] / (fma["flops"] / fma["median_s"])
         assert row["bound"] == ("memory" if memory >= arithmetic else "arithmetic")
-        assert math.isclose(row["share"], max(memory, arithmetic) / row["median_s"], rel_tol=1e-6)
+        share = max(memory, arithmetic) / row["median_s"]
+        assert row["share"] is None if share > 1 else math.isclose(row["share"], share, rel_tol=1e-6)
+        assert ("above" in row["marks"]) == (share > 1)
         assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
 
 
@@ -339,6 +343,13 @@ def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
     table = miniapp.passes("--show", path, quick=False)
     assert re.search(r"^eos .* (memory|arithmetic) +above$", table, re.MULTILINE)
     assert "faster than its own ceiling" in table and "200%" not in table
+    row, = (row for row in json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))["results"]
+            if row["kernel"] == "eos")
+    assert row["share"] is None and row["bound"] and row["marks"] == "above"
+    text = miniapp.passes("--show", path, "--format", "csv", quick=False)
+    row, = (row for row in csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:]))
+            if row["kernel"] == "eos")
+    assert row["share"] == "" and row["bound"] and row["marks"] == "above"
 
 
 @pytest.fixture(scope="module")
@@ -568,7 +579,7 @@ def test_resume_keeps_no_size_that_a_signal_ended(miniapp, small, tmp_path):
     assert process.returncode == 143
     kept = json.loads(path.read_text())["results"]
     assert len({row["points"] for row in kept if row["kernel"] in map(str, miniapp.ocean)}) == 1
-    assert all(row["share"] is not None for row in kept if row["kernel"] in map(str, miniapp.ocean))
+    assert all(row["bound"] is not None for row in kept if row["kernel"] in map(str, miniapp.ocean))
     assert len(json.loads(text)["results"]) > len(kept)
 
 

@@ -218,7 +218,7 @@ def test_shares_of_the_ceilings(miniapp, frozen, tmp_path):
     kept.write_text(miniapp.passes(frozen.path, "--steps", 5, "-k", frozen.sequence, "--roofline", "--format",
                                    "json", quick=False))
     shares = json.loads(kept.read_text())["results"][0]["shares"]
-    assert all(part["share_of_ceilings"] > 0 for part in shares)
+    assert all(part["share_of_ceilings"] is None or 0 < part["share_of_ceilings"] <= 1 for part in shares)
     table = miniapp.passes("--show", kept, quick=False)
     line = re.search(rf"^{frozen.sequence} on cpu in float64: (.*)$", table, re.MULTILINE)[1]
     assert [part.split()[0] for part in line.split(", ")] == [part["kernel"] for part in shares]

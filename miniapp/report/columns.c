@@ -21,6 +21,7 @@ static double device_bytes(const struct result *r) { return r->device_bytes; }
 static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
 static double ceiling(double rate) { return rate > 0 ? rate : NAN; }
 static double bandwidth(const struct result *r) { return ceiling(r->bandwidth); }
+static double share(const struct result *r) { return known_share(result_share(r)); }
 static double flop_rate(const struct result *r) { return ceiling(r->flop_rate); }
 /* clang-format on */
 
@@ -110,7 +111,7 @@ const struct column columns[] = {
     {"flops", flops, .whole = true},
     {"intensity", result_intensity},
     {"bound", .text = bound},
-    {"share", result_share},
+    {"share", share},
     {"ceiling_bytes_per_s", bandwidth},
     {"ceiling_flops_per_s", flop_rate},
     {"device_bytes", device_bytes, .whole = true},

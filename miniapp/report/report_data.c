@@ -47,7 +47,8 @@ static json_t *shares_object(const struct result *r)
         json_object_set_new(object, "share", number(share->share));
         json_object_set_new(object, "bytes", whole_number(share->bytes));
         json_object_set_new(object, "flops", whole_number(share->flops));
-        json_object_set_new(object, "share_of_ceilings", number(share_of_ceilings(share, r)));
+        json_object_set_new(object, "share_of_ceilings",
+                            number(known_share(share_of_ceilings(share, r))));
         json_array_append_new(steps, object);
     }
     return steps;

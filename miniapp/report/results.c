@@ -211,6 +211,11 @@ double share_of_ceilings(const struct share *share, const struct result *result)
     return fmax(share->bytes / result->bandwidth, share->flops / result->flop_rate) / seconds;
 }
 
+double known_share(double share)
+{
+    return share <= 1 ? share : NAN;
+}
+
 const char *result_marks(const struct result *result, const struct clock_quality *clock)
 {
     if (result->loaded_marks)

@@ -164,6 +164,9 @@ const char *result_bound(const struct result *result);
  * says that the ceiling was disturbed. */
 double result_share(const struct result *result);
 
+/* A share as it is reported: NAN if it is above 1. */
+double known_share(double share);
+
 /* The speedup over the base, divided by how many times as many threads there are; NAN if the base
  * is another device. */
 double result_efficiency(const struct result *result, const struct results *results);
