@@ -373,7 +373,32 @@ def test_saved_run_with_any_number(miniapp, small, kept_run, tmp_path, number):
     for form in ("table", "csv", "json"):
         miniapp.passes("--show", path, "--format", form, quick=False)
     done = miniapp.run(*QUICK, small, "-k", "eos", "-s", 2000, "--resume", path)
-    assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
+    assert done.returncode == (DONE if number == 4294967297 else INPUT), done
+    assert not TROUBLE.search(done.stderr), done
+
+
+@pytest.mark.parametrize("name, value", [
+    ("median_s", None), ("median_s", 0), ("median_s", -1), ("nx", 0), ("ny", None), ("nz", -1),
+    ("kernel", ""), ("device", None)])
+def test_resume_with_a_row_that_lacks_something(miniapp, small, kept_run, tmp_path, name, value):
+    """It would never be measured again."""
+    path = tmp_path / "results.json"
+    whole = json.loads(kept_run)
+    whole["results"].append(whole["results"][0] | {name: value})
+    path.write_text(json.dumps(whole))
+    miniapp.fails(INPUT, r"cannot be resumed: its row 2 lacks a kernel, a device, nx, ny, nz or a median above 0",
+                  small, "-k", "eos", "-s", 1000, "--resume", path)
+
+
+@pytest.mark.parametrize("number, compared", [(-1, 0), (1e300, 0), (0.5, 0), (7, 7), (None, 0)])
+def test_saved_validation_with_any_number(miniapp, small, reference, tmp_path, number, compared):
+    path = tmp_path / "results.json"
+    whole = miniapp.json(small, "-k", "eos", "--validate", reference)
+    for check in whole["validation"]:
+        check["compared"] = number
+    path.write_text(json.dumps(whole))
+    shown = json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))
+    assert {check["compared"] for check in shown["validation"]} == {compared}
 
 
 # ---- checksums ----
@@ -548,6 +573,34 @@ def test_resume_with_ceilings_that_it_lacks(miniapp, small, tmp_path):
                   path, "-k", "eos", "--roofline")
     text = miniapp.passes(small, "--resume", path, "-k", "eos")
     assert "1 rows were there already" in text and "then" in text
+
+
+def test_resume_with_checksums_that_it_lacks(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    miniapp.passes(small, "--resume", path, "-k", "eos")
+    miniapp.fails(INPUT, "cannot be resumed with --checksums: it has 'eos' on .* points without checksums", small,
+                  "--resume", path, "-k", "eos", "--checksums")
+    hashed = miniapp.json(small, "--resume", path, "-k", "tke", "--checksums")["checksums"]
+    assert miniapp.json(small, "--resume", path, "-k", "tke", "--checksums")["checksums"] == hashed != []
+
+
+def test_resume_with_another_binding_of_threads(miniapp, small, tmp_path):
+    path = tmp_path / "results.json"
+    words = (small, "--resume", path, "-k", "eos", "-t", 1)
+    miniapp.passes(*words, env={"OMP_PROC_BIND": "false"})
+    miniapp.passes(*words, env={"OMP_PROC_BIND": "close"},
+                   warning="the binding was 'OMP_PROC_BIND=false OMP_PLACES=.*', but is 'OMP_PROC_BIND=close ")
+
+
+def test_resume_with_a_kernel_that_measures_ceilings(miniapp, small, tmp_path):
+    """The triad of the first size's eos has the shape of the second size. It becomes a row itself."""
+    path = tmp_path / "results.json"
+    words = (small, "-k", "eos,triad", "--roofline", "--shape", "20x20x3,22x22x3", "--resume", path)
+    first = miniapp.json(*words)["results"]
+    shapes = [(row["kernel"], row["nx"], row["ny"], row["nz"]) for row in first]
+    assert len(shapes) == len(set(shapes)) and ("triad", 22, 22, 3) in shapes
+    assert all(row["bound"] for row in first if (row["kernel"], row["nx"]) == ("triad", 22))
+    assert miniapp.json(*words)["results"] == first
 
 
 def test_resume_with_another_kernel(miniapp, small, tmp_path):

@@ -394,6 +394,7 @@ def test_a_sweep_is_resumed(ranks, tmp_path):
     results = json.loads(kept.read_text())["results"]
     assert [(row["nx"], row["processes"]["count"]) for row in results] == [(32, 2), (51, 2)]
     ranks.fails(INPUT, "cannot be resumed", 4, *words)
+    ranks.fails(INPUT, "its overlap is '', but this run's is 'ghosts are under way", 2, *words, "--overlap")
 
 
 def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):

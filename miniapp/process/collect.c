@@ -378,12 +378,14 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
         !status && !stop_signal() && row->advances ? march_of(run, row) : NULL;
     if (!status && !stop_signal() && row->advances && !march)
         status = MINIAPP_DEVICE;
-    struct result *result = status ? NULL : results_add(&run->results);
+    const struct result like = result_like(row);
+    /* a row may be there from an earlier size, where it was the ceiling of another */
+    struct result *result = status ? NULL : results_put(&run->results, &like);
     if (!result) {
         free(march);
         return status ? status : MINIAPP_DEVICE;
     }
-    *result = result_like(row);
+    *result = like;
     result->march = march;
     result->is_nonfinite = row->is_nonfinite = is_nonfinite;
     result->timing = row->timing;

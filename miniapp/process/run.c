@@ -170,6 +170,26 @@ static size_t list_compared(const struct run *run, const struct row *like,
     return count;
 }
 
+static enum miniapp_status lacks(const struct run *run, const struct result *row,
+                                 const char *option, const char *what)
+{
+    return fail(MINIAPP_INPUT,
+                "%s: cannot be resumed with %s: it has '%s' on %zu x %zu x %zu points without %s; "
+                "give another file",
+                run->options.resume, option, row->kernel, row->grid.nx, row->grid.ny, row->grid.nz,
+                what);
+}
+
+/* Whether a resumed run has a row. The ceiling of another row is measured again, with ceilings of
+ * its own, if it becomes a row itself. */
+static bool has_row(const struct run *run, const struct row *row, const struct result *wanted)
+{
+    const bool measures_ceilings =
+        row->sequence == ceiling_of_bytes() || row->sequence == ceiling_of_flops();
+    return run->options.roofline && measures_ceilings ? resume_has_ceilings(&run->results, wanted)
+                                                      : resume_has(&run->results, wanted);
+}
+
 /* Whether a resumed run has all of these rows; fails if it has only some of them. */
 static enum miniapp_status has_rows(const struct run *run, const struct row *rows, size_t count,
                                     bool *has)
@@ -179,14 +199,12 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const struct result wanted = result_like(&rows[i]);
-        if (!resume_has(&run->results, &wanted))
+        if (!has_row(run, &rows[i], &wanted))
             lacking = &rows[i];
         else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
-            return fail(MINIAPP_INPUT,
-                        "%s: cannot be resumed with --roofline: it has '%s' on %zu "
-                        "x %zu x %zu points without ceilings; give another file",
-                        options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny,
-                        wanted.grid.nz);
+            return lacks(run, &wanted, "--roofline", "ceilings");
+        else if (options->checksums && !resume_has_checksums(&run->results, &wanted))
+            return lacks(run, &wanted, "--checksums", "checksums");
         else
             found++;
     }
@@ -398,11 +416,12 @@ static void describe_processes(struct provenance *provenance, const struct optio
         return;
     snprintf(text, sizeof(text), "%d", ranks_count());
     provenance_add(provenance, "processes", text);
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s; %s%s", ranks_library(),
+    if (options->overlap)
+        provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s; %s", ranks_library(),
              ranks_on_node(),
              ranks_gpu_aware() ? "it sends from a GPU's memory" : "a GPU's messages go by the host",
-             miniapp_output_is_shared() ? "all write outputs" : "the first writes outputs",
-             options->overlap ? "; ghosts are under way while kernels run" : "");
+             miniapp_output_is_shared() ? "all write outputs" : "the first writes outputs");
     provenance_add(provenance, "mpi", text);
 }
 

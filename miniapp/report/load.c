@@ -189,7 +189,8 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
                     .largest = number_of(entry, "max_ref", NAN),
                     .rtol = number_of(entry, "rtol", NAN),
                     .atol = number_of(entry, "atol", NAN),
-                    .compared = (size_t)number_of(entry, "compared", 1),
+                    .compared =
+                        json_object_get(entry, "compared") ? count_of(entry, "compared") : 1,
                     .below_atol = number_of(entry, "below_atol", NAN)},
     };
     json_array_foreach (json_object_get(entry, "worst_index"), i, place)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROVENANCE_ITEMS = 24, PROVENANCE_TEXT = 4096 };
+enum { PROVENANCE_ITEMS = 32, PROVENANCE_TEXT = 4096 };
 
 /* Names and texts, in the order in which they are shown. */
 struct provenance {

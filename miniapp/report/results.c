@@ -61,20 +61,39 @@ struct checksum *results_add_checksum(struct results *results)
     return &grown[results->checksum_count - 1];
 }
 
-bool results_have(const struct results *results, const struct result *wanted)
+static struct result *find(const struct results *results, const struct result *wanted)
 {
     for (size_t i = 0; i < results->result_count; i++)
         if (same_row(&results->results[i], wanted))
-            return true;
-    return false;
+            return &results->results[i];
+    return NULL;
+}
+
+bool results_have(const struct results *results, const struct result *wanted)
+{
+    return find(results, wanted) != NULL;
+}
+
+static void release(struct result *result)
+{
+    free(result->shares);
+    free(result->march);
+    *result = (struct result){0};
+}
+
+struct result *results_put(struct results *results, const struct result *wanted)
+{
+    struct result *const known = find(results, wanted);
+    if (!known)
+        return results_add(results);
+    release(known);
+    return known;
 }
 
 void results_release(struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++) {
-        free(results->results[i].shares);
-        free(results->results[i].march);
-    }
+    for (size_t i = 0; i < results->result_count; i++)
+        release(&results->results[i]);
     free(results->results);
     free(results->checks);
     free(results->checksums);

@@ -107,6 +107,10 @@ struct results {
 
 /* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
 struct result *results_add(struct results *results);
+
+/* The same, or the one that is like `wanted`, which it empties. */
+struct result *results_put(struct results *results, const struct result *wanted);
+
 struct check *results_add_check(struct results *results);
 struct checksum *results_add_checksum(struct results *results);
 

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -149,10 +150,10 @@ static void first_difference(const char *a, const char *b, char of_a[SETTING_TEX
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
-    static const char *const same[] = {"version",         "git_commit",   "build_type",
-                                       "compiler",        "flags",        "offload_target",
-                                       "processes",       "threads",      "input_sha256",
-                                       "external_sha256", "input_options"};
+    static const char *const same[] = {"version",      "git_commit",      "build_type",
+                                       "compiler",     "flags",           "offload_target",
+                                       "processes",    "overlap",         "threads",
+                                       "input_sha256", "external_sha256", "input_options"};
     static const char refusal[] = "%s: cannot be resumed: its %s is '%s', but this run's is '%s'";
     char before[SETTING_TEXT], after[SETTING_TEXT];
     for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
@@ -168,13 +169,29 @@ static enum miniapp_status check_provenance(const char *path, const struct prove
 
 void resume_compare(const struct resume *resume, const struct results *results)
 {
-    static const char *const better_same[] = {"cpu", "device"};
+    static const char *const better_same[] = {"cpu", "device", "binding"};
     const json_t *then = json_object_get(results->loaded, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
         if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
             warn("%s: the %s was '%s', but is '%s' now", resume->place.path, better_same[i],
                  text_of(then, better_same[i]), provenance_text(now, better_same[i]));
+}
+
+/* A row without a time would never be measured again. */
+static enum miniapp_status check_rows(const char *path, const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const row = &results->results[i];
+        const double median = row->timing.median;
+        if (!row->kernel[0] || !row->device[0] || miniapp_grid_points(&row->grid) == 0 ||
+            !(median > 0 && isfinite(median)))
+            return fail(MINIAPP_INPUT,
+                        "%s: cannot be resumed: its row %zu lacks a kernel, a device, nx, ny, nz "
+                        "or a median above 0",
+                        path, i + 1);
+    }
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status resume_load(const struct resume *resume, struct results *results)
@@ -187,6 +204,8 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
     enum miniapp_status status = results_load(path, "be resumed", &earlier);
     if (!status)
         status = check_provenance(path, &earlier.provenance, &results->provenance);
+    if (!status)
+        status = check_rows(path, &earlier);
     results->results = earlier.results;
     results->result_count = results->earlier_count = earlier.result_count;
     results->checksums = earlier.checksums;
@@ -196,23 +215,36 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
     return status;
 }
 
-static const struct result *find_earlier(const struct results *results, const struct result *wanted)
+static bool has_earlier(const struct results *results, const struct result *wanted,
+                        bool with_ceilings)
 {
     for (size_t i = 0; i < results->earlier_count; i++)
-        if (same_row(&results->results[i], wanted))
-            return &results->results[i];
-    return NULL;
+        if (same_row(&results->results[i], wanted) &&
+            (!with_ceilings || result_bound(&results->results[i])))
+            return true;
+    return false;
 }
 
 bool resume_has(const struct results *results, const struct result *wanted)
 {
-    return find_earlier(results, wanted) != NULL;
+    return has_earlier(results, wanted, false);
 }
 
 bool resume_has_ceilings(const struct results *results, const struct result *wanted)
 {
-    const struct result *const row = find_earlier(results, wanted);
-    return row && result_bound(row);
+    return has_earlier(results, wanted, true);
+}
+
+bool resume_has_checksums(const struct results *results, const struct result *wanted)
+{
+    for (size_t i = 0; i < results->checksum_count; i++) {
+        const struct checksum *const checksum = &results->checksums[i];
+        const struct result hashed = {
+            .kernel = checksum->kernel, .precision = checksum->precision, .grid = checksum->grid};
+        if (same_work(&hashed, wanted) && strcmp(checksum->device, wanted->device) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* ---- saving ---- */

@@ -28,10 +28,11 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
  * whoever compares them should know. */
 void resume_compare(const struct resume *resume, const struct results *results);
 
-/* Whether the earlier run has a row like it, and whether it has that one together with its
- * ceilings. */
+/* Whether the earlier run has a row like it, one together with its ceilings, and checksums of its
+ * outputs. */
 bool resume_has(const struct results *results, const struct result *wanted);
 bool resume_has_ceilings(const struct results *results, const struct result *wanted);
+bool resume_has_checksums(const struct results *results, const struct result *wanted);
 
 /* Writes earlier and new results; at any moment the file is either the old or the new one. */
 enum miniapp_status resume_save(struct resume *resume, const struct results *results);
