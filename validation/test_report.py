@@ -10,7 +10,7 @@ import re
 import h5py
 import pytest
 
-from conftest import INPUT
+from conftest import DONE, INPUT
 from test_verdict import use_default_tolerances
 
 # Section 5 of the interface
@@ -84,6 +84,26 @@ def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
 
 
 # ---- JSON, CSV, table ----
+
+def test_entries_say_their_threads_where_these_vary(miniapp, small, reference, tmp_path):
+    path = tmp_path / "results.json"
+    words = (small, "-k", "eos,mixing", "-t", "1,2", "--roofline", "--checksums", "--validate", reference,
+             "--format", "json")
+    done = miniapp.run("-r", 1, *words)  # on one core it warns
+    assert done.returncode == DONE
+    path.write_text(done.stdout)
+    result = json.loads(done.stdout)
+    for name in ("transfers", "validation", "checksums"):
+        entries = [entry["threads"] for entry in result[name] if entry["kernel"] == "eos"]
+        assert sorted(set(entries)) == [1, 2], name
+    assert [entry["threads"] for entry in result["transfers"]] == [row["threads"] for row in result["results"]]
+    csv_form, table = (miniapp.passes("--show", path, "--format", form, quick=False) for form in ("csv", "table"))
+    for what in ("transfer", "validation", "sha256"):
+        assert set(re.findall(rf"^# {what}: eos .* threads=(\d)$", csv_form, re.MULTILINE)) == {"1", "2"}
+    for line in (r"eos .* (?:\d+%|above), (\d) threads?$", r"eos .* points, (\d) threads?: .* held",
+                 r"mixing on cpu in float64, (\d) threads?: eos", r"mixing .* points, (\d) threads?: eos"):
+        assert re.findall(f"^{line}", table, re.MULTILINE) == ["1", "2"], line
+
 
 def test_json(miniapp, small, reference, device):
     use_default_tolerances(reference)  # another device need not agree to the bit

@@ -91,6 +91,7 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
         return MINIAPP_DEVICE;
     check->kernel = miniapp_sequence_name(row->sequence);
     check->device = miniapp_device_label(row->device);
+    check->threads = row->threads;
     check->precision = row->precision;
     check->variable = miniapp_field_name(field);
     compare_end(&use->comparison, field, &use->grid, &check->verdict);
@@ -105,6 +106,7 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
         return MINIAPP_DEVICE;
     checksum->kernel = miniapp_sequence_name(row->sequence);
     checksum->device = miniapp_device_label(row->device);
+    checksum->threads = row->threads;
     checksum->precision = row->precision;
     checksum->grid = row->grid;
     checksum->variable = miniapp_field_name(field);

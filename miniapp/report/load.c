@@ -181,6 +181,7 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
     *check = (struct check){
         .kernel = text_of(entry, "kernel"),
         .device = text_of(entry, "device"),
+        .threads = threads_of(entry),
         .precision = precision_of(entry),
         .variable = text_of(entry, "variable"),
         .verdict = {.passed = json_is_true(json_object_get(entry, "passed")),
@@ -207,6 +208,7 @@ static enum miniapp_status load_checksum(const json_t *entry, struct results *re
     *checksum = (struct checksum){
         .kernel = text_of(entry, "kernel"),
         .device = text_of(entry, "device"),
+        .threads = threads_of(entry),
         .precision = precision_of(entry),
         .grid = grid_of(entry),
         .variable = text_of(entry, "variable"),

@@ -2,6 +2,7 @@
 #include "columns.h"
 #include "printable.h"
 #include "report_data.h"
+#include "shape.h"
 #include "status.h"
 
 #include <errno.h>
@@ -43,18 +44,6 @@ static void print_times(const struct timing *timing)
         print(" %9s", human_time(times[i], text));
 }
 
-/* Whether a kernel runs on several numbers of threads. */
-static bool varies_threads(const struct results *results)
-{
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
-        const struct result *const base = results_base(results, r);
-        if (strcmp(r->device, base->device) == 0 && r->threads != base->threads)
-            return true;
-    }
-    return false;
-}
-
 static void print_threads(const struct result *result, const struct results *results)
 {
     const double efficiency = result_efficiency(result, results);
@@ -70,7 +59,7 @@ static void print_threads(const struct result *result, const struct results *res
 
 static void print_rows(const struct results *results)
 {
-    const bool has_threads = varies_threads(results);
+    const bool has_threads = results_vary_threads(results);
     print("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n",
           name_width(results), "kernel", "device", "precision", "nx x ny x nz", "points", "calls",
           "mean   ", "stdev   ", "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point",
@@ -112,10 +101,28 @@ static void print_marks(const struct results *results)
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
 
-/* How near each kernel of a sequence comes to the ceilings. */
-static void print_shares_of_ceilings(const struct result *r)
+/* ", 2 threads", where the number of threads varies. */
+static void print_number_of_threads(const struct results *results, int threads)
 {
-    print("%s on %s in %s:", r->kernel, r->device, miniapp_precision_name(r->precision));
+    if (threads && results_vary_threads(results))
+        print(", %d thread%s", threads, threads == 1 ? "" : "s");
+}
+
+/* What a line about a result begins with. */
+static void print_head(const struct results *results, const struct result *r)
+{
+    print("%-*s %-6s %-9s %9.0f points", name_width(results), r->kernel, r->device,
+          miniapp_precision_name(r->precision), result_points(r));
+    print_number_of_threads(results, r->threads);
+    putchar(':');
+}
+
+/* How near each kernel of a sequence comes to the ceilings. */
+static void print_shares_of_ceilings(const struct results *results, const struct result *r)
+{
+    print("%s on %s in %s", r->kernel, r->device, miniapp_precision_name(r->precision));
+    print_number_of_threads(results, r->threads);
+    putchar(':');
     for (size_t s = 0; s < r->share_count; s++) {
         const double share = share_of_ceilings(&r->shares[s], r);
         print("%s %s ", s ? "," : "", r->shares[s].kernel);
@@ -142,13 +149,15 @@ static void print_roofline(const struct results *results)
               result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
               r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
         if (result_share(r) <= 1)
-            print("%5.0f%%\n", 100 * result_share(r));
+            print("%5.0f%%", 100 * result_share(r));
         else
-            print(" above\n");
+            print(" above");
+        print_number_of_threads(results, r->threads);
+        putchar('\n');
     }
     for (size_t i = 0; i < results->result_count; i++)
         if (results->results[i].shares && result_bound(&results->results[i]))
-            print_shares_of_ceilings(&results->results[i]);
+            print_shares_of_ceilings(results, &results->results[i]);
 }
 
 /* Bytes and time, and the rate; pinned memory too where it was measured. */
@@ -166,7 +175,7 @@ static void print_transfer(const char *what, const struct transfer_times *times)
 static bool same_state(const struct result *a, const struct result *b)
 {
     return strcmp(a->device, b->device) == 0 && a->precision == b->precision &&
-           a->grid.nx == b->grid.nx && a->grid.ny == b->grid.ny && a->grid.nz == b->grid.nz;
+           same_grid(&a->grid, &b->grid);
 }
 
 /* How much memory the rows of a state hold together, if that is less than the sum of what each
@@ -201,11 +210,11 @@ static void print_processes(const struct results *results)
         const struct processes *const all = &r->processes;
         if (all->count == 0)
             continue;
-        print("%-*s %-6s %-9s %9.0f points: %d x %d blocks of at most %zu x %zu x %zu points, one "
-              "a process; the fastest took %.0f %% of the slowest's time; ghosts %.1f %%\n",
-              name_width(results), r->kernel, r->device, miniapp_precision_name(r->precision),
-              result_points(r), all->along_x, all->along_y, all->largest.nx, all->largest.ny,
-              all->largest.nz, 100 * all->fastest, 100 * all->exchange);
+        print_head(results, r);
+        print(" %d x %d blocks of at most %zu x %zu x %zu points, one a process; the fastest took "
+              "%.0f %% of the slowest's time; ghosts %.1f %%\n",
+              all->along_x, all->along_y, all->largest.nx, all->largest.ny, all->largest.nz,
+              100 * all->fastest, 100 * all->exchange);
     }
 }
 
@@ -216,8 +225,7 @@ static void print_shares(const struct results *results)
         const struct result *const r = &results->results[i];
         if (!r->shares)
             continue;
-        print("%-*s %-6s %-9s %9.0f points:", name_width(results), r->kernel, r->device,
-              miniapp_precision_name(r->precision), result_points(r));
+        print_head(results, r);
         for (size_t s = 0; s < r->share_count; s++)
             print("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
         putchar('\n');
@@ -252,9 +260,9 @@ static void print_transfers(const struct results *results)
           human_time(results->read_seconds, read));
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        print("%-*s %-6s %-9s %9.0f points: %.1f MB held, first call %s", name_width(results),
-              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-              r->device_bytes / 1e6, human_time(r->timing.first, first));
+        print_head(results, r);
+        print(" %.1f MB held, first call %s", r->device_bytes / 1e6,
+              human_time(r->timing.first, first));
         print_transfer("inputs to the device", &r->to_device);
         print_transfer("outputs back", &r->from_device);
         putchar('\n');
@@ -275,12 +283,11 @@ static void print_wins(const struct results *results)
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
-        print("%-*s %-6s %-9s %9.0f points: ", name_width(results), r->kernel, r->device,
-              miniapp_precision_name(r->precision), result_points(r));
+        print_head(results, r);
         if (isinf(calls))
-            print("never at this size");
+            print(" never at this size");
         else
-            print("with one transfer in and out, from %.0f call%s on", calls,
+            print(" with one transfer in and out, from %.0f call%s on", calls,
                   calls == 1 ? "" : "s");
         if (isinf(points))
             print("; with data resident, at no size measured\n");

@@ -122,13 +122,17 @@ static json_t *result_object(const struct result *r, const struct results *resul
     return object;
 }
 
-/* A new object, which names the kernel, device and precision of an entry. */
-static json_t *entry(const char *kernel, const char *device, enum miniapp_precision precision)
+/* A new object, which names the kernel, device and precision of an entry, and its threads where
+ * they vary. */
+static json_t *entry(const struct results *results, const char *kernel, const char *device,
+                     int threads, enum miniapp_precision precision)
 {
     json_t *object = json_object();
     json_object_set_new(object, "kernel", json_string(kernel));
     json_object_set_new(object, "device", json_string(device));
     json_object_set_new(object, "precision", json_string(miniapp_precision_name(precision)));
+    if (results_vary_threads(results))
+        json_object_set_new(object, "threads", threads ? json_integer(threads) : json_null());
     return object;
 }
 
@@ -147,7 +151,7 @@ static void set_transfer(json_t *object, const char *way, const struct transfer_
 static json_t *transfer_object(const struct result *r, const struct results *results)
 {
     const struct result *base = results_base(results, r);
-    json_t *object = entry(r->kernel, r->device, r->precision);
+    json_t *object = entry(results, r->kernel, r->device, r->threads, r->precision);
     json_object_set_new(object, "points", whole_number(result_points(r)));
     set_transfer(object, "to_device", &r->to_device);
     set_transfer(object, "from_device", &r->from_device);
@@ -160,10 +164,10 @@ static json_t *transfer_object(const struct result *r, const struct results *res
     return object;
 }
 
-static json_t *check_object(const struct check *c)
+static json_t *check_object(const struct check *c, const struct results *results)
 {
     const struct verdict *v = &c->verdict;
-    json_t *object = entry(c->kernel, c->device, c->precision);
+    json_t *object = entry(results, c->kernel, c->device, c->threads, c->precision);
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
@@ -180,9 +184,9 @@ static json_t *check_object(const struct check *c)
     return object;
 }
 
-static json_t *checksum_object(const struct checksum *c)
+static json_t *checksum_object(const struct checksum *c, const struct results *results)
 {
-    json_t *object = entry(c->kernel, c->device, c->precision);
+    json_t *object = entry(results, c->kernel, c->device, c->threads, c->precision);
     json_object_set_new(object, "nx", json_integer((json_int_t)c->grid.nx));
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
@@ -239,9 +243,9 @@ json_t *results_object(const struct results *results)
         json_array_append_new(transfers, transfer_object(result, results));
     }
     for (size_t i = 0; i < results->check_count; i++)
-        json_array_append_new(validation, check_object(&results->checks[i]));
+        json_array_append_new(validation, check_object(&results->checks[i], results));
     for (size_t i = 0; i < results->checksum_count; i++)
-        json_array_append_new(checksums, checksum_object(&results->checksums[i]));
+        json_array_append_new(checksums, checksum_object(&results->checksums[i], results));
     json_object_set_new(root, "provenance", provenance_object(&results->provenance));
     json_object_set_new(root, "settings", settings_object(&results->provenance));
     json_object_set_new(root, "threads", threads_array(&results->provenance));
@@ -297,6 +301,14 @@ static void csv_march(const struct result *r)
               budget_verdict(march, &march->budgets[b]));
 }
 
+/* Ends a comment, with its threads where they vary. */
+static void csv_end(const struct results *results, int threads)
+{
+    if (threads && results_vary_threads(results))
+        print(" threads=%d", threads);
+    putchar('\n');
+}
+
 static void csv_comments(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
@@ -313,10 +325,11 @@ static void csv_comments(const struct results *results)
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         print("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-              "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g\n",
+              "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g",
               r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
               r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
               r->from_device.seconds, r->timing.first);
+        csv_end(results, r->threads);
     }
     for (size_t i = 0; i < results->result_count; i++) {
         csv_processes(&results->results[i]);
@@ -328,16 +341,18 @@ static void csv_comments(const struct results *results)
         char index[INDEX_TEXT];
         print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
               "compared=%zu below_atol=%.9g "
-              "worst_index=%s %s\n",
+              "worst_index=%s %s",
               c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
               v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
               index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
+        csv_end(results, c->threads);
     }
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
-        print("# sha256: %s %s %s %zux%zux%zu %s %s\n", c->kernel, c->device,
+        print("# sha256: %s %s %s %zux%zux%zu %s %s", c->kernel, c->device,
               miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz, c->variable,
               c->text);
+        csv_end(results, c->threads);
     }
 }
 

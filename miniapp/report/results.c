@@ -257,6 +257,17 @@ double result_efficiency(const struct result *result, const struct results *resu
     return result->speedup * base->threads / result->threads;
 }
 
+bool results_vary_threads(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        const struct result *const base = results_base(results, r);
+        if (strcmp(r->device, base->device) == 0 && r->threads != base->threads)
+            return true;
+    }
+    return false;
+}
+
 double result_calls_to_win(const struct result *result, const struct result *base)
 {
     const double gain = base->timing.median - result->timing.median;

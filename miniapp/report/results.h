@@ -72,6 +72,7 @@ struct result {
 struct check {
     const char *kernel;
     const char *device;
+    int threads; /* as in a result */
     enum miniapp_precision precision;
     const char *variable;
     struct verdict verdict;
@@ -81,6 +82,7 @@ struct check {
 struct checksum {
     const char *kernel;
     const char *device;
+    int threads; /* as in a result */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     const char *variable;
@@ -179,6 +181,9 @@ double result_efficiency(const struct result *result, const struct results *resu
  * share above 100 %, "nonfinite" for outputs that are not finite, or some of them: a marked result
  * is to be taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
+
+/* Whether a kernel runs on several numbers of threads. */
+bool results_vary_threads(const struct results *results);
 
 /* From how many calls on a device is faster than the first one, `base`, for the same kernel,
  * precision and size, with one transfer in and out; INFINITY: never. */
