@@ -48,14 +48,18 @@ target_link_options(fuzz_results PRIVATE -fsanitize=fuzzer,address,undefined)
 target_link_libraries(fuzz_results PRIVATE miniapp_flags libminiapp PkgConfig::JANSSON
   PkgConfig::NETTLE ${HDF5_LIBRARIES})
 
-# The fuzzer starts from a run that is made for it and has everything that such a file can hold.
+# The fuzzer starts from two runs that are made for it and have everything that such a file can hold.
 set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)
 set(grid ${CMAKE_CURRENT_SOURCE_DIR}/inputs/grid.h5)
+set(reference ${CMAKE_CURRENT_SOURCE_DIR}/validation/grid.reference.h5)
 add_custom_command(OUTPUT ${saved}/run.json
   COMMAND ${CMAKE_COMMAND} -E make_directory ${saved} ${saved}.corpus
   COMMAND ${CMAKE_COMMAND} -E rm -f ${saved}/run.json # a run of another commit is not resumed
   COMMAND miniapp -k mixing -r 3 --roofline --checksums
     --resume ${saved}/run.json ${grid}
+  # --resume keeps no validation
+  COMMAND sh -c "exec '$<TARGET_FILE:miniapp>' -k eos -r 3 --format json --validate '${reference}' '${grid}' \
+>'${saved}/validated.json'"
   DEPENDS miniapp VERBATIM)
 add_custom_target(fuzz_saved ALL DEPENDS ${saved}/run.json)
 add_test(NAME fuzz.results COMMAND fuzz_results -max_total_time=10 -max_len=60000
