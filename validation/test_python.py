@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import os
 import subprocess
 import sys
@@ -186,6 +187,20 @@ def test_a_dataset_of_somebody_else(dataset):
     theirs.so.attrs["standard_name"] = package.fields()["salt"].standard_name
     made, wanted = theirs.ocean.eos(), dataset.ocean.eos()
     np.testing.assert_array_equal(made.isel(z=slice(None, None, -1)).values, wanted.where(there).values)
+
+
+def test_dimensions_in_any_order(dataset):
+    """Each variable may have its own: the result is labelled as the reader takes it, and missing where salt is."""
+    ocean = dataset[["salt", "temp", "p"]].isel(y=slice(14), x=slice(14), z=slice(14))
+    ocean["salt"] = ocean.salt.where(ocean.temp[-1] < ocean.temp[-1].mean())
+    wanted = ocean.ocean.eos()
+    assert wanted.isnull().any() and not wanted.isnull().all()
+    orders = list(itertools.permutations("xyz"))
+    for of_salt, of_temp in [*zip(orders, orders), *zip(orders, orders[::-1])]:
+        mixed = ocean.assign(salt=ocean.salt.transpose(*of_salt), temp=ocean.temp.transpose(*of_temp))
+        made = mixed.expand_dims("time").ocean.eos()
+        assert made.dims == ("z", "y", "x")
+        np.testing.assert_array_equal(made, wanted)
 
 
 def test_datasets_that_are_refused(dataset):

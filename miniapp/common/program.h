@@ -138,6 +138,11 @@ bool miniapp_input_has_ghosts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
 bool miniapp_input_is_surface_first(const struct miniapp_input *);
 
+/* Which dimension of a wanted field's dataset lies along the axis; -1 if the file has no such
+ * dataset. */
+int miniapp_input_dimension(const struct miniapp_input *, const struct miniapp_field *,
+                            enum miniapp_axis);
+
 /* Whether the file has a setting, and its value, or 0. */
 bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
                            double *value);

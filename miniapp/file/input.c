@@ -100,6 +100,7 @@ static void keep_scales(struct miniapp_input *input, enum field_id id, const str
     for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
         const enum miniapp_axis axis = fields[id].axes[i];
         input->own_scale[id][axis] = layout->scale[i];
+        input->dimension[id][axis] = 1 + layout->place[i];
         if (!input->scale[axis])
             input->scale[axis] = layout->scale[i];
     }
@@ -487,6 +488,12 @@ bool miniapp_input_is_cyclic(const struct miniapp_input *input)
 bool miniapp_input_is_surface_first(const struct miniapp_input *input)
 {
     return input->is_surface_first;
+}
+
+int miniapp_input_dimension(const struct miniapp_input *input, const struct miniapp_field *field,
+                            enum miniapp_axis axis)
+{
+    return input->dimension[field_id(field)][axis] - 1;
 }
 
 double miniapp_input_passing_bytes(const struct miniapp_input *input)

@@ -44,6 +44,7 @@ struct miniapp_input {
     int strip, strips;
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     const char *own_scale[MOST_FIELDS][MINIAPP_AXES]; /* those of each field's dataset */
+    int dimension[MOST_FIELDS][MINIAPP_AXES]; /* of each field's dataset, from 1; 0: not known */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* in the file: the levels that are read are reversed */
     hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */

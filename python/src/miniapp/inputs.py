@@ -12,7 +12,7 @@ from ctypes import c_double, c_void_p
 import numpy as np
 
 from . import library as libraries
-from .library import Destination, Library
+from .library import Destination, Library, encode
 from .state import State
 
 one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several threads
@@ -23,15 +23,16 @@ def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision:
     """A state with what a kernel or a sequence reads, as the program reads it from an HDF5 or netCDF-4
     file: checked, with ghosts, and with the file's settings where no others are given."""
     library = library or libraries.default()
-    wanted = [library.fields[name].handle for name in library.reads(sequence)]
-    with one_at_a_time, opened(library, path, wanted) as file:
+    wanted = [library.fields[name] for name in library.reads(sequence)]
+    with one_at_a_time, opened(library, path, [field.handle for field in wanted]) as file:
         grid = library.c.input_grid(file)
         state = State((grid.nz, grid.ny, grid.nx), device, precision, library.c.input_is_cyclic(file),
                       library=library, **{**settings_of(library, file, sequence), **settings})
         for field in wanted:
-            name = library.c.field_name(field)
-            target = Destination(state.memory.handle, name, False)
-            library.c.input_load(file, field, ctypes.byref(target), 1)
+            target = Destination(state.memory.handle, encode(field.name), False)
+            library.c.input_load(file, field.handle, ctypes.byref(target), 1)
+            state.dimensions[field.name] = tuple(library.c.input_dimension(file, field.handle, axis)
+                                                 for axis in field.axis_numbers)
         state.has_ghosts = library.c.input_has_ghosts(file)
         state.is_surface_first = library.c.input_is_surface_first(file)
     return state

@@ -196,6 +196,7 @@ DECLARATIONS = {
     "input_is_cyclic": (c_bool, c_void_p),
     "input_has_ghosts": (c_bool, c_void_p),
     "input_is_surface_first": (c_bool, c_void_p),
+    "input_dimension": (c_int, c_void_p, c_void_p, c_int),
     "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
     "input_load": (Status, c_void_p, c_void_p, c_void_p, c_size_t),
     "snapshot_settle": (Status, c_void_p, c_void_p),

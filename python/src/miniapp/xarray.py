@@ -29,9 +29,9 @@ KEPT = ("units", "standard_name", "long_name", "positive", "axis")
 class Ocean:
     """Each kernel as a method: `ds.ocean.density(device="cpu", precision="float64", **settings)`.
 
-    Fields are found by name, or else by CF standard name; their dimensions are z, y and x, in this order.
-    The result is a DataArray, or a Dataset if a kernel has several; it is missing where the first field
-    with these dimensions is.
+    Fields are found by name, or else by CF standard name; their dimensions may be in any order. The result
+    is a DataArray, or a Dataset if a kernel has several, in the order z, y, x; it is missing where the first
+    field with these dimensions is.
     """
 
     def __init__(self, dataset: xarray.Dataset):
@@ -65,9 +65,8 @@ class Ocean:
                 raise type(error)(str(error).replace(str(path), "the Dataset")) from None
         with state:
             state.run(kernel)
-            made = xarray.Dataset({
-                argument.field.name: as_result(argument.field, as_in_file(state, argument.field.name), found)
-                for argument in arguments_of(library.kernels[kernel], WRITES)})
+            made = xarray.Dataset({argument.field.name: as_result(argument.field, state, found)
+                                   for argument in arguments_of(library.kernels[kernel], WRITES)})
         return made if len(made) > 1 else made[next(iter(made))]
 
     def find(self, field: Field) -> xarray.DataArray | None:
@@ -106,13 +105,21 @@ def as_input(dataset, found) -> xarray.Dataset:
     return result
 
 
-def as_result(field, values, found) -> xarray.DataArray:
+def in_order(variable, places) -> xarray.DataArray:
+    """A variable by its dimensions along z, y and x, which the reader has found; that of time has one record."""
+    dimensions = [variable.dims[place] for place in places]
+    return variable.squeeze([name for name in variable.dims if name not in dimensions]).transpose(*dimensions)
+
+
+def as_result(field, state, found) -> xarray.DataArray:
     """A DataArray with the dimensions and coordinates of what the kernel read."""
+    values = as_in_file(state, field.name)
     attributes = {"units": field.units, "long_name": field.long_name}
     if field.standard_name:
         attributes["standard_name"] = field.standard_name
     for given, variable in found.items():
-        if given.axes == field.axes and variable.shape == values.shape:
-            return xarray.DataArray(values, variable.coords, variable.dims, field.name,
-                                    attributes).where(variable.notnull())
+        if given.axes == field.axes and given.name in state.dimensions:
+            like = in_order(variable, state.dimensions[given.name])
+            return xarray.DataArray(values, like.coords, like.dims, field.name,
+                                    attributes).where(like.notnull())
     return xarray.DataArray(values, dims=field.axes, name=field.name, attrs=attributes)
