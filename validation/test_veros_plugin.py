@@ -13,10 +13,13 @@ from conftest import HERE, PACKAGE
 from processes import DEADLINE_S
 
 AGREE = ["acc", "acc_basic", "global", "north_atlantic", "changes", "diagnostics", "unread", "replaced",
-         "failed", "copied", "restart of the plug-in", "restart of Veros"]
+         "in place", "failed", "copied", "restart of the plug-in", "restart of Veros"]
 REFUSED = {"diffusion": "UsageError: miniapp.veros does not cover enable_hor_diffusion = True",
            "device": "DeviceError: device 'gpu:7' cannot be used",
            "no skew": "UsageError: miniapp.veros does not cover enable_skew_diffusion = False",
+           "density": "UsageError: miniapp.veros does not cover rho_0 = 1025.0",
+           "gravity": "UsageError: miniapp.veros does not cover grav = 9.8",
+           "pi": "UsageError: miniapp.veros does not cover pi = 3.14",
            "version": "UsageError: Veros 1.7.0 was not tested with miniapp.veros, only 1.6.0"}
 
 

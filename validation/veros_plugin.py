@@ -212,6 +212,14 @@ def replaced():
     return beside_plain({}, change, miniapp_check=4)
 
 
+def in_place():
+    """A setup that changes its forcing in the arrays that Veros has."""
+    def change(state):
+        for source in (state.variables.temp_source, state.variables.salt_source):
+            source *= 1.1
+    return agree({"enable_tempsalt_sources": True}, change)
+
+
 def failed():
     """A step that fails after all is made, and is made once more."""
     def fail(state):
@@ -287,12 +295,17 @@ def restarts(first, second):
     return compare(whole, run(start(second, {"restart_input_filename": path}), STEPS // 2), nudged)
 
 
-def refusal(**switches):
+def refusal(change=None, **switches):
     try:
-        start(WithPlugin, switches)
+        run(start(WithPlugin, switches, change), 2 if change else 0)
     except Exception as error:  # pylint: disable=broad-except
         return f"{type(error).__name__}: {error}"
     return "none"
+
+
+def another_gravity(state):
+    with state.settings.unlock():
+        state.settings.grav = 9.8
 
 
 def another_version():
@@ -309,6 +322,7 @@ CASES = {
     "diagnostics": with_diagnostics,
     "unread": unread,
     "replaced": replaced,
+    "in place": in_place,
     "failed": failed,
     "copied": copied,
     "interrupted": interrupted,
@@ -318,6 +332,9 @@ CASES = {
     "diffusion": lambda: refusal(enable_hor_diffusion=True),
     "device": lambda: refusal(miniapp_device="gpu:7"),
     "no skew": lambda: refusal(enable_skew_diffusion=False),
+    "density": lambda: refusal(rho_0=1025.0),
+    "gravity": lambda: refusal(another_gravity),
+    "pi": lambda: refusal(pi=3.14),
     "version": another_version,
 }
 

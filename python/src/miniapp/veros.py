@@ -30,7 +30,7 @@ from veros.core.operators import numpy as npx
 from veros.settings import Setting
 from veros.state import VerosVariables
 
-from .library import UsageError
+from .library import Type, UsageError
 from .state import State
 
 TESTED = "1.7.0"
@@ -44,7 +44,8 @@ SWITCHES = {"eke_diffusivities": "enable_eke", "eke": "enable_eke",
 FIXED = (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x")  # as long as a run lasts
 WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
           "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
-          "enable_idemix": False}
+          "enable_idemix": False,
+          "rho_0": 1024.0, "grav": 9.81, "pi": np.pi}  # constants of the kernels
 # What only Veros's routines make, for diagnostics alone.
 ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dtemp_hmix", "dsalt_hmix", "dHd", "K_11",
               "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
@@ -63,7 +64,7 @@ def check(state) -> None:
     if runtime_settings.float_type != "float64":
         raise UsageError(f"miniapp.veros computes in float64, not in {runtime_settings.float_type}")
     for name, wanted in WANTED.items():
-        if bool(getattr(settings, name)) != wanted:
+        if getattr(settings, name) != wanted:
             raise UsageError(f"miniapp.veros does not cover {name} = {getattr(settings, name)}")
 
 
@@ -260,10 +261,11 @@ class Ocean:
                 self.known[name] = array
 
     def is_known(self, name, array) -> bool:
-        """Whether the array was taken before. Values of two dimensions are compared, too, because a setup may always
-        write its forcing of the surface into the same array."""
+        """Whether the array was taken before. Its values are compared, too, because a setup may always write its
+        forcing into the same array; but neither masks nor what has time levels, which Veros replaces."""
         return self.known.get(name) is array and (
-            array.ndim != 2 or np.array_equal(self.state.read(name), in_order(array)))
+            array.ndim > 3 or self.library.fields[name].type is Type.MASK
+            or np.array_equal(self.state.read(name), in_order(array)))
 
     def is_ours(self, name, variable, slot, array) -> bool:
         """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. What is in a level
