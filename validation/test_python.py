@@ -139,6 +139,21 @@ def test_steps_start_anew_from_what_is_set(device, original):
     np.testing.assert_array_equal(first["temp"], second["temp"])
 
 
+def test_steps_start_anew_from_what_takes_a_place(device, original):
+    """Where a field that is carried on changes places with another, as where it is set."""
+    by_setting, by_rotating = (package.load(original, "ocean_step", device) for _ in range(2))
+    colder = 0.9 * by_setting["temp"]
+    for state in (by_setting, by_rotating):
+        state.step()
+    by_setting["temp"] = colder
+    by_rotating.add("colder", like="temp")
+    by_rotating["colder"] = colder
+    by_rotating.rotate("temp", "colder")
+    for state in (by_setting, by_rotating):
+        state.step()
+    np.testing.assert_array_equal(by_setting["temp"], by_rotating["temp"])
+
+
 def test_a_state(water, device):
     with package.State(water[0].shape, device, "float32", dt_tracer=7) as state:
         for name, array in zip(("salt", "temp", "p"), water):

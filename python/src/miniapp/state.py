@@ -192,7 +192,7 @@ class State:
         check_values(name, array, self.grid.nz if field.type is Type.INDEX else np.finfo(np.float64).max)
         with self.lock:
             self.call(self.c.state_set, encode(name), array.ctypes.data)
-            self.restart_steps(name)
+            self.restart_steps([name])
 
     def get(self, name: str) -> np.ndarray:
         """A copy of the field, ghosts included, in the type that the state holds it in."""
@@ -208,7 +208,7 @@ class State:
     def write(self, name: str) -> np.ndarray:
         """The host's memory of the field: fill all of it, ghosts included, before the state's next call."""
         with self.lock:
-            self.restart_steps(name)
+            self.restart_steps([name])
             return self.view(name, self.c.state_write, writeable=True)
 
     def view(self, name, find, writeable):
@@ -226,7 +226,9 @@ class State:
     def rotate(self, *names: str) -> None:
         """Each field takes what the next one holds, and the last what the first held; nothing is copied."""
         words = (c_char_p * len(names))(*map(encode, names))
-        self.call(self.c.state_rotate, words, len(names))
+        with self.lock:
+            self.call(self.c.state_rotate, words, len(names))
+            self.restart_steps(names)
 
     @property
     def bytes(self) -> int:
@@ -266,9 +268,9 @@ class State:
         self.call(self.c.snapshot_settle, plan.sequence)
         return plan
 
-    def restart_steps(self, name):
-        """Lets those steps in time that carry the field on start anew."""
-        self.steps = {sequence: plan for sequence, plan in self.steps.items() if name not in plan.carried}
+    def restart_steps(self, names):
+        """Lets those steps in time that carry one of the fields on start anew."""
+        self.steps = {sequence: plan for sequence, plan in self.steps.items() if plan.carried.isdisjoint(names)}
 
 
 class Plan:
