@@ -394,7 +394,8 @@ def test_grids_of_single_cells(plot, tmp_path):
 
 
 @pytest.mark.parametrize("axes, text", [
-    ("z", "y=1"), ("z", "k=1.5"), ("z", "z=deep"), ("z", "500"), ("xy", "k=0"), ("xy", "=3")])
+    ("z", "y=1"), ("z", "k=1.5"), ("z", "z=deep"), ("z", "z=nan"), ("xy", "x=-inf"),
+    ("z", "500"), ("xy", "k=0"), ("xy", "=3")])
 def test_a_cut_of_something_else(axes, text):
     with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}'")):
         cuts.on(axes)(text)

@@ -1,11 +1,13 @@
 """The package in python/: kernels as functions of arrays, states, steps, and what is refused."""
 
 import ast
+import gc
 import inspect
 import itertools
 import os
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import h5py
@@ -300,17 +302,29 @@ def test_arguments_that_are_refused(water, kind, pattern, change):
     (package.UsageError, "a grid cannot have 4 x 9 x 2 points", lambda state: package.State((2, 9, 4))),
     (package.UsageError, "unknown setting 'dt'; the closest", lambda state: package.State((2, 9, 9), dt=1)),
     (package.UsageError, "dt_mom: takes a number, not 'x'", lambda state: state.set_setting("dt_mom", "x")),
+    (package.UsageError, "dt_mom: takes a number that float64 holds",
+     lambda state: package.State((2, 9, 9), dt_mom=10 ** 400)),
     (package.UsageError, "unknown setting 'dt'", lambda state: state.setting("dt")),
+    (package.UsageError, r"\[\] is no name", lambda state: state.setting([])),
     (package.UsageError, "unknown field 'tmep'; the closest is 'temp'", lambda state: state["tmep"]),
     (package.UsageError, r"'temp\\x00' is no name", lambda state: state["temp\0"]),
     (package.UsageError, "7 is no name", lambda state: state.run(7)),
+    (package.UsageError, r"\[\] is no name", lambda state: state[[]]),
     (package.UsageError, "'temp' is read, but was never set", lambda state: state["temp"]),
     (package.InputError, r"kbot\[0, 0\] is 7, not a number of at most 6",
      lambda state: state.set("kbot", np.full((9, 11), 7))),
     (package.UsageError, "'eos' is no step in time", lambda state: state.step(1, "eos")),
     (package.UsageError, "'maskT' is read, but was never set", lambda state: state.step()),
     (TypeError, "cannot be interpreted as an integer", lambda state: state.step(1.5)),
+    (package.UsageError, "step: takes a number of steps, not -1", lambda state: state.step(-1)),
+    (package.UsageError, "step: takes names, not 'ocean_step' and None", lambda state: state.step(tracers=None)),
+    (package.UsageError, r"step: takes names, not 'ocean_step' and \[1\]", lambda state: state.step(tracers=[1])),
+    (package.UsageError, "step: takes names, not 7", lambda state: state.step(1, 7)),
+    *((package.UsageError, "set_threads: takes a number from 0 to 4096, not ",
+       lambda state, threads=threads: package.set_threads(threads)) for threads in (-5, 2 ** 32 + 1, "x", 1.5)),
     (package.InputError, "nothing.h5: ", lambda state: package.load("nothing.h5", "eos")),
+    (package.UsageError, "is no name of a file", lambda state: package.load(f"{GRID}\0.none", "eos")),
+    (package.UsageError, "is no name of a file", lambda state: package.load("\ud800", "eos")),
 ])
 def test_calls_that_are_refused(kind, pattern, use):
     refused(kind, pattern, lambda: use(package.State((6, 9, 11))))
@@ -321,6 +335,20 @@ def test_a_warning():
     done = run(code, MINIAPP_LIBRARY=os.environ["MINIAPP_LIBRARY"])
     assert done.returncode == 0, done
     assert ("RuntimeWarning: device 'auto' is the cpu" in done.stderr) == (done.stdout == "cpu\n")
+
+
+@pytest.mark.parametrize("use", [
+    lambda: package.State((2, 9, 9)), lambda: package.library.default().check_device("cpu")])
+def test_a_warning_that_is_an_exception_leaves_no_device_open(monkeypatch, use):
+    c, closed = package.library.default().c, []
+    close = c.device_close
+    monkeypatch.setattr(c, "device_close", lambda device: closed.append(bool(device)) or close(device))
+    package.library.heard.lines = ["made up"]  # as if the next call warned
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        refused(RuntimeWarning, "made up", use)
+    gc.collect()
+    assert closed == [True]
 
 
 def test_without_a_library(tmp_path):

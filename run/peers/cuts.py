@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import math
 
 AXES = {"i": "x", "j": "y", "k": "z"}  # the axis of an index
 
@@ -28,8 +29,11 @@ def on(axes):
                                              + ", ".join(f"{letter}=" for letter in letters))
         by_index = letter in AXES
         try:
-            return Cut(AXES.get(letter, letter), (int if by_index else float)(number), by_index)
-        except ValueError as error:
+            value = (int if by_index else float)(number)
+            if not math.isfinite(value):
+                raise ValueError
+            return Cut(AXES.get(letter, letter), value, by_index)
+        except (ValueError, OverflowError) as error:
             kind = "an index" if by_index else "a number"
             raise argparse.ArgumentTypeError(f"'{text}': '{number}' is not {kind}") from error
 

@@ -12,7 +12,7 @@ from ctypes import c_double, c_void_p
 import numpy as np
 
 from . import library as libraries
-from .library import Destination, Library, encode
+from .library import Destination, Library, UsageError, encode
 from .state import State
 
 one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several threads
@@ -49,12 +49,22 @@ def as_in_file(state: State, name: str) -> np.ndarray:
 @contextlib.contextmanager
 def opened(library, path, wanted) -> Iterator[int]:
     file = c_void_p()
-    library.c.input_open(os.fsencode(path), (c_void_p * len(wanted))(*wanted), len(wanted), None, file)
     try:
+        library.c.input_open(encode_path(path), (c_void_p * len(wanted))(*wanted), len(wanted), None, file)
         library.c.input_check(file)
         yield file.value
     finally:
         library.c.input_close(file)
+
+
+def encode_path(path) -> bytes:
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:  # which would end the path, for C
+        raise UsageError(f"{path!r} is no name of a file")
+    return encoded
 
 
 def settings_of(library, file, sequence) -> dict[str, float]:

@@ -12,6 +12,7 @@ import ctypes
 import dataclasses
 import enum
 import functools
+import operator
 import os
 import sys
 import threading
@@ -24,6 +25,7 @@ from types import SimpleNamespace
 HERE = Path(__file__).resolve().parent
 VARIABLE = "MINIAPP_LIBRARY"
 PRECISIONS = ("float64", "float32")  # enum miniapp_precision
+MAX_THREADS = 4096  # as in the program: with many more, the OpenMP runtime aborts
 
 
 class Type(enum.IntEnum):
@@ -396,16 +398,25 @@ class Library:
 
     def set_threads(self, threads: int) -> None:
         """How many threads run the kernels that the calling thread starts; 0 means the default."""
-        self.c.host_set_threads(threads)
+        try:
+            count = operator.index(threads)
+        except TypeError:
+            count = -1
+        if not 0 <= count <= MAX_THREADS:
+            raise UsageError(f"set_threads: takes a number from 0 to {MAX_THREADS}, not {threads!r}")
+        self.c.host_set_threads(count)
 
-    def open_device(self, name: str) -> int | None:
-        device = c_void_p()
+    def open_device(self, name: str, device: c_void_p) -> None:
+        """The caller closes it, even if a warning becomes an exception once it is open."""
         self.c.device_open(encode(name), device)
-        return device.value
 
     def check_device(self, name: str) -> None:
         """Raises an error if the device cannot be used."""
-        self.c.device_close(self.open_device(name))
+        device = c_void_p()
+        try:
+            self.open_device(name, device)
+        finally:
+            self.c.device_close(device)
 
 
 def bounds(ask, handle) -> tuple[float, float]:

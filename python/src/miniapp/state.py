@@ -64,14 +64,11 @@ class Memory:
 
     def __init__(self, library, grid, device, precision):
         self.lock = threading.RLock()
-        c, handle, opened = library.c, c_void_p(), library.open_device(device)
-        try:
-            c.state_create(opened, PRECISIONS.index(precision), ctypes.byref(grid), handle)
-        except libraries.Error:
-            c.device_close(opened)
-            raise
+        c, handle, opened = library.c, c_void_p(), c_void_p()
+        weakref.finalize(self, release, c, handle, opened)  # first: a warning may be raised once it is open
+        library.open_device(device, opened)
+        c.state_create(opened, PRECISIONS.index(precision), ctypes.byref(grid), handle)
         self.handle, self.device = handle.value, decode(c.device_label(opened))
-        weakref.finalize(self, release, c, self.handle, opened)
 
     def call(self, function, *arguments):
         """A function of the library on the state, from one thread at a time."""
@@ -150,20 +147,24 @@ class State:
             number = float(value)
         except (TypeError, ValueError) as error:
             raise UsageError(f"{name}: takes a number, not {value!r}") from error
+        except OverflowError as error:
+            raise UsageError(f"{name}: takes a number that float64 holds") from error
         self.call(self.c.state_set_setting, encode(name), number)
 
     def setting(self, name: str) -> float:
+        word = encode(name)
         if name not in self.library.settings:
             self.set_setting(name, 0)  # fails, and names the closest
-        return self.call(lambda state: self.c.settings_get(self.c.state_settings(state), encode(name)))
+        return self.call(lambda state: self.c.settings_get(self.c.state_settings(state), word))
 
     # -- fields --
 
     def field(self, name: str) -> Field:
         """The row of the table that describes the field."""
+        word = encode(name)
         field = self.added.get(name) or self.library.fields.get(name)
         if field is None:
-            self.rotate(name)  # fails, and names the closest
+            self.call(self.c.state_rotate, (c_char_p * 1)(word), 1)  # fails, and names the closest
         return field
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -251,8 +252,13 @@ class State:
         set, and so do those after one of the prognostic fields was set again. Tracers are fields that were
         added like "tracer"; nothing comes in through their surface unless it was set."""
         n = operator.index(n)
-        with self.lock:
+        if n < 0:
+            raise UsageError(f"step: takes a number of steps, not {n}")
+        try:
             whole = "+".join([sequence, *tracers])
+        except TypeError as error:
+            raise UsageError(f"step: takes names, not {sequence!r} and {tracers!r}") from error
+        with self.lock:
             if whole not in self.steps:
                 self.steps[whole] = self.begin_steps(sequence, whole)
             for _ in range(n):
@@ -281,9 +287,9 @@ class Plan:
         self.sequence = state.library.find_sequence(sequence)
         self.carried = frozenset(state.library.carries(sequence))
         handle = c_void_p()
+        weakref.finalize(self, self.c.plan_free, handle)
         state.call(self.c.plan_create, self.sequence, encode(bindings), handle)
         self.handle = handle.value
-        weakref.finalize(self, self.c.plan_free, self.handle)
 
     def call(self, function):
         with self.memory.lock:
