@@ -1,6 +1,7 @@
 """run/regress: its verdicts and exit codes, with a miniapp that is made up, and once with ours."""
 
 import json
+import os
 import re
 import resource
 import signal
@@ -179,15 +180,22 @@ def test_what_fails_is_no_baseline(made_up):
     assert "eos/cpu/float64: K fails validation" in done.stderr
 
 
-def test_interrupted(made_up):
-    made_up.program.write_text("#!/bin/sh\n: >$0.runs\nexec sleep 600\n")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(made_up, number):
+    """Nothing is kept, and miniapp, which writes to a pipe, has ended, too."""
+    made_up.program.write_text("#!/bin/sh\nexec 3>$0.pipe\n: >$0.runs\nexec sleep 600\n")
+    os.mkfifo(made_up.folder / "miniapp.pipe")
+    pipe = os.open(made_up.folder / "miniapp.pipe", os.O_RDONLY | os.O_NONBLOCK)
     process = subprocess.Popen([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
                                 made_up.program], stderr=subprocess.PIPE, text=True)
     wait_for((made_up.folder / "miniapp.runs").exists, process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, message = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130 and not made_up.baseline.exists()
     assert_one_line(message)
+    os.set_blocking(pipe, True)
+    assert os.read(pipe, 1) == b""
+    os.close(pipe)
 
 
 def test_a_full_disk(made_up):
