@@ -14,6 +14,8 @@ from pathlib import Path
 
 # Control characters, line separators, and what changes the direction of text.
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# What reading a file of JSON or CSV raises that is not as it should be; of deep nesting RecursionError.
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # how Python keeps those bytes of names that are not UTF-8
 
 

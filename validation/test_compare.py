@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -290,9 +291,21 @@ def test_refusals(program, tmp_path):
     refuses(program, USAGE, "need --pyhpc DIR", *QUICKLY, "--kernel", "eos")
     refuses(program, INPUT, "is no checkout", *QUICKLY, "--pyhpc", tmp_path)
     refuses(program, USAGE, "this process may use", *QUICKLY, "--threads", "9999")
-    refuses(program, USAGE, "--size takes", "--no-venv", "--size", "1")
+    for size in (1, 99999999999999):
+        refuses(program, USAGE, "--size takes", "--no-venv", "--size", size)
     refuses(program, OUTPUT, "folder does not exist", *QUICKLY, "-o", tmp_path / "none" / "x")
     refuses(program, INPUT, "is no program", *QUICKLY, "--miniapp", tmp_path)
+
+
+def test_a_size_that_does_not_fit(program):
+    most = 2 ** 36  # of memory, so that no machine has enough
+    done = subprocess.run(
+        [sys.executable, RUN / "compare", "--miniapp", program, "--no-venv", "--kernel", "expsum",
+         "--framework", "numpy", "--size", str(2 ** 40)], capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+    assert done.returncode == INPUT, done
+    assert_one_line(done.stderr)
+    assert "out of memory" in done.stderr
 
 
 def test_a_program_that_fails(tmp_path):

@@ -145,6 +145,8 @@ def test_each_number_of_threads_has_its_own_ceilings(miniapp, tmp_path, kind, wo
 
 
 @pytest.mark.parametrize("text", [
+    pytest.param('{"rows": ' + 100000 * "[", id="deep"),
+    '{"rows": [{"kernel": {}, "framework": "f", "points": 8, "seconds": 1, "machine": "m", "date": "d"}]}',
     "", "nonsense", "{", '{"rows": []}', '{"rows": [{"kernel": "eos"}]}', '{"results": 3}',
     "kernel,seconds\neos,1\n", "kernel,framework,points,seconds,machine,date\neos,a,8,x,m,d\n",
     "kernel,framework,points,seconds,machine,date\neos,a,8,-1,m,d\n"])
@@ -240,6 +242,16 @@ def test_runs_that_cannot_be_compared(fails, save, saved, tmp_path):
     outside = run_of()
     outside["results"][0]["median_s"] *= 3
     fails(INPUT, "which is not between p25_s and p75_s", ours, save("d.json", outside))
+
+
+@pytest.mark.parametrize("text", [
+    '{"results": [{"kernel": "eos", "p25_s": 1, "median_s": 1, "p75_s": 1}], "provenance": []}',
+    '{"results": [{"kernel": {}, "p25_s": 1, "median_s": 1, "p75_s": 1}], "provenance": {}}',
+    pytest.param('{"results": ' + 100000 * "[", id="deep")])
+def test_runs_of_something_else(fails, tmp_path, text):
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text(text)
+    fails(INPUT, "a.json: is not what miniapp prints", tmp_path / "a.json", tmp_path / "b.json")
 
 
 def test_json_and_csv_of_the_program(miniapp, plot, small, tmp_path):

@@ -297,7 +297,15 @@ def test_rate_wants_the_same_rows(made_up):
 
 # ---- what goes wrong ----
 
+def saved(costs="1, 1, 1, 1, 1", outputs='{"K": {"sha256": "a"}}', provenance='{"cpu": "c"}'):
+    """The text of a baseline of one row."""
+    return f'{{"rows": {{"r": {{"costs": [{costs}], "outputs": {outputs}}}}}, "provenance": {provenance}}}'
+
+
 @pytest.mark.parametrize("text", [
+    saved(outputs='["K"]'), saved(outputs='{"K": "a"}'), saved(outputs='{"K": {}}'), saved(provenance="[1]"),
+    saved(costs="Infinity, 1, 1, 1, 1"), saved(costs="1, NaN, 1, 1, 1"), saved(costs='1, "1", 1, 1, 1'),
+    pytest.param(saved(costs=f"1{400 * '0'}, 1, 1, 1, 1"), id="large"), pytest.param(100000 * "[", id="deep"),
     None, "", "{", "[]", "{}", '{"rows": {}, "provenance": {"cpu": "c"}}',
     '{"rows": {"r": {"costs": [1, 1, 1, 0, 1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}',
     '{"rows": {"r": {"costs": [1], "outputs": {"K": {}}}}, "provenance": {"cpu": "c"}}'])

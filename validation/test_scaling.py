@@ -1,6 +1,7 @@
 """run/scaling: its runs by made-up and real launchers, its tables, its model and what it predicts."""
 
 import json
+import math
 import os
 import re
 import signal
@@ -114,6 +115,12 @@ def test_several_folders_are_one(folder, tmp_path):
         folder / "weak-0003.json")),
     ("was not interrupted", lambda folder: (folder / "weak-0002.json").write_text(
         json.dumps({**made_up("weak", 2), "interrupted": "SIGTERM"}))),
+    ("is not what miniapp.*'host'", lambda folder: (folder / "weak-0001.json").write_text(
+        json.dumps({**made_up("weak", 1), "provenance": {}}))),
+    ("is not what miniapp", lambda folder: (folder / "weak-0001.json").write_text(
+        json.dumps({**made_up("weak", 1), "provenance": {"host": "h", "cpu": "c", "time": None}}))),
+    ("is not what miniapp", lambda folder: (folder / "weak-0002.json").write_text(100000 * "[")),
+    ("a step of inf", lambda folder: save(folder, "strong", 2, median_s=math.inf, p75_s=math.inf)),
     ("its kernel is eos", lambda folder: save(folder, "weak", 2, kernel="eos")),
     ("its threads is 2", lambda folder: save(folder, "weak", 2, threads=2)),
     ("that is no weak scaling", lambda folder: save(folder, "weak", 2, nx=100)),
@@ -134,7 +141,9 @@ def test_bad_folders(folder, what, spoil):
     (), ("--strong", "folder"), ("--strong", "--weak"), ("--predict",), ("folder", "--", "-k", "eos"),
     ("--strong", "-n", "0"), ("--strong", "-n", "2,2"), ("--strong", "-n", "x"),
     ("--weak", "--shape", "2x2"), ("--weak", "--steps", "0"), ("--weak", "--task", "0"),
-    ("--weak", "--launcher", "srun -n {count}"), ("folder", "--predict", "--rate", "0"),
+    ("--weak", "--launcher", "srun -n {count}"), ("--weak", "--launcher", "mpirun '"),
+    ("--weak", "--launcher", "{ranks.x}"), ("--weak", "--launcher", "{ranks[a]}"),
+    ("folder", "--predict", "--rate", "0"),
 ])
 def test_wrong_usage(words, tmp_path):
     fails(USAGE, "", *words, cwd=tmp_path)

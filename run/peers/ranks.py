@@ -2,8 +2,11 @@
 
 import dataclasses
 import json
+import math
 import re
 from pathlib import Path
+
+import safely
 
 from .results import Unusable
 
@@ -30,11 +33,7 @@ class Run:
     fastest: float  # the fastest rank's time over the slowest's
     on_one_node: bool
     row: dict
-    provenance: dict
-
-    @property
-    def place(self):
-        return f"{self.provenance['host']}, {self.provenance['cpu']}, {self.provenance['time'][:10]}"
+    place: str  # where and when
 
 
 def path_of(folder, kind, ranks):
@@ -58,7 +57,7 @@ def read(path):
         return parsed(path, kind, int(ranks), json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise Unusable(f"{path}: cannot be read: {error.strerror}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except safely.MALFORMED as error:
         raise Unusable(f"{path}: is not what miniapp --steps prints by --format json: remove it "
                        f"({type(error).__name__}: {error})") from error
 
@@ -73,14 +72,17 @@ def parsed(path, kind, ranks, whole):
         "largest_block": dict(zip(("nx", "ny", "nz"), size))}
     if shared["count"] != ranks:
         raise ValueError(f"it is of {shared['count']} ranks, not of {ranks}")
-    if not 0 < row["p25_s"] <= row["median_s"] <= row["p75_s"]:
+    if not 0 < row["p25_s"] <= row["median_s"] <= row["p75_s"] < math.inf:
         raise ValueError(f"a step of {row['median_s']} s")
     on_node = ranks if ranks == 1 else int(re.search(r"(\d+) of the processes on this node",
                                                      provenance["mpi"])[1])
-    return Run(path, kind, ranks, (shared["along_x"], shared["along_y"]),
+    place = f"{provenance['host']}, {provenance['cpu']}, {provenance['time'][:10]}"
+    run = Run(path, kind, ranks, (shared["along_x"], shared["along_y"]),
                tuple(shared["largest_block"][axis] for axis in ("nx", "ny", "nz")), inside(*size),
                row["median_s"], (row["p25_s"], row["p75_s"]), shared["exchange"],
-               shared["fastest"], on_node == ranks, row, provenance)
+               shared["fastest"], on_node == ranks, row, place)
+    list(table(kind, [run]))  # raises an error where that would
+    return run
 
 
 def read_folders(folders):

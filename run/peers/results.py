@@ -68,7 +68,7 @@ def parsed(path, parse, reason):
         raise Unusable(f"{path}: cannot be read: {why}") from error
     try:
         found = parse(text)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except safely.MALFORMED as error:
         why = f" ({error})" if isinstance(error, WrongRow) else ""
         raise Unusable(f"{path}: is {reason}{why}") from error
     if not found or not found[0]:
@@ -92,7 +92,7 @@ def run_of(text):
     """miniapp's results and provenance; in CSV the latter are comments above the rows."""
     if is_json(text):
         whole = json.loads(text)
-        return [timed(row) for row in whole["results"]], whole["provenance"]
+        return [timed(row) for row in whole["results"]], {**whole["provenance"]}
     lines = text.splitlines()
     comments = [line[2:].partition(": ") for line in lines if line[:1] == "#"]
     table = csv.DictReader(line for line in lines if line[:1] != "#")
@@ -110,7 +110,14 @@ def number(word):
     return word or None
 
 
+def check_cells(row):
+    for name in (*COLUMNS, "threads"):
+        if isinstance(row.get(name), (dict, list)):
+            raise WrongRow(f"{name} is neither a number nor a word")
+
+
 def timed(row):
+    check_cells(row)
     for name in ("p25_s", "median_s", "p75_s"):
         if not row[name] > 0:
             raise WrongRow(f"{name} is {row[name]}")
@@ -129,6 +136,7 @@ def from_csv(text):
 
 
 def checked(row):
+    check_cells(row)
     for name in NEEDED:
         if not row[name]:
             raise WrongRow(f"a row without {name}")
