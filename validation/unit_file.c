@@ -282,9 +282,6 @@ static void references_of_sequences(void **state)
         assert_done(
             miniapp_output_write(output, sequences[s], field, &grid, MINIAPP_FLOAT64, &value));
     }
-    const double again = 4;
-    assert_refused(miniapp_output_write(output, "third", field, &grid, MINIAPP_FLOAT64, &again),
-                   MINIAPP_OUTPUT, "file.h5: cannot be written");
     assert_done(miniapp_output_finish(output));
     struct miniapp_references *references;
     assert_done(miniapp_references_open(path, &references));
@@ -342,6 +339,38 @@ static void one_output_at_a_time(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
+/* An output of which a part failed does not take the place of the earlier file. */
+static void refuses_to_finish(struct miniapp_output *output, const struct stat *before)
+{
+    struct stat after;
+    assert_refused(miniapp_output_finish(output), MINIAPP_OUTPUT,
+                   "file.h5: cannot be written: a part of it could not be written");
+    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_ino, before->st_ino);
+}
+
+static void what_is_spoilt_leaves_nothing(void **state)
+{
+    (void)state;
+    const double value = 1;
+    struct stat before;
+    assert_int_equal(stat(path, &before), 0);
+    struct miniapp_output *output = output_at(path);
+    assert_refused(miniapp_output_attribute(output, "", ""), MINIAPP_OUTPUT,
+                   "file.h5: cannot be written");
+    write_field(output, "salt", &grid);
+    refuses_to_finish(output, &before);
+    output = output_at(path);
+    for (int turn = 0; turn < 2; turn++) /* under FIELD, then under SEQUENCE.FIELD */
+        assert_done(miniapp_output_write(output, "third", &fields[FIELD_expsum], &grid,
+                                         MINIAPP_FLOAT64, &value));
+    assert_refused(miniapp_output_write(output, "third", &fields[FIELD_expsum], &grid,
+                                        MINIAPP_FLOAT64, &value),
+                   MINIAPP_OUTPUT, "file.h5: cannot be written");
+    refuses_to_finish(output, &before);
+}
+
 static void outputs_that_cannot_be(void **state)
 {
     (void)state;
@@ -393,6 +422,7 @@ int main(void)
         cmocka_unit_test_setup(references_of_sequences, write_file),
         cmocka_unit_test_setup(what_is_discarded_leaves_nothing, write_file),
         cmocka_unit_test_setup(what_is_abandoned_leaves_nothing, write_file),
+        cmocka_unit_test_setup(what_is_spoilt_leaves_nothing, write_file),
         cmocka_unit_test_setup(one_output_at_a_time, write_file),
         cmocka_unit_test_setup(outputs_that_cannot_be, write_file),
         cmocka_unit_test_setup(a_field_twice, write_file),

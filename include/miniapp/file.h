@@ -64,8 +64,8 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *, const char *se
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *, const char *name,
                                              const char *text);
 
-/* Finishing moves the file to its place; discarding removes it. Both free the output, whatever
- * happens. */
+/* Finishing moves the file to its place, or fails if anything before has failed; discarding removes
+ * it. Both free the output, whatever happens. */
 enum miniapp_status miniapp_output_finish(struct miniapp_output *);
 void miniapp_output_discard(struct miniapp_output *);
 

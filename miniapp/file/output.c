@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum miniapp_status output_failed(const struct miniapp_output *output)
+enum miniapp_status output_failed(struct miniapp_output *output)
 {
+    output->is_spoilt = true;
     return unwritable(&output->place, hdf5_reason());
 }
 
@@ -283,12 +284,18 @@ enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, cons
                                                                        : MINIAPP_DONE;
 }
 
-enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
+static enum miniapp_status move_into_place(struct miniapp_output *output)
 {
+    if (output->is_spoilt)
+        return unwritable(&output->place, "a part of it could not be written");
     const herr_t error = H5Fclose(output->file);
     output->file = -1;
-    const enum miniapp_status status =
-        error < 0 ? output_failed(output) : replace_finish(&output->new);
+    return error < 0 ? output_failed(output) : replace_finish(&output->new);
+}
+
+enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
+{
+    const enum miniapp_status status = move_into_place(output);
     miniapp_output_discard(output);
     return status;
 }

@@ -20,12 +20,13 @@ struct miniapp_output {
     struct replacement new;
     hid_t file;
     hid_t dataset;  /* of the field that is being written */
+    bool is_spoilt; /* something of it could not be written */
     int plane_rank; /* how many of its axes are x or y: the last ones */
     struct named_axis axes[MINIAPP_AXES];
 };
 
-/* Fails with what HDF5 gave as the reason. */
-enum miniapp_status output_failed(const struct miniapp_output *output);
+/* Fails with what HDF5 gave as the reason; the file will not get its place any more. */
+enum miniapp_status output_failed(struct miniapp_output *output);
 
 /* How HDF5 opens a file for writing; and opens the file, new or as it was written so far. */
 hid_t output_access(void);

@@ -127,7 +127,7 @@ static bool write_time(hid_t file, double seconds)
 }
 
 /* The first process writes; the others pass on what they have of each line and level. */
-static enum miniapp_status write_axes(const struct miniapp_output *output,
+static enum miniapp_status write_axes(struct miniapp_output *output,
                                       const struct miniapp_input *input,
                                       struct miniapp_state *state, double seconds)
 {
@@ -239,8 +239,7 @@ static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inne
     return write_box(dataset, &box, level->values) >= 0;
 }
 
-static enum miniapp_status write_levels(const struct miniapp_output *output,
-                                        struct miniapp_state *state,
+static enum miniapp_status write_levels(struct miniapp_output *output, struct miniapp_state *state,
                                         const struct miniapp_field *field, hid_t dataset,
                                         const struct levels_of *level)
 {
@@ -307,8 +306,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     return is_described ? dataset : -1;
 }
 
-static enum miniapp_status write_carried(const struct miniapp_output *output,
-                                         struct miniapp_state *state,
+static enum miniapp_status write_carried(struct miniapp_output *output, struct miniapp_state *state,
                                          const struct miniapp_field *field,
                                          const struct levels_of *level)
 {
