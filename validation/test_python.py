@@ -340,6 +340,7 @@ def test_a_warning():
 @pytest.mark.parametrize("use", [
     lambda: package.State((2, 9, 9)), lambda: package.library.default().check_device("cpu")])
 def test_a_warning_that_is_an_exception_leaves_no_device_open(monkeypatch, use):
+    gc.collect()  # of other tests
     c, closed = package.library.default().c, []
     close = c.device_close
     monkeypatch.setattr(c, "device_close", lambda device: closed.append(bool(device)) or close(device))
