@@ -433,16 +433,13 @@ def begin(ocean, state, original):
         original(state)
 
 
-def diffusivities(ocean, state, original):
-    if ocean.is_in_charge or ocean.is_checked:
-        undisturbed(ocean.make_diffusivities)(state)
-    unless_in_charge(ocean, state, original)
-
-
-def all_else(ocean, state, original):
-    if ocean.is_in_charge or ocean.is_checked:
-        undisturbed(ocean.make_all_else)(state)
-    unless_in_charge(ocean, state, original)
+def by_kernels(make):
+    """Makes results by a method of the ocean, where the kernels are in charge or are to be compared."""
+    def replacement(ocean, state, original):
+        if ocean.is_in_charge or ocean.is_checked:
+            undisturbed(make)(ocean, state)
+        unless_in_charge(ocean, state, original)
+    return replacement
 
 
 def unless_in_charge(ocean, state, original):
@@ -462,8 +459,10 @@ def end(ocean, state, original):
                               for name, (difference, most) in ocean.differences.items()))
 
 
-REPLACED = [(eke, "set_eke_diffusivities", begin), (tke, "set_tke_diffusivities", diffusivities),
-            (thermodynamics, "thermodynamics", all_else), (advection, "calculate_velocity_on_wgrid", unless_in_charge),
+REPLACED = [(eke, "set_eke_diffusivities", begin),
+            (tke, "set_tke_diffusivities", by_kernels(Ocean.make_diffusivities)),
+            (thermodynamics, "thermodynamics", by_kernels(Ocean.make_all_else)),
+            (advection, "calculate_velocity_on_wgrid", unless_in_charge),
             (eke, "integrate_eke", unless_in_charge), (tke, "integrate_tke", end),
             (isoneutral, "isoneutral_diag_streamfunction", unless_in_charge)]
 
