@@ -182,8 +182,9 @@ def test_what_fails_is_no_baseline(made_up):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(made_up, number):
-    """Nothing is kept, and miniapp, which writes to a pipe, has ended, too."""
-    made_up.program.write_text("#!/bin/sh\nexec 3>$0.pipe\n: >$0.runs\nexec sleep 600\n")
+    """Nothing is kept, and miniapp, which has a pipe open, has ended, too. It prints more than fits into another
+    one, so that it goes on only once the script reads."""
+    made_up.program.write_text("#!/bin/sh\nexec 3>$0.pipe\nhead -c 200000 /dev/zero\n: >$0.runs\nexec sleep 600\n")
     os.mkfifo(made_up.folder / "miniapp.pipe")
     pipe = os.open(made_up.folder / "miniapp.pipe", os.O_RDONLY | os.O_NONBLOCK)
     process = subprocess.Popen([sys.executable, REGRESS, "save", made_up.baseline, "--miniapp",
