@@ -65,6 +65,14 @@ class Field(NamedTuple):
     stand_in_factor: float
 
 
+def sense(scale):
+    """1 if the coordinates of z rise, -1 if they count downwards, 0 if they do not say."""
+    positive = text(scale.attrs.get("positive")).lower()
+    words = text(scale.attrs.get("standard_name")), scale.name.rsplit("/", 1)[-1].lower()
+    is_depth = words[0] == "depth" or words[1].startswith("depth")
+    return {"down": -1, "up": 1}.get(positive, -1 if is_depth else 1 if words[0].startswith("height") else 0)
+
+
 def parse_table(text):
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     for row in re.findall(r"^FIELD\((.*?)\)$", text, flags=re.MULTILINE | re.DOTALL):
@@ -196,6 +204,7 @@ class Reader:
             self.check_levels(fields)
             self.check_distances(fields)
             self.check_rows(fields)
+            self.check_depths()
             self.check_faces(fields)
             self.check_copies(fields)
             self.check_masks()
@@ -315,11 +324,7 @@ class Reader:
         """Whether the coordinate of z says that levels go down; None where it says nothing."""
         place = self.find_axes(name, dataset).index("z")
         for scale in dataset.dims[place].values():
-            positive = text(scale.attrs.get("positive"))
-            words = text(scale.attrs.get("standard_name")), scale.name.rsplit("/", 1)[-1]
-            is_depth = words[0] == "depth" or words[1].startswith("depth")
-            is_height = words[0].startswith("height")
-            sign = {"down": -1, "up": 1}.get(positive, -1 if is_depth else 1 if is_height else 0)
+            sign = sense(scale)
             if sign and len(scale) > 1:
                 values = scale[...]
                 if values.min() < 0:  # such depths are heights
@@ -545,6 +550,26 @@ class Reader:
                 for scale in dataset.dims[place].values():
                     if len(scale) > 1 and (np.diff(scale[...]) < 0).all():
                         raise Refused("rows go from the north")
+
+    def check_depths(self):
+        """Where the file has heights, no scale that tells depths or heights is a level or more off."""
+        heights = self.load("zt")
+        if heights is None and "zw" in self.wanted:
+            heights = self.load("zw")
+        if heights is None or len(heights) < 2:
+            return
+        steps = np.abs(np.diff(heights))
+        level = np.maximum(np.append(steps, 0), np.insert(steps, 0, 0))
+        for name in self.wanted:
+            dataset = self.find(name)
+            if dataset is None or "z" not in FIELDS[name].axes:
+                continue
+            for scale in dataset.dims[self.find_axes(name, dataset).index("z")].values():
+                if not sense(scale) or len(scale) != len(heights) or len(set(scale[...])) == 1:
+                    continue
+                apart = np.abs(np.abs(scale[...]) - np.abs(heights))
+                if ((apart > 0) & (apart >= 0.99 * level)).any():
+                    raise Refused(f"{name} lies on {scale.name}, which contradicts the heights")
 
     def check_faces(self, fields):
         """None is open beside land or in a wall; nothing flows through a wall where no mask closes it."""

@@ -150,6 +150,7 @@ class Maker:
             inner = {name: self.with_ghosts(name, array, values[name])
                      for name, array in inner.items()}
         self.stored = {name: Stored(array, name) for name, array in inner.items()}
+        self.heights = inner["zt"]
         self.attributes = {name: value for name, value in settings.items() if self.chance(0.8)}
         if self.chance(0.75):
             self.attributes["halo"] = self.halo
@@ -606,7 +607,9 @@ class Maker:
         if axis != "z":
             numbers = np.arange(1.0, length + 1)
             return numbers[::-1] if axis == "y" and self.rows_fall else numbers, {}
-        heights = -np.arange(length, 0.0, -1)
+        heights = -np.arange(length, 0.0, -1)  # which contradict zt, if the file has it
+        if length == len(self.heights) and self.chance(0.8):
+            heights = self.heights
         if self.surface_first:
             heights = heights[::-1]
         if path.split("/")[-1].startswith("depth"):
