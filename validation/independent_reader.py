@@ -308,7 +308,7 @@ class Reader:
 
     def is_surface_first(self):
         heights = self.load("zt")
-        if heights is None and "zw" in self.wanted:
+        if heights is None:
             heights = self.load("zw")
         if heights is not None:
             return len(heights) > 1 and bool(all(np.diff(heights) < 0) and heights[0] <= 0)
@@ -554,12 +554,10 @@ class Reader:
     def check_depths(self):
         """Where the file has heights, no scale that tells depths or heights is a level or more off."""
         heights = self.load("zt")
-        if heights is None and "zw" in self.wanted:
+        if heights is None:
             heights = self.load("zw")
         if heights is None or len(heights) < 2:
             return
-        steps = np.abs(np.diff(heights))
-        level = np.maximum(np.append(steps, 0), np.insert(steps, 0, 0))
         for name in self.wanted:
             dataset = self.find(name)
             if dataset is None or "z" not in FIELDS[name].axes:
@@ -567,7 +565,9 @@ class Reader:
             for scale in dataset.dims[self.find_axes(name, dataset).index("z")].values():
                 if not sense(scale) or len(scale) != len(heights) or len(set(scale[...])) == 1:
                     continue
-                apart = np.abs(np.abs(scale[...]) - np.abs(heights))
+                lines = np.abs([scale[...], heights])
+                apart, steps = np.abs(np.diff(lines, axis=0)[0]), np.abs(np.diff(lines)).max(axis=0)
+                level = np.maximum(np.append(steps, 0), np.insert(steps, 0, 0))
                 if ((apart > 0) & (apart >= 0.99 * level)).any():
                     raise Refused(f"{name} lies on {scale.name}, which contradicts the heights")
 

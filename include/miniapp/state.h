@@ -35,8 +35,8 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct min
                                         size_t x0, size_t y0);
 
 /* Whether x is cyclic; at first it is not. Ghosts along y, and along a closed x, are land: no
- * exchange changes them, and kernels may leave any number there. When x becomes cyclic, ghosts along
- * x are no longer current, but for those of a part of an ocean. */
+ * exchange changes them, and kernels may leave any number there. When x becomes cyclic, ghosts
+ * along x are no longer current, but for those of a part of an ocean. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,

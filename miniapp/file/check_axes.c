@@ -167,9 +167,10 @@ static enum miniapp_status compare_lines(const struct miniapp_input *input, enum
                                          enum miniapp_axis axis, const struct line *known,
                                          const struct line *line)
 {
-    for (size_t i = 0; i < line->count && known->kind == line->kind; i++) {
+    for (size_t i = 0; i < line->count && line->count > 1 && known->kind == line->kind; i++) {
         const double apart = fabs(difference(known, known->values[i], line->values[i]));
-        if (apart > 0 && apart >= 0.99 * spacing(known, i) && isfinite(apart))
+        const double cell = fmax(spacing(known, i), spacing(line, i));
+        if (apart > 0 && apart >= 0.99 * cell && isfinite(apart))
             return fail(MINIAPP_INPUT,
                         "%s: '%s' lies on '%s', where [%zu] is at %s%g, but by '%s' at %g, more "
                         "than a cell away",
