@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 
@@ -10,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
+from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line, replace, write)
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 
@@ -598,6 +599,17 @@ def test_a_full_disk(ranks, tmp_path):
         pytest.skip("nothing can be mounted here")
     assert done.returncode == OUTPUT and not done.stdout, done
     assert len(own_lines(done.stderr)) == 1 and "No space left" in done.stderr, done
+
+
+def test_a_full_disk_after_a_snapshot(ranks, tmp_path):
+    """On one process: MPI's end makes a parallel HDF5 close the file once more that it could not write."""
+    snapshot = tmp_path / "end.000005.nc"
+    with ranks.miniapp.start(GRID, "--steps", 10**6, "--every", 5, "-o", tmp_path / "end.nc") as process:
+        process.wait_for(snapshot.exists)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (2**15, 2**15))
+        _, message = process.finish()
+    assert process.returncode == OUTPUT
+    assert_one_line(message)
 
 
 def test_another_build_on_one_process(ranks, tmp_path):

@@ -5,6 +5,7 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "program.h"
+#include "ranks.h"
 #include "status.h"
 
 #include <hdf5_hl.h>
@@ -14,6 +15,7 @@
 
 enum miniapp_status output_failed(struct miniapp_output *output)
 {
+    ranks_skip_end();
     output->is_spoilt = true;
     return unwritable(&output->place, hdf5_reason());
 }

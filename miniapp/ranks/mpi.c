@@ -69,12 +69,19 @@ bool ranks_gpu_aware(void)
     return told && told[0] ? strcmp(told, "0") != 0 : is_aware();
 }
 
+static bool skips_end;
+
+void ranks_skip_end(void)
+{
+    skips_end = true;
+}
+
 /* Runs even if argp or a library ends the process: all ranks then do the same. */
 static void finalize(void)
 {
     int is_final;
     MPI_Finalized(&is_final);
-    if (!is_final)
+    if (!is_final && !skips_end)
         MPI_Finalize();
 }
 

@@ -48,6 +48,10 @@ enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, siz
 void ranks_before_abort(void (*say)(void));
 _Noreturn void ranks_abort(enum miniapp_status status);
 
+/* From now on this process ends without MPI_Finalize, in which a parallel HDF5 closes everything:
+ * it keeps half of a file that it could not write, and crashes when it closes that again. */
+void ranks_skip_end(void);
+
 /* ---- messages ---- */
 
 /* A message to one neighbour, and one from it. Their tags tell messages apart if two blocks touch
