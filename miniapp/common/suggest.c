@@ -39,12 +39,14 @@ static size_t edit_distance(const char *a, const char *b)
     return rows[height % 3][width];
 }
 
-/* Whether one begins with the other, as ocean_step does with ocean. */
+/* Whether one begins with the other, as ocean_step does with ocean, or the name has the word in it,
+ * as isoneutral has neutral. */
 static bool share_stem(const char *word, const char *name)
 {
     const size_t of_word = strlen(word), of_name = strlen(name);
-    return of_word > 0 && (of_word < of_name || of_name >= SHORTEST_STEM) &&
-           strncasecmp(word, name, least(of_word, of_name)) == 0;
+    const bool is_stem = of_word > 0 && (of_word < of_name || of_name >= SHORTEST_STEM) &&
+                         strncasecmp(word, name, least(of_word, of_name)) == 0;
+    return is_stem || (of_word >= SHORTEST_STEM && strcasestr(name, word));
 }
 
 const char *closest_match(const char *word, const char *const *names, size_t count)

@@ -6,8 +6,8 @@
 
 enum { SUGGESTION = 128 };
 
-/* The nearest of the names in which at most a third of the word's letters differ, or that begin as
- * it does; NULL if there are none. */
+/* The nearest of the names in which at most a third of the word's letters differ, that begin as it
+ * does or that have it in them; NULL if there are none. */
 const char *closest_match(const char *word, const char *const *names, size_t count);
 
 /* What a message about an unknown word ends in: "; the closest is 'NAME'", or nothing. */
