@@ -94,4 +94,5 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
 
     @performance_function("")
     def share(self):
-        return self.row["share"]
+        share = self.row["share"]
+        return 1.0 if share is None else share  # None: it was faster than its ceiling
