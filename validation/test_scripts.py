@@ -185,7 +185,7 @@ def test_absent_file(tmp_path, script, kind):
 
 def test_table_of_a_script(tmp_path):
     """From a file that somebody sent."""
-    row = {"costs": [1.0] * 5, "outputs": {"\x1b[31m": {"sha256": "", "passed": True}}}
+    row = {"costs": [1.0] * 5, "outputs": {"\x1b[31m": {"sha256": "00", "passed": True}}}
     saved = {"provenance": {"cpu": "\x9b"}, "rows": {"eos\u202e/cpu/float64": row}}
     path = tmp_path / "saved.json"
     path.write_text(json.dumps(saved))
