@@ -33,6 +33,7 @@ class Run:
     fastest: float  # the fastest rank's time over the slowest's
     on_one_node: bool
     row: dict
+    provenance: dict
     place: str  # where and when
 
 
@@ -78,9 +79,9 @@ def parsed(path, kind, ranks, whole):
                                                      provenance["mpi"])[1])
     place = f"{provenance['host']}, {provenance['cpu']}, {provenance['time'][:10]}"
     run = Run(path, kind, ranks, (shared["along_x"], shared["along_y"]),
-               tuple(shared["largest_block"][axis] for axis in ("nx", "ny", "nz")), inside(*size),
-               row["median_s"], (row["p25_s"], row["p75_s"]), shared["exchange"],
-               shared["fastest"], on_node == ranks, row, place)
+              tuple(shared["largest_block"][axis] for axis in ("nx", "ny", "nz")), inside(*size),
+              row["median_s"], (row["p25_s"], row["p75_s"]), shared["exchange"],
+              shared["fastest"], on_node == ranks, row, provenance, place)
     list(table(kind, [run]))  # raises an error where that would
     return run
 
