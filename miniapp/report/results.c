@@ -260,9 +260,10 @@ double result_efficiency(const struct result *result, const struct results *resu
 bool results_vary_threads(const struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
-        const struct result *const base = results_base(results, r);
-        if (strcmp(r->device, base->device) == 0 && r->threads != base->threads)
+        const struct result *const r = &results->results[i], *first = results->results;
+        while (strcmp(first->device, r->device) != 0)
+            first++;
+        if (r->threads != first->threads)
             return true;
     }
     return false;

@@ -182,7 +182,7 @@ double result_efficiency(const struct result *result, const struct results *resu
  * is to be taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
-/* Whether a kernel runs on several numbers of threads. */
+/* Whether the rows of a device have several numbers of threads. Each line of a report asks. */
 bool results_vary_threads(const struct results *results);
 
 /* From how many calls on a device is faster than the first one, `base`, for the same kernel,
