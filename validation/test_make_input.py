@@ -489,13 +489,18 @@ def test_nothing_is_valid(fails, tmp_path):
           save(data, tmp_path / "kelvin.nc"))
 
 
-@pytest.mark.parametrize("name, value", [
-    ("valid_min", "0"), ("valid_range", 3.0), ("valid_max", [3.0, 4.0]), ("missing_value", "-999")])
-def test_limits_that_are_none(fails, plain, tmp_path, name, value):
-    path = tmp_path / "limits.nc"
+def with_attribute(plain, path, name, value):
+    """A copy whose salinity says so."""
     path.write_bytes(plain.read_bytes())
     with h5py.File(path, "a") as file:
         file["salt"].attrs[name] = value
+    return path
+
+
+@pytest.mark.parametrize("name, value", [
+    ("valid_min", "0"), ("valid_range", 3.0), ("valid_max", [3.0, 4.0]), ("missing_value", "-999")])
+def test_limits_that_are_none(fails, plain, tmp_path, name, value):
+    path = with_attribute(plain, tmp_path / "limits.nc", name, value)
     fails(INPUT, rf"limits\.nc: {name} of 'salt' is .*, expected (a number|2 numbers|numbers)", path)
 
 
@@ -1390,10 +1395,7 @@ def test_length_of_a_classic_file(tmp_path, form, variables, records):
 @pytest.mark.parametrize("name, packing", [
     ("scale_factor", "much"), ("scale_factor", 0.0), ("add_offset", "1"), ("add_offset", np.nan)])
 def test_packing_that_is_none(fails, plain, tmp_path, name, packing):
-    path = tmp_path / "packed.nc"
-    path.write_bytes(plain.read_bytes())
-    with h5py.File(path, "a") as file:
-        file["salt"].attrs[name] = packing
+    path = with_attribute(plain, tmp_path / "packed.nc", name, packing)
     fails(INPUT, rf"packed\.nc: {name} of 'salt' is .*, expected a finite number", path)
 
 

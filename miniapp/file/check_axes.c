@@ -185,15 +185,10 @@ static enum miniapp_status compare_lines(const struct miniapp_input *input, enum
  * the wrong side if columns or rows went the other way. */
 static bool needs_faces(const struct miniapp_input *input, enum miniapp_axis axis)
 {
-    static const enum field_id of_x[] = {FIELD_dxu, FIELD_maskU, FIELD_u_wgrid},
-                               of_y[] = {FIELD_dyu, FIELD_cosu, FIELD_maskV, FIELD_v_wgrid};
-    const enum field_id *const ids = axis == MINIAPP_X ? of_x : of_y;
-    const size_t count =
-        axis == MINIAPP_X ? sizeof(of_x) / sizeof(*of_x) : sizeof(of_y) / sizeof(*of_y);
-    for (size_t i = 0; i < count; i++)
-        if (input->needed[ids[i]])
-            return true;
-    return false;
+    const bool *const needs = input->needed;
+    return axis == MINIAPP_X ? needs[FIELD_dxu] || needs[FIELD_maskU] || needs[FIELD_u_wgrid]
+                             : needs[FIELD_dyu] || needs[FIELD_cosu] || needs[FIELD_maskV] ||
+                                   needs[FIELD_v_wgrid];
 }
 
 /* Whether each coordinate lies before the one before it. */
@@ -346,7 +341,7 @@ enum miniapp_status check_axes(struct miniapp_input *input)
         return MINIAPP_DONE;
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z && goes_on(status); axis++) {
         const enum miniapp_status found = check_axis(input, axis);
-        status = status ? status : found;
+        status = first_of(status, found);
     }
     return status;
 }

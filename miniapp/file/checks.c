@@ -171,7 +171,7 @@ enum miniapp_status check_fields(struct miniapp_input *input)
         if (input->needed[id] && has_values(input, id) && !input->is_bad[id] &&
             !input->is_upside_down) {
             const enum miniapp_status found = check_field(input, id);
-            status = status ? status : found;
+            status = first_of(status, found);
         }
     input->is_checking = false;
     say_ghosts(input);

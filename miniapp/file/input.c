@@ -32,8 +32,7 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
     return MINIAPP_DONE;
 }
 
-/* Everything that is wrong is reported, and the first failure counts. */
-static enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
+enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now)
 {
     return before ? before : now;
 }

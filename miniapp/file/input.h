@@ -89,6 +89,9 @@ static inline const char *name_in_file(const struct miniapp_input *input, enum f
 /* Whether more can be reported of a file after a failure. */
 bool goes_on(enum miniapp_status status);
 
+/* Everything that is wrong is reported, and the first failure counts. */
+enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now);
+
 /* A field on the file's grid, from the bottom up, as the file has it: what is missing is NaN. The
  * caller frees the values. */
 enum miniapp_status read_raw(struct miniapp_input *input, enum field_id id, double **values);
