@@ -27,6 +27,8 @@ RANGES = (
      10),
     ("the ends of the quadrature's rules", (0, 42), (-2, 40), (1400, 4300), 0),
     ("the ends of the rules with more nodes", (0, 42), (-2, 40), (7000, 9000), 0),
+    ("the ends of the rules with 3 and 5 nodes", (0, 42), (-2, 40), (400, 2800), 0),
+    ("the ends of the rules with 7 and 16 nodes", (0, 42), (-2, 40), (5700, 12000), 0),
 )
 DIFFERENCE_ALLOWED = mp.mpf(10) ** -40
 

@@ -59,7 +59,7 @@ INLINED real anomaly_here(real s, real t, real r, const struct level *l)
 
 /* `s` and `t` are taken for potential density as they are; for enthalpy they are raised to `floors`
  * if `is_clamped`. */
-INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, int pairs,
+INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, int nodes,
                                   bool is_clamped)
 {
     const real r = square_root(s);
@@ -70,9 +70,9 @@ INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, 
         const real s_high = larger(floors.salt, s), t_high = larger(floors.temp, t);
         const real r_high = square_root(s_high);
         const struct teos10 f_high = teos10(s_high, t_high, r_high);
-        m = means(&f_high, s_high, t_high, r_high, p, pairs);
+        m = means(&f_high, s_high, t_high, r_high, p, nodes);
     } else {
-        m = means(&f, s, t, r, p, pairs);
+        m = means(&f, s, t, r, p, nodes);
     }
     return (struct seawater){
         .prho = anomaly(f.n0, f.d0),
@@ -137,13 +137,13 @@ INLINED real excess(real s2, real t2, real rho, real s, real t, const struct lev
     return anomaly_here(s2, t2, square_root(s2), l) - rho;
 }
 
-/* By TEOS-10 with 2 `pairs` nodes or, if `pairs` is 0, by another equation of state. `pairs` and
+/* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state. `nodes` and
  * `is_clamped` are literals, so that no loop has a branch. On land all outputs but the derivatives
  * of enthalpy are masked, so land takes the floors from the start. */
-INLINED void density_row(struct row row, const struct level *l, struct floors floors, int pairs,
+INLINED void density_row(struct row row, const struct level *l, struct floors floors, int nodes,
                          bool is_clamped)
 {
-    const bool teos = pairs > 0;
+    const bool teos = nodes > 0;
     const real constant = teos ? (real)(V01 - RHO_0) : 0;
     real waters[ROW_CHUNK], open_tops[ROW_CHUNK];
     as_numbers(waters, row.maskT, row.points);
@@ -161,7 +161,7 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
         row.Nsqr[x] = factor * excess(s2, t2, rho, s, t, l, teos);
 
         const struct seawater w =
-            teos ? by_teos10(s, t, l->p, floors, pairs, is_clamped) : by_vallis(s, t, l);
+            teos ? by_teos10(s, t, l->p, floors, nodes, is_clamped) : by_vallis(s, t, l);
         row.prho[x] = water * (constant + w.prho);
         row.Hd[x] = water * w.Hd;
         row.int_drhodT[x] = w.int_drhodT;
@@ -178,12 +178,12 @@ INLINED bool needs_clamp(const struct row *row, struct floors floors)
     return needs;
 }
 
-INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int pairs)
+INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int nodes)
 {
     if (needs_clamp(&row, floors))
-        density_row(row, l, floors, pairs, true);
+        density_row(row, l, floors, nodes, true);
     else
-        density_row(row, l, floors, pairs, false);
+        density_row(row, l, floors, nodes, false);
 }
 
 void VARIANT(density)(const struct kernel_call *call)
@@ -206,13 +206,16 @@ void VARIANT(density)(const struct kernel_call *call)
                                         teos10_n_terms(p[z]), teos10_d_terms(p[z])};
                 const struct floors floors =
                     clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
-                switch (eq_of_state_type == 5 ? quadrature_pairs(p[z]) : 0) {
+                switch (eq_of_state_type == 5 ? quadrature_nodes(p[z]) : 0) {
                 case 0: density_row(row, &l, NO_FLOORS, 0, false); break;
-                case 2: teos10_row(row, &l, floors, 2); break;
                 case 3: teos10_row(row, &l, floors, 3); break;
                 case 4: teos10_row(row, &l, floors, 4); break;
                 case 5: teos10_row(row, &l, floors, 5); break;
-                default: teos10_row(row, &l, floors, MOST_PAIRS);
+                case 6: teos10_row(row, &l, floors, 6); break;
+                case 7: teos10_row(row, &l, floors, 7); break;
+                case 8: teos10_row(row, &l, floors, 8); break;
+                case 10: teos10_row(row, &l, floors, 10); break;
+                default: teos10_row(row, &l, floors, MOST_NODES);
                 }
             }
 

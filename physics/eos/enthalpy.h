@@ -36,14 +36,20 @@ INLINED struct means with_node(struct means m, const struct teos10 *f, const str
     };
 }
 
-/* A pair of nodes costs one division. */
-INLINED struct means means(const struct teos10 *f, real s, real t, real r, real p, int pairs)
+/* A pair of nodes costs one division. The node in the middle goes first: at the end it would cost
+ * registers of a GPU. */
+INLINED struct means means(const struct teos10 *f, real s, real t, real r, real p, int nodes)
 {
     const struct teos10 f_T = teos10_dt(s, t, r), f_S = teos10_ds(s, t, r);
-    const struct node_pair *const rule = quadrature_rule(pairs);
+    const struct node_pair *const rule = quadrature_rule(nodes);
     struct means sum = {0};
+    if (nodes % 2 > 0) {
+        const struct node_pair only = rule[nodes / 2];
+        const real middle = p * (real)only.x;
+        sum = with_node(sum, f, &f_T, &f_S, middle, 1 / teos10_d(f, middle), (real)only.weight);
+    }
     UNROLL
-    for (int k = 0; k < pairs; k++) {
+    for (int k = 0; k < nodes / 2; k++) {
         const real low = p * (real)rule[k].x, high = p * (real)(1 - rule[k].x);
         const real d_low = teos10_d(f, low), d_high = teos10_d(f, high);
         const real per_both = 1 / (d_low * d_high);

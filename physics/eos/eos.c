@@ -10,18 +10,18 @@
 #define DESCRIPTIONS "eos/eos.kernel"
 
 /*
- * Computes a part of a row with 2 `pairs` nodes. The function exists so that each number of nodes
+ * Computes a part of a row with so many nodes. The function exists so that each number of nodes
  * is a literal in its own loop, which then has no inner loop and runs along SIMD lanes.
  */
 INLINED void eos_row(const real *restrict salt, const real *restrict temp, real p,
-                     real *restrict dHdT, count points, int pairs)
+                     real *restrict dHdT, count points, int nodes)
 {
     const real pascals = (real)(1e4 / V01) * p;
     ALONG_X
     for (count x = 0; x < points; x++) {
         const real root = square_root(salt[x]);
         const struct teos10 f = teos10(salt[x], temp[x], root);
-        dHdT[x] = pascals * means(&f, salt[x], temp[x], root, p, pairs).v_T;
+        dHdT[x] = pascals * means(&f, salt[x], temp[x], root, p, nodes).v_T;
     }
 }
 
@@ -37,12 +37,15 @@ void VARIANT(eos)(const struct kernel_call *call)
                 const count n = ROW_PART(nx);
                 FETCH(salt + i + n, n);
                 FETCH(temp + i + n, n);
-                switch (quadrature_pairs(p[z])) {
-                case 2: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 2); break;
+                switch (quadrature_nodes(p[z])) {
                 case 3: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 3); break;
                 case 4: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 4); break;
                 case 5: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 5); break;
-                default: eos_row(salt + i, temp + i, p[z], dHdT + i, n, MOST_PAIRS);
+                case 6: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 6); break;
+                case 7: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 7); break;
+                case 8: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 8); break;
+                case 10: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 10); break;
+                default: eos_row(salt + i, temp + i, p[z], dHdT + i, n, MOST_NODES);
                 }
             }
 }

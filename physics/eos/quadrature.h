@@ -7,23 +7,31 @@
 #include "directives.h"
 #include "variant.h"
 
-/* One pair of nodes on [0, 1], x and 1 - x, which share their weight. */
+/* One pair of nodes on [0, 1], x and 1 - x, which share their weight; or the one in the middle. */
 struct node_pair {
     double x, weight;
 };
 
-enum { MOST_PAIRS = 8 };
+enum { FEWEST_NODES = 3, MOST_NODES = 16 };
 
-/* The rule with 2, 3, 4, 5 or 8 pairs. `pairs` is a literal, so the whole rule is known when a loop
- * is compiled. */
-INLINED const struct node_pair *quadrature_rule(int pairs)
+/* The rule with 3 to 8, 10 or 16 nodes; if their number is odd, the one in the middle comes last.
+ * `nodes` is a literal, so the whole rule is known when a loop is compiled. */
+INLINED const struct node_pair *quadrature_rule(int nodes)
 {
-    static const struct node_pair rules[][MOST_PAIRS] = {
+    static const struct node_pair rules[][MOST_NODES / 2] = {
+        {{0.11270166537925831148, 0.27777777777777777778}, {0.5, 0.44444444444444444444}},
         {{0.069431844202973712388, 0.17392742256872692869},
          {0.33000947820757186760, 0.32607257743127307131}},
+        {{0.046910077030668003601, 0.11846344252809454376},
+         {0.23076534494715845448, 0.23931433524968323402},
+         {0.5, 0.28444444444444444444}},
         {{0.033765242898423986094, 0.085662246189585172520},
          {0.16939530676686774317, 0.18038078652406930378},
          {0.38069040695840154568, 0.23395696728634552369}},
+        {{0.025446043828620737737, 0.064742483084434846635},
+         {0.12923440720030278007, 0.13985269574463833395},
+         {0.29707742431130141655, 0.19091502525255947248},
+         {0.5, 0.20897959183673469388}},
         {{0.019855071751231884158, 0.050614268145188129576},
          {0.10166676129318663020, 0.11119051722668723527},
          {0.23723379504183550709, 0.15685332293894364367},
@@ -42,14 +50,16 @@ INLINED const struct node_pair *quadrature_rule(int pairs)
          {0.35919822461037054338, 0.091301707522461794433},
          {0.45249374508118127991, 0.094725305227534248143}},
     };
-    return rules[pairs < 6 ? pairs - 2 : 4];
+    return rules[nodes <= 8 ? nodes - FEWEST_NODES : nodes == 10 ? 6 : 7];
 }
 
-/* How many pairs leave an error of at most 1e-14 of a level's largest value at this pressure, for
+/* How many nodes leave an error of at most 1e-14 of a level's largest value at this pressure, for
  * salinities to 42. Saltier water takes the error to 5e-14 at 7000 dbar. */
-INLINED int quadrature_pairs(real p)
+INLINED int quadrature_nodes(real p)
 {
-    return p <= 1400 ? 2 : p <= 4300 ? 3 : p <= 7000 ? 4 : p <= 9000 ? 5 : 8;
+    if (p <= 2800)
+        return p <= 400 ? 3 : p <= 1400 ? 4 : 5;
+    return p <= 4300 ? 6 : p <= 5700 ? 7 : p <= 7000 ? 8 : p <= 9000 ? 10 : MOST_NODES;
 }
 
 #endif
