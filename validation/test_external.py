@@ -129,4 +129,5 @@ def test_resume_notices_an_edited_part(miniapp, small, tmp_path):
     assert len(digest) == 64
     with h5py.File(tmp_path / "other.h5", "a") as file:
         file["salt"][0, 0, 0] += 0.5
-    miniapp.fails(INPUT, f"its external_sha256 is '{digest}', but this run's is", *arguments)
+    miniapp.fails(INPUT, f"made with external_sha256={digest} of {tmp_path}/other.h5, but this run has external_sha256=",
+                  *arguments)

@@ -352,6 +352,13 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
     same_datasets(whole, end)
 
 
+def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
+    words = (ACC, "-k", "ocean_step_eke", "--every", 4, "-o", tmp_path / "end.nc")
+    ranks.passes("2x2", *words, "--steps", 8)
+    ranks.fails(INPUT, r"end\.000004\.nc: cannot go on from it: it was made with kappaH_min=2e-05, but this run has "
+                "kappaH_min=10$", 4, *words, "--steps", 8, "--restart", "--set", "kappaH_min=10")
+
+
 @pytest.mark.parametrize("cut", ["1x4", "2x2"])
 def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
     """Where they have its grid, they have its state, too."""
@@ -395,7 +402,7 @@ def test_a_sweep_is_resumed(ranks, tmp_path):
     results = json.loads(kept.read_text())["results"]
     assert [(row["nx"], row["processes"]["count"]) for row in results] == [(32, 2), (51, 2)]
     ranks.fails(INPUT, "cannot be resumed", 4, *words)
-    ranks.fails(INPUT, "its overlap is '', but this run's is 'ghosts are under way", 2, *words, "--overlap")
+    ranks.fails(INPUT, "made with no overlap, but this run has overlap=ghosts are under way", 2, *words, "--overlap")
 
 
 def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):

@@ -111,7 +111,8 @@ def test_snapshots_in_float32(march):
     assert read(march.snapshot(1), "temp").dtype == np.float32
     march.end.unlink()
     march.passes(2, "--precision", "float32", "--restart", every=1)
-    march.miniapp.fails(INPUT, "is of a run with another input", *march.words(2, "--restart"), quick=False)
+    march.miniapp.fails(INPUT, "made with precision=float32, but this run has precision=float64$",
+                        *march.words(2, "--restart"), quick=False)
 
 
 # ---- going on ----
@@ -220,14 +221,62 @@ def test_a_signal_in_the_last_step(march, last, said):
 
 # ---- what cannot be gone on from ----
 
-@pytest.mark.parametrize("words", [("--set", "dt_mom=100"), ("--precision", "float32"),
-                                   ("-k", "ocean_step_forced")])
-def test_another_run(march, words):
-    march.passes(5)
-    words = march.words(9, "--restart") + words if words[0] != "-k" else tuple(
-        words[1] if word == SEQUENCE else word for word in march.words(9, "--restart"))
-    march.miniapp.fails(INPUT, r"end\.000005\.nc: cannot go on from it: it is of a run with another", *words,
+def assert_another(march, difference, *words, sequence=SEQUENCE):
+    words = [sequence if word == SEQUENCE else word for word in march.words(9, "--restart", *words)]
+    march.miniapp.fails(INPUT, r"end\.000005\.nc: cannot go on from it: it was made with " + difference, *words,
                         quick=False)
+
+
+def test_another_setting(march):
+    march.passes(5, "--set", "kappaH_min=0")
+    assert_another(march, "kappaH_min=0, but this run has kappaH_min=10$", "--set", "kappaH_min=10")
+
+
+def test_several_other_settings(march):
+    """The first is named, in the order of the provenance."""
+    march.passes(5, "--set", "c_k=0.2", "--set", "c_eps=0.6")
+    first = "c_eps=0.6, but this run has c_eps=0.7; "
+    assert_another(march, first + "1 more differs$")
+    assert_another(march, first + "2 more differ$", "--set", "alpha_eke=2")
+
+
+@pytest.mark.parametrize("change, difference", [
+    (lambda text: text.replace("t_ice=", "t_melt="), "t_melt=-1000, but this run has no t_melt; 1 more differs$"),
+    (lambda text: text.replace("t_ice=-1000 ", ""), "no t_ice, but this run has t_ice=-1000$")])
+def test_settings_of_another_program(march, change, difference):
+    march.passes(5)
+    with h5py.File(march.snapshot(5), "a") as file:
+        file.attrs["settings"] = change(file.attrs["settings"].decode())
+    assert_another(march, difference)
+
+
+def test_another_sequence_or_precision(march):
+    march.passes(5)
+    assert_another(march, "sequence=ocean_step_eke, but this run has sequence=ocean_step_forced; 1 more differs$",
+                   "--precision", "float32", sequence="ocean_step_forced")
+
+
+def test_another_input(march):
+    """Of the same name, which tells nothing without its SHA-256."""
+    march.passes(5)
+    with h5py.File(march.ocean, "a") as file:
+        file["temp"][...] += 0.5
+    said = r"input_sha256=[0-9a-f]{64} of \S*\.h5"
+    assert_another(march, f"{said}, but this run has {said}$")
+
+
+def test_an_input_that_was_read_in_another_way(march):
+    with h5py.File(march.ocean, "a") as file:
+        file["other"] = file["temp"][...]
+    march.passes(5, "--variable", "temp=other")
+    assert_another(march, "input_options=--variable temp=other, but this run has no input_options$")
+
+
+def test_what_does_not_say_of_what_run_it_is(march):
+    march.passes(5)
+    with h5py.File(march.snapshot(5), "a") as file:
+        del file.attrs["sequence"]
+    assert_another(march, "no sequence, but this run has sequence=ocean_step_eke$")
 
 
 def cut(path):
@@ -286,6 +335,11 @@ def rename_step(path):
         file.attrs["itt"] = 4.0
 
 
+def store_settings_as_a_number(path):
+    with h5py.File(path, "a") as file:
+        file.attrs["settings"] = 1.0
+
+
 def lose_the_step(path):
     with h5py.File(path, "a") as file:
         del file.attrs["itt"]
@@ -297,7 +351,7 @@ def lose_the_step(path):
     (leave_out_a_level, r"salt\[0, \d+, 0, 0\] is missing: it was never written"),
     (store_integers, "'salt' has no floating-point numbers"), (pack, "'salt' is packed"),
     (pack_by_offset, "'salt' is packed"), (rename_step, "its 'itt' is 4, not 5"),
-    (lose_the_step, "its 'itt' is nan, not 5")])
+    (lose_the_step, "its 'itt' is nan, not 5"), (store_settings_as_a_number, "its 'settings' is no text")])
 def test_damaged(march, damage, complaint):
     march.passes(5)
     damage(march.snapshot(5))

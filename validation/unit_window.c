@@ -659,7 +659,7 @@ static void write_snapshot(struct miniapp_state *ocean, const struct miniapp_seq
 {
     struct miniapp_output *output;
     assert_done(miniapp_output_open(snapshot, NULL, 0, &output));
-    assert_done(miniapp_output_snapshot(output, NULL, ocean, sequence, "this", 3));
+    assert_done(miniapp_output_snapshot(output, NULL, ocean, sequence, 3));
     assert_done(miniapp_output_finish(output));
 }
 
@@ -701,7 +701,7 @@ static void snapshots_of_blocks(void **state)
         struct miniapp_state *const part = state_of_block(&block, &whole);
         load_all(input, part, false);
         for (int loads = 0; loads < 2; loads++) {
-            assert_done(loads ? miniapp_snapshot_load(snapshot, part, sequence, "this", 3)
+            assert_done(loads ? miniapp_snapshot_load(snapshot, part, sequence, 3)
                               : miniapp_snapshot_settle(part, sequence));
             for (size_t id = 1; id < FIELDS; id++)
                 if (miniapp_sequence_carries(sequence, &fields[id]))

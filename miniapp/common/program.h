@@ -290,11 +290,11 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct m
                                           size_t steps, struct miniapp_budget[MINIAPP_BUDGETS]);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
- * after step number `step` of a run. If `input` is NULL, the horizontal coordinates are distances.
+ * after step number `step`. If `input` is NULL, the horizontal coordinates are distances.
  * All processes call it; only the first has an output. */
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
                                             struct miniapp_state *, const struct miniapp_sequence *,
-                                            const char *run, size_t step);
+                                            size_t step);
 
 /* Sets land, and ghosts that are land, to 0 in what the next step needs, as a snapshot does: so
  * steps from a state and steps from its snapshot end in the same bits. If the state is a part of an
@@ -302,11 +302,16 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struc
 enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *,
                                             const struct miniapp_sequence *);
 
-/* Loads the snapshot of that step of the same run, or the state's part of it, into a state whose
- * other fields are set. */
+/* Loads the snapshot of that step, or the state's part of it, into a state whose other fields are
+ * set. */
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *,
-                                          const struct miniapp_sequence *, const char *run,
-                                          size_t step);
+                                          const struct miniapp_sequence *, size_t step);
+
+/* Reads what miniapp_output_attribute has added to a snapshot: texts of less than MINIAPP_TEXT
+ * bytes, "" for those that are not there. */
+enum { MINIAPP_TEXT = 4096 };
+enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,
+                                           char texts[][MINIAPP_TEXT]);
 
 MINIAPP_END
 

@@ -24,7 +24,6 @@ enum { SNAPSHOT_RANK = 4 };
 static const double missing = -1e18;   /* Veros's */
 static const double day = 86400;       /* seconds */
 static const char step_name[] = "itt"; /* Veros's number of a step */
-static const char run_name[] = "run";  /* the run that it is of */
 
 /* ---- axes ---- */
 
@@ -371,8 +370,7 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
                                             const struct miniapp_input *input,
                                             struct miniapp_state *state,
-                                            const struct miniapp_sequence *sequence,
-                                            const char *run, size_t step)
+                                            const struct miniapp_sequence *sequence, size_t step)
 {
     const double number = (double)step;
     const bool is_shared = state->exchange && miniapp_output_is_shared();
@@ -400,10 +398,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     free(level.plane);
     if (status || !output)
         return status;
-    const bool is_written =
-        write_settings(output->file, &state->settings) &&
-        H5LTset_attribute_double(output->file, "/", step_name, &number, 1) >= 0 &&
-        H5LTset_attribute_string(output->file, "/", run_name, run) >= 0;
+    const bool is_written = write_settings(output->file, &state->settings) &&
+                            H5LTset_attribute_double(output->file, "/", step_name, &number, 1) >= 0;
     return is_written ? MINIAPP_DONE : output_failed(output);
 }
 
@@ -519,18 +515,12 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
 }
 
 static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
-                                    const struct miniapp_sequence *sequence, const char *run,
-                                    size_t step, struct outside *outside)
+                                    const struct miniapp_sequence *sequence, size_t step,
+                                    struct outside *outside)
 {
-    char text[TEXT_ATTRIBUTE];
     struct levels_of level;
     double number = NAN;
     bool has_number;
-    if (strcmp(read_text_attribute(file, run_name, text), run) != 0)
-        return fail(MINIAPP_INPUT,
-                    "%s: cannot go on from it: it is of a run with another input, sequence, "
-                    "precision or setting",
-                    path);
     enum miniapp_status status = read_attribute(file, path, step_name, &has_number, &number);
     if (!status && number != (double)step)
         status = fail(MINIAPP_INPUT, "%s: cannot go on from it: its '%s' is %.15g, not %zu", path,
@@ -575,8 +565,7 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
 }
 
 enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
-                                          const struct miniapp_sequence *sequence, const char *run,
-                                          size_t step)
+                                          const struct miniapp_sequence *sequence, size_t step)
 {
     hid_t file;
     struct outside outside;
@@ -584,11 +573,28 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
         status = outside_open(path, false, &outside)
-                     ? read_all(file, path, state, sequence, run, step, &outside)
+                     ? read_all(file, path, state, sequence, step, &outside)
                      : fail(MINIAPP_DEVICE, "out of memory for a snapshot");
         outside_close(&outside);
         H5Fclose(file);
     }
+    guard_end();
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,
+                                           char texts[][MINIAPP_TEXT])
+{
+    hid_t file;
+    guard_start(path);
+    enum miniapp_status status = open_file(path, &file);
+    const bool is_open = !status;
+    for (size_t i = 0; i < count && !status; i++)
+        if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
+            status = fail(MINIAPP_INPUT, "%s: cannot go on from it: its '%s' is no text", path,
+                          names[i]);
+    if (is_open)
+        H5Fclose(file);
     guard_end();
     return status;
 }

@@ -455,6 +455,10 @@ static void describe_run(struct run *run)
         provenance_add(provenance, "input_options", run->options.reading_text);
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
     provenance_add(provenance, "device", devices);
+    if (run->options.every) { /* for --restart */
+        provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
+        provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));
+    }
     provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
 }
 

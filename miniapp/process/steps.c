@@ -1,5 +1,6 @@
 #include "steps.h"
 #include "clock.h"
+#include "difference.h"
 #include "files.h"
 #include "finite.h"
 #include "progress.h"
@@ -86,45 +87,48 @@ enum miniapp_status steps_find_start(struct run *run)
     return status;
 }
 
-/* What two runs must have in common, as a digest: if any of it differs, one cannot go on from a
- * snapshot of the other. */
-static void name_run(const struct run *run, char text[SHA256_TEXT])
-{
-    const struct provenance *const provenance = &run->results.provenance;
-    const struct options *const options = &run->options;
-    char all[3 * PROVENANCE_TEXT];
-    snprintf(all, sizeof(all), "%s %s %s %s %s %s", provenance_text(provenance, "input_sha256"),
-             provenance_text(provenance, "settings"), provenance_text(provenance, "input_options"),
-             provenance_text(provenance, "external_sha256"),
-             miniapp_sequence_name(options->kernels[0]),
-             miniapp_precision_name(options->precisions[0]));
-    digest_text(all, text);
-    ranks_broadcast(0, text, SHA256_TEXT); /* only the first process has the input's SHA-256 */
-}
-
 /* ---- before and after a step ---- */
+
+/* Checks that a run with the same steps made the snapshot. Only the first process can, which has
+ * the input's SHA-256. */
+static enum miniapp_status check_origin(const struct run *run, const char *path)
+{
+    enum { SAME = 6, FILES = 2 }; /* the files of a SHA-256 are only named */
+    static const char *const names[] = {"sequence",        "precision",     "input_sha256",
+                                        "external_sha256", "input_options", "settings",
+                                        "input",           "external_files"};
+    static char texts[SAME + FILES][MINIAPP_TEXT];
+    static struct provenance then;
+    if (ranks_own() > 0)
+        return MINIAPP_DONE;
+    const enum miniapp_status status = miniapp_snapshot_texts(path, SAME + FILES, names, texts);
+    for (size_t i = 0; i < SAME + FILES && !status; i++)
+        provenance_add(&then, names[i], texts[i]);
+    return status ? status
+                  : check_alike(path, "cannot go on from it", &then, &run->results.provenance,
+                                names, SAME);
+}
 
 static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step)
 {
-    char path[PATH_MAX], name[SHA256_TEXT];
+    char path[PATH_MAX];
     name_snapshot(run, step, path);
-    name_run(run, name);
-    return miniapp_snapshot_load(path, row->state, row->sequence, name, step);
+    const enum miniapp_status status = check_origin(run, path);
+    return status ? status : miniapp_snapshot_load(path, row->state, row->sequence, step);
 }
 
 static enum miniapp_status write_snapshot(struct run *run, struct row *row)
 {
     const size_t step = steps_done(run, row);
     const bool is_own = run->options.shapes[0].nx == 0;
-    char path[PATH_MAX], name[SHA256_TEXT];
+    char path[PATH_MAX];
     struct miniapp_output *output = NULL;
     name_snapshot(run, step, path);
-    name_run(run, name);
     enum miniapp_status status = ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output);
     status = agree(status);
     if (!status)
         status = miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state,
-                                         row->sequence, name, step);
+                                         row->sequence, step);
     if (!status && output)
         status = finish_output(run, output);
     else

@@ -2,10 +2,12 @@
 #ifndef PROVENANCE_H
 #define PROVENANCE_H
 
+#include "program.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
-enum { PROVENANCE_ITEMS = 32, PROVENANCE_TEXT = 4096 };
+enum { PROVENANCE_ITEMS = 32, PROVENANCE_TEXT = MINIAPP_TEXT };
 
 /* Names and texts, in the order in which they are shown. */
 struct provenance {

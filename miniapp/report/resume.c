@@ -1,4 +1,5 @@
 #include "resume.h"
+#include "difference.h"
 #include "load.h"
 #include "printable.h"
 #include "report_data.h"
@@ -17,8 +18,6 @@
 
 /* The run whose file is still empty. A signal handler reads it. */
 static const struct resume *volatile made;
-
-enum { SETTING_TEXT = 128 }; /* NAME=VALUE */
 
 static void remove_made(void)
 {
@@ -134,37 +133,15 @@ static const char *text_of(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* The first word in which two texts differ, from each of them. */
-static void first_difference(const char *a, const char *b, char of_a[SETTING_TEXT],
-                             char of_b[SETTING_TEXT])
-{
-    size_t word = 0;
-    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
-        if (a[i] == ' ')
-            word = i + 1;
-    snprintf(of_a, SETTING_TEXT, "%.*s", (int)strcspn(a + word, " "), a + word);
-    snprintf(of_b, SETTING_TEXT, "%.*s", (int)strcspn(b + word, " "), b + word);
-}
-
 /* Times of another program or input do not belong in the same file. */
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
-    static const char *const same[] = {"version",      "git_commit",      "build_type",
-                                       "compiler",     "flags",           "offload_target",
-                                       "processes",    "overlap",         "threads",
-                                       "input_sha256", "external_sha256", "input_options"};
-    static const char refusal[] = "%s: cannot be resumed: its %s is '%s', but this run's is '%s'";
-    char before[SETTING_TEXT], after[SETTING_TEXT];
-    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
-        if (strcmp(provenance_text(then, same[i]), provenance_text(now, same[i])) != 0)
-            return fail(MINIAPP_INPUT, refusal, path, same[i], provenance_text(then, same[i]),
-                        provenance_text(now, same[i]));
-    first_difference(provenance_text(then, "settings"), provenance_text(now, "settings"), before,
-                     after);
-    if (strcmp(before, after) != 0)
-        return fail(MINIAPP_INPUT, refusal, path, "settings", before, after);
-    return MINIAPP_DONE;
+    static const char *const same[] = {
+        "version",         "git_commit",    "build_type", "compiler", "flags",
+        "offload_target",  "processes",     "overlap",    "threads",  "input_sha256",
+        "external_sha256", "input_options", "settings"};
+    return check_alike(path, "cannot be resumed", then, now, same, sizeof(same) / sizeof(*same));
 }
 
 void resume_compare(const struct resume *resume, const struct results *results)
