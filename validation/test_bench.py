@@ -589,7 +589,7 @@ def test_resume_with_another_binding_of_threads(miniapp, small, tmp_path):
     words = (small, "--resume", path, "-k", "eos", "-t", 1)
     miniapp.passes(*words, env={"OMP_PROC_BIND": "false"})
     miniapp.passes(*words, env={"OMP_PROC_BIND": "close"},
-                   warning="the binding was 'OMP_PROC_BIND=false OMP_PLACES=.*', but is 'OMP_PROC_BIND=close ")
+                   warning="the binding was 'none, on .*; OMP_PROC_BIND=false.*', but is 'close, with .*; OMP_PROC_BIND=close")
 
 
 def test_resume_with_a_kernel_that_measures_ceilings(miniapp, small, tmp_path):

@@ -446,6 +446,30 @@ def test_all_granted_cpus_are_used_and_no_more(miniapp, small):
     assert threads_of(result) == 1
 
 
+@pytest.mark.parametrize("environment, cpus, expected", [
+    ({}, 2, "none, on 2 CPUs$"),
+    ({}, 1, "none, on 1 CPU$"),
+    ({"OMP_PROC_BIND": "false", "OMP_PLACES": "threads"}, 2,
+     "none, on 2 CPUs; OMP_PROC_BIND=false; OMP_PLACES=threads$"),
+    ({"OMP_PROC_BIND": "spread", "OMP_PLACES": "threads"}, 2, "spread, with 2 places of 1 CPU; "),
+    ({"OMP_PROC_BIND": "spread", "OMP_PLACES": "threads"}, 1, "spread, with 1 place of 1 CPU; "),
+    ({"OMP_PROC_BIND": "close", "OMP_PLACES": "{A,B}"}, 2, "close, with 1 place of 2 CPUs; "),
+    ({"OMP_PROC_BIND": "close", "OMP_PLACES": "{A},{A,B}"}, 2, "close, with 2 places of 1 to 2 CPUs; "),
+    ({"OMP_PROC_BIND": "master", "OMP_PLACES": "threads"}, 2, "primary, with 2 places of 1 CPU; "),
+    ({"OMP_PLACES": "threads"}, 2, "(bound|spread), with 2 places of 1 CPU; OMP_PLACES=threads$"),
+    ({"GOMP_CPU_AFFINITY": "A B"}, 2, "bound, with 2 places of 1 CPU$")])
+def test_binding(miniapp, small, environment, cpus, expected):
+    """Both runtimes say the same of the same environment; A and B are CPUs that the process may use."""
+    may_use = sorted(os.sched_getaffinity(0))[:cpus]
+    if len(may_use) < cpus:
+        pytest.skip(f"there are fewer than {cpus} CPUs")
+    own = {"OMP_PROC_BIND": None, "OMP_PLACES": None, **environment}
+    for letter, cpu in zip("AB", may_use):
+        own = {name: value and re.sub(rf"\b{letter}\b", str(cpu), value) for name, value in own.items()}
+    result = miniapp.json(small, "-t", "1", env=own, preexec_fn=lambda: os.sched_setaffinity(0, may_use))
+    assert re.match(expected, result["provenance"]["binding"])
+
+
 def test_most_threads(miniapp, small):
     miniapp.fails(USAGE, "--threads takes a whole number from 1 to 4096", small, "-t", "4097")
 

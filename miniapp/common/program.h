@@ -109,6 +109,11 @@ bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK]);
 
 const char *miniapp_host_processor(void);
 
+/* How the OpenMP runtime binds threads to CPUs, whatever it was asked for: "none, on 8 CPUs" or
+ * "spread, with 4 places of 2 CPUs". */
+enum { MINIAPP_BINDING = 128 };
+const char *miniapp_host_binding(char text[MINIAPP_BINDING]);
+
 /* Whether a device's fields take the host's memory, as those of an emulated device do. */
 bool miniapp_device_takes_host_memory(const struct miniapp_device *);
 

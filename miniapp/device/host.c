@@ -46,6 +46,45 @@ void miniapp_host_set_threads(int threads)
     omp_set_num_threads(threads > 0 ? threads : at_first);
 }
 
+/* Where only places were asked for, GCC's runtime says that threads are bound, LLVM's how. */
+static const char *policy_text(int policy)
+{
+    switch (policy) {
+    case omp_proc_bind_master: return "primary";
+    case omp_proc_bind_close: return "close";
+    case omp_proc_bind_spread: return "spread";
+    default: return "bound";
+    }
+}
+
+enum { COUNT_TEXT = 40 }; /* "1 CPU", "2 to 4 CPUs" */
+
+static void count_cpus(int least, int most, char text[COUNT_TEXT])
+{
+    const size_t used = least < most ? (size_t)snprintf(text, COUNT_TEXT, "%d to ", least) : 0;
+    snprintf(text + used, COUNT_TEXT - used, "%d CPU%s", most, most == 1 ? "" : "s");
+}
+
+const char *miniapp_host_binding(char text[MINIAPP_BINDING])
+{
+    const int policy = omp_get_proc_bind(), places = omp_get_num_places();
+    const bool is_bound = policy != omp_proc_bind_false;
+    int least = omp_get_num_procs(), most = is_bound ? 0 : least;
+    char cpus[COUNT_TEXT];
+    for (int place = 0; place < places && is_bound; place++) {
+        const int own = omp_get_place_num_procs(place);
+        least = own < least ? own : least;
+        most = own > most ? own : most;
+    }
+    count_cpus(least, most, cpus);
+    if (is_bound)
+        snprintf(text, MINIAPP_BINDING, "%s, with %d place%s of %s", policy_text(policy), places,
+                 places == 1 ? "" : "s", cpus);
+    else
+        snprintf(text, MINIAPP_BINDING, "none, on %s", cpus);
+    return text;
+}
+
 const char *miniapp_host_processor(void)
 {
     static char model[DEVICE_TEXT];

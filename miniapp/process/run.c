@@ -399,13 +399,16 @@ static const char *threads_text(const struct options *options, char text[PROVENA
     return text;
 }
 
-/* How the OpenMP runtime was asked to bind threads to cores. */
+/* How the OpenMP runtime binds threads to CPUs, and what it was asked for. */
 static const char *binding_text(char text[PROVENANCE_TEXT])
 {
-    const char *const bind = getenv("OMP_PROC_BIND");
-    const char *const places = getenv("OMP_PLACES");
-    snprintf(text, PROVENANCE_TEXT, "OMP_PROC_BIND=%s OMP_PLACES=%s", bind ? bind : "",
-             places ? places : "");
+    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES"};
+    char bound[MINIAPP_BINDING];
+    size_t used = (size_t)snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
+    for (size_t i = 0; i < 2 && used < PROVENANCE_TEXT; i++)
+        if (getenv(asked[i]))
+            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "; %s=%s", asked[i],
+                                     getenv(asked[i]));
     return text;
 }
 
