@@ -6,11 +6,14 @@ readers differ, one of them is wrong, or the documents are.
 """
 
 import functools
+import itertools
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+import cftime
 import h5py
 import numpy as np
 
@@ -205,6 +208,7 @@ class Reader:
             self.check_distances(fields)
             self.check_rows(fields)
             self.check_depths()
+            self.check_times()
             self.check_faces(fields)
             self.check_copies(fields)
             self.check_masks()
@@ -571,6 +575,30 @@ class Reader:
                 if ((apart > 0) & (apart >= 0.99 * level)).any():
                     raise Refused(f"{name} lies on {scale.name}, which contradicts the heights")
 
+    def check_times(self):
+        """Records of several that are chosen are of one time, unless one is a climatology's."""
+        moments = {}
+        for name in self.read_at_first():
+            dataset = self.find(name)
+            order = self.find_axes(name, dataset)
+            if "t" in order and (count := dataset.shape[order.index("t")]) > 1:
+                scales = dataset.dims[order.index("t")].values() if "DIMENSION_LIST" in dataset.attrs else ()
+                for scale in scales[:1]:
+                    moments[name] = moment(scale, self.record(name, count))
+        for (name, (kind, start, end)), (other, (kind2, start2, end2)) in itertools.combinations(
+                [pair for pair in moments.items() if pair[1]], 2):
+            if kind == kind2 and (start > end2 or start2 > end):
+                raise Refused(f"{name} is of {start}, but {other} of {start2}")
+
+    def read_at_first(self):
+        """The names of the datasets that are wanted, or stand in for what is and is not there."""
+        names = list(self.wanted)
+        for name in names:
+            field = FIELDS[name]
+            if self.find(name) is None and field.stand_in and field.stand_in not in names:
+                names.append(field.stand_in)
+        return [name for name in names if self.find(name) is not None]
+
     def check_faces(self, fields):
         """None is open beside land or in a wall; nothing flows through a wall where no mask closes it."""
         ends = {"maskU": (..., -1), "maskV": (slice(None), -1), "maskW": (slice(0, 0),)}
@@ -653,6 +681,29 @@ def check_written(name, dataset, where):
         start = tuple(part.start // size * size for part, size in zip(chunk, dataset.chunks))
         if start not in written:
             raise Refused(f"{name}{start} was never written")
+
+
+SECOND = timedelta(seconds=1)
+
+
+def moment(scale, index):
+    """What a time coordinate says of a record, and from when to when that may be; or None."""
+    units, calendar = (text(scale.attrs.get(name)) for name in ("units", "calendar"))
+    if not units or "climatology" in scale.attrs or scale.ndim != 1 or scale.dtype.kind not in "iuf":
+        return None
+    value = scale[index]
+    margin = abs(value) * np.finfo(value.dtype if value.dtype.kind == "f" else float).eps
+    if not np.isfinite(value):
+        return None
+    try:
+        dates = [cftime.num2date(float(value) + sign * float(margin), units, calendar or "standard")
+                 for sign in (-1, 1)]
+    except ValueError:
+        return f"{units} {calendar}", value - margin, value + margin
+    if dates[1].year < 2:
+        return None  # a climatology
+    dates = dates[0] - SECOND / 2, dates[1] + SECOND / 2
+    return "date", *(tuple(date.timetuple())[:6] + (date.microsecond,) for date in dates)
 
 
 def text(attribute):

@@ -60,8 +60,10 @@ def dress(file, values):
     for name, cells in zip("zyx", values["salt"].shape):
         file[name] = np.arange(cells, dtype=float)
         file[name].make_scale(name)
-    file["time"] = [0.0]
-    file["time"].make_scale("time")
+    for clock, units in (("time", "days since 2000-01-01"), ("t", "Hours since 1900-1-1 0:0:0.0 UTC")):
+        file[clock] = [31.0]
+        file[clock].make_scale(clock)
+        file[clock].attrs.update(units=units, calendar="noleap")
     for name, data in list(file.items()):
         if name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
             del file[name]
@@ -71,6 +73,11 @@ def dress(file, values):
                 data.dims[place].attach_scale(file[axis])
     if "tke" in file:
         file["tke"][0, 2, 2] = np.nan
+    if "K_iso" in file:
+        values = file["K_iso"][...]
+        del file["K_iso"]
+        file["K_iso"] = values[None]
+        file["K_iso"].dims[0].attach_scale(file["t"])
     if "salt" in file:
         file["absso"] = file["salt"][...][None]
         file["absso"].dims[0].attach_scale(file["time"])

@@ -7,6 +7,7 @@ faults make something of it wrong. What a file means is for readers to say, not 
 import itertools
 from dataclasses import dataclass, field
 
+import cftime
 import h5py
 import numpy as np
 
@@ -28,6 +29,8 @@ HEIGHTS = ("zt", "zw", "dzt", "dzw")  # kernels take differences of them that ha
 SCALE_NAMES = {"x": ("x", "xt", "lon", "nav_lon", "longitude"), "y": ("y", "yt", "lat", "latitude"),
                "z": ("z", "depth", "deptht", "lev", "height"), "t": ("time",),
                "i": ("ip",), "j": ("jp",), "k": ("kr",)}
+UNITS_OF_TIME = ("days", "day", "d", "hours", "hour", "h", "minutes", "min", "seconds", "s")
+EPOCHS = ("1990-01-01", "2000-01-01 12:00:00", "1900-1-1 0:0:0", "0001-01-01", "1582-10-15T00:00:00Z")
 
 
 @dataclass
@@ -44,6 +47,7 @@ class Stored:
     order: str = ""  # its axes in the file; "" is the table's, without scales
     labels: bool = False  # of the dimensions, instead of scales
     records: int = 0
+    clock: str = ""  # the scale of its time axis, if it is not that of most
     layout: dict = field(default_factory=dict)
     unwritten: bool = False
 
@@ -93,6 +97,7 @@ class Maker:
         self.stored = {}
         self.twins = {}  # other datasets that say that they are a field
         self.scales = {}
+        self.clocks = {}  # other scales of time: numbers of any count of records, and attributes
         self.surface_first = self.rows_fall = False
 
     def make(self, path):
@@ -339,6 +344,47 @@ class Maker:
         if records > 1 or self.chance(0.2):
             self.case.time = int(self.rng.integers(-records, records))
         self.note("time")
+
+    def give_clocks(self):
+        """Datasets on other time axes, which may say the same moments in other words, or others."""
+        on_time = [name for name, stored in self.stored.items()
+                   if stored.records and stored.order and not stored.labels]
+        if not on_time:
+            return
+        self.clocks = clocks = self.random_clocks(self.stored[on_time[0]].records)
+        for name in on_time:
+            stored = self.stored[name]
+            stored.clock = self.pick(list(clocks))
+            if self.chance(0.15):
+                stored.records, stored.clock = 1, "one_time"
+                clocks["one_time"] = [7305.0], {"units": "days since 1990-01-01"}
+        self.note("clocks")
+
+    def random_clocks(self, records):
+        """Of the same months; one of them may be wrong, or be a climatology's."""
+        days, wrong = np.cumsum(self.rng.integers(1, 40, records)).astype(float), self.pick([0, 0, 0, 1, 40])
+        clocks = {"months": (days, {"units": "days since 2000-01-01"})}
+        for path in ("clock", "axes/clock"):
+            units = f"{self.pick(UNITS_OF_TIME)} since {self.pick(EPOCHS)}"
+            calendar = self.pick(["standard", "gregorian", "proleptic_gregorian", "noleap", "360_day", ""])
+            dates = cftime.num2date(days + (wrong if path == "clock" else 0), "days since 2000-01-01",
+                                    self.pick([calendar, calendar, "noleap"]) or "standard")
+            numbers = self.numbers_of(dates, units, calendar or "standard")
+            attributes = {"units": units, **({"calendar": calendar} if calendar else {})}
+            if self.chance(0.1):
+                attributes["climatology"] = "bounds"
+            if self.chance(0.15):
+                attributes["units"] = self.pick(["months since 2000-01-01", "days since spring", ""])
+                attributes["axis"] = "T"
+            clocks[path] = numbers.astype(self.pick(["<f8", "<f8", ">f8", "<f4", "<i8"])), attributes
+        return clocks
+
+    def numbers_of(self, dates, units, calendar):
+        try:
+            dates = [date.replace(calendar=calendar) for date in dates]
+            return np.array([cftime.date2num(date, units, calendar) for date in dates], float)
+        except ValueError:  # a calendar lacks such a day, or the year 0
+            return np.arange(len(dates), dtype=float)
 
     def rename(self):
         for name in self.some(self.case.wanted(), 0.15):
@@ -588,9 +634,9 @@ class Maker:
     def attach(self, file, dataset, stored, sizes):
         for place, axis in enumerate(stored.order):
             length = dataset.shape[place]
-            if sizes.setdefault(axis, length) != length:
+            path = stored.clock if axis == "t" and stored.clock else self.scales[axis]
+            if sizes.setdefault(path, length) != length:
                 continue
-            path = self.scales[axis]
             if stored.labels:
                 dataset.dims[place].label = path.split("/")[-1]
                 continue
@@ -602,6 +648,9 @@ class Maker:
 
     def coordinate(self, axis, path, length):
         """Its numbers and attributes; along z it says whether levels go up or down."""
+        if path in self.clocks:
+            numbers, attributes = self.clocks[path]
+            return numbers[:length], attributes
         if path == "months":
             return np.arange(length), {"units": "days since 2000-01-01"}
         if axis != "z":
@@ -678,7 +727,8 @@ TRAITS = (
     (Maker.remember_masks, 1), (Maker.turn_round, 0.3), (Maker.lose_masks, 0.3),
     (Maker.lose_optional, 0.3), (Maker.lose_unread, 0.95), (Maker.miss_on_land, 0.4),
     (Maker.absurd_on_land, 0.2), (Maker.choose_types, 0.5), (Maker.pack, 0.25),
-    (Maker.order_axes, 0.35), (Maker.give_time, 0.25), (Maker.rename, 0.2), (Maker.override_settings, 0.2), (Maker.lay_out, 0.4),
+    (Maker.order_axes, 0.45), (Maker.give_time, 0.3), (Maker.give_clocks, 0.9), (Maker.rename, 0.2),
+    (Maker.override_settings, 0.2), (Maker.lay_out, 0.4),
     (Maker.give_units, 0.4), (Maker.convert_units, 0.2), (Maker.allow, 0.15))
 FAULTS = (
     Maker.bad_on_water, Maker.bad_on_water, Maker.missing_on_water, Maker.bad_mask,

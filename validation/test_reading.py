@@ -2,6 +2,7 @@
 file looks like, its ocean is the same, and so is the result."""
 
 import itertools
+import json
 import re
 import shutil
 import subprocess
@@ -778,6 +779,170 @@ def test_time_beyond_the_only_record(miniapp, plain, index):
 
 def test_time_without_a_time_axis(miniapp, plain):
     miniapp.passes(*EOS, "--time", 0, plain, warning=r"plain\.h5: --time chooses a record, but nothing")
+
+
+def with_clock(path, name, times, *, records=3, dtype=float, **attributes):
+    """So many records of a field, on a time axis of its own."""
+    with h5py.File(path, "a") as file:
+        value, clock = file[name][...], f"{name}_time"
+        del file[name]
+        file[name] = np.stack([value] * records)
+        file[clock] = np.asarray(times, dtype)
+        file[clock].make_scale(clock)
+        file[clock].attrs.update({"units": "days since 2000-01-01", **attributes})
+        file[name].dims[0].attach_scale(file[clock])
+
+
+def other_times(text, other="2000-02-01 00:00:00"):
+    """What is said of the records 1 of salt, on the time axis that is tried, and of temp."""
+    return rf"'temp' is of {other} by 'temp_time', but 'salt' of {text} by 'salt_time'"
+
+
+MONTHS = [0.0, 31.0, 60.0]  # of 2000
+DAYS_SINCE_1900 = 36524
+SAME_MOMENTS = {
+    "the same": {},
+    "hours": {"times": [0, 744, 1440], "units": "hours since 2000-01-01 00:00:00"},
+    "another epoch": {"times": [11322, 11353, 11382], "units": "days since 1969-01-01T00:00:00Z"},
+    "minutes": {"times": [-1440, 43200, 84960], "units": "Minutes since 2000-1-2 0:0:0.0 UTC"},
+    "seconds": {"times": [0, 2678400, 5184000], "units": "secs since 2000- 1- 1", "dtype": "i4"},
+    "from the year 1": {"times": [730121, 730152, 730181], "units": "days since 0001-01-01"},
+    "from the year 0": {"times": [730485, 730516, 730545], "units": "days since 0000-01-01",
+                        "calendar": "proleptic_gregorian"},
+    "before the reform": {"times": [152385, 152416, 152445], "units": "days since 1582-10-14",
+                          "calendar": "Proleptic_Gregorian"},
+    "after it": {"times": [152385, 152416, 152445], "units": "days since 1582-10-04",
+                 "calendar": "gregorian"},
+    "noleap": {"calendar": "noleap"},
+    "360 days": {"times": [0, 30, 60], "calendar": "360_day"},
+    "all leap": {"times": [366, 397, 426], "units": "days since 1999-01-01", "calendar": "all_leap"},
+    "julian": {"times": [0, 31, 60], "calendar": "julian"},
+    "rounded": {"times": np.add(MONTHS, DAYS_SINCE_1900) + 1e-3, "units": "days since 1900-01-01",
+                "dtype": "f4"},
+    "within a second": {"times": np.add(MONTHS, 0.4 / 86400)},
+}
+
+
+@pytest.mark.parametrize("clock", SAME_MOMENTS.values(), ids=SAME_MOMENTS)
+def test_one_moment_in_other_words(miniapp, plain, expected, clock):
+    with_clock(plain, "temp", MONTHS)
+    with_clock(plain, "salt", **{"times": MONTHS, **clock})
+    assert_same(results(miniapp, plain, *EOS, "--time", 1)[0], expected)
+
+
+OTHER_MOMENTS = {
+    "another day": ({"times": [0, 15, 60]}, "2000-01-16 00:00:00"),
+    "another epoch": ({"units": "days since 1990-01-01"}, "1990-02-01 00:00:00"),
+    "other units": ({"units": "hours since 2000-01-01"}, "2000-01-02 07:00:00"),
+    "another hour": ({"units": "days since 2000-01-01 13:30:15.5"}, "2000-02-01 13:30:16"),
+    "a leap day": ({"times": [0, 59, 60], "calendar": "all_leap", "units": "days since 2001-01-01"},
+                   "2001-02-29 00:00:00"),
+    "a year without": ({"times": [0, 59, 60], "calendar": "noleap"}, "2000-03-01 00:00:00"),
+    "360 days": ({"calendar": "360_day"}, "2000-02-02 00:00:00"),
+    "the reform": ({"times": [0, 1, 2], "units": "days since 1582-10-04"}, "1582-10-15 00:00:00"),
+    "without it": ({"times": [0, 1, 2], "units": "days since 1582-10-04", "calendar": "julian"},
+                   "1582-10-05 00:00:00"),
+    "two seconds": ({"times": np.add(MONTHS, 2 / 86400)}, "2000-02-01 00:00:02"),
+}
+
+
+@pytest.mark.parametrize("clock, text", OTHER_MOMENTS.values(), ids=OTHER_MOMENTS)
+def test_records_of_other_times(miniapp, plain, clock, text):
+    """The index does not choose the same moment on both time axes, unless one is a climatology."""
+    with_clock(plain, "temp", MONTHS)
+    with_clock(plain, "salt", **{"times": MONTHS, **clock})
+    said = rf"plain\.h5: --time -2 chooses records of different times: {other_times(text)}"
+    miniapp.fails(INPUT, said, *EOS, "--time", -2, plain)
+    miniapp.passes(*EOS, "--time", -2, "--allow-invalid", plain)
+    with h5py.File(plain, "a") as file:
+        file["salt_time"].attrs["climatology"] = "bounds"
+    miniapp.passes(*EOS, "--time", -2, plain,
+                   warning=rf"plain\.h5: not all of one time: {other_times(text)}")
+
+
+def test_dates_are_those_of_cftime(miniapp, plain):
+    """Any number of days in any calendar."""
+    cftime = pytest.importorskip("cftime")
+    generator = np.random.default_rng(7)
+    with_clock(plain, "temp", [0.0, 1.0, 2.0], units="seconds since 9999-01-01")
+    with_clock(plain, "salt", MONTHS)
+    for calendar in ("standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"):
+        for _ in range(12 if LONG else 3):
+            unit, most = [("days", 1e6), ("hours", 2e7), ("seconds", 6e10)][generator.integers(3)]
+            epoch = [f"{year:04d}-02-28 06:30" for year in (4, 1500, 1900, 2000)][generator.integers(4)]
+            number, units = float(np.floor(generator.uniform(0, most))), f"{unit} since {epoch}"
+            date = cftime.num2date(number, units, calendar)
+            with h5py.File(plain, "a") as file:
+                file["salt_time"][1] = number
+                file["salt_time"].attrs.update(units=units, calendar=calendar)
+            miniapp.fails(INPUT, other_times(date.strftime("%Y-%m-%d %H:%M:%S").strip().zfill(19),
+                                             "9999-01-01 00:00:01"), *EOS, "--time", 1, plain)
+
+
+@pytest.mark.parametrize("units, calendar", [
+    ("months since 2000-01-01", "standard"), ("days since 2000-01-01", "none"), ("month", "standard"),
+    ("days since 2000-02-30", "standard"), ("days since 1582-10-10", "gregorian"),
+    ("days since 0000-01-01", "standard"), ("days since 2000-01-01 24:00", "standard"),
+    ("days since 2000-01-01 00:00 +2", "standard"), ("days since 2000-13-01", "360_day"),
+    ("days since launch", "standard"), ("days since 2000-01-011", "standard"), ("fortnights since 2000-01-01", "standard")])
+def test_times_that_are_no_dates(miniapp, plain, units, calendar):
+    """Numbers contradict each other only in the same units."""
+    with_clock(plain, "temp", [1.0, 2.0, 3.0], units=units, calendar=calendar)
+    with_clock(plain, "salt", [1.0, 3.0, 5.0], units=units, calendar=calendar)
+    told = re.escape(units)
+    miniapp.fails(INPUT, other_times(f"3 {told}", f"2 {told}"), *EOS, "--time", 1, plain)
+    miniapp.passes(*EOS, "--time", 0, plain)
+    with h5py.File(plain, "a") as file:
+        file["salt_time"].attrs["units"] = "days since 1990-01-01"
+    miniapp.passes(*EOS, "--time", 1, plain)
+
+
+@pytest.mark.parametrize("clock", [
+    {"units": ""}, {"units": np.array([1.0])}, {"units": "days since 0001-01-01", "_FillValue": 31.0},
+    {"times": [0, np.nan, 60]}, {"times": [0, 1e30, 60]}, {"times": [0, -1e6, 60]}, {"dtype": "S3"},
+    {"times": [0, 31]}, {"times": [[0, 31, 60]]}])
+def test_times_that_say_nothing(miniapp, plain, clock):
+    with_clock(plain, "temp", [5.0, 6.0, 7.0])
+    with_clock(plain, "salt", **{"times": MONTHS, "axis": "T", **clock})
+    miniapp.passes(*EOS, "--time", 1, plain)
+
+
+def test_times_that_nobody_wrote(miniapp, plain):
+    with_clock(plain, "temp", [5.0, 6.0, 7.0])
+    with_clock(plain, "salt", MONTHS)
+    with h5py.File(plain, "a") as file:
+        del file["salt_time"]
+        file.create_dataset("salt_time", (3,), chunks=(1,))
+        file["salt_time"].make_scale("salt_time")
+        file["salt_time"].attrs["units"] = "days since 2000-01-01"
+        file["salt"].dims[0].attach_scale(file["salt_time"])
+    miniapp.passes(*EOS, "--time", 1, plain)
+    with h5py.File(plain, "a") as file:
+        file["salt_time"][0] = 0
+    miniapp.fails(INPUT, r"plain\.h5: salt_time\[1\] is missing: it was never written", *EOS, "--time", 1, plain)
+
+
+@pytest.mark.parametrize("attribute, value", [("_FillValue", "none"), ("scale_factor", 0.0)])
+def test_times_that_cannot_be_read(miniapp, plain, attribute, value):
+    with_clock(plain, "temp", MONTHS)
+    with_clock(plain, "salt", MONTHS, **{attribute: value})
+    miniapp.fails(INPUT, rf"plain\.h5: .*'salt_time'.*: {attribute}|'{attribute}' of dataset 'salt_time'", *EOS,
+                  "--time", 1, plain)
+
+
+@pytest.mark.parametrize("records, units, times", [
+    (1, "days since 1990-01-01", [0]), (3, "days since 0001-01-01", [15, 45, 74])])
+def test_times_that_are_only_a_warning(miniapp, plain, expected, records, units, times):
+    """A single record is the same at all times, and the years 0 and 1 are those of climatologies; but
+    a mask is of no time."""
+    with_clock(plain, "temp", MONTHS)
+    with_clock(plain, "salt", times, records=records, units=units)
+    text = f"{1990 if records == 1 else '0001'}-0"
+    miniapp.passes(*EOS, "--time", 1, plain, warning=rf"not all of one time: {other_times(text + '.*')}")
+    with_clock(plain, "maskT", [0], records=1, units="days since 1980-01-01")
+    done = miniapp.run(*QUICK, "-k", "density", "--checksums", "--format", "json", "--time", 1, plain)
+    assert done.returncode == 0 and done.stderr.count("not all of one time") == 1
+    assert_same(checksums_in(json.loads(done.stdout)), expected)
 
 
 @pytest.mark.parametrize("text", ["", "first", "1.5", "1x", " 1", "99999999999999999999"])

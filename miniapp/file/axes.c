@@ -422,6 +422,7 @@ enum miniapp_status read_layout(hid_t dataset, const char *path, const char *nam
     status = place_axes(path, name, field, &dimensions, layout);
     for (int axis = 0; axis < rank && !status; axis++)
         layout->scale[axis] = dimensions.scale[layout->place[axis]];
+    layout->time_scale = layout->time >= 0 ? dimensions.scale[layout->time] : NULL;
     if (!status)
         status = choose_record(path, name, time, layout);
     if (!status)

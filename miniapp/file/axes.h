@@ -44,6 +44,7 @@ struct layout {
     const char *scale[MINIAPP_MAX_RANK]; /* what is attached to each, or NULL */
     int unnamed;                         /* how many axes were only found by the order */
     int time;                            /* the dimension that is none of them, or -1 */
+    const char *time_scale;              /* what is attached to that, or NULL */
     hsize_t record;                      /* the chosen place along it */
     struct box part;                     /* what is read: the record, or less of it */
 };

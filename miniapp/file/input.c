@@ -103,6 +103,9 @@ static void keep_scales(struct miniapp_input *input, enum field_id id, const str
         if (!input->scale[axis])
             input->scale[axis] = layout->scale[i];
     }
+    if (layout->time >= 0)
+        input->record_of[id] =
+            (struct record){layout->time_scale, layout->record, layout->length[layout->time]};
 }
 
 /* Limits what is read of a dataset to the window; returns the bytes that this takes. */
@@ -380,6 +383,8 @@ static enum miniapp_status read_header(struct miniapp_input *input,
     describe_grid(input);
     if (!status)
         status = check_time(input);
+    if (goes_on(status) && !(input->allow & MINIAPP_ALLOW_INVALID))
+        status = first_of(status, check_times(input));
     if (!status || (is_known && goes_on(status))) {
         const enum miniapp_status room = check_room_for_ghosts(input);
         if (status && !room)

@@ -23,6 +23,12 @@ struct miniapp_input_options {
 
 enum { SENTENCE = 256 };
 
+/* The record of a dataset that is read. */
+struct record {
+    const char *scale; /* of the time axis, or NULL */
+    hsize_t index, count;
+};
+
 struct miniapp_input {
     char *path;
     hid_t file;
@@ -45,6 +51,7 @@ struct miniapp_input {
     const char *scale[MINIAPP_AXES]; /* the dimension scale of each axis, or NULL */
     const char *own_scale[MOST_FIELDS][MINIAPP_AXES]; /* those of each field's dataset */
     int dimension[MOST_FIELDS][MINIAPP_AXES]; /* of each field's dataset, from 1; 0: not known */
+    struct record record_of[MOST_FIELDS];     /* that was opened */
     bool has_ghosts, is_cyclic;
     bool is_surface_first; /* in the file: the levels that are read are reversed */
     hsize_t records; /* of the longest time axis of a dataset that was opened; 0: none has one */
@@ -203,6 +210,12 @@ enum miniapp_status find_direction(struct miniapp_input *input);
 /* Checks the coordinates of columns and rows, and that those of all datasets agree. It has to be
  * known whether there are ghosts. */
 enum miniapp_status check_axes(struct miniapp_input *input);
+
+/* ---- check_times.c ---- */
+
+/* Checks that the records that were chosen are of one time. A warning says where a single record,
+ * or one of a climatology, is of another. */
+enum miniapp_status check_times(struct miniapp_input *input);
 
 /* ---- checks.c ---- */
 
