@@ -14,8 +14,8 @@ import pytest
 from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line, replace, write)
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
+from test_steps import ACC, with_tendencies
 
-ACC = GRID.parent / "acc.h5"
 CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
 TOGETHER_S = 600  # only turns a hang of processes that wait for each other into a failure
 
@@ -357,6 +357,15 @@ def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
     ranks.passes("2x2", *words, "--steps", 8)
     ranks.fails(INPUT, r"end\.000004\.nc: cannot go on from it: it was made with kappaH_min=2e-05, but this run has "
                 "kappaH_min=10$", 4, *words, "--steps", 8, "--restart", "--set", "kappaH_min=10")
+
+
+def test_budgets_do_not_depend_on_the_cut(ranks, tmp_path):
+    """Nor on the tendencies that the file brings into the first step."""
+    words = (with_tendencies(ACC, tmp_path / "in.h5"), "-k", "ocean_step_eke", "--tracer", "dye", "--steps", 2,
+             "--format", "json")
+    one, four = (json.loads(ranks.passes(cut, *words))["results"][0]["steps"]["budgets"]
+                 for cut in ("1x1", "2x2"))
+    assert one == four and all(budget["kept"] for budget in one)
 
 
 @pytest.mark.parametrize("cut", ["1x4", "2x2"])

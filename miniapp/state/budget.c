@@ -39,7 +39,7 @@ struct term {
     double time_step;
 };
 
-enum { MOST_TERMS = 64 + 2 * TRACER_BUDGETS };
+enum { MOST_TERMS = 64 + 3 * TRACER_BUDGETS };
 
 /* The tracers of a sequence have budgets, too, after those of the table. */
 static size_t list_tracers(const struct miniapp_sequence *sequence,
@@ -52,19 +52,25 @@ static size_t list_tracers(const struct miniapp_sequence *sequence,
     return count;
 }
 
-/* The amount of a tracer: one unit of it in a cubic metre counts as 1. */
+/* The amount of a tracer: one unit of it in a cubic metre counts as 1. `back` is that of
+ * ocean.budgets. */
 static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, double time_step,
-                                    struct term *terms)
+                                    double back, struct term *terms)
 {
     enum field_id tracers[TRACER_BUDGETS];
-    const size_t count = list_tracers(sequence, tracers);
-    for (size_t i = 0; i < count; i++) {
+    const size_t tracer_count = list_tracers(sequence, tracers);
+    size_t count = 0;
+    for (size_t i = 0; i < tracer_count; i++) {
         const enum field_id taup1 = field_of_tracer(tracers[i], FIELD_tracer_taup1);
+        const enum field_id taum1 = field_of_tracer(tracers[i], FIELD_dtracer_taum1);
+        const enum field_id tendency = field_of_tracer(tracers[i], FIELD_dtracer);
         const enum field_id surface = field_of_tracer(tracers[i], FIELD_forc_tracer_surface);
-        *terms++ = (struct term){BUDGETS + i, 1, tracers[i], taup1, T_CELLS, time_step};
-        *terms++ = (struct term){BUDGETS + i, 1, surface, NO_FIELD, SURFACE, 0};
+        terms[count++] = (struct term){BUDGETS + i, 1, tracers[i], taup1, T_CELLS, time_step};
+        if (back != 0)
+            terms[count++] = (struct term){BUDGETS + i, -back, taum1, tendency, T_CELLS, time_step};
+        terms[count++] = (struct term){BUDGETS + i, 1, surface, NO_FIELD, SURFACE, 0};
     }
-    return 2 * count;
+    return count;
 }
 
 static bool has(const struct miniapp_sequence *sequence, enum field_id id)
@@ -103,7 +109,7 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
         if (is_there && all[i].factor != 0)
             terms[count++] = all[i];
     }
-    return count + list_terms_of_tracers(sequence, setting[SETTING_dt_tracer], terms + count);
+    return count + list_terms_of_tracers(sequence, setting[SETTING_dt_tracer], back, terms + count);
 }
 
 /* ---- integrals ---- */
@@ -259,8 +265,10 @@ static enum miniapp_status add_term(struct miniapp_state *state, const struct ce
     const double rate = term->factor / (term->time_step * (double)budget->steps);
     if (!status && !budget->is_of_all_steps)
         status = integrate(state, cells, term->before, term->place, &before);
-    else
+    else {
         before = (struct sum){budget->before / term->factor, now.size};
+        budget->before = 0; /* it is that of all terms */
+    }
     budget->change += (double)(rate * (now.value - before.value));
     budget->size += (double)(fabs(rate) * (now.size + before.size));
     return status;
