@@ -125,7 +125,8 @@ def compare(program, seed, folder):
         result.difference = trouble_in_message(done)
     else:
         result.verdict = "accepted"
-        result.difference = difference_of_outputs(case, ocean, settings, output)
+        result.difference = (difference_of_land(case, ocean, done.stderr)
+                             or difference_of_outputs(case, ocean, settings, output))
     if result.difference:
         result.verdict = "different"
     return result
@@ -146,6 +147,15 @@ def trouble_in_message(done):
             or all(line.startswith("miniapp: warning: ") for line in lines)):
         return f"not what a user reads: {done.stderr!r}"
     return ""
+
+
+def difference_of_land(case, ocean, said):
+    """The program has to say that nothing is water, by what the kernel reads."""
+    masks = [ocean.fields[name] for name in {"maskT", "maskW", "kbot"}.intersection(case.wanted())]
+    is_land = bool(masks) and not any(mask.any() for mask in masks) and not case.allow_invalid
+    if is_land == ("all of the ocean is land by" in said):
+        return ""
+    return f"all is land: reader {is_land}, program {said!r}"
 
 
 def difference_of_outputs(case, ocean, settings, path):

@@ -203,6 +203,35 @@ def test_thin_walls_are_legal_but_odd(miniapp, plain, basin, name):
                    rf"of water: the first is {name}\[{first_closed}, {y}, {x}\]")
 
 
+def without_water(path, kept):
+    """Where only these tell land from water."""
+    with h5py.File(path, "a") as file:
+        for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
+            file[name][...] = 0
+            if name not in kept:
+                del file[name]
+
+
+@pytest.mark.parametrize("chosen, kept, source", [
+    ("all", ("maskT", "maskU", "maskV", "maskW", "kbot"), "maskT"),
+    ("tke", ("maskT", "maskW", "kbot"), "maskW"), ("all", ("kbot",), "kbot"),
+    ("isoneutral", ("kbot",), "kbot"), ("tracer_mixing", ("maskT",), "maskT")])
+def test_an_ocean_without_water_is_legal_but_odd(miniapp, plain, chosen, kept, source):
+    """It says so by what is read, or by what that is made from."""
+    without_water(plain, kept)
+    for words in (("--check",), ()):
+        miniapp.passes(*words, "-k", chosen, plain, warning=f"all of the ocean is land by '{source}'\n")
+        miniapp.passes(*words, "-k", chosen, "--allow-invalid", plain)
+
+
+def test_no_mask_is_read_to_find_water(miniapp, plain):
+    without_water(plain, ("maskT", "kbot"))
+    miniapp.passes("-k", "eos", plain)
+    with h5py.File(plain, "a") as file:
+        file["maskT"][...] = 2  # a fault, but vertical_mixing does not read it
+    miniapp.passes("-k", "vertical_mixing", plain, warning="all of the ocean is land by 'kbot'\n")
+
+
 @pytest.mark.parametrize("chosen", ["tke", "all"])
 def test_kbot_off_by_one(miniapp, plain, chosen):
     edit(plain, "kbot", lambda kbot: np.maximum(kbot - 1, 0))

@@ -459,6 +459,22 @@ def test_a_warning_of_any_part(ranks, tmp_path):
         assert done.returncode == DONE and len(warned) == words[1], done
 
 
+def test_a_part_without_water(ranks, tmp_path):
+    """It is no fault, but an ocean without any is odd."""
+    path = tmp_path / "land.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        masks = {name: file[name][...] for name in ("maskT", "maskU", "maskV", "maskW", "kbot")}
+        north = len(file["dyt"]) // 3
+    for southern, chosen, said in ((1, "isoneutral", 0), (0, "isoneutral", 1), (0, "all", 1)):
+        for name, mask in masks.items():
+            mask[..., north - (name == "maskV"):, :] = 0
+            replace(path, name, mask * southern)
+        done = ranks.run(4, "--decompose", "1x4", "-k", chosen, *QUICK, path)
+        warned = [line for line in own_lines(done.stderr) if "all of the ocean is land by 'maskT'" in line]
+        assert done.returncode == DONE and len(warned) == said, done
+
+
 def one_rank(folder, command):
     """A program that runs the command in place of the own one on rank 1."""
     script = folder / "one_rank"

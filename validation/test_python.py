@@ -337,6 +337,16 @@ def test_a_warning():
     assert ("RuntimeWarning: device 'auto' is the cpu" in done.stderr) == (done.stdout == "cpu\n")
 
 
+def test_a_warning_of_an_ocean_without_water(original, tmp_path):
+    path = tmp_path / "land.h5"
+    path.write_bytes(original.read_bytes())
+    with h5py.File(path, "a") as file:
+        for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
+            file[name][...] = 0
+    with pytest.warns(RuntimeWarning, match=r"land\.h5: all of the ocean is land by 'maskW'$"):
+        package.load(path, "tke")
+
+
 @pytest.mark.parametrize("use", [
     lambda: package.State((2, 9, 9)), lambda: package.library.default().check_device("cpu")])
 def test_a_warning_that_is_an_exception_leaves_no_device_open(monkeypatch, use):

@@ -448,6 +448,8 @@ enum miniapp_status miniapp_input_check(struct miniapp_input *input)
     if (!status)
         status = check_fields(input);
     if (!status)
+        status = check_water(input);
+    if (!status)
         status = check_still_same(input);
     guard_end();
     input->was_refused = status == MINIAPP_INPUT;

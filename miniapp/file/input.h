@@ -179,6 +179,10 @@ enum miniapp_status find_telling(struct miniapp_input *input);
  * belong to the input. NULL if nothing tells. */
 enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water);
 
+/* Warns where the whole file has no water, by the masks that matter. Several processes agree on it,
+ * each after it has checked its fields. */
+enum miniapp_status check_water(struct miniapp_input *input);
+
 /* Makes the values of a mask or of kbot, if it is absent, from the water cells. */
 enum miniapp_status make_mask(struct miniapp_input *input, enum field_id id, double *values);
 

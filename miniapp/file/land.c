@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What tells which cells are water, in this order. */
+static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
+enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
+
 /* ---- masks in bytes ---- */
 
 /* A mask takes an eighth of a field's memory, so it is kept. */
@@ -92,17 +96,25 @@ static enum miniapp_status read_presence(struct miniapp_input *input, enum field
     return status;
 }
 
-/* Whether some values are missing, but not all, in the whole file. This process has looked at all
- * of it, or only at its part. */
+/* Sets each number to the largest that a process has found in its part of the file, if several
+ * share it. */
+static enum miniapp_status agree_on_parts(const struct miniapp_input *input,
+                                          enum miniapp_status status, double *numbers, size_t count)
+{
+    if (input->strips == 1)
+        return status;
+    guard_end(); /* waiting for other processes must not count as HDF5's time */
+    status = ranks_agree_on(status, numbers, count);
+    guard_start(input->path);
+    return status;
+}
+
+/* Whether some values are missing, but not all, in the whole file. */
 static enum miniapp_status agree_on_land(const struct miniapp_input *input,
                                          enum miniapp_status status, size_t missing, bool *tells)
 {
     double counts[] = {(double)missing, (double)(miniapp_grid_points(&input->grid) - missing)};
-    if (input->strips > 1) {
-        guard_end(); /* waiting for other processes must not count as HDF5's time */
-        status = ranks_agree_on(status, counts, sizeof(counts) / sizeof(*counts));
-        guard_start(input->path);
-    }
+    status = agree_on_parts(input, status, counts, sizeof(counts) / sizeof(*counts));
     *tells = !status && counts[0] > 0 && counts[1] > 0;
     return status;
 }
@@ -144,8 +156,10 @@ static enum miniapp_status read_missing(struct miniapp_input *input, enum field_
 
 static bool has_cells(const struct miniapp_input *input)
 {
-    return is_there(input, FIELD_maskT) || is_there(input, FIELD_maskW) ||
-           is_there(input, FIELD_kbot);
+    bool has_one = false;
+    for (size_t i = 0; i < CELL_MASKS; i++)
+        has_one |= is_there(input, cell_masks[i]);
+    return has_one;
 }
 
 enum miniapp_status find_telling(struct miniapp_input *input)
@@ -164,13 +178,12 @@ enum miniapp_status find_telling(struct miniapp_input *input)
 
 enum miniapp_status find_water_cells(struct miniapp_input *input, const uint8_t **water)
 {
-    static const enum field_id masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < sizeof(masks) / sizeof(*masks); i++)
-        if (is_there(input, masks[i])) {
+    for (size_t i = 0; i < CELL_MASKS; i++)
+        if (is_there(input, cell_masks[i])) {
             snprintf(input->water_source, sizeof(input->water_source), "'%.200s'",
-                     name_in_file(input, masks[i]));
-            return read_water(input, masks[i], water);
+                     name_in_file(input, cell_masks[i]));
+            return read_water(input, cell_masks[i], water);
         }
     if (!input->is_land_known)
         status = find_telling(input);
@@ -194,6 +207,39 @@ enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_
     for (size_t z = 0; z < input->grid.nz; z++)
         for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++)
             *cells += !water || water[z * plane + i];
+    return status;
+}
+
+/* ---- an ocean without water ---- */
+
+/* What tells water among the datasets that the kernels read, or that absent masks are made from. */
+static enum field_id find_source(const struct miniapp_input *input)
+{
+    for (size_t i = 0; i < CELL_MASKS; i++)
+        if (is_there(input, cell_masks[i]) && input->needed[cell_masks[i]])
+            return cell_masks[i];
+    for (size_t i = 0; i < CELL_MASKS && lacks_made(input); i++)
+        if (is_there(input, cell_masks[i]))
+            return cell_masks[i];
+    return NO_FIELD;
+}
+
+/* An ocean that is all land is legal, as a part of a larger one may be, but seldom meant. A strip
+ * that is checked without the others tells nothing of the whole. */
+enum miniapp_status check_water(struct miniapp_input *input)
+{
+    const enum field_id source = find_source(input);
+    const uint8_t *water;
+    double deepest = 0; /* 0 where all columns are land */
+    if (!source || (input->allow & MINIAPP_ALLOW_INVALID) || input->strips > ranks_count())
+        return MINIAPP_DONE;
+    enum miniapp_status status =
+        input->deepest[source] ? MINIAPP_DONE : read_water(input, source, &water);
+    for (size_t i = 0; i < input->grid.nx * input->grid.ny && !status; i++)
+        deepest = fmax(deepest, input->deepest[source][i]);
+    status = agree_on_parts(input, status, &deepest, 1);
+    if (!status && deepest == 0)
+        warn("%s: all of the ocean is land by '%s'", input->path, name_in_file(input, source));
     return status;
 }
 
