@@ -2,11 +2,14 @@
 """Proves that the tests see mistakes.
 
 Each line of validation/mutations/KERNEL.txt breaks one line of physics/SUBJECT/KERNEL.c, or else of
-a header in one of these folders, by sed. A copy of the tree is built with each, and a comparison with
-the references must fail. A mutation that survives, or that changes nothing, fails this check.
+a header in one of these folders, by sed. A copy of the tree is built with each, and a test must
+fail. A mutation that survives, or that changes nothing, fails this check. The parts of a line, between
+tabs, are the expression, what it breaks and, if a compiler other than Clang has to see it, the preset.
 """
 
 import argparse
+import dataclasses
+import functools
 import shutil
 import subprocess
 import sys
@@ -15,6 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MUTATIONS = ROOT / "validation" / "mutations"
+UNITS = ("unit_density", "unit_tridiagonal", "unit_eos")
+# What looks at physics beyond one kernel and its reference, by the time it takes.
+PHYSICS = ("velocities", "sources", "vertical", "veros_step", "tke", "eke", "invariants", "advection",
+           "density", "isoneutral", "tracers", "steps")
 
 
 def run(command, folder):
@@ -22,75 +29,99 @@ def run(command, folder):
                           text=True, check=False)
 
 
-def build(tree):
-    if not (tree / "build").exists():
-        run(["cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
-             "-DMINIAPP_TESTS=OFF"], tree)
-    return run(["cmake", "--build", "build", "--target", "miniapp"], tree)
+def is_built(tree, preset):
+    if not (tree / "build" / preset).exists():
+        run(["cmake", "--preset", preset], tree)
+    done = run(["cmake", "--build", "--preset", preset, "--target", "miniapp", "libminiapp_shared", *UNITS],
+               tree)
+    return done.returncode == 0
 
 
-def tests(tree, kernel):
-    """With the default settings, with all switches each way, and in the kernel's own tests."""
-    own = [name for name in (f"validation/test_{kernel}.py",) if (tree / name).exists()]
-    return run(["/usr/bin/python3", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
-                f"--miniapp={tree}/build/bin/miniapp",
-                "-k", f"[{kernel} or cpu-{kernel}- or test_{kernel}.py",
-                "validation/test_kernels.py", "validation/test_switches.py", *own], tree)
+def tests(kernel, preset):
+    """Commands for the root of a built tree, the cheapest first: the numbers that kernels are made of;
+    the kernel beside its reference, with the default settings and with all switches each way; and what
+    has to hold whatever the reference says."""
+    pytest = ("/usr/bin/python3", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
+              f"--miniapp=build/{preset}/bin/miniapp")
+    yield from ((f"build/{preset}/bin/{unit}",) for unit in UNITS)
+    yield (*pytest, "-k", f"[{kernel} or cpu-{kernel}-", "validation/test_kernels.py",
+           "validation/test_switches.py")
+    yield (*pytest, *(f"validation/test_{name}.py" for name in PHYSICS))
 
 
+def fails(tree, command):
+    return run(command, tree).returncode != 0
+
+
+@functools.cache
+def original(path):
+    return path.read_text()
+
+
+@functools.cache
 def sources(tree, kernel):
+    """Their texts, before any mutation."""
     code, = (tree / "physics").glob(f"*/{kernel}.c")
-    return [code, *sorted((tree / "physics").glob("*/*.h"))]
+    return {path: original(path) for path in [code, *sorted((tree / "physics").glob("*/*.h"))]}
 
 
-def mutated(tree, kernel, expression):
+def mutated(texts, expression):
     """The first source that a mutation changes, and what becomes of it; or None."""
-    for source in sources(tree, kernel):
-        text = subprocess.run(["sed", expression], input=source.read_text(), capture_output=True,
-                              text=True, check=True).stdout
-        if text != source.read_text():
-            return source, text
-    return None
+    done = subprocess.run(["sed", expression], input="\0".join(texts.values()), capture_output=True,
+                          text=True, check=True)
+    results = zip(texts, done.stdout.split("\0"))
+    return next(((path, text) for path, text in results if text != texts[path]), None)
 
 
-def changes_nothing(kernel, expression):
-    """Whether it leaves all sources as they are."""
-    paths = sources(ROOT, kernel)
-    text = subprocess.run(["sed", "--separate", expression, *paths], capture_output=True, text=True,
-                          check=True).stdout
-    return text == "".join(path.read_text() for path in paths)
-
-
-def fate(tree, kernel, expression):
+def fate(tree, mutation):
     """What becomes of a mutation: "caught" is what it should be."""
-    found = mutated(tree, kernel, expression)
+    found = mutated(sources(tree, mutation.kernel), mutation.expression)
     if not found:
         return "CHANGES NOTHING"
     source, text = found
-    original = source.read_text()
     source.write_text(text)
     try:
-        if build(tree).returncode:
+        if not is_built(tree, mutation.preset):
             return "DOES NOT COMPILE"
-        return "caught" if tests(tree, kernel).returncode == 1 else "SURVIVES"
+        commands = tests(mutation.kernel, mutation.preset)
+        return "caught" if any(fails(tree, command) for command in commands) else "SURVIVES"
     finally:
-        source.write_text(original)
+        source.write_text(original(source))
 
 
-def mutations(kernel):
-    for line in (MUTATIONS / f"{kernel}.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            yield line.split("\t")
+def check_that_all_passes(tree, mutations):
+    """Before any of the mutations."""
+    for preset in dict.fromkeys(mutation.preset for mutation in mutations):
+        if not is_built(tree, preset):
+            sys.exit(f"{preset} does not build before any mutation")
+    for command in dict.fromkeys(command for mutation in mutations
+                                 for command in tests(mutation.kernel, mutation.preset)):
+        if fails(tree, command):
+            sys.exit(f"before any mutation this fails: {' '.join(command)}")
 
 
-def list_all(kernels):
+@dataclasses.dataclass
+class Mutation:
+    kernel: str
+    expression: str
+    what: str
+    preset: str = "host"
+
+
+def read_mutations(kernels):
+    for kernel in kernels:
+        for line in (MUTATIONS / f"{kernel}.txt").read_text().splitlines():
+            if line and not line.startswith("#"):
+                yield Mutation(kernel, *line.split("\t"))
+
+
+def list_all(mutations):
     """Says what each breaks, and whether it still does."""
     bad = 0
-    for kernel in kernels:
-        for expression, what in mutations(kernel):
-            is_bad = changes_nothing(kernel, expression)
-            bad += is_bad
-            print(f"{kernel}: {'CHANGES NOTHING: ' if is_bad else ''}{what}")
+    for mutation in mutations:
+        is_bad = not mutated(sources(ROOT, mutation.kernel), mutation.expression)
+        bad += is_bad
+        print(f"{mutation.kernel}: {'CHANGES NOTHING: ' if is_bad else ''}{mutation.what}")
     return bad > 0
 
 
@@ -103,20 +134,18 @@ def main():
     parser.add_argument("--list", action="store_true",
                         help="only say what each mutation breaks, and which ones change nothing")
     options = parser.parse_args()
-    kernels = options.kernel or known
+    mutations = list(read_mutations(options.kernel or known))
     if options.list:
-        return list_all(kernels)
+        return list_all(mutations)
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
-        for kernel in kernels:
-            if build(tree).returncode or tests(tree, kernel).returncode:
-                sys.exit(f"{kernel}: the tests do not pass before any mutation")
-            for expression, what in mutations(kernel):
-                result = fate(tree, kernel, expression)
-                bad += result != "caught"
-                print(f"{kernel}: {result}: {what}", flush=True)
+        check_that_all_passes(tree, mutations)
+        for mutation in mutations:
+            result = fate(tree, mutation)
+            bad += result != "caught"
+            print(f"{mutation.kernel}: {result}: {mutation.what}", flush=True)
     print(f"{bad} not caught")
     return bad > 0
 
