@@ -5,11 +5,11 @@
  *
  *     a x[k-1] + (excess - a - c) x[k] + c x[k+1] = d,     a, c <= 0 < excess     row k
  *
- * a is 0 in the first row, c in the last. Upwards, `eliminate` brings each row to
- * x[k] + c' x[k+1] = d'; downwards, `substitute` solves it. Where the exchange is strong, c' is
- * close to -1, and textbooks compute the pivot as a small difference of large numbers: the solution
- * then no longer keeps what is exchanged. Here all terms of the pivot have one sign. There is no
- * pivoting, which such a matrix does not need.
+ * a is 0 in the first row, c in the last, above which any x will do. Upwards, `eliminate` brings
+ * each row to x[k] + c' x[k+1] = d'; downwards, `substitute` solves it. Where the exchange is
+ * strong, c' is close to -1, and textbooks compute the pivot as a small difference of large
+ * numbers: the solution then no longer keeps what is exchanged. Here all terms of the pivot have
+ * one sign. There is no pivoting, which such a matrix does not need.
  */
 #ifndef PHYSICS_TRIDIAGONAL_H
 #define PHYSICS_TRIDIAGONAL_H

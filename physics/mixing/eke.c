@@ -73,7 +73,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                 ALONG_X
                 for (count x = inside.begin; x < inside.end; x++) {
                     const count i = k * level + row + x;
-                    const struct reduced_row reduced = {k < top ? deke[i] : 0, eke_taup1[i]};
+                    const struct reduced_row reduced = {deke[i], eke_taup1[i]};
                     const real solved = substitute(reduced, eke_taup1[i + above]);
                     eke_taup1[i] = solved;
                     eke_diss_iw[i] *= solved;

@@ -75,7 +75,7 @@ static void VARIANT(solve_columns)(const struct kernel_call *call)
                 ALONG_X
                 for (count x = inside.begin; x < inside.end; x++) {
                     const count i = k * level + row + x;
-                    const struct reduced_row reduced = {k < top ? dtke[i] : 0, tke_taup1[i]};
+                    const struct reduced_row reduced = {dtke[i], tke_taup1[i]};
                     const real solved = substitute(reduced, tke_taup1[i + above]);
                     tke_taup1[i] = solved;
                     tke_diss[i] *= per_dt * solved;
