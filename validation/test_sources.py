@@ -79,3 +79,10 @@ def test_only_heat_goes_through_ice(miniapp, tmp_path):
     for without, under in zip(bare, covered):
         assert not under[ice].any()
         np.testing.assert_array_equal(under[~ice], without[~ice])
+
+
+def test_no_salt_goes_through_ice_that_is_not_cooled_either(miniapp, tmp_path):
+    values, _ = fields.make(**OCEANS["odd"])
+    values |= {name: 0 * values[name] for name in ("t_flux", "t_rest")}
+    _, salinity = forced(miniapp, tmp_path, values, t_ice=80)
+    assert values["s_flux"].all() and not salinity.any()
