@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fields
+import miniapp as package
 from conftest import GRID, change, read, read_of, write
 from reference import files
 
@@ -170,6 +171,22 @@ def test_settings_of_their_own(together, kernel, device):
 def test_float32(together, kernel, device):
     ocean = together.ocean("odd", lambda: make("odd"))
     check(together, kernel, ocean, "-d", device, precision="float32")
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_nothing_shows_of_what_an_output_held(together, kernel, device, precision):
+    """Nor of what its ghost cells did: in steps, that is the step before."""
+    ocean = together.ocean("odd", lambda: make("odd"))
+    clean, spoilt = (package.load(ocean.path, kernel.name, device, precision) for _ in range(2))
+    written = clean.library.writes(kernel.name)
+    for name in set(written) - set(clean.library.reads(kernel.name)):
+        spoilt.write(name)[...] = np.nan
+    for state in (clean, spoilt):
+        state.run(kernel.name)
+    for name in written:
+        assert np.isfinite(spoilt[name]).all(), name
+        assert spoilt[name].tobytes() == clean[name].tobytes(), name
 
 
 def test_nan_stays_where_it_is_in_eos(miniapp, small, device, tmp_path):
