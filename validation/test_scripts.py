@@ -35,7 +35,7 @@ def scripts():
 # ---- mutations ----
 
 def test_each_mutation_still_changes_a_source():
-    """What the tests make of it is seen by validation/mutate.py, in a quarter of an hour."""
+    """What the tests make of it is seen by validation/mutate.py, in less than an hour."""
     done = subprocess.run([sys.executable, HERE / "mutate.py", "--list"], capture_output=True, text=True,
                           check=False, timeout=DEADLINE_S)
     assert done.returncode == 0, [line for line in done.stdout.splitlines() if "NOTHING" in line]
