@@ -113,10 +113,8 @@ static double seconds_of(const char *unit)
                  {" d day days ", 86400}};
     char word[16];
     snprintf(word, sizeof(word), " %.12s ", unit);
-    for (char *c = word; *c; c++)
-        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (strstr(known[i].names, word))
+        if (strcasestr(known[i].names, word))
             return known[i].seconds;
     return NAN;
 }
