@@ -92,10 +92,9 @@ static enum miniapp_status keep_deepest(struct miniapp_input *input, enum field_
 static enum miniapp_status check_depth(struct miniapp_input *input, enum field_id id,
                                        const double *values)
 {
-    static const enum field_id telling[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
     enum miniapp_status status = keep_deepest(input, id, values);
-    for (size_t i = 0; i < sizeof(telling) / sizeof(*telling) && !status; i++)
-        status = compare_deepest(input, id, telling[i]);
+    for (size_t i = 0; i < CELL_MASKS && !status; i++)
+        status = compare_deepest(input, id, cell_masks[i]);
     return status;
 }
 

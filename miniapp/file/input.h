@@ -170,6 +170,10 @@ enum miniapp_status check_missing(struct miniapp_input *input, bool are_readable
 
 /* ---- land.c ---- */
 
+/* What tells which cells are water, in this order. */
+enum { CELL_MASKS = 3 };
+extern const enum field_id cell_masks[CELL_MASKS];
+
 /* Finds the field whose missing values tell land from water in the whole file, if no mask does.
  * Several processes agree on it while they read the header, and never later, because when each of
  * them reads the rest depends on data. */

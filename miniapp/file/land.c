@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tells which cells are water, in this order. */
-static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
-enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
+const enum field_id cell_masks[CELL_MASKS] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
 
 /* ---- masks in bytes ---- */
 
