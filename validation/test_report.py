@@ -108,8 +108,8 @@ def test_entries_say_their_threads_where_these_vary(miniapp, small, reference, t
 def test_json(miniapp, small, reference, device):
     use_default_tolerances(reference)  # another device need not agree to the bit
     result = miniapp.json(small, "--validate", reference, "-d", device)
-    assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "results",
-                           "transfers", "validation", "checksums", "settings", "threads"}
+    assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "write_s",
+                           "results", "transfers", "validation", "checksums", "settings", "threads"}
     assert set(result["provenance"]) == BUILD | RUN
     assert all(isinstance(text, str) and text for text in result["provenance"].values())
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["provenance"]["time"])
@@ -131,8 +131,8 @@ def test_csv(miniapp, small):
     text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision",
                           "float32", "-r", 3)
     comments = [line for line in text.splitlines() if line.startswith("#")]
-    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "transfer",
-                                                                             "seed", "clock"}
+    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "write_s",
+                                                                             "transfer", "seed", "clock"}
     rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))
     assert len(rows) == 2 * len(miniapp.ocean)
     for row in rows:

@@ -153,23 +153,6 @@ static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, u
 
 /* ---- fields ---- */
 
-/* HDF5 wants chunks under 4 GiB. A single number has no chunks. */
-hid_t checked_chunks(const hsize_t *lengths, int rank)
-{
-    hsize_t chunk[MINIAPP_MAX_RANK];
-    for (int i = 0; i < rank; i++) {
-        const hsize_t most = 1 << 14;
-        chunk[i] = i + 2 < rank ? 1 : lengths[i] < most ? lengths[i] : most;
-    }
-    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(creation, 0);
-    if (rank == 0)
-        return creation;
-    H5Pset_chunk(creation, rank, chunk);
-    H5Pset_fletcher32(creation);
-    return creation;
-}
-
 /* Creates a field's dataset, named FIELD, or SEQUENCE.FIELD if that name is taken. */
 static hid_t create_dataset(const struct miniapp_output *output, const char *sequence,
                             const struct miniapp_field *field, hid_t type, hid_t space,
@@ -231,8 +214,11 @@ herr_t write_box_as(hid_t dataset, hid_t type, hid_t transfer, const struct box 
     return error;
 }
 
-herr_t write_box(hid_t dataset, const struct box *box, const double *values)
+herr_t write_box(struct miniapp_output *output, hid_t dataset, const struct box *box,
+                 const double *values)
 {
+    if (is_chunk(dataset, box) && chunk_make_room(&output->chunk, box))
+        return write_chunk(dataset, box, values, &output->chunk);
     return write_box_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, box, values);
 }
 
@@ -254,7 +240,7 @@ enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t p
                                          const double *values)
 {
     const struct box box = box_of_plane(output->dataset, output->plane_rank, plane);
-    if (write_box(output->dataset, &box, values) < 0)
+    if (write_box(output, output->dataset, &box, values) < 0)
         return output_failed(output);
     replace_start_sync(&output->new);
     return MINIAPP_DONE;
@@ -312,5 +298,6 @@ void miniapp_output_discard(struct miniapp_output *output)
         H5Fclose(output->file);
     replace_close(&output->new);
     place_leave(&output->place);
+    chunk_release(&output->chunk);
     free(output);
 }

@@ -229,13 +229,13 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
     return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
 }
 
-static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inner,
-                        const struct levels_of *level)
+static bool write_level(struct miniapp_output *output, hid_t dataset, size_t z,
+                        const struct miniapp_grid *inner, const struct levels_of *level)
 {
     const struct box box = box_of_level(z, 0, 0, inner);
     for (size_t i = 0; i < inner->nx * inner->ny; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
-    return write_box(dataset, &box, level->values) >= 0;
+    return write_box(output, dataset, &box, level->values) >= 0;
 }
 
 static enum miniapp_status write_levels(struct miniapp_output *output, struct miniapp_state *state,
@@ -247,7 +247,7 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
     for (size_t z = 0; z < inner.nz; z++) {
         const enum miniapp_status gathered = gather_level(state, field, z, level);
         status = status ? status : gathered;
-        if (output && !status && dataset >= 0 && !write_level(dataset, z, &inner, level))
+        if (output && !status && dataset >= 0 && !write_level(output, dataset, z, &inner, level))
             status = output_failed(output);
     }
     return status;

@@ -1,4 +1,5 @@
 #include "collect.h"
+#include "clock.h"
 #include "finite.h"
 #include "planes.h"
 #include "ranks.h"
@@ -238,8 +239,11 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
         if (!row->fields[i].is_result)
             continue;
         status = check_finite(run, row, &row->fields[i], is_nonfinite);
+        const double start = seconds_now();
         if (!status && is_used)
             status = use_output(run, row, &row->fields[i]);
+        if (options->output)
+            run->results.write_seconds += seconds_now() - start;
     }
     results_judge(&run->results, first, run->is_land && is_of_the_ocean(row));
     return status;

@@ -515,11 +515,14 @@ static enum miniapp_status check_verdicts(const struct run *run)
 static enum miniapp_status put_end(struct run *run)
 {
     struct miniapp_output *const output = run->output;
+    const bool is_whole = run->options.steps == 0 || !run->nonfinite[0];
+    const double start = seconds_now();
     run->output = NULL;
-    if (run->options.steps == 0 || !run->nonfinite[0])
-        return finish_output(run, output);
-    miniapp_output_discard(output);
-    return MINIAPP_DONE;
+    const enum miniapp_status status = is_whole ? finish_output(run, output) : MINIAPP_DONE;
+    if (!is_whole)
+        miniapp_output_discard(output);
+    run->results.write_seconds += seconds_now() - start;
+    return status;
 }
 
 static void warn_of_end(const struct run *run)

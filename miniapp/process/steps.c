@@ -121,6 +121,7 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
 {
     const size_t step = steps_done(run, row);
     const bool is_own = run->options.shapes[0].nx == 0;
+    const double start = seconds_now();
     char path[PATH_MAX];
     struct miniapp_output *output = NULL;
     name_snapshot(run, step, path);
@@ -134,6 +135,7 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
     else
         miniapp_output_discard(output);
     status = agree(status);
+    run->results.write_seconds += seconds_now() - start;
     if (!status)
         row->good_step = step;
     return status;

@@ -259,6 +259,7 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
     load_provenance(json_object_get(root, "provenance"), results);
     results->seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
     results->read_seconds = number_of(root, "read_s", NAN);
+    results->write_seconds = number_of(root, "write_s", 0);
     results->interrupted = json_string_value(json_object_get(root, "interrupted"));
     results->reference = "a reference";
     results->clock =

@@ -255,9 +255,12 @@ static void print_march(const struct result *r)
 
 static void print_transfers(const struct results *results)
 {
-    char read[16], first[16];
-    print("\nnot in the times above: reading the file into memory %s; then\n",
+    char read[16], written[16], first[16];
+    print("\nnot in the times above: reading the file into memory %s; ",
           human_time(results->read_seconds, read));
+    if (results->write_seconds > 0)
+        print("writing outputs %s; ", human_time(results->write_seconds, written));
+    print("then\n");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         print_head(results, r);

@@ -253,6 +253,7 @@ json_t *results_object(const struct results *results)
     json_object_set_new(root, "clock", clock_object(&results->clock));
     json_object_set_new(root, "interrupted", text_value(results->interrupted));
     json_object_set_new(root, "read_s", number(results->read_seconds));
+    json_object_set_new(root, "write_s", number(results->write_seconds));
     json_object_set_new(root, "results", rows);
     json_object_set_new(root, "transfers", transfers);
     json_object_set_new(root, "validation", validation);
@@ -322,6 +323,7 @@ static void csv_comments(const struct results *results)
     if (results->interrupted)
         print("# interrupted: %s\n", results->interrupted);
     print("# read_s: %.9g\n", results->read_seconds);
+    print("# write_s: %.9g\n", results->write_seconds);
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         print("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
