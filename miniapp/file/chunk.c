@@ -1,5 +1,6 @@
 /* Whole chunks of a dataset. */
 #include "chunk.h"
+#include "hdf5_error.h"
 
 #include <endian.h>
 #include <stdint.h>
@@ -36,13 +37,17 @@ static uint32_t reorder(uint64_t sum, bool is_zero)
     return reordered || is_zero ? reordered : MODULUS;
 }
 
-static uint32_t fletcher32(const uint16_t *words, size_t count)
+static struct sums add_all(struct sums sums, const uint16_t *words, size_t count)
 {
-    struct sums sums = {0};
     for (size_t first = 0; first < count; first += WORDS) {
         const size_t left = count - first;
         sums = add_words(sums, words + first, left < WORDS ? (uint32_t)left : WORDS);
     }
+    return sums;
+}
+
+static uint32_t fletcher32(struct sums sums)
+{
     const bool is_zero = sums.words == 0;
     return reorder(sums.totals, is_zero) << 16 | reorder(sums.words, is_zero);
 }
@@ -90,30 +95,75 @@ bool chunk_make_room(struct chunk *chunk, const struct box *box)
     const size_t bytes = elements_of(box) * sizeof(double) + sizeof(uint32_t);
     if (chunk->room >= bytes)
         return true;
-    chunk_release(chunk);
+    free(chunk->bytes);
     chunk->bytes = malloc(bytes);
     chunk->room = chunk->bytes ? bytes : 0;
     return chunk->bytes;
 }
 
-herr_t write_chunk(hid_t dataset, const struct box *box, const double *values, struct chunk *chunk)
+/* Puts values into the chunk as the file has them, and adds up their words. They go through the
+ * caches in blocks: a float's block begins where the one before, which was longer, has ended. */
+static herr_t fill(struct chunk *chunk, hid_t type, const double *values, size_t elements,
+                   struct sums *sums)
 {
+    const size_t most = 1 << 14, size = H5Tget_size(type);
+    herr_t error = 0;
+    for (size_t first = 0, taken; first < elements && error >= 0; first += taken) {
+        char *const to = (char *)chunk->bytes + first * size;
+        taken = elements - first < most ? elements - first : most;
+        memcpy(to, values + first, taken * sizeof(*values));
+        error = H5Tconvert(H5T_NATIVE_DOUBLE, type, taken, to, NULL, H5P_DEFAULT);
+        *sums = add_all(*sums, (const uint16_t *)to, taken * size / sizeof(uint16_t));
+    }
+    return error;
+}
+
+static void *write_all(void *context)
+{
+    struct chunk *const chunk = context;
+    hdf5_listen();
+    chunk->error =
+        H5Dwrite_chunk(chunk->dataset, H5P_DEFAULT, 0, chunk->first, chunk->size, chunk->bytes);
+    return NULL;
+}
+
+/* Without a thread to be had, the caller waits. */
+static void start(struct chunk *chunk)
+{
+    chunk->is_under_way = pthread_create(&chunk->writer, NULL, write_all, chunk) == 0;
+    if (!chunk->is_under_way)
+        write_all(chunk);
+}
+
+herr_t chunk_start(struct chunk *chunk, hid_t dataset, const struct box *box, const double *values)
+{
+    struct sums sums = {0};
     const hid_t type = H5Dget_type(dataset);
     const size_t elements = elements_of(box), bytes = elements * H5Tget_size(type);
-    memcpy(chunk->bytes, values, elements * sizeof(*values));
-    herr_t error = H5Tconvert(H5T_NATIVE_DOUBLE, type, elements, chunk->bytes, NULL, H5P_DEFAULT);
-    if (error >= 0) {
-        const uint32_t checksum = htole32(fletcher32(chunk->bytes, bytes / sizeof(uint16_t)));
-        memcpy((char *)chunk->bytes + bytes, &checksum, sizeof(checksum));
-        error = H5Dwrite_chunk(dataset, H5P_DEFAULT, 0, box->first, bytes + sizeof(checksum),
-                               chunk->bytes);
-    }
+    chunk->error = fill(chunk, type, values, elements, &sums);
     H5Tclose(type);
-    return error;
+    if (chunk->error < 0)
+        return -1;
+    const uint32_t checksum = htole32(fletcher32(sums));
+    memcpy((char *)chunk->bytes + bytes, &checksum, sizeof(checksum));
+    memcpy(chunk->first, box->first, sizeof(chunk->first));
+    chunk->dataset = dataset;
+    chunk->size = bytes + sizeof(checksum);
+    start(chunk);
+    return chunk->is_under_way ? 0 : chunk->error;
+}
+
+herr_t chunk_finish(struct chunk *chunk)
+{
+    if (chunk->is_under_way)
+        pthread_join(chunk->writer, NULL);
+    chunk->is_under_way = false;
+    return chunk->error;
 }
 
 void chunk_release(struct chunk *chunk)
 {
+    chunk_finish(chunk);
     free(chunk->bytes);
     *chunk = (struct chunk){0};
 }

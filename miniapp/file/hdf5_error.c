@@ -31,6 +31,11 @@ void hdf5_start(void)
 {
     has_refused = false;
     H5dont_atexit();
+    hdf5_listen();
+}
+
+void hdf5_listen(void)
+{
     H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
 }
 

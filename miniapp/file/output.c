@@ -217,8 +217,10 @@ herr_t write_box_as(hid_t dataset, hid_t type, hid_t transfer, const struct box 
 herr_t write_box(struct miniapp_output *output, hid_t dataset, const struct box *box,
                  const double *values)
 {
+    if (chunk_finish(&output->chunk) < 0)
+        return -1;
     if (is_chunk(dataset, box) && chunk_make_room(&output->chunk, box))
-        return write_chunk(dataset, box, values, &output->chunk);
+        return chunk_start(&output->chunk, dataset, box, values);
     return write_box_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, box, values);
 }
 
@@ -239,6 +241,8 @@ struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
 enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t plane,
                                          const double *values)
 {
+    if (chunk_finish(&output->chunk) < 0)
+        return output_failed(output);
     const struct box box = box_of_plane(output->dataset, output->plane_rank, plane);
     if (write_box(output, output->dataset, &box, values) < 0)
         return output_failed(output);
@@ -248,9 +252,9 @@ enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t p
 
 enum miniapp_status miniapp_output_end(struct miniapp_output *output)
 {
-    const herr_t error = H5Dclose(output->dataset);
+    const herr_t written = chunk_finish(&output->chunk), closed = H5Dclose(output->dataset);
     output->dataset = -1;
-    return error < 0 ? output_failed(output) : MINIAPP_DONE;
+    return written < 0 || closed < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
@@ -292,12 +296,12 @@ void miniapp_output_discard(struct miniapp_output *output)
 {
     if (!output)
         return;
+    chunk_release(&output->chunk);
     if (output->dataset >= 0)
         H5Dclose(output->dataset);
     if (output->file >= 0)
         H5Fclose(output->file);
     replace_close(&output->new);
     place_leave(&output->place);
-    chunk_release(&output->chunk);
     free(output);
 }

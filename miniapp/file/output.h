@@ -34,9 +34,10 @@ enum miniapp_status output_failed(struct miniapp_output *output);
 hid_t output_access(void);
 enum miniapp_status output_open_file(struct miniapp_output *output, bool is_new);
 
-/* Writes a box of a dataset; below 0 if HDF5 cannot. The box has the same shape in memory, so that
- * HDF5 moves whole rows: for any other shape, even if it differs only in axes of length 1, HDF5
- * looks at each element. */
+/* Writes a box of a dataset; below 0 if HDF5 cannot, or could not write the one before. It may be
+ * under way when this returns: nothing but this function may call HDF5 before chunk_finish. The box
+ * has the same shape in memory, so that HDF5 moves whole rows: for any other shape, even if it
+ * differs only in axes of length 1, HDF5 looks at each element. */
 herr_t write_box(struct miniapp_output *output, hid_t dataset, const struct box *box,
                  const double *values);
 

@@ -250,6 +250,8 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
         if (output && !status && dataset >= 0 && !write_level(output, dataset, z, &inner, level))
             status = output_failed(output);
     }
+    if (output && chunk_finish(&output->chunk) < 0 && !status)
+        status = output_failed(output);
     return status;
 }
 
