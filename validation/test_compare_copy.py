@@ -64,6 +64,7 @@ def test_wrong_usage(folder, words):
     ("kill -KILL $$", 137, "1 ranks: .* failed"),
     ("echo no JSON", UNUSABLE, "the launcher did not start 1 processes"),
     ("echo '{}'", UNUSABLE, "the launcher did not start 1 processes"),
+    ("""echo '{"results": [{"processes": {"count": 3}}]}'""", UNUSABLE, r"\(it started 3\)"),
 ])
 def test_program_that_fails(tmp_path, folder, text, code, message):
     done = compare(folder, *ALONE, "--program", made_up(tmp_path, text))
@@ -74,11 +75,21 @@ def test_program_that_fails(tmp_path, folder, text, code, message):
 def test_no_launcher(folder):
     done = compare(folder, "-n", "1", "--launcher", "no-such-launcher {ranks}")
     assert done.returncode == NO_PROGRAM
-    assert done.stderr == "run/compare-copy: no-such-launcher: cannot be run: No such file or directory\n"
+    assert done.stderr == "run/compare-copy: no-such-launcher: cannot be run: it is not there, or no program\n"
+
+
+def test_no_program(tmp_path, folder):
+    done = compare(folder, *ALONE, "--program", tmp_path / "none")
+    assert done.returncode == NO_PROGRAM and f"{tmp_path}/none: cannot be run" in done.stderr
+
+
+def test_launcher_that_starts_fewer(miniapp, folder):
+    done = compare(folder, "-n", "2", "--launcher", "env RANKS={ranks}", "--program", miniapp.path)
+    assert done.returncode == UNUSABLE and "(it started 1)" in done.stderr, done
 
 
 def test_folder_that_is_not_there(tmp_path):
-    done = compare(tmp_path / "none", *ALONE)
+    done = compare(tmp_path / "none", *ALONE, "--program", "true")
     assert done.returncode == UNWRITABLE and done.stderr.endswith("cannot be written: No such file or directory\n")
 
 

@@ -619,14 +619,17 @@ def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
                 program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
 
 
-def test_a_full_disk(ranks, tmp_path):
-    """Of 4 MB."""
+@pytest.mark.parametrize("words", [LARGE, (GRID, "--shape", "132x68x20", "--steps", 2, "--every", 1)],
+                         ids=["output", "snapshot"])
+@pytest.mark.parametrize("together", ["0", "1"])
+def test_a_full_disk(ranks, tmp_path, words, together):
+    """Of 4 MB. A snapshot has more fields after the one that does not fit."""
     done = subprocess.run(["unshare", "--mount", "sh", "-c",
                            'mount -t tmpfs -o size=4M tmpfs "$0" || exit 77; "$@"; code=$?; '
                            'ls -A "$0"; exit $code',
-                           tmp_path, *ranks.command(2, *LARGE, "-o", tmp_path / "out.h5")],
-                          env=ranks.environment(), capture_output=True, text=True, check=False,
-                          timeout=TOGETHER_S)
+                           tmp_path, *ranks.command(2, *words, "-o", tmp_path / "out.nc")],
+                          env=ranks.environment() | {"MINIAPP_PARALLEL_HDF5": together},
+                          capture_output=True, text=True, check=False, timeout=TOGETHER_S)
     if done.returncode in (1, 77) and "mount" in done.stderr:
         pytest.skip("nothing can be mounted here")
     assert done.returncode == OUTPUT and not done.stdout, done

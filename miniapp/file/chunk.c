@@ -101,8 +101,9 @@ bool chunk_make_room(struct chunk *chunk, const struct box *box)
     return chunk->bytes;
 }
 
-/* Puts values into the chunk as the file has them, and adds up their words. They go through the
- * caches in blocks: a float's block begins where the one before, which was longer, has ended. */
+/* Puts values into the chunk as the file has them, and adds up their words, in blocks that stay in
+ * the caches. A block is copied as doubles and converted where it is: if the file has floats, the
+ * next block begins where they end. */
 static herr_t fill(struct chunk *chunk, hid_t type, const double *values, size_t elements,
                    struct sums *sums)
 {
@@ -124,6 +125,7 @@ static void *write_all(void *context)
     hdf5_listen();
     chunk->error =
         H5Dwrite_chunk(chunk->dataset, H5P_DEFAULT, 0, chunk->first, chunk->size, chunk->bytes);
+    H5Eclear2(H5E_DEFAULT); /* a thread's errors would be lost memory when it ends */
     return NULL;
 }
 

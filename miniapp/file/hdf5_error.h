@@ -8,8 +8,8 @@
  * exit: after a failed write it would try again, and crash. */
 void hdf5_start(void);
 
-/* What hdf5_start does for the thread that calls it, for another thread: where HDF5 is thread-safe,
- * each has errors of its own. */
+/* Keeps the reasons of this thread's failures, too: in a thread-safe HDF5, each thread has errors
+ * of its own. */
 void hdf5_listen(void);
 
 /* The innermost message of the last call that failed, or "no reason given". Valid until the next

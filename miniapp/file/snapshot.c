@@ -250,7 +250,7 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
         if (output && !status && dataset >= 0 && !write_level(output, dataset, z, &inner, level))
             status = output_failed(output);
     }
-    if (output && chunk_finish(&output->chunk) < 0 && !status)
+    if (dataset >= 0 && chunk_finish(&output->chunk) < 0 && !status)
         status = output_failed(output);
     return status;
 }
@@ -311,9 +311,10 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
                                          const struct miniapp_field *field,
                                          const struct levels_of *level)
 {
-    const hid_t dataset = output ? create_carried(output, state, field) : -1;
+    const bool writes = output && !output->is_spoilt;
+    const hid_t dataset = writes ? create_carried(output, state, field) : -1;
     const enum miniapp_status created =
-        output && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
+        writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
     enum miniapp_status status = write_levels(output, state, field, dataset, level);
     status = created ? created : status;
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)

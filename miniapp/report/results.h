@@ -94,7 +94,7 @@ struct results {
     const char *input;
     const char *reference; /* or NULL */
     double read_seconds;
-    double write_seconds; /* of snapshots, too, and with what outputs are compared by the way */
+    double write_seconds; /* outputs and snapshots, with comparing and hashing on the way */
     uint64_t seed;
     struct clock_quality clock;
     const char *interrupted; /* the name of the signal that ended the run, or NULL */
