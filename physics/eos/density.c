@@ -29,56 +29,39 @@ struct floors {
 #define NO_FLOORS ((struct floors){-HUGE, -HUGE})
 #define HUGE ((real)1e30)
 
-/* A point's values; densities are less the constant part of their equation of state. */
-struct seawater {
-    real prho, Hd, int_drhodT, int_drhodS;
+/* Dynamic enthalpy and its derivatives. */
+struct enthalpy {
+    real Hd, int_drhodT, int_drhodS;
 };
 
 /* What the points of a level share. */
 struct level {
     real p, per_dzw;
     struct linear_expansion linear; /* of equations of state 1 to 4 */
-    struct teos10_n_terms n;        /* of TEOS-10 at this pressure */
-    struct teos10_d_terms d;
+    struct teos10_terms here;       /* of TEOS-10 at this pressure */
 };
 
 /* ---- TEOS-10 ---- */
 
-/* Density less V01, so that differences between levels keep their digits: D / N - V01. */
-INLINED real anomaly(real n, real d)
+/* Density less V01, so that differences between levels keep their digits: D / N - V01 at the
+ * pressure that the terms are about. Equal waters have the same bits. */
+INLINED real anomaly(const struct teos10_terms *c, real s, real t, real r)
 {
-    return -(real)V01 * n / (n + d);
+    const struct teos10 f = teos10(c, s, t, r).f;
+    return -(real)V01 * f.n.p0 / (f.n.p0 + f.d.p0);
 }
 
-/* The anomaly at the level's pressure. It is computed in the same way for water of this level and
- * of another, so that equal waters differ by exactly nothing. */
-INLINED real anomaly_here(real s, real t, real r, const struct level *l)
+/* `s` and `t` are raised to `floors` if `is_clamped`. */
+INLINED struct enthalpy by_teos10(real s, real t, real p, const struct integrals *level,
+                                  struct floors floors, int nodes, bool is_clamped)
 {
-    return anomaly(teos10_n_of(&l->n, s, t, r), teos10_d_of(&l->d, s, t, r));
-}
-
-/* `s` and `t` are taken for potential density as they are; for enthalpy they are raised to `floors`
- * if `is_clamped`. */
-INLINED struct seawater by_teos10(real s, real t, real p, struct floors floors, int nodes,
-                                  bool is_clamped)
-{
-    const real r = square_root(s);
-    const struct teos10 f = teos10(s, t, r);
-    const real joules = (real)(1e4 / V01) * p; /* of a mean of v V01 */
-    struct means m;
-    if (is_clamped) {
-        const real s_high = larger(floors.salt, s), t_high = larger(floors.temp, t);
-        const real r_high = square_root(s_high);
-        const struct teos10 f_high = teos10(s_high, t_high, r_high);
-        m = means(&f_high, s_high, t_high, r_high, p, nodes);
-    } else {
-        m = means(&f, s, t, r, p, nodes);
-    }
-    return (struct seawater){
-        .prho = anomaly(f.n0, f.d0),
-        .Hd = joules * ((real)(1 - V01 / RHO_0) + m.v),
-        .int_drhodT = joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
-        .int_drhodS = joules * (real)(-RHO_0 / GRAVITY) * m.v_S,
+    const real s_high = is_clamped ? larger(floors.salt, s) : s;
+    const real t_high = is_clamped ? larger(floors.temp, t) : t;
+    const struct means m = means(level, s_high, t_high, nodes);
+    return (struct enthalpy){
+        .Hd = (real)(1e4 / V01 * (1 - V01 / RHO_0)) * p + level->joules * m.v,
+        .int_drhodT = level->joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
+        .int_drhodS = level->joules * (real)(-RHO_0 / GRAVITY) * m.v_S,
     };
 }
 
@@ -102,7 +85,7 @@ INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
 
 /* In equation 3, Veros's dynamic enthalpy has twice the term in theta^2 that density has, so its
  * derivative by temperature does not agree with int_drhodT. The same holds here. */
-INLINED struct seawater by_vallis(real s, real t, const struct level *l)
+INLINED struct enthalpy by_vallis(real s, real t, const struct level *l)
 {
     const struct linear_expansion r = l->linear;
     const real depth = l->p;
@@ -110,8 +93,7 @@ INLINED struct seawater by_vallis(real s, real t, const struct level *l)
     const real twice = r.dr_by_depth > 0 ? 1 : (real)0.5;
     const real mean = theta * (r.drdT + twice * r.drdT_by_T * theta) + r.drdS * (s - SALT_0) +
                       (r.dr_by_depth + r.drdT_by_depth * theta) * depth / 2;
-    return (struct seawater){
-        .prho = vallis_density(s, t, 0, r),
+    return (struct enthalpy){
         .Hd = (real)(-GRAVITY / RHO_0) * depth * mean,
         .int_drhodT = depth * (r.drdT + r.drdT_by_T * theta + r.drdT_by_depth * depth / 2),
         .int_drhodS = depth * r.drdS,
@@ -134,7 +116,7 @@ INLINED real excess(real s2, real t2, real rho, real s, real t, const struct lev
 {
     if (!teos)
         return vallis_difference(s, t, s2, t2, l->p, l->linear);
-    return anomaly_here(s2, t2, square_root(s2), l) - rho;
+    return anomaly(&l->here, s2, t2, square_root(s2)) - rho;
 }
 
 /* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state. `nodes` and
@@ -144,6 +126,8 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
                          bool is_clamped)
 {
     const bool teos = nodes > 0;
+    const struct teos10_terms surface = teos10_terms(FROM_SURFACE);
+    const struct integrals integrated = integrals(l->p, teos ? nodes : FEWEST_NODES);
     const real constant = teos ? (real)(V01 - RHO_0) : 0;
     real waters[ROW_CHUNK], open_tops[ROW_CHUNK];
     as_numbers(waters, row.maskT, row.points);
@@ -154,15 +138,18 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
         const struct floors here = {floors.salt - water * HUGE, floors.temp - water * HUGE};
         const real s = larger(here.salt, row.salt[x]), t = larger(here.temp, row.temp[x]);
         const real rho =
-            teos ? anomaly_here(s, t, square_root(s), l) : vallis_density(s, t, l->p, l->linear);
+            teos ? anomaly(&l->here, s, t, square_root(s)) : vallis_density(s, t, l->p, l->linear);
         const real s2 = row.salt[x + row.above], t2 = row.temp[x + row.above];
         const real factor = (real)(-GRAVITY / RHO_0) * l->per_dzw * open_tops[x];
         row.rho[x] = water * (constant + rho);
         row.Nsqr[x] = factor * excess(s2, t2, rho, s, t, l, teos);
+        const real prho =
+            teos ? anomaly(&surface, s, t, square_root(s)) : vallis_density(s, t, 0, l->linear);
+        row.prho[x] = water * (constant + prho);
 
-        const struct seawater w =
-            teos ? by_teos10(s, t, l->p, floors, nodes, is_clamped) : by_vallis(s, t, l);
-        row.prho[x] = water * (constant + w.prho);
+        const struct enthalpy w =
+            teos ? by_teos10(s, t, l->p, &integrated, floors, nodes, is_clamped)
+                 : by_vallis(s, t, l);
         row.Hd[x] = water * w.Hd;
         row.int_drhodT[x] = w.int_drhodT;
         row.int_drhodS[x] = w.int_drhodS;
@@ -178,9 +165,11 @@ INLINED bool needs_clamp(const struct row *row, struct floors floors)
     return needs;
 }
 
+/* A GPU raises all water to the floors: two copies of each rule would take more of its registers.
+ */
 INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int nodes)
 {
-    if (needs_clamp(&row, floors))
+    if (HOST_OR_OFFLOAD(needs_clamp(&row, floors), true))
         density_row(row, l, floors, nodes, true);
     else
         density_row(row, l, floors, nodes, false);
@@ -203,7 +192,7 @@ void VARIANT(density)(const struct kernel_call *call)
                                         Hd + i,    int_drhodT + i, int_drhodS + i,
                                         Nsqr + i,  part.end - x0,  z < top ? plane : 0};
                 const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type),
-                                        teos10_n_terms(p[z]), teos10_d_terms(p[z])};
+                                        teos10_terms((struct origin){p[z], 1})};
                 const struct floors floors =
                     clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
                 switch (eq_of_state_type == 5 ? quadrature_nodes(p[z]) : 0) {

@@ -5,9 +5,16 @@
  *
  *     dv/dT = (n_T - n / d d_T) / (V01 d)
  *
- * and the same by salinity. All means use the nodes of the same rule, with n, d and their
- * derivatives there. A caller that needs only one mean does not pay for the others, because the
- * functions are inlined.
+ * and the same by salinity. All means use the nodes of the same rule. Nodes come in pairs, at x and
+ * -x from the middle of the pressures, and all that is computed at a pair is of the form even + x
+ * odd at one and even - x odd at the other. Such numbers are added and multiplied by their halves,
+ * as complex numbers are, with the square of x for -1; a mean takes only the even half of its
+ * integrand.
+ *
+ * On the host, polynomials are in multiples of the first pair's x, whose square is then 1 and costs
+ * no products.
+ *
+ * A caller that needs only one mean does not pay for the others, because the functions are inlined.
  */
 #ifndef EOS_ENTHALPY_H
 #define EOS_ENTHALPY_H
@@ -16,46 +23,130 @@
 #include "quadrature.h"
 #include "teos10.h"
 
+/* What the integrals from the surface to the points of a level share. */
+struct integrals {
+    struct teos10_terms terms;
+    struct origin middle;
+    real square; /* of the first pair's x, in the units of the polynomials */
+    real joules; /* what the means below are multiplied by */
+};
+
+INLINED struct integrals integrals(real p, int nodes)
+{
+    const struct node_pair first = quadrature_rule(nodes)[0];
+    const real x = p * (real)(0.5 - first.x);
+    const struct origin middle = {p / 2, HOST_OR_OFFLOAD(x, 1)};
+    return (struct integrals){
+        .terms = teos10_terms(HOST_OR_OFFLOAD(middle, FROM_SURFACE)),
+        .middle = middle,
+        .square = HOST_OR_OFFLOAD(1, x * x),
+        .joules = (real)(1e4 / V01 * 2 * first.weight) * p,
+    };
+}
+
+/* The polynomials about the middle. They are sums of the terms: the host moves the terms, once for
+ * the points that share them, and each thread of a GPU the sums of its point. */
+INLINED struct teos10_slopes about_middle(const struct integrals *level, real s, real t, real r)
+{
+    return HOST_OR_OFFLOAD(teos10(&level->terms, s, t, r),
+                           teos10_moved(level->middle, teos10(&level->terms, s, t, r)));
+}
+
+/* even + x odd. */
+struct halves {
+    real even, odd;
+};
+
+INLINED struct halves d_halves(const struct teos10 *f, real square)
+{
+    return (struct halves){f->d.p0 + square * f->d.p2, f->d.p1};
+}
+
+INLINED struct halves n_halves(const struct teos10 *f, real square)
+{
+    return (struct halves){f->n.p0 + square * f->n.p2, f->n.p1 + square * f->n.p3};
+}
+
+INLINED struct halves reciprocal(struct halves a, real square)
+{
+    const real per_both = 1 / (a.even * a.even - a.odd * (square * a.odd));
+    return (struct halves){a.even * per_both, -a.odd * per_both};
+}
+
+INLINED struct halves product(struct halves a, struct halves b, real square)
+{
+    return (struct halves){
+        a.even * b.even + a.odd * (square * b.odd),
+        a.odd * b.even + a.even * b.odd,
+    };
+}
+
+/* a - b c. */
+INLINED struct halves less_product(struct halves a, struct halves b, struct halves c, real square)
+{
+    return (struct halves){
+        a.even - b.even * c.even - b.odd * (square * c.odd),
+        a.odd - b.odd * c.even - b.even * c.odd,
+    };
+}
+
 /* Means over pressure of n / d, which is V01 v - 1, and of its derivatives by temperature and
- * salinity.
+ * salinity, each divided by the weight of the first pair.
  */
 struct means {
     real v, v_T, v_S;
 };
 
-/* Adds a node at pressure p to the means; `per_d` is 1 / d there. */
-INLINED struct means with_node(struct means m, const struct teos10 *f, const struct teos10 *f_T,
-                               const struct teos10 *f_S, real p, real per_d, real weight)
+/* The mean of the derivative whose polynomials are f at a pair of nodes. */
+INLINED real slope_at_pair(const struct teos10 *f, struct halves v, struct halves per_d,
+                           real square)
 {
-    const real v = teos10_n(f, p) * per_d;
-    const real w = weight * per_d;
+    const struct halves part = less_product(n_halves(f, square), v, d_halves(f, square), square);
+    return product(part, per_d, square).even;
+}
+
+INLINED struct means at_pair(const struct teos10_slopes *w, real square)
+{
+    const struct halves per_d = reciprocal(d_halves(&w->f, square), square);
+    const struct halves v = product(n_halves(&w->f, square), per_d, square);
     return (struct means){
-        m.v + weight * v,
-        m.v_T + w * (teos10_n(f_T, p) - v * teos10_d(f_T, p)),
-        m.v_S + w * (teos10_n(f_S, p) - v * teos10_d(f_S, p)),
+        v.even,
+        slope_at_pair(&w->f_T, v, per_d, square),
+        slope_at_pair(&w->f_S, v, per_d, square),
     };
 }
 
-/* A pair of nodes costs one division. The node in the middle goes first: at the end it would cost
- * registers of a GPU. */
-INLINED struct means means(const struct teos10 *f, real s, real t, real r, real p, int nodes)
+INLINED struct means at_middle(const struct teos10_slopes *w)
 {
-    const struct teos10 f_T = teos10_dt(s, t, r), f_S = teos10_ds(s, t, r);
+    const real per_d = 1 / w->f.d.p0, v = w->f.n.p0 * per_d;
+    return (struct means){
+        v,
+        (w->f_T.n.p0 - v * w->f_T.d.p0) * per_d,
+        (w->f_S.n.p0 - v * w->f_S.d.p0) * per_d,
+    };
+}
+
+INLINED struct means plus(struct means sum, struct means m, real weight)
+{
+    return (struct means){
+        sum.v + weight * m.v,
+        sum.v_T + weight * m.v_T,
+        sum.v_S + weight * m.v_S,
+    };
+}
+
+INLINED struct means means(const struct integrals *level, real s, real t, int nodes)
+{
+    const struct teos10_slopes w = about_middle(level, s, t, square_root(s));
     const struct node_pair *const rule = quadrature_rule(nodes);
     struct means sum = {0};
-    if (nodes % 2 > 0) {
-        const struct node_pair only = rule[nodes / 2];
-        const real middle = p * (real)only.x;
-        sum = with_node(sum, f, &f_T, &f_S, middle, 1 / teos10_d(f, middle), (real)only.weight);
-    }
+    if (nodes % 2 > 0)
+        sum = plus(sum, at_middle(&w), (real)(rule[nodes / 2].weight / rule[0].weight / 2));
     UNROLL
     for (int k = 0; k < nodes / 2; k++) {
-        const real low = p * (real)rule[k].x, high = p * (real)(1 - rule[k].x);
-        const real d_low = teos10_d(f, low), d_high = teos10_d(f, high);
-        const real per_both = 1 / (d_low * d_high);
-        const real weight = (real)rule[k].weight;
-        sum = with_node(sum, f, &f_T, &f_S, low, per_both * d_high, weight);
-        sum = with_node(sum, f, &f_T, &f_S, high, per_both * d_low, weight);
+        const double ratio = (0.5 - rule[k].x) / (0.5 - rule[0].x);
+        const struct means pair = at_pair(&w, level->square * (real)(ratio * ratio));
+        sum = plus(sum, pair, (real)(rule[k].weight / rule[0].weight));
     }
     return sum;
 }

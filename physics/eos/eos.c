@@ -16,13 +16,10 @@
 INLINED void eos_row(const real *restrict salt, const real *restrict temp, real p,
                      real *restrict dHdT, count points, int nodes)
 {
-    const real pascals = (real)(1e4 / V01) * p;
+    const struct integrals level = integrals(p, nodes);
     ALONG_X
-    for (count x = 0; x < points; x++) {
-        const real root = square_root(salt[x]);
-        const struct teos10 f = teos10(salt[x], temp[x], root);
-        dHdT[x] = pascals * means(&f, salt[x], temp[x], root, p, nodes).v_T;
-    }
+    for (count x = 0; x < points; x++)
+        dHdT[x] = level.joules * means(&level, salt[x], temp[x], nodes).v_T;
 }
 
 void VARIANT(eos)(const struct kernel_call *call)

@@ -44,16 +44,13 @@ INLINED struct linear_expansion linear_expansion(int eq_of_state_type)
 /* The derivatives of rho = D / N = V01 d / (n + d), by the quotient rule; p in dbar. */
 INLINED struct expansion teos10_expansion(real s, real t, real p)
 {
-    const real r = square_root(s);
-    const struct teos10 f = teos10(s, t, r);
-    const struct teos10 ft = teos10_dt(s, t, r);
-    const struct teos10 fs = teos10_ds(s, t, r);
-    const real d = teos10_d(&f, p);
-    const real n = teos10_n(&f, p);
+    const struct teos10_terms terms = teos10_terms(FROM_SURFACE);
+    const struct teos10_slopes w = teos10(&terms, s, t, square_root(s));
+    const real d = teos10_d(&w.f, p), n = teos10_n(&w.f, p);
     const real factor = (real)V01 / ((n + d) * (n + d));
     return (struct expansion){
-        factor * (teos10_d(&ft, p) * n - d * teos10_n(&ft, p)),
-        factor * (teos10_d(&fs, p) * n - d * teos10_n(&fs, p)),
+        factor * (teos10_d(&w.f_T, p) * n - d * teos10_n(&w.f_T, p)),
+        factor * (teos10_d(&w.f_S, p) * n - d * teos10_n(&w.f_S, p)),
     };
 }
 

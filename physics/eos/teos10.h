@@ -73,137 +73,182 @@
 #define N(v, d) ((real)((v) - (d) / V01))
 #define C(v) ((real)(v))
 
-/* d = d0 + d1 p + d2 p^2 and n = n0 + n1 p + n2 p^2 + n3 p^3, or their derivatives. */
+/* A polynomial in pressure: p0 + p1 p + p2 p^2 + p3 p^3. */
+struct powers {
+    real p0, p1, p2, p3;
+};
+
+/* Pressure is counted from `middle`, in multiples of `unit`: 0 and 1 leave it as it is. */
+struct origin {
+    real middle, unit;
+};
+#define FROM_SURFACE ((struct origin){0, 1})
+
+/* The polynomial with these coefficients, in powers of the pressure as it is counted from an
+ * origin. The functions are one for each degree, since compilers compute products with zeros. */
+INLINED struct powers linear_about(struct origin o, real a0, real a1)
+{
+    return (struct powers){a0 + o.middle * a1, o.unit * a1};
+}
+
+INLINED struct powers quadratic_about(struct origin o, real a0, real a1, real a2)
+{
+    return (struct powers){
+        a0 + o.middle * (a1 + o.middle * a2),
+        o.unit * (a1 + 2 * o.middle * a2),
+        o.unit * (o.unit * a2),
+    };
+}
+
+INLINED struct powers cubic_about(struct origin o, real a0, real a1, real a2, real a3)
+{
+    const real p2 = a2 + 3 * o.middle * a3;
+    return (struct powers){
+        a0 + o.middle * (a1 + o.middle * (a2 + o.middle * a3)),
+        o.unit * (a1 + o.middle * (a2 + p2)),
+        o.unit * (o.unit * p2),
+        o.unit * (o.unit * (o.unit * a3)),
+    };
+}
+
+/* d and n, or what they are sums of. */
 struct teos10 {
-    real d0, d1, d2;
-    real n0, n1, n2, n3;
+    struct powers d, n;
 };
 
-/* The coefficients of d and n at one pressure, as polynomials in t (t0, t1, ...), s t (s0, ...), s
- * r t (r0, ...) and s^2 (ss). The polynomials have the same terms at every pressure, so a level's
- * coefficients are computed once. */
-struct teos10_d_terms {
-    real t0, t1, t2, t3, s0, s1, s2, r0, r1, r2, r3;
-};
-struct teos10_n_terms {
-    real t0, t1, t2, t3, t4, s0, s1, s2, s3, s4, ss, r0, r1, r2, r3, r4;
+/* What multiplies the powers of t (t0, t1, ...) and s times those (s0, s1, ...). All other terms
+ * are the same at every pressure. */
+struct teos10_terms {
+    struct teos10 t0, t1, t2, t3, t4;
+    struct teos10 s0, s1, s2, s3, s4;
 };
 
-INLINED struct teos10_d_terms teos10_d_terms(real p)
+INLINED struct teos10_terms teos10_terms(struct origin o)
 {
-    return (struct teos10_d_terms){
-        .t0 = D(V01) + p * (D(V12) + p * D(V17)),
-        .t1 = D(V02) + p * (D(V13) + p * D(V18)),
-        .t2 = D(V03) + p * (D(V14) + p * D(V19)),
-        .t3 = D(V04),
-        .s0 = D(V05) + p * (D(V15) + p * D(V20)),
-        .s1 = D(V06) + p * D(V16),
-        .s2 = D(V07),
-        .r0 = D(V08),
-        .r1 = D(V09),
-        .r2 = D(V10),
-        .r3 = D(V11),
+    return (struct teos10_terms){
+        .t0 = {quadratic_about(o, D(V01), D(V12), D(V17)),
+               cubic_about(o, N(V21, V01), N(V37, V12), N(V43, V17), C(V47))},
+        .t1 = {quadratic_about(o, D(V02), D(V13), D(V18)),
+               cubic_about(o, N(V22, V02), N(V38, V13), N(V44, V18), C(V48))},
+        .t2 = {quadratic_about(o, D(V03), D(V14), D(V19)),
+               quadratic_about(o, N(V23, V03), N(V39, V14), N(V45, V19))},
+        .t3 = {{D(V04)}, linear_about(o, N(V24, V04), C(V40))},
+        .t4 = {{0}, {C(V25)}},
+        .s0 = {quadratic_about(o, D(V05), D(V15), D(V20)),
+               quadratic_about(o, N(V26, V05), N(V41, V15), N(0, V20))},
+        .s1 = {linear_about(o, D(V06), D(V16)),
+               quadratic_about(o, N(V27, V06), N(V42, V16), C(V46))},
+        .s2 = {{D(V07)}, {N(V28, V07)}},
+        .s3 = {{0}, {C(V29)}},
+        .s4 = {{0}, {C(V30)}},
     };
 }
 
-INLINED struct teos10_n_terms teos10_n_terms(real p)
+/* A polynomial in t and its derivative. A host's takes sums of the polynomial's own. A GPU's
+ * coefficients are literals, and so are those of its derivative, which costs no more and needs
+ * fewer registers. */
+struct polynomial {
+    real value, slope;
+};
+
+/* a + t b, one fused multiply-add. */
+INLINED real fused(real a, real t, real b)
 {
-    return (struct teos10_n_terms){
-        .t0 = p * (N(V37, V12) + p * (N(V43, V17) + p * C(V47))),
-        .t1 = N(V22, V02) + p * (N(V38, V13) + p * (N(V44, V18) + p * C(V48))),
-        .t2 = N(V23, V03) + p * (N(V39, V14) + p * N(V45, V19)),
-        .t3 = N(V24, V04) + p * C(V40),
-        .t4 = C(V25),
-        .s0 = N(V26, V05) + p * (N(V41, V15) + p * N(0, V20)),
-        .s1 = N(V27, V06) + p * (N(V42, V16) + p * C(V46)),
-        .s2 = N(V28, V07),
-        .s3 = C(V29),
-        .s4 = C(V30),
-        .ss = C(V36),
-        .r0 = N(V31, V08),
-        .r1 = N(V32, V09),
-        .r2 = N(V33, V10),
-        .r3 = N(V34, V11),
-        .r4 = C(V35),
+    return a + t * b;
+}
+
+/* The host's two sums share a product. */
+INLINED struct polynomial quadratic(real t, real a0, real a1, real a2)
+{
+    SEPARATE_SUMS
+    const real sum = a1 + t * a2;
+    return (struct polynomial){fused(a0, t, sum), HOST_OR_OFFLOAD(sum + t * a2, a1 + t * (2 * a2))};
+}
+
+INLINED struct polynomial cubic(real t, real a0, real a1, real a2, real a3)
+{
+    const struct polynomial f = quadratic(t, a1, a2, a3);
+    return (struct polynomial){
+        a0 + t * f.value,
+        HOST_OR_OFFLOAD(f.value + t * f.slope, a1 + t * (2 * a2 + t * (3 * a3))),
     };
 }
 
-INLINED real teos10_d_of(const struct teos10_d_terms *c, real s, real t, real r)
+INLINED struct polynomial quartic(real t, real a0, real a1, real a2, real a3, real a4)
 {
-    return c->t0 + t * (c->t1 + t * (c->t2 + t * c->t3)) +
-           s * (c->s0 + t * (c->s1 + t * c->s2) +
-                r * (c->r0 + t * (c->r1 + t * (c->r2 + t * c->r3))));
-}
-
-INLINED real teos10_n_of(const struct teos10_n_terms *c, real s, real t, real r)
-{
-    return c->t0 + t * (c->t1 + t * (c->t2 + t * (c->t3 + t * c->t4))) +
-           s * (c->s0 + t * (c->s1 + t * (c->s2 + t * (c->s3 + t * c->s4))) + s * c->ss +
-                r * (c->r0 + t * (c->r1 + t * (c->r2 + t * (c->r3 + t * c->r4)))));
-}
-
-INLINED struct teos10 teos10(real s, real t, real r)
-{
-    const struct teos10_d_terms d = teos10_d_terms(0);
-    const struct teos10_n_terms n = teos10_n_terms(0);
-    return (struct teos10){
-        .d0 = teos10_d_of(&d, s, t, r),
-        .d1 = D(V12) + t * (D(V13) + t * D(V14)) + s * (D(V15) + t * D(V16)),
-        .d2 = D(V17) + t * (D(V18) + t * D(V19)) + s * D(V20),
-        .n0 = teos10_n_of(&n, s, t, r),
-        .n1 = N(V37, V12) + t * (N(V38, V13) + t * (N(V39, V14) + t * C(V40))) +
-              s * (N(V41, V15) + t * N(V42, V16)),
-        .n2 = N(V43, V17) + t * (N(V44, V18) + t * N(V45, V19)) + s * (N(0, V20) + t * C(V46)),
-        .n3 = C(V47) + t * C(V48),
+    const struct polynomial f = cubic(t, a1, a2, a3, a4);
+    return (struct polynomial){
+        a0 + t * f.value,
+        HOST_OR_OFFLOAD(f.value + t * f.slope, a1 + t * (2 * a2 + t * (3 * a3 + t * (4 * a4)))),
     };
 }
 
-/* The derivatives by t. */
-INLINED struct teos10 teos10_dt(real s, real t, real r)
+/* d and n, and their derivatives by temperature and salinity. */
+struct teos10_slopes {
+    struct teos10 f, f_T, f_S;
+};
+
+/* r is the root of s. The derivative of s r by s is 1.5 r, so nothing is divided by the root. */
+INLINED struct teos10_slopes teos10(const struct teos10_terms *c, real s, real t, real r)
 {
-    return (struct teos10){
-        .d0 = D(V02) + t * (D(2 * V03) + t * D(3 * V04)) +
-              s * (D(V06) + t * D(2 * V07) + r * (D(V09) + t * (D(2 * V10) + t * D(3 * V11)))),
-        .d1 = D(V13) + t * D(2 * V14) + s * D(V16),
-        .d2 = D(V18) + t * D(2 * V19),
-        .n0 = N(V22, V02) + t * (N(2 * V23, 2 * V03) + t * (N(3 * V24, 3 * V04) + t * C(4 * V25))) +
-              s * (N(V27, V06) + t * (N(2 * V28, 2 * V07) + t * (C(3 * V29) + t * C(4 * V30))) +
-                   r * (N(V32, V09) +
-                        t * (N(2 * V33, 2 * V10) + t * (N(3 * V34, 3 * V11) + t * C(4 * V35))))),
-        .n1 = N(V38, V13) + t * (N(2 * V39, 2 * V14) + t * C(3 * V40)) + s * N(V42, V16),
-        .n2 = N(V44, V18) + t * N(2 * V45, 2 * V19) + s * C(V46),
-        .n3 = C(V48),
+    const struct polynomial dt0 = cubic(t, c->t0.d.p0, c->t1.d.p0, c->t2.d.p0, c->t3.d.p0);
+    const struct polynomial dt1 = quadratic(t, c->t0.d.p1, c->t1.d.p1, c->t2.d.p1);
+    const struct polynomial dt2 = quadratic(t, c->t0.d.p2, c->t1.d.p2, c->t2.d.p2);
+    const struct polynomial ds0 = quadratic(t, c->s0.d.p0, c->s1.d.p0, c->s2.d.p0);
+    const struct polynomial dr = cubic(t, D(V08), D(V09), D(V10), D(V11));
+    const struct polynomial nt0 =
+        quartic(t, c->t0.n.p0, c->t1.n.p0, c->t2.n.p0, c->t3.n.p0, c->t4.n.p0);
+    const struct polynomial nt1 = cubic(t, c->t0.n.p1, c->t1.n.p1, c->t2.n.p1, c->t3.n.p1);
+    const struct polynomial nt2 = quadratic(t, c->t0.n.p2, c->t1.n.p2, c->t2.n.p2);
+    const struct polynomial ns0 =
+        quartic(t, c->s0.n.p0, c->s1.n.p0, c->s2.n.p0, c->s3.n.p0, c->s4.n.p0);
+    const struct polynomial nr =
+        quartic(t, N(V31, V08), N(V32, V09), N(V33, V10), N(V34, V11), C(V35));
+    const real ds1 = c->s0.d.p1 + t * c->s1.d.p1;
+    const real ns1 = c->s0.n.p1 + t * c->s1.n.p1;
+    const real ns2 = c->s0.n.p2 + t * c->s1.n.p2;
+    const real r_S = (real)1.5 * r;
+    return (struct teos10_slopes){
+        .f = {{dt0.value + s * (ds0.value + r * dr.value), dt1.value + s * ds1,
+               dt2.value + s * c->s0.d.p2},
+              {nt0.value + s * (ns0.value + s * C(V36) + r * nr.value), nt1.value + s * ns1,
+               nt2.value + s * ns2, c->t0.n.p3 + t * c->t1.n.p3}},
+        .f_T = {{dt0.slope + s * (ds0.slope + r * dr.slope), dt1.slope + s * c->s1.d.p1, dt2.slope},
+                {nt0.slope + s * (ns0.slope + r * nr.slope), nt1.slope + s * c->s1.n.p1,
+                 nt2.slope + s * c->s1.n.p2, c->t1.n.p3}},
+        .f_S = {{ds0.value + r_S * dr.value, ds1, c->s0.d.p2},
+                {ns0.value + s * C(2 * V36) + r_S * nr.value, ns1, ns2}},
     };
 }
 
-/* The derivatives by s: that of s r is 1.5 r, so nothing is divided by the root. */
-INLINED struct teos10 teos10_ds(real s, real t, real r)
+/* The same about another origin. */
+INLINED struct powers quadratic_moved(struct origin o, struct powers f)
 {
-    return (struct teos10){
-        .d0 = D(V05) + t * (D(V06) + t * D(V07)) +
-              r * (D(1.5 * V08) + t * (D(1.5 * V09) + t * (D(1.5 * V10) + t * D(1.5 * V11)))),
-        .d1 = D(V15) + t * D(V16),
-        .d2 = D(V20),
-        .n0 = N(V26, V05) + t * (N(V27, V06) + t * (N(V28, V07) + t * (C(V29) + t * C(V30)))) +
-              s * C(2 * V36) +
-              r * (N(1.5 * V31, 1.5 * V08) +
-                   t * (N(1.5 * V32, 1.5 * V09) +
-                        t * (N(1.5 * V33, 1.5 * V10) +
-                             t * (N(1.5 * V34, 1.5 * V11) + t * C(1.5 * V35))))),
-        .n1 = N(V41, V15) + t * N(V42, V16),
-        .n2 = N(0, V20) + t * C(V46),
-        .n3 = 0,
+    return quadratic_about(o, f.p0, f.p1, f.p2);
+}
+
+INLINED struct powers cubic_moved(struct origin o, struct powers f)
+{
+    return cubic_about(o, f.p0, f.p1, f.p2, f.p3);
+}
+
+INLINED struct teos10_slopes teos10_moved(struct origin o, struct teos10_slopes w)
+{
+    return (struct teos10_slopes){
+        .f = {quadratic_moved(o, w.f.d), cubic_moved(o, w.f.n)},
+        .f_T = {quadratic_moved(o, w.f_T.d), cubic_moved(o, w.f_T.n)},
+        .f_S = {quadratic_moved(o, w.f_S.d), quadratic_moved(o, w.f_S.n)},
     };
 }
 
 INLINED real teos10_d(const struct teos10 *f, real p)
 {
-    return f->d0 + p * (f->d1 + p * f->d2);
+    return f->d.p0 + p * (f->d.p1 + p * f->d.p2);
 }
 
 INLINED real teos10_n(const struct teos10 *f, real p)
 {
-    return f->n0 + p * (f->n1 + p * (f->n2 + p * f->n3));
+    return f->n.p0 + p * (f->n.p1 + p * (f->n.p2 + p * f->n.p3));
 }
 
 #undef D
