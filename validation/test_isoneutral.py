@@ -172,11 +172,15 @@ def test_one_pass_and_steps_agree(together, basin, device, equation):
         assert np.abs(one_pass[name] - steps[name]).max() <= allowed, tracer
 
 
-def test_chunks_do_not_show(together, basin):
-    """Each thread computes the southern faces of its first row again."""
+@pytest.mark.parametrize("of, names", [
+    ("isoneutral_mixing", (*TRACERS.values(), "P_diss_iso", "P_diss_skew")),
+    ("isoneutral", TENSOR),
+])
+def test_chunks_and_tiles_do_not_show(together, basin, of, names):
+    """Where rows are shared among threads, and the first of a thread or of a tile needs more than
+    others."""
     path, values, _ = basin
-    names = (*TRACERS.values(), "P_diss_iso", "P_diss_skew")
-    first, *others = (outputs(together, path, "isoneutral_mixing", names, "-t", threads)
+    first, *others = (outputs(together, path, of, names, "-t", threads)
                       for threads in (1, 2, 3, 5, 7))
     for other in others:
         for name in names:

@@ -28,6 +28,8 @@ OCEANS = {
     "one column": dict(nx=5, ny=5, nz=6, seed=8, dx=1e4, islands=False),
     "one cell": dict(nx=5, ny=5, nz=1, seed=9, dx=1e4, islands=False),
     "all water": dict(nx=33, ny=8, nz=6, seed=10, dx=2e4, islands=False),
+    "long rows": dict(nx=1037, ny=7, nz=3, seed=11, dx=1e3),  # of more than two chunks (ROW_CHUNK)
+    "longer than a chunk": dict(nx=514, ny=6, nz=2, seed=12, dx=1e4),  # by ghosts alone
 }
 OTHER_EQUATIONS = (1, 2, 4, 5)  # all of the above have 3
 

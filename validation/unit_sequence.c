@@ -299,7 +299,7 @@ static void costs(void **state)
     assert_true(miniapp_sequence_bytes(mixing, &grid, MINIAPP_FLOAT32, values) == bytes);
     /* by the settings: TEOS-10 in the slopes takes much more */
     assert_done(miniapp_settings_set(values, "eq_of_state_type", 5));
-    assert_true(miniapp_sequence_flops(mixing, &grid, values) == flops + 985 * points);
+    assert_true(miniapp_sequence_flops(mixing, &grid, values) == flops + 517 * points);
     miniapp_settings_free(values);
 }
 

@@ -209,6 +209,14 @@ static inline count rows_left(count rows, count y0, count ny)
 /* A function that a nest calls: always inlined, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))
 
+/* A function that computes a row and that several places call. The host has one copy of its code,
+ * so that all places get the same bits. Its name is a VARIANT, by which run/flops finds it. */
+#if defined(PHYSICS_OFFLOAD)
+#define OF_ROW INLINED
+#else
+#define OF_ROW static __attribute__((noinline))
+#endif
+
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ROLLED _Pragma("clang loop unroll(disable)")

@@ -250,7 +250,6 @@ INLINED struct carried get_carried(const real *from, count stride)
 
 /* Functions of a row are called, not inlined: the first row of a chunk gets its southern faces from
  * the same instructions as any other row, so that results do not show where chunks begin. */
-#define OF_ROW static __attribute__((noinline))
 
 INLINED void cells_of_part(const struct mixing *m, const struct level *l, count row, struct span in,
                            real *cells, count stride, bool teos)

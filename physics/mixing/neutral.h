@@ -128,7 +128,7 @@ INLINED struct cell cell(const struct ocean *o, const struct level *l, struct ma
 /* From 1 for gentle slopes to 0 for steep ones. */
 INLINED real taper(const struct ocean *o, real s)
 {
-    return 1 / (1 + power_of_2(o->taper_rate * magnitude(s) - o->taper_offset));
+    return logistic_of_2(o->taper_rate * magnitude(s) - o->taper_offset);
 }
 
 /* The factor of |s| in the exponent, where exp(2 (|s| - iso_slopec) / iso_dslope) is written as a

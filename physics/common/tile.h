@@ -1,0 +1,66 @@
+/*
+ * Tiles of a grid, for a kernel whose second nest reads much of what its first nest has just
+ * written: on the host a thread takes both through a tile while that is in its caches.
+ *
+ *     TILE_OF(nz, ny, levels, rows);
+ *     PARALLEL_ROWS
+ *     for (count z0 = 0; z0 < nz; z0 += levels)
+ *         for (count y0 = 0; y0 < ny; y0 += rows)
+ *             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK)
+ *                 for (count z = z0; z < TILE_END(z0, levels, nz); z++)
+ *                     for (count y = y0; y < TILE_END(y0, rows, ny); y++)
+ *
+ * On a GPU a tile is one point, and compilers see that it is.
+ */
+#ifndef PHYSICS_TILE_H
+#define PHYSICS_TILE_H
+
+#include "directives.h"
+
+#include <stdbool.h>
+
+#if defined(PHYSICS_OFFLOAD)
+#define TILE_OF(nz, ny, levels, rows) enum { levels = 1, rows = 1 }
+#define TILE_END(begin, size, end) ((begin) + 1)
+#else
+#define TILE_OF(nz, ny, levels, rows)                                                              \
+    const struct tile tile = tile_of(nz, ny);                                                      \
+    const count levels = tile.levels, rows = tile.rows
+#define TILE_END(begin, size, end) ((end) - (begin) < (size) ? (end) : (begin) + (size))
+
+struct tile {
+    count levels, rows;
+};
+
+/* Whether the busiest thread has at most a sixteenth more work than if all had the same. */
+static inline bool is_balanced(struct tile t, count nz, count ny)
+{
+    const count threads = omp_get_max_threads();
+    const count tiles = ((nz + t.levels - 1) / t.levels) * ((ny + t.rows - 1) / t.rows);
+    const count most = (tiles + threads - 1) / threads * t.levels * t.rows;
+    return threads == 1 || 16 * most * threads <= 17 * nz * ny;
+}
+
+/* The share of a tile's rows whose second nest finds all that it reads in the tile. */
+static inline double share_inside(struct tile t, count nz)
+{
+    const double of_levels = t.levels < nz ? 1 - 1.0 / (double)t.levels : 1;
+    return of_levels * (1 - 1.0 / (double)t.rows);
+}
+
+/* The balanced tile of up to 16 rows with the largest share inside; one row of one level, if no
+ * tile is balanced. */
+static inline struct tile tile_of(count nz, count ny)
+{
+    struct tile best = {1, 1};
+    for (count rows = 2; rows <= 16; rows++)
+        for (count parts = 1; parts <= nz; parts++) {
+            const struct tile t = {(nz + parts - 1) / parts, rows};
+            if (is_balanced(t, nz, ny) && share_inside(t, nz) > share_inside(best, nz))
+                best = t;
+        }
+    return best;
+}
+#endif
+
+#endif
