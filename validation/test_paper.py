@@ -51,7 +51,7 @@ NEAREST_OF_AMD = (("--arch", "gfx942") if LONG else
 def test_limits_of_amd(clang):
     done = paper("--arch", "gfx90a", *NEAREST_OF_AMD, "--check", LIMITS)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "\ntke: solve_columns 1 " in done.stdout and "ptxas" not in done.stdout
+    assert "\ntke 1 " in done.stdout and "ptxas" not in done.stdout
 
 
 def test_ptx_for_both_gpus(clang, script, tmp_path):

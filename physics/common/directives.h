@@ -143,6 +143,7 @@ static inline int blocks_of_sum(count turns)
  * The host's hardware prefetches only along a long run of addresses, and rows are short where a
  * nest goes from level to level. There are as many rows, up to 12, as leave the busiest thread with
  * at most a sixteenth more work than single rows would. On a GPU there is one. */
+#define MOST_ROWS_TOGETHER 12
 #if defined(PHYSICS_OFFLOAD)
 #define ROWS_TOGETHER(ny) 1
 #else
@@ -150,7 +151,7 @@ static inline int blocks_of_sum(count turns)
 static inline count rows_together(count ny)
 {
     const count threads = omp_get_max_threads(), alone = (ny + threads - 1) / threads;
-    count rows = 12;
+    count rows = MOST_ROWS_TOGETHER;
     while (rows > 1 && 16 * rows * ((ny + rows * threads - 1) / (rows * threads)) > 17 * alone)
         rows--;
     return rows;
