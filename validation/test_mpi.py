@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -619,21 +620,46 @@ def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
                 program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
 
 
-@pytest.mark.parametrize("words", [LARGE, (GRID, "--shape", "132x68x20", "--steps", 2, "--every", 1)],
-                         ids=["output", "snapshot"])
-@pytest.mark.parametrize("together", ["0", "1"])
-def test_a_full_disk(ranks, tmp_path, words, together):
-    """Of 4 MB. A snapshot has more fields after the one that does not fit."""
+def assert_disk_is_full(ranks, folder, together, *words, program=None):
+    """Of 4 MB."""
     done = subprocess.run(["unshare", "--mount", "sh", "-c",
                            'mount -t tmpfs -o size=4M tmpfs "$0" || exit 77; "$@"; code=$?; '
                            'ls -A "$0"; exit $code',
-                           tmp_path, *ranks.command(2, *words, "-o", tmp_path / "out.nc")],
+                           folder, *ranks.command(2, *words, "-o", folder / "out.nc", program=program)],
                           env=ranks.environment() | {"MINIAPP_PARALLEL_HDF5": together},
                           capture_output=True, text=True, check=False, timeout=TOGETHER_S)
     if done.returncode in (1, 77) and "mount" in done.stderr:
         pytest.skip("nothing can be mounted here")
     assert done.returncode == OUTPUT and not done.stdout, done
     assert len(own_lines(done.stderr)) == 1 and "No space left" in done.stderr, done
+
+
+@pytest.mark.parametrize("words", [LARGE, (GRID, "--shape", "132x68x20", "--steps", 2, "--every", 1)],
+                         ids=["output", "snapshot"])
+@pytest.mark.parametrize("together", ["0", "1"])
+def test_a_full_disk(ranks, tmp_path, words, together):
+    """A snapshot has more fields after the one that does not fit."""
+    assert_disk_is_full(ranks, tmp_path, together, *words)
+
+
+# Writes to stderr until a process is gone whose number a file tells, and holds nothing else of its parent.
+WRITER = """
+import subprocess
+subprocess.Popen(["sh", "-c", 'until [ -s "$0" ]; do :; done; read -r other <"$0"; '
+                  'while kill -0 "$other" 2>/dev/null; do echo; done >&2', "{}"],
+                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+"""
+
+
+def test_a_full_disk_whose_output_ends_late(ranks, tmp_path):
+    """MPICH's launcher counts the end of a process that it has killed itself, if the output of another one goes
+    on until then: it looks for ends whenever there is output."""
+    disk, other, writer = tmp_path / "disk", tmp_path / "other", tmp_path / "writer.py"
+    disk.mkdir()
+    writer.write_text(WRITER.format(other))
+    script = some_ranks(tmp_path, f'"$rank" = 0 ] || ! echo $$ >"{other}"; [ "$rank" = 0',
+                        f'"{sys.executable}" "{writer}"')
+    assert_disk_is_full(ranks, disk, "0", *LARGE, program=[script, ranks.miniapp.path])
 
 
 def test_a_full_disk_after_a_snapshot(ranks, tmp_path):

@@ -283,6 +283,7 @@ static int leave(struct run *run, enum miniapp_status own)
     if (ranks_count() > 1 && code) {
         stop_with(code);
         ranks_meet();
+        ranks_leave(code);
     }
     return code;
 }

@@ -85,6 +85,12 @@ static void finalize(void)
         MPI_Finalize();
 }
 
+void ranks_leave(int exit_code)
+{
+    if (skips_end && count > 1)
+        MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
 static void find_node(void)
 {
     MPI_Comm node;
