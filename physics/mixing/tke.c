@@ -152,19 +152,8 @@ void VARIANT(tke)(const struct kernel_call *call)
             };
             const count end = y0 + HOST_OR_OFFLOAD(rows_left(rows, y0, ny), 1);
             solve_columns(&c, y0, end, (struct span){x0, x0 + ROW_PART(nx)});
-#if !defined(PHYSICS_OFFLOAD)
-            const struct w_step s = STEP;
-            step_rows(&s, y0, end);
-#endif
+            STEP_TILE(STEP, y0, end);
         }
 
-#if defined(PHYSICS_OFFLOAD)
-    PARALLEL_ROWS
-    for (count k = 0; k < nz; k++)
-        for (count y = 0; y < ny; y++)
-            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-                const struct w_step s = STEP;
-                step_part(&s, k, y, (struct span){x0, x0 + ROW_PART(nx)});
-            }
-#endif
+    STEP_POINTS(STEP, nz, ny, nx)
 }

@@ -3,10 +3,14 @@
  * the Adams-Bashforth step, on top of the solution of the columns. It reads the energy at time
  * level tau only.
  *
- * There are two drivers. On the host a thread goes through a tile of rows, level by level, and each
- * face is computed once: the western faces are kept in a row of memory, the southern ones are those
- * of the row before, and the lower ones those of the level before. On a GPU a thread has a point,
- * and computes all six faces of its cell.
+ * There are two drivers, one for the host and one for GPUs. On the host, STEP_TILE goes through a
+ * tile of rows level by level, in the nest of the columns, and computes each face once: the western
+ * faces are kept in a row of memory, the southern ones are those of the row before, and the lower
+ * ones those of the level before. On a GPU, STEP_POINTS is a nest after that of the columns, in
+ * which a thread has a point and computes all six faces of its cell.
+ *
+ * `step` makes a struct w_step of what each thread has. A macro takes it, because a function's
+ * structure would be copied to a GPU at each launch.
  */
 #ifndef WGRID_STEP_H
 #define WGRID_STEP_H
@@ -115,6 +119,16 @@ INLINED void step_part(const struct w_step *s, count k, count y, struct span par
         step_point(s, k, y, x);
 }
 
+#define STEP_TILE(step, begin, end)
+#define STEP_POINTS(step, nz, ny, nx)                                                              \
+    PARALLEL_ROWS                                                                                  \
+    for (count k = 0; k < nz; k++)                                                                 \
+        for (count y = 0; y < ny; y++)                                                             \
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {                                      \
+                const struct w_step s = step;                                                      \
+                step_part(&s, k, y, (struct span){x0, x0 + ROW_PART(nx)});                         \
+            }
+
 #else
 
 /* The memory of a tile for a chunk of its rows, whose first cell is at 1: the eastern faces of the
@@ -220,6 +234,14 @@ INLINED void step_rows(const struct w_step *s, count begin, count end)
             }
     }
 }
+
+/* Steps a tile of rows, whose columns are solved. */
+#define STEP_TILE(step, begin, end)                                                                \
+    do {                                                                                           \
+        const struct w_step s = step;                                                              \
+        step_rows(&s, begin, end);                                                                 \
+    } while (0)
+#define STEP_POINTS(step, nz, ny, nx)
 
 #endif
 
