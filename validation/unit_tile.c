@@ -74,6 +74,22 @@ static void no_tile_where_threads_are_many(void **state)
     assert_int_equal(t.rows, 1);
 }
 
+static void rows_of_columns_are_balanced(void **state)
+{
+    (void)state;
+    for (count ny = 5; ny <= 400; ny += 3)
+        for (int threads = 1; threads <= 130; threads++) {
+            omp_set_num_threads(threads);
+            const count rows = rows_together(ny);
+            assert_in_range(rows, 1, MOST_ROWS_TOGETHER);
+            if (threads == 1)
+                assert_int_equal(rows, MOST_ROWS_TOGETHER);
+            else if (rows > 1)
+                assert_true(16 * threads * busiest((struct tile){1, rows}, threads, 1, ny) <=
+                            17 * ny);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +97,7 @@ int main(void)
         cmocka_unit_test(most_work_lies_inside),
         cmocka_unit_test(one_thread_has_all_levels),
         cmocka_unit_test(no_tile_where_threads_are_many),
+        cmocka_unit_test(rows_of_columns_are_balanced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,35 +135,6 @@ static inline int blocks_of_sum(count turns)
 #define BYTES_COST_LANES true
 #endif
 
-/* A nest of columns may take several rows at once, ROWS_TOGETHER(ny) of them:
- *
- *     PARALLEL_COLUMNS
- *     for (count y0 = 0; y0 < ny; y0 += rows)
- *
- * The host's hardware prefetches only along a long run of addresses, and rows are short where a
- * nest goes from level to level. There are as many rows, up to 12, as leave the busiest thread with
- * at most a sixteenth more work than single rows would. On a GPU there is one. */
-#define MOST_ROWS_TOGETHER 12
-#if defined(PHYSICS_OFFLOAD)
-#define ROWS_TOGETHER(ny) 1
-#else
-#define ROWS_TOGETHER(ny) rows_together(ny)
-static inline count rows_together(count ny)
-{
-    const count threads = omp_get_max_threads(), alone = (ny + threads - 1) / threads;
-    count rows = MOST_ROWS_TOGETHER;
-    while (rows > 1 && 16 * rows * ((ny + rows * threads - 1) / (rows * threads)) > 17 * alone)
-        rows--;
-    return rows;
-}
-#endif
-
-/* How many of `rows` rows taken together are left from row y0 on. */
-static inline count rows_left(count rows, count y0, count ny)
-{
-    return rows < ny - y0 ? rows : ny - y0;
-}
-
 /* Prefetches what is read after the current row into the host's second cache, for a kernel that
  * computes much per point: the hardware prefetches too late there. A prefetch of an address that
  * does not exist is harmless. Into the first cache, which holds little, it can cost more than it

@@ -1,6 +1,9 @@
 /*
- * Tiles of a grid, for a kernel whose second nest reads much of what its first nest has just
- * written: on the host a thread takes both through a tile while that is in its caches.
+ * Tiles of a grid, on the host: a thread does all of a nest's work in a tile while that is in its
+ * caches. On a GPU a tile is one point, and compilers see that it is.
+ *
+ * A kernel whose second nest reads much of what its first nest has just written takes both through
+ * a tile of levels and rows:
  *
  *     TILE_OF(nz, ny, levels, rows);
  *     PARALLEL_ROWS
@@ -10,7 +13,17 @@
  *                 for (count z = z0; z < TILE_END(z0, levels, nz); z++)
  *                     for (count y = y0; y < TILE_END(y0, rows, ny); y++)
  *
- * On a GPU a tile is one point, and compilers see that it is.
+ * A nest of columns may take the columns of several rows, level by level. Rows are short there, and
+ * the host's hardware prefetches only along a long run of addresses.
+ *
+ *     const count rows = ROWS_TOGETHER(ny);
+ *     PARALLEL_COLUMNS
+ *     for (count y0 = 0; y0 < ny; y0 += rows)
+ *         for (count z = 0; z < nz; z++)
+ *             for (count y = y0; y < TILE_END(y0, rows, ny); y++)
+ *
+ * Tiles are as large as leave the busiest thread with at most a sixteenth more work than if all
+ * threads had the same.
  */
 #ifndef PHYSICS_TILE_H
 #define PHYSICS_TILE_H
@@ -19,20 +32,23 @@
 
 #include <stdbool.h>
 
+#define MOST_ROWS_TOGETHER 12
+
 #if defined(PHYSICS_OFFLOAD)
 #define TILE_OF(nz, ny, levels, rows) enum { levels = 1, rows = 1 }
 #define TILE_END(begin, size, end) ((begin) + 1)
+#define ROWS_TOGETHER(ny) 1
 #else
 #define TILE_OF(nz, ny, levels, rows)                                                              \
     const struct tile tile = tile_of(nz, ny);                                                      \
     const count levels = tile.levels, rows = tile.rows
 #define TILE_END(begin, size, end) ((end) - (begin) < (size) ? (end) : (begin) + (size))
+#define ROWS_TOGETHER(ny) rows_together(ny)
 
 struct tile {
     count levels, rows;
 };
 
-/* Whether the busiest thread has at most a sixteenth more work than if all had the same. */
 static inline bool is_balanced(struct tile t, count nz, count ny)
 {
     const count threads = omp_get_max_threads();
@@ -60,6 +76,15 @@ static inline struct tile tile_of(count nz, count ny)
                 best = t;
         }
     return best;
+}
+
+/* As many balanced rows as there may be, or one. */
+static inline count rows_together(count ny)
+{
+    count rows = MOST_ROWS_TOGETHER;
+    while (rows > 1 && !is_balanced((struct tile){1, rows}, 1, ny))
+        rows--;
+    return rows;
 }
 #endif
 

@@ -16,6 +16,7 @@
 #include "directives.h"
 #include "maths.h"
 #include "span.h"
+#include "tile.h"
 #include "variant.h"
 #include "wgrid_mixing.h"
 #include "wgrid_step.h"
@@ -138,7 +139,7 @@ void VARIANT(eke)(const struct kernel_call *call)
                 .eke_lmin = eke_lmin,
                 .is_source = is_source,
             };
-            const count end = y0 + HOST_OR_OFFLOAD(rows_left(rows, y0, ny), 1);
+            const count end = TILE_END(y0, rows, ny);
             solve_columns(&c, y0, end, (struct span){x0, x0 + ROW_PART(nx)});
             STEP_TILE(STEP, y0, end);
         }

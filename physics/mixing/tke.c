@@ -19,6 +19,7 @@
 #include "directives.h"
 #include "maths.h"
 #include "span.h"
+#include "tile.h"
 #include "variant.h"
 #include "wgrid_mixing.h"
 #include "wgrid_step.h"
@@ -150,7 +151,7 @@ void VARIANT(tke)(const struct kernel_call *call)
                 .alpha_tke = alpha_tke,
                 .c_eps = c_eps,
             };
-            const count end = y0 + HOST_OR_OFFLOAD(rows_left(rows, y0, ny), 1);
+            const count end = TILE_END(y0, rows, ny);
             solve_columns(&c, y0, end, (struct span){x0, x0 + ROW_PART(nx)});
             STEP_TILE(STEP, y0, end);
         }

@@ -16,6 +16,7 @@
 #define WGRID_STEP_H
 
 #include "span.h"
+#include "tile.h"
 #include "wgrid_advection.h"
 
 struct w_step {
