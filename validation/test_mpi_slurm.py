@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from conftest import DEVICE
-from processes import executable, wait_for
+from processes import executable, wait_for, waiting
 from test_mpi import ACC, Ranks, same_datasets
 from test_slurm import SIGNALLED, Jobs
 
@@ -48,26 +48,17 @@ def ranks(miniapp, tmp_path_factory):
 
 # In the program's place: each rank waits for SIGUSR1, and then ends as the program does, none before
 # all have said so; Slurm ends a rank as soon as another one fails.
-WAITS = """#!/bin/sh
-ends() {{
-  echo "rank $SLURM_PROCID on $SLURMD_NODENAME ends in order"
+ENDS = """echo "rank $SLURM_PROCID on $SLURMD_NODENAME ends in order"
   touch "{folder}/ended.$SLURM_PROCID"
   until [ -e "{folder}/ended.0" ] && [ -e "{folder}/ended.1" ]; do sleep 0.1; done
-  kill $!
-  exit 143
-}}
-trap ends USR1
-echo "rank $SLURM_PROCID waits"
-sleep 100000 >/dev/null 2>&1 &
-wait
-"""
+  exit 143"""
 
 
 @pytest.fixture(scope="module")
 def limited(slurm, ranks, tmp_path_factory):
     """A job that reaches its time limit."""
     folder = tmp_path_factory.mktemp("limited")
-    executable(folder / "waits", WAITS.format(folder=folder))
+    executable(folder / "waits", waiting("USR1", 'echo "rank $SLURM_PROCID waits"', ENDS.format(folder=folder)))
     jobs = RankedJobs(slurm, ranks, folder)
     job = jobs.submit("mpi-cpu", MINIAPP=str(folder / "waits"))
     for rank in range(2):

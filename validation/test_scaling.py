@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from conftest import DONE, HERE, INPUT, USAGE
-from processes import DEADLINE_S, Running, executable, library, wait_for
+from processes import DEADLINE_S, Running, executable, library, wait_for, waiting
 from test_mpi import ACC, Ranks, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
@@ -325,12 +325,8 @@ def test_no_launcher(launcher):
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, TERMINATED), (signal.SIGUSR1, TERMINATED),
                                           (signal.SIGINT, INTERRUPTED)])
 def test_a_signal_reaches_the_ranks_as_sigusr1(launcher, tmp_path, number, code):
-    executable(tmp_path / "launcher", f"""#!/bin/sh
-trap 'touch {tmp_path}/told; kill $!; exit 143' USR1
-sleep 1000 &
-touch {tmp_path}/started
-wait
-""")
+    executable(tmp_path / "launcher",
+               waiting("USR1", f"touch {tmp_path}/started", f"touch {tmp_path}/told; exit 143"))
     with Running([sys.executable, SCRIPT, "--strong", "-n", "2,4", *launcher[0]]) as job:
         wait_for(lambda: (tmp_path / "started").exists(), job)
         job.send_signal(number)

@@ -18,7 +18,7 @@ import pytest
 import local_slurm
 from conftest import DEVICE, GRID_REFERENCE, MISMATCH, QUICK
 from local_slurm import ROOT, SCRIPTS
-from processes import executable, wait_for
+from processes import executable, wait_for, waiting
 
 SIGNALLED = 143
 TWO_CPUS = "--cpus-per-task=2"
@@ -56,21 +56,13 @@ class Jobs:
         return json.loads(path.read_text())["results"] if path.exists() else []
 
 
-# In the program's place: it waits for SIGTERM, and then ends as the program does.
-WAITS = """#!/bin/sh
-trap 'echo "ends in order"; kill $!; exit 143' TERM
-echo "waits"
-sleep 100000 >/dev/null 2>&1 &
-wait
-"""
-
-
 @pytest.fixture(scope="module")
 def limited(slurm, miniapp, tmp_path_factory):
     """A job that reaches its time limit; submitted before all others, alone on a node that no test
     lets die."""
     jobs = Jobs(slurm, miniapp, tmp_path_factory.mktemp("limited"))
-    executable(jobs.folder / "program", WAITS)
+    # In the program's place: it waits for SIGTERM, and then ends as the program does.
+    executable(jobs.folder / "program", waiting("TERM", "echo waits", 'echo "ends in order"; exit 143'))
     job = jobs.submit("cpu", TWO_CPUS, "--nodelist=n2", "--exclusive", MINIAPP=str(jobs.folder / "program"))
     wait_for(lambda: jobs.has_printed(job, "waits\n"))
     slurm.near_its_limit(job)
