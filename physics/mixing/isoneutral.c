@@ -93,54 +93,25 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
     d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
-/*
- * The cells of a chunk of a row and the one to the east, which up to three rows of faces share.
- * Only the host has room for them: elsewhere a point computes the cells that it needs.
- */
-struct cells {
-    real drdT[ROW_CHUNK + 1], drdS[ROW_CHUNK + 1];
-    real per_drodz_below[ROW_CHUNK + 1], per_drodz_above[ROW_CHUNK + 1];
-};
+/* Up to three rows of faces share a cell. So the host keeps those of a chunk of a row, and the one
+ * to the east; a point of a GPU computes the cells that it needs. */
 #define KEEPS_CELLS HOST_OR_OFFLOAD(true, false)
-
-/* Fills `cells` with those of the row that begins at cell `row`. */
-INLINED void keep_cells(const struct ocean *o, const struct level *l, count row, struct span in,
-                        bool teos, struct cells *cells)
-{
-    int32_t masks[ROW_CHUNK + 1];
-    if (BYTES_COST_LANES) {
-        ALONG_X
-        for (count x = in.begin; x <= in.end; x++)
-            masks[x - in.begin] = bits_of_cell(o, l, row + x);
-    }
-    ALONG_X
-    for (count x = in.begin; x <= in.end; x++) {
-        const count p = x - in.begin;
-        const struct masks m = masks_in(BYTES_COST_LANES ? masks[p] : 0);
-        const struct cell c = cell(o, l, m, row + x, teos);
-        cells->drdT[p] = c.r.drdT;
-        cells->drdS[p] = c.r.drdS;
-        cells->per_drodz_below[p] = c.per_drodz_below;
-        cells->per_drodz_above[p] = c.per_drodz_above;
-    }
-}
+enum { KEPT = ROW_CHUNK + 1 };
 
 /* Cell i, which is kept at place p. */
-INLINED struct cell cell_at(const struct ocean *o, const struct level *l, const struct cells *cells,
-                            count p, count i, bool teos)
+INLINED struct cell cell_at(const struct ocean *o, const struct level *l, const real *kept, count p,
+                            count i, bool teos)
 {
-    if (!KEEPS_CELLS)
-        return cell(o, l, STORED, i, teos);
-    return (struct cell){
-        {cells->drdT[p], cells->drdS[p]}, cells->per_drodz_below[p], cells->per_drodz_above[p]};
+    if (KEEPS_CELLS)
+        return get_cell(kept + p, KEPT);
+    return cell(o, l, STORED, i, teos);
 }
 
 /* Computes the eastern and northern faces of row y, which begins at cell `row` and has the cells
  * `here`. */
 INLINED void lateral_faces(const struct ocean *o, const struct level *l,
                            const struct direction *east, const struct direction *north, count row,
-                           count y, struct span in, const struct cells *here,
-                           const struct cells *there, bool teos)
+                           count y, struct span in, const real *here, const real *there, bool teos)
 {
     const real cost = o->cost[y];
     const real per_dyu = 1 / o->dyu[y];
@@ -218,7 +189,7 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
  * its own as well. */
 INLINED void lateral_row(const struct ocean *o, const struct direction *east,
                          const struct direction *north, count z, count y, struct span part,
-                         struct cells kept[2], bool is_first, bool teos)
+                         real kept[2][CELL_ROWS * KEPT], bool is_first, bool teos)
 {
     const struct level l = level(o, z);
     const count row = (z * o->ny + y) * o->nx;
@@ -229,14 +200,16 @@ INLINED void lateral_row(const struct ocean *o, const struct direction *east,
      * to zero. */
     const struct span in = within(part, northern, 1, o->nx - 2);
     if (in.begin < in.end) {
+        const struct span and_east = {in.begin, in.end + 1};
         for (count ahead = is_first || y == 1 ? 0 : 1; KEEPS_CELLS && ahead < 2; ahead++) {
-            struct cells *const cells = &kept[(y + ahead) % 2];
+            const count ahead_row = row + ahead * o->nx;
+            real *const cells = kept[(y + ahead) % 2];
             if (teos)
-                keep_cells(o, &l, row + ahead * o->nx, in, true, cells);
+                keep_cells(o, &l, ahead_row, and_east, cells, KEPT, true);
             else
-                keep_cells(o, &l, row + ahead * o->nx, in, false, cells);
+                keep_cells(o, &l, ahead_row, and_east, cells, KEPT, false);
         }
-        const struct cells *const here = &kept[y % 2], *const there = &kept[(y + 1) % 2];
+        const real *const here = kept[y % 2], *const there = kept[(y + 1) % 2];
         if (teos)
             lateral_faces(o, &l, east, north, row, y, in, here, there, true);
         else
@@ -312,7 +285,7 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
                 const struct direction east = EAST, north = NORTH;
                 const struct span part = chunk(x0, nx);
                 const count z1 = TILE_END(z0, levels, nz), y1 = TILE_END(y0, rows, ny);
-                struct cells kept[2];
+                real kept[2][CELL_ROWS * KEPT];
                 for (count z = z0; z < z1; z++) {
                     for (count y = y0; y < y1; y++)
                         lateral_row(&o, &east, &north, z, y, part, kept, y == y0,

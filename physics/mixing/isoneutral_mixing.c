@@ -161,7 +161,6 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
  */
 enum {
     FACE_ROWS = 12,
-    CELL_ROWS = 4,
     SET_PLANES = FACE_ROWS + CELL_ROWS, /* northern faces, and cells */
     COLUMN_PLANES = 4,                  /* ratios, skew diffusion of both tracers, K_33 */
     LEVEL_ROWS = 14,                    /* of the level below: see struct carried */
@@ -178,20 +177,7 @@ struct chunk {
     real *zeros;   /* one row: the ratios beneath the bottom */
 };
 
-/* The values of a point are kept in rows that lie `stride` apart. */
-INLINED void put_cell(real *to, count stride, struct cell c)
-{
-    to[0] = c.r.drdT;
-    to[stride] = c.r.drdS;
-    to[2 * stride] = c.per_drodz_below;
-    to[3 * stride] = c.per_drodz_above;
-}
-
-INLINED struct cell get_cell(const real *from, count stride)
-{
-    return (struct cell){{from[0], from[stride]}, from[2 * stride], from[3 * stride]};
-}
-
+/* The values of a face are kept in rows that lie `stride` apart, as those of a cell are. */
 INLINED void put_face(real *to, count stride, struct face f)
 {
     const real values[FACE_ROWS] = {f.iso.T,         f.iso.S,         f.skew.T,
@@ -250,25 +236,6 @@ INLINED struct carried get_carried(const real *from, count stride)
 
 /* Functions of a row are called, not inlined: the first row of a chunk gets its southern faces from
  * the same instructions as any other row, so that results do not show where chunks begin. */
-
-INLINED void cells_of_part(const struct mixing *m, const struct level *l, count row, struct span in,
-                           real *cells, count stride, bool teos)
-{
-    const struct ocean o = m->o;
-    const struct level here = *l;
-    int32_t masks[ROW_CHUNK];
-    if (BYTES_COST_LANES) {
-        ALONG_X
-        for (count x = in.begin; x < in.end; x++)
-            masks[x - in.begin] = bits_of_cell(&o, &here, row + x);
-    }
-    ALONG_X
-    for (count x = in.begin; x < in.end; x++) {
-        const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
-        put_cell(cells + x, stride, cell(&o, &here, masks_in(bits), row + x, teos));
-    }
-}
-
 OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, count row,
                                   real *cells, count stride, bool teos)
 {
@@ -276,9 +243,9 @@ OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l,
     for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
         const struct span in = within(chunk(x0, nx), true, 1, nx - 1);
         if (teos)
-            cells_of_part(m, l, row, in, cells, stride, true);
+            keep_cells(&m->o, l, row, in, cells + in.begin, stride, true);
         else
-            cells_of_part(m, l, row, in, cells, stride, false);
+            keep_cells(&m->o, l, row, in, cells + in.begin, stride, false);
     }
 }
 

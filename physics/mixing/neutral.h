@@ -8,6 +8,7 @@
 #include "eos/expansion.h"
 #include "maths.h"
 #include "power.h"
+#include "span.h"
 
 #include <stdbool.h>
 
@@ -123,6 +124,42 @@ INLINED struct cell cell(const struct ocean *o, const struct level *l, struct ma
                                  drho(o, r, below, i)),
         per_drodz(mask_of(o->maskW, i, m, TOP) * l->per_dzw_above * drho(o, r, i, above)),
     };
+}
+
+/* The values of a cell that several faces share may be kept in rows that lie `stride` apart. */
+enum { CELL_ROWS = 4 };
+
+INLINED void put_cell(real *to, count stride, struct cell c)
+{
+    to[0] = c.r.drdT;
+    to[stride] = c.r.drdS;
+    to[2 * stride] = c.per_drodz_below;
+    to[3 * stride] = c.per_drodz_above;
+}
+
+INLINED struct cell get_cell(const real *from, count stride)
+{
+    return (struct cell){{from[0], from[stride]}, from[2 * stride], from[3 * stride]};
+}
+
+/* Keeps up to ROW_CHUNK + 1 cells of the row that begins at cell `row`: in.begin comes first. */
+INLINED void keep_cells(const struct ocean *ocean, const struct level *level, count row,
+                        struct span in, real *cells, count stride, bool teos)
+{
+    const struct ocean o = *ocean;
+    const struct level l = *level;
+    int32_t masks[ROW_CHUNK + 1];
+    if (BYTES_COST_LANES) {
+        ALONG_X
+        for (count x = in.begin; x < in.end; x++)
+            masks[x - in.begin] = bits_of_cell(&o, &l, row + x);
+    }
+    ALONG_X
+    for (count x = in.begin; x < in.end; x++) {
+        const count p = x - in.begin;
+        const struct masks m = masks_in(BYTES_COST_LANES ? masks[p] : 0);
+        put_cell(cells + p, stride, cell(&o, &l, m, row + x, teos));
+    }
 }
 
 /* From 1 for gentle slopes to 0 for steep ones. */
