@@ -33,6 +33,7 @@
 #include <stdbool.h>
 
 #define MOST_ROWS_TOGETHER 12
+#define TILES_ARE_POINTS HOST_OR_OFFLOAD(false, true)
 
 #if defined(PHYSICS_OFFLOAD)
 #define TILE_OF(nz, ny, levels, rows) enum { levels = 1, rows = 1 }
@@ -49,11 +50,16 @@ struct tile {
     count levels, rows;
 };
 
-static inline bool is_balanced(struct tile t, count nz, count ny)
+/* How many parts of a size make up the whole. */
+static inline count parts(count whole, count size)
 {
-    const count threads = omp_get_max_threads();
-    const count tiles = ((nz + t.levels - 1) / t.levels) * ((ny + t.rows - 1) / t.rows);
-    const count most = (tiles + threads - 1) / threads * t.levels * t.rows;
+    return (whole + size - 1) / size;
+}
+
+static inline bool is_balanced(struct tile t, count nz, count ny, count threads)
+{
+    const count tiles = parts(nz, t.levels) * parts(ny, t.rows);
+    const count most = parts(tiles, threads) * t.levels * t.rows;
     return threads == 1 || 16 * most * threads <= 17 * nz * ny;
 }
 
@@ -64,15 +70,24 @@ static inline double share_inside(struct tile t, count nz)
     return of_levels * (1 - 1.0 / (double)t.rows);
 }
 
+/* The most levels of a tile if there are more tiles than with so many; 0 after 1. */
+static inline count fewer_levels(count levels, count nz)
+{
+    return levels > 1 ? parts(nz, parts(nz, levels - 1)) : 0;
+}
+
 /* The balanced tile of up to 16 rows with the largest share inside; one row of one level, if no
  * tile is balanced. */
 static inline struct tile tile_of(count nz, count ny)
 {
+    const count threads = omp_get_max_threads(), most_rows = 16;
     struct tile best = {1, 1};
-    for (count rows = 2; rows <= 16; rows++)
-        for (count parts = 1; parts <= nz; parts++) {
-            const struct tile t = {(nz + parts - 1) / parts, rows};
-            if (is_balanced(t, nz, ny) && share_inside(t, nz) > share_inside(best, nz))
+    if (threads == 1)
+        return (struct tile){nz, most_rows};
+    for (count levels = nz; levels > 0; levels = fewer_levels(levels, nz))
+        for (count rows = 2; rows <= most_rows; rows++) {
+            const struct tile t = {levels, rows};
+            if (is_balanced(t, nz, ny, threads) && share_inside(t, nz) > share_inside(best, nz))
                 best = t;
         }
     return best;
@@ -81,8 +96,9 @@ static inline struct tile tile_of(count nz, count ny)
 /* As many balanced rows as there may be, or one. */
 static inline count rows_together(count ny)
 {
+    const count threads = omp_get_max_threads();
     count rows = MOST_ROWS_TOGETHER;
-    while (rows > 1 && !is_balanced((struct tile){1, rows}, 1, ny))
+    while (rows > 1 && !is_balanced((struct tile){1, rows}, 1, ny, threads))
         rows--;
     return rows;
 }

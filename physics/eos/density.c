@@ -169,7 +169,7 @@ INLINED bool needs_clamp(const struct row *row, struct floors floors)
  */
 INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int nodes)
 {
-    if (HOST_OR_OFFLOAD(needs_clamp(&row, floors), true))
+    if (HOST_OR_OFFLOAD(false, true) || needs_clamp(&row, floors))
         density_row(row, l, floors, nodes, true);
     else
         density_row(row, l, floors, nodes, false);

@@ -296,17 +296,28 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
                 }
             }
 
-    /* The top faces that read what another tile has written. */
+    /* The top faces that read what another tile has written: those of each tile's first row, and
+     * then the rest of its highest level. */
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
-        for (count y = 0; y < ny; y++)
+        for (count y = 0; y < ny; y += rows)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const bool is_done = y % rows > 0 && z % levels < levels - 1 && z < nz - 1;
-                if (is_done)
-                    continue;
                 const struct ocean o = OCEAN;
                 const struct direction east = EAST, north = NORTH;
                 VARIANT(top_row)(&o, &east, &north, K_33, z, y, chunk(x0, nx),
                                  eq_of_state_type == 5);
+            }
+    if (TILES_ARE_POINTS)
+        return;
+    PARALLEL_ROWS
+    for (count z0 = 0; z0 < nz; z0 += levels)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+                if (y % rows == 0)
+                    continue;
+                const struct ocean o = OCEAN;
+                const struct direction east = EAST, north = NORTH;
+                VARIANT(top_row)(&o, &east, &north, K_33, TILE_END(z0, levels, nz) - 1, y,
+                                 chunk(x0, nx), eq_of_state_type == 5);
             }
 }
