@@ -43,13 +43,65 @@ def print_safely():
     sys.stdout, sys.stderr = Printable(sys.stdout), Printable(sys.stderr)
 
 
+def forget_stdout():
+    """Python's end flushes once more what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
 def print_lines(lines):
     """Prints them at once, so that a full disk or a reader that has gone is an error here."""
     try:
         print(*map(printable, lines), sep="\n", flush=True)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python's end flushes once more
+        forget_stdout()
         raise
+
+
+class Unwritten(OSError):
+    """Stdout cannot be written."""
+
+
+class Checked:
+    """A stream whose errors are told from all others."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        return self.checked(self.stream.write, text)
+
+    def flush(self):
+        self.checked(self.stream.flush)
+
+    @staticmethod
+    def checked(function, *arguments):
+        try:
+            return function(*arguments)
+        except OSError as error:
+            raise Unwritten(error.errno, error.strerror) from error
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+def run(main):
+    """Ends a script with what main() returns. After Ctrl-C that is 130; 5 if stdout cannot be written, or 141 if its
+    reader has gone, as miniapp has it."""
+    sys.stdout = Checked(sys.stdout)
+    code, why = 0, None
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code, why = 130, "stopped by the user"
+    except Unwritten as error:
+        forget_stdout()
+        code = 128 + signal.SIGPIPE
+        if error.errno != errno.EPIPE:
+            code, why = 5, f"results cannot be written to standard output: {error.strerror}"
+    if why:
+        print(f"run/{Path(sys.argv[0]).name}: {why}", file=sys.stderr)
+    sys.exit(code)
 
 
 def check_replaceable(place):

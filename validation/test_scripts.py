@@ -163,6 +163,33 @@ def test_reader_of_stdout_is_gone():
     assert (done.returncode, done.stderr) == (5, "")
 
 
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]])
+@pytest.mark.parametrize("code, main, stdout, said", [
+    (3, "return 3", None, ""),
+    (0, "return None", None, ""),
+    (130, "raise KeyboardInterrupt", None, "stopped by the user"),
+    (5, "return 0", "/dev/full", "results cannot be written to standard output: No space left on device"),
+    (5, "print('more', 'x' * 100000)", "/dev/full", "results cannot be written to standard output: No space left"),
+    (141, "return 0", "gone", ""),
+    (141, "print('more', 'x' * 100000)", "gone", ""),
+    (1, "open('/none/there')", None, "Traceback"),  # it is for the script to say what that means
+])
+def test_how_a_script_ends(code, main, stdout, said, unbuffered):
+    reader, writer = os.pipe()
+    if stdout == "gone":
+        os.close(reader)
+    elif stdout:
+        writer = os.open(stdout, os.O_WRONLY)
+    script = f"import safely\ndef main():\n print('text')\n {main}\nsafely.run(main)"
+    done = subprocess.run([sys.executable, *unbuffered, "-c", script], cwd=RUN, stdout=writer,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    if not stdout:
+        assert open(reader, encoding="utf-8").read() == "text\n"
+    assert done.returncode == code and said in done.stderr and bool(done.stderr) == bool(said), done
+    assert ("Traceback" in done.stderr) == (said == "Traceback"), done
+
+
 # All of these in one name, but for bytes that are no UTF-8: a library may refuse such a name at once.
 NAMES = {"UTF-8": [text for text in (*OBEYED, HARMLESS) if "\udcff" not in text],
          "bytes": [text for text in OBEYED if "\udcff" in text]}
