@@ -100,7 +100,7 @@ static void VARIANT(sum_columns)(const struct kernel_call *call)
             const struct span part = {x0, x0 + ROW_PART(nx)};
             for (count k = 0; k < nz; k++) {
                 const struct level l = level_at(dzt, dzw, k, nz - 1);
-                for (count y = y0; y < TILE_END(y0, rows, ny); y++) {
+                for (count y = y0; y < y0 + rows_left(rows, y0, ny); y++) {
                     const struct span inside = interior(part, y, nx, ny);
                     if (enable_superbee_advection)
                         add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, true);

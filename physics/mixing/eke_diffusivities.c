@@ -30,7 +30,7 @@ void VARIANT(eke_diffusivities)(const struct kernel_call *call)
     for (count y = 0; y < ny; y += rows)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const count first = y * nx + x0;
-            const count end = first + (TILE_END(y, rows, ny) - y) * ROW_PART(nx);
+            const count end = first + rows_left(rows, y, ny) * ROW_PART(nx);
 
             for (count k = 0; k < nz; k++) {
                 ALONG_X

@@ -185,8 +185,8 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
 }
 
 /* The lateral faces of a part of row y at level z, and zeros where there are none. Each row
- * keeps the cells of the row to the north for that row; one that `is_first` of its tile computes
- * its own as well. */
+ * keeps the cells of the row to the north for that row; the first that has faces, and one that
+ * `is_first` of its tile, compute their own as well. */
 INLINED void lateral_row(const struct ocean *o, const struct direction *east,
                          const struct direction *north, count z, count y, struct span part,
                          real kept[2][CELL_ROWS * KEPT], bool is_first, bool teos)

@@ -112,7 +112,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
     for (count y = 0; y < ny; y += rows)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const count begin = y * nx + x0;
-            const count end = begin + (TILE_END(y, rows, ny) - y) * ROW_PART(nx);
+            const count end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
 
             for (count k = top; k >= 0 && grows; k--) {
                 const count above = k < top ? plane : 0;

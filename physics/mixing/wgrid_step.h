@@ -100,11 +100,7 @@ INLINED void step_point(const struct w_step *s, count k, count y, count x)
     const struct lateral east = eastern_face(o, i, open_in_x(o, i), per_dx, per_dxu);
     const struct lateral south = northern_face(o, north_at(o, y - 1), i - nx, open_in_y(o, i - nx));
     const struct lateral north = northern_face(o, north_at(o, y), i, open_in_y(o, i));
-    const count plane = o->ny * nx;
-    const count down = (k > 0) * plane, up = (k < o->nz - 1) * plane;
-    const struct line lower = {(k > 1) * plane, down, down + up};
-    const real below = upper_face(o, (struct above){lower, o->dt_limited / o->dzw[under]}, j,
-                                  open_line(o, j, lower) << Z_LINE);
+    const real below = upper_face(o, above_at(o, under), j, open_in_z(o, under, j));
     const real above = upper_face(o, above_at(o, k), i, open_in_z(o, k, i));
     step_cell(s, &r, i, o->maskW[i], per_dx, west, east, south, north, below, above);
 }
