@@ -18,8 +18,8 @@
  *                 for (count x = part; x < part + ROW_PART(nx); x++)
  *
  * Host: threads share the rows (z, y) or y, a part is the whole row, and SIMD lanes run along x.
- * Each point is computed by the same instructions however the rows are shared, so results do
- * not depend on the number of threads.
+ * Each point gets the same bits however the rows are shared, so results do not depend on the
+ * number of threads.
  *
  * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are the same for a nest that computes a sum;
  * `turns` says how many turns its loops make in all. ONCE goes before a statement that writes a
@@ -147,8 +147,9 @@ static inline int blocks_of_sum(count turns)
     __builtin_prefetch((const char *)(from) + line, 0, 2)
 #endif
 
-/* A nest that makes its own tiles needs to know where it runs, and how many bytes the host's widest
- * vectors have. */
+/* What is better done otherwise on a GPU: the host keeps what several points share, where a thread
+ * of a GPU would rather compute it again. A nest that makes its own tiles also needs to know how
+ * many bytes the host's widest vectors have. */
 #if defined(PHYSICS_OFFLOAD)
 #define HOST_OR_OFFLOAD(host, offload) (offload)
 #else

@@ -1,6 +1,6 @@
 /*
  * 2^x and 1 / (1 + 2^x) without a branch, a table or a call, so that they run along SIMD lanes with
- * any compiler and on a GPU; at most 2 and 2.5 units in the last place off.
+ * any compiler and on a GPU; at most 2 and 2.6 units in the last place off.
  */
 #ifndef POWER_H
 #define POWER_H

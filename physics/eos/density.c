@@ -44,7 +44,7 @@ struct level {
 /* ---- TEOS-10 ---- */
 
 /* Density less V01, so that differences between levels keep their digits: D / N - V01 at the
- * pressure that the terms are about. Equal waters have the same bits. */
+ * pressure that the terms are about. With Clang, equal waters have the same bits. */
 INLINED real anomaly(const struct teos10_terms *c, real s, real t, real r)
 {
     const struct teos10 f = teos10(c, s, t, r).f;
