@@ -186,8 +186,10 @@ static inline int blocks_of_sum(count turns)
  * so that all places get the same bits. Its name is a VARIANT, by which run/flops finds it. */
 #if defined(PHYSICS_OFFLOAD)
 #define OF_ROW INLINED
-#else
+#elif defined(__clang__)
 #define OF_ROW static __attribute__((noinline))
+#else
+#define OF_ROW static __attribute__((noinline, noclone))
 #endif
 
 #if defined(__clang__)
