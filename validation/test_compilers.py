@@ -14,6 +14,7 @@ import pytest
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_one_line
 
 SCRIPT = HERE.parent / "run" / "compilers"
+sys.path.insert(0, str(SCRIPT.parent))  # where the script finds its modules
 
 
 @pytest.fixture(scope="module")
