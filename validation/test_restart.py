@@ -117,6 +117,15 @@ def test_snapshots_in_float32(march):
 
 # ---- going on ----
 
+def test_snapshots_of_later_steps_alone(march):
+    """They are another run's."""
+    march.passes(6)
+    done = march.miniapp.run(*march.words(3, "--restart"))
+    assert done.returncode == 0 and done.stderr == (
+        "miniapp: warning: --restart starts from the input: there is a snapshot of step 5, but none of a "
+        "step before 3\n"), done
+
+
 def test_nothing_to_go_on_from(march):
     """It starts, so that a job that is queued again needs no other command."""
     march.passes(6, "--restart")

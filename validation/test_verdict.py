@@ -102,6 +102,17 @@ def test_failed_verdict_in_the_table(miniapp, small, reference):
     assert done.stderr == f"miniapp: {reference}: the outputs differ from this reference\n"
 
 
+def test_reference_of_another_input(miniapp, small, reference):
+    """Which its file may say."""
+    shift(reference, "dHdT", (5, 4, 3), 1)
+    for text, said in (("0" * 64, ", which was made from another input"), ("", ""), (3, "")):
+        with h5py.File(reference, "r+") as file:
+            file.attrs["input_sha256"] = text
+        done = miniapp.run(*QUICK, small, "-k", "eos", "--validate", reference)
+        assert done.returncode == MISMATCH
+        assert done.stderr == f"miniapp: {reference}: the outputs differ from this reference{said}\n"
+
+
 def test_failed_verdict_in_csv(miniapp, small, reference):
     shift(reference, "dHdT", (5, 4, 3), 1)
     done = miniapp.run(*QUICK, small, "-k", "eos", "--validate", reference, "--format", "csv")

@@ -202,6 +202,9 @@ struct miniapp_references;
 enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **);
 void miniapp_references_close(struct miniapp_references *);
 
+/* The SHA-256 of the input that the references were made from; "" if the file does not say so. */
+const char *miniapp_references_input(const struct miniapp_references *);
+
 /* A value x agrees where |x - ref| <= atol + rtol |ref|. */
 struct miniapp_reference {
     double *values;

@@ -102,6 +102,7 @@ struct miniapp_references {
     struct stat found; /* when it was opened */
     struct outside outside;
     struct scales scales;
+    char input[TEXT_ATTRIBUTE]; /* the SHA-256 of the input it was made from, if it says so */
 };
 
 static enum miniapp_status begin(struct miniapp_references *references)
@@ -114,7 +115,13 @@ static enum miniapp_status begin(struct miniapp_references *references)
     if (!outside_open(references->path, false, &references->outside))
         return fail(MINIAPP_DEVICE, "out of memory for a reference");
     read_scales(references->file, &references->scales);
+    read_text_attribute(references->file, "input_sha256", references->input);
     return MINIAPP_DONE;
+}
+
+const char *miniapp_references_input(const struct miniapp_references *references)
+{
+    return references->input;
 }
 
 enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **opened)

@@ -161,8 +161,9 @@ static error_t parse_count(const char *option, const char *text, double least, d
     const double number = plain ? strtod(text, &end) : NAN;
     const double value = plain && end == text + digits ? number * factor_of(end) : NAN;
     if (!(value == floor(value) && value >= least && value <= most)) {
-        fail(MINIAPP_USAGE, "--%s takes a whole number from %g to %g, not '%s'", option, least,
-             most, text);
+        fail(MINIAPP_USAGE,
+             "--%s takes a whole number from %g to %g (k, M, G, Ki, Mi or Gi may follow), not '%s'",
+             option, least, most, text);
         return REPORTED;
     }
     *count = (size_t)value;

@@ -496,6 +496,14 @@ static enum miniapp_status check_budgets(const struct run *run)
                 where->device, miniapp_precision_name(where->precision));
 }
 
+/* Whether the file of references says so. Only the first process has it. */
+static bool is_of_another_input(const struct run *run)
+{
+    const char *const theirs = run->references ? miniapp_references_input(run->references) : "";
+    const char *const own = provenance_text(&run->results.provenance, "input_sha256");
+    return theirs[0] && own && strcmp(theirs, own) != 0;
+}
+
 static enum miniapp_status check_verdicts(const struct run *run)
 {
     const char *const reference = run->options.reference;
@@ -508,7 +516,8 @@ static enum miniapp_status check_verdicts(const struct run *run)
                         : "its outputs and their reference are 0 or not finite everywhere");
     return results_passed(&run->results)
                ? MINIAPP_DONE
-               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference", reference);
+               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference%s", reference,
+                      is_of_another_input(run) ? ", which was made from another input" : "");
 }
 
 /* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
@@ -538,7 +547,7 @@ static enum miniapp_status warn_of_restart(const struct run *run)
 {
     char from[64] = "starts from the input";
     size_t step;
-    const enum miniapp_status status = steps_find_newest(run, &step);
+    const enum miniapp_status status = steps_find_newest(run, run->options.steps, &step);
     if (step > 0)
         snprintf(from, sizeof(from), "goes on from the snapshot of step %zu", step);
     if (!status)

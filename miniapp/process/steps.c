@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static size_t step_of_name(const struct run *run, const char *name)
     return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
-enum miniapp_status steps_find_newest(const struct run *run, size_t *newest)
+enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s", run->options.output);
@@ -69,18 +70,33 @@ enum miniapp_status steps_find_newest(const struct run *run, size_t *newest)
                     strerror(errno));
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         const size_t step = step_of_name(run, entry->d_name);
-        if (step > *newest && step < run->options.steps)
+        if (step > *newest && step < before)
             *newest = step;
     }
     closedir(entries);
     return MINIAPP_DONE;
 }
 
+/* Where the run starts from the input, a snapshot of a step after its last one is another run's. */
+static enum miniapp_status find_start(struct run *run)
+{
+    const size_t steps = run->options.steps;
+    size_t newest = 0;
+    enum miniapp_status status = steps_find_newest(run, steps, &run->first_step);
+    if (!status && run->first_step == 0)
+        status = steps_find_newest(run, SIZE_MAX, &newest);
+    if (newest > steps)
+        warn("--restart starts from the input: there is a snapshot of step %zu, but none of a step "
+             "before %zu",
+             newest, steps);
+    return status;
+}
+
 enum miniapp_status steps_find_start(struct run *run)
 {
     enum miniapp_status status = MINIAPP_DONE;
     if (run->options.restart && ranks_own() == 0)
-        status = steps_find_newest(run, &run->first_step);
+        status = find_start(run);
     double step = (double)run->first_step;
     status = agree_on(status, &step, 1);
     run->first_step = (size_t)step;

@@ -12,8 +12,8 @@
  * last step. */
 enum miniapp_status steps_find_start(struct run *run);
 
-/* Finds that snapshot, which --restart goes on from: `step` is 0 if there is none. */
-enum miniapp_status steps_find_newest(const struct run *run, size_t *step);
+/* Finds the newest snapshot of a step before this one: `step` is 0 if there is none. */
+enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *step);
 
 /* Before the first step: loads that snapshot into the rows, if there is one, and opens their
  * budgets. */

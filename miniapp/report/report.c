@@ -35,6 +35,16 @@ static const char *human_time(double seconds, char text[16])
     return text;
 }
 
+/* The same within a sentence. */
+static const char *time_in_words(double seconds, char text[16])
+{
+    human_time(seconds, text);
+    char *const last = text + strlen(text) - 1;
+    if (*last == ' ')
+        *last = '\0';
+    return text;
+}
+
 static void print_times(const struct timing *timing)
 {
     const double times[] = {timing->mean,   timing->stdev, timing->min, timing->p25,
@@ -96,7 +106,10 @@ static void print_marks(const struct results *results)
     if (is_noisy)
         print("noisy: the times spread (stdev / mean) by over 20 %%\n");
     if (is_above)
-        print("above: faster than its own ceiling, which was disturbed: no share is given\n");
+        print("above: faster than its own ceiling, which was disturbed or, for a kernel of a "
+              "sequence, "
+              "in "
+              "slower memory: no share\n");
     if (nonfinite)
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
@@ -166,7 +179,7 @@ static void print_transfer(const char *what, const struct transfer_times *times)
     char seconds[16];
     if (!(times->bytes > 0))
         return;
-    print(", %s %.1f MB in %s", what, times->bytes / 1e6, human_time(times->seconds, seconds));
+    print(", %s %.1f MB in %s", what, times->bytes / 1e6, time_in_words(times->seconds, seconds));
     if (times->pinned_seconds > 0)
         print(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
               times->bytes / times->pinned_seconds / 1e9);
@@ -228,7 +241,7 @@ static void print_shares(const struct results *results)
         print_head(results, r);
         for (size_t s = 0; s < r->share_count; s++)
             print("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
-        putchar('\n');
+        print(" of the time\n");
     }
 }
 
@@ -257,15 +270,15 @@ static void print_transfers(const struct results *results)
 {
     char read[16], written[16], first[16];
     print("\nnot in the times above: reading the file into memory %s; ",
-          human_time(results->read_seconds, read));
+          time_in_words(results->read_seconds, read));
     if (results->write_seconds > 0)
-        print("writing outputs %s; ", human_time(results->write_seconds, written));
+        print("writing outputs %s; ", time_in_words(results->write_seconds, written));
     print("then\n");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
         print_head(results, r);
         print(" %.1f MB held, first call %s", r->device_bytes / 1e6,
-              human_time(r->timing.first, first));
+              time_in_words(r->timing.first, first));
         print_transfer("inputs to the device", &r->to_device);
         print_transfer("outputs back", &r->from_device);
         putchar('\n');
