@@ -85,8 +85,8 @@ class Checked:
 
 
 def run(main):
-    """Ends a script with what main() returns. After Ctrl-C that is 130; 5 if stdout cannot be written, or 141 if its
-    reader has gone, as miniapp has it."""
+    """Ends a script with what main() returns; after Ctrl-C with 130. As miniapp does, with 5 if stdout cannot be
+    written, and with 141 if its reader has gone."""
     sys.stdout = Checked(sys.stdout)
     code, why = 0, None
     try:

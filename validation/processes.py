@@ -46,14 +46,14 @@ def executable(path, text):
     path.chmod(0o755)
 
 
-def waiting(number, ready, then):
-    """A script that runs `ready`, waits for a signal, which may come at once, and then runs `then`, which ends
-    it. A launcher may send the signal to what the script has started as well: that has to ignore it, since
-    the script would otherwise go on from its wait before it has the signal itself."""
+def waiting(name, ready, then):
+    """A script that runs `ready`, waits for the signal of this name, which may come at once, and then runs
+    `then`, which ends it. A launcher may send the signal to what the script has started as well: that has to
+    ignore it, since the script would otherwise go on from its wait before it has the signal itself."""
     return f"""#!/bin/sh
-trap '' {number}
+trap '' {name}
 sleep 100000 >/dev/null 2>&1 &
-trap 'kill -9 $!; {then}' {number}
+trap 'kill -9 $!; {then}' {name}
 {ready}
 wait
 """

@@ -654,12 +654,13 @@ subprocess.Popen(["sh", "-c", 'until [ -s "$0" ]; do :; done; read -r other <"$0
 def test_a_full_disk_whose_output_ends_late(ranks, tmp_path):
     """MPICH's launcher counts the end of a process that it has killed itself, if the output of another one goes
     on until then: it looks for ends whenever there is output."""
-    disk, other, writer = tmp_path / "disk", tmp_path / "other", tmp_path / "writer.py"
-    disk.mkdir()
-    writer.write_text(WRITER.format(other))
-    script = some_ranks(tmp_path, f'"$rank" = 0 ] || ! echo $$ >"{other}"; [ "$rank" = 0',
-                        f'"{sys.executable}" "{writer}"')
-    assert_disk_is_full(ranks, disk, "0", *LARGE, program=[script, ranks.miniapp.path])
+    disk, first, other = (tmp_path / name for name in ("disk", "first", "other"))
+    for folder in (disk, first, other):
+        folder.mkdir()
+    (first / "writer.py").write_text(WRITER.format(other / "pid"))
+    writes = some_ranks(first, '"$rank" = 0', f'"{sys.executable}" "{first}/writer.py"')
+    tells = some_ranks(other, '"$rank" = 1', f'echo $$ >"{other}/pid"')
+    assert_disk_is_full(ranks, disk, "0", *LARGE, program=[tells, writes, ranks.miniapp.path])
 
 
 def test_a_full_disk_after_a_snapshot(ranks, tmp_path):

@@ -501,7 +501,7 @@ static bool is_of_another_input(const struct run *run)
 {
     const char *const theirs = run->references ? miniapp_references_input(run->references) : "";
     const char *const own = provenance_text(&run->results.provenance, "input_sha256");
-    return theirs[0] && own && strcmp(theirs, own) != 0;
+    return theirs[0] && strcmp(theirs, own) != 0;
 }
 
 static enum miniapp_status check_verdicts(const struct run *run)

@@ -52,9 +52,9 @@ _Noreturn void ranks_abort(enum miniapp_status status);
  * it keeps half of a file that it could not write, and crashes when it closes that again. */
 void ranks_skip_end(void);
 
-/* Ends all ranks with this exit code if this one skips MPI_Finalize. A launcher takes
- * a process that is gone without it for one that crashed: MPICH's kills the others, and SIGKILL may
- * become the exit code of the run. */
+/* Ends all ranks with this exit code if this one skips MPI_Finalize. A launcher takes a process
+ * that is gone without it for one that crashed: MPICH's kills the others, and SIGKILL may become
+ * the exit code of the run. */
 void ranks_leave(int exit_code);
 
 /* ---- messages ---- */

@@ -106,10 +106,8 @@ static void print_marks(const struct results *results)
     if (is_noisy)
         print("noisy: the times spread (stdev / mean) by over 20 %%\n");
     if (is_above)
-        print("above: faster than its own ceiling, which was disturbed or, for a kernel of a "
-              "sequence, "
-              "in "
-              "slower memory: no share\n");
+        print("above: faster than its own ceiling, which was disturbed or, "
+              "for a kernel of a sequence, in slower memory: no share\n");
     if (nonfinite)
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }
