@@ -20,9 +20,9 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, p
                       read_of)
 
 ROOT = HERE.parent
-sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs")]
+sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs"), str(ROOT / "python" / "src")]
 # pylint: disable=wrong-import-position
-from importer import classic as classic_files, options, ranges, whole  # noqa: E402
+from miniapp.importer import classic as classic_files, options, ranges, whole  # noqa: E402
 
 SCRIPT = ROOT / "run" / "make-input"
 EXAMPLE = ROOT / "inputs" / "example.nc"
@@ -81,7 +81,7 @@ def drawn(make, tmp_path, request):
 @pytest.fixture
 def made(drawn, monkeypatch):
     """The same without the picture, which takes most of a run: of an ocean like one that is drawn."""
-    monkeypatch.setattr("importer.figure.draw", lambda _, path, *__: path.write_bytes(b"a picture"))
+    monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, path, *__: path.write_bytes(b"a picture"))
     return drawn
 
 
@@ -1319,7 +1319,7 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     def stop(*_):
         raise error
     fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
-    monkeypatch.setattr("importer.ocean.make", stop)
+    monkeypatch.setattr("miniapp.importer.ocean.make", stop)
     fails(code, pattern, plain)
 
 
@@ -1330,7 +1330,7 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     ids=["SIGTERM", "error"])
 def test_leaves_both_outputs_or_none(fails, plain, monkeypatch, place, end, code, pattern):
     fails(USAGE, "expected", plain, "--default", "no")  # imports what is patched now
-    monkeypatch.setattr(f"importer.{place}", lambda *_: end())
+    monkeypatch.setattr(f"miniapp.importer.{place}", lambda *_: end())
     fails(code, pattern, plain)
 
 

@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-TABLES = Path(__file__).resolve().parents[2] / "physics"
+TABLES = Path(__file__).resolve().parents[4] / "physics"
 NAMED = {"DBL_MIN": sys.float_info.min, "INT32_MAX": 2**31 - 1}
 
 
