@@ -43,28 +43,6 @@ AXES = {"x": "xt", "y": "yt", "z": "zt"}  # by make_grid.py's names: those of Ve
 MORE = ["K_gm", "K_iso", "kappaM", "kappaH", "mxl", "eke_len", "u_wgrid", "v_wgrid", "w_wgrid", "P_diss_adv",
         "eke_diss_tke", "eke_diss_iw", "forc_temp_surface", "forc_salt_surface"]
 
-# What make_grid.py does not have, along all three axes: units, long name
-OTHERS = {
-    "K_gm": ("m2 s-1", "skew diffusivity"),
-    "K_diss_h": ("m2 s-3", "dissipation of kinetic energy by lateral friction"),
-    "K_diss_gm": ("m2 s-3", "dissipation of kinetic energy by eddies"),
-    "K_diss_bot": ("m2 s-3", "dissipation of kinetic energy by friction at the bottom"),
-    "P_diss_skew": ("m2 s-3", "dissipation of dynamic enthalpy by skew diffusion"),
-    "P_diss_iso": ("m2 s-3", "dissipation of dynamic enthalpy by isoneutral diffusion"),
-    "P_diss_hmix": ("m2 s-3", "dissipation of dynamic enthalpy by lateral mixing"),
-    "P_diss_adv": ("m2 s-3", "dissipation of dynamic enthalpy by advection"),
-    "P_diss_v": ("m2 s-3", "exchange of potential energy by vertical mixing"),
-    "P_diss_nonlin": ("m2 s-3", "dissipation of dynamic enthalpy by the nonlinear equation of state"),
-    "dtemp_taum1": ("K s-1", "advective tendency of temperature of the previous step"),
-    "dsalt_taum1": ("g kg-1 s-1", "advective tendency of salinity of the previous step"),
-    "deke_taum1": ("m2 s-3", "advective tendency of EKE of the previous step"),
-    "eke_taup1": ("m2 s-2", "EKE at time level taup1, before the step"),
-    "eke_len": ("m", "length of eddies"),
-    "eke_diss_iw": ("m2 s-3", "dissipation of EKE into internal waves"),
-    "eke_diss_tke": ("m2 s-3", "dissipation of EKE into turbulence"),
-}
-
-
 class Setup(veros_acc.ACCSetup):
     @veros_routine
     def set_diagnostics(self, state):
@@ -114,14 +92,11 @@ def as_in_grid(name):
 
 
 def axes_of(name):
-    axes, *_ = make_grid.FIELDS.get(as_in_grid(name), ("zyx",))
-    return [AXES[axis] for axis in axes]
+    return [AXES[axis] for axis in make_grid.table.axes_of(as_in_grid(name))]
 
 
 def attributes_of(name):
-    if name in OTHERS:
-        return dict(zip(("units", "long_name"), OTHERS[name]))
-    return make_grid.attributes_of(as_in_grid(name))
+    return make_grid.table.attributes_of(as_in_grid(name))
 
 
 def write(path, state, years):
@@ -130,7 +105,7 @@ def write(path, state, years):
             "source": f"make_acc.py: Veros {veros.__version__} with NumPy, years of 365 days",
             "halo": 2, "cyclic_x": 1, "pyom_compatibility_mode": 0.0,
             **{name: float(getattr(state.settings, name)) for name in veros_acc.SETTINGS}}
-    make_grid.write(path, fields_of(state), axes_of, attributes_of, root)
+    make_grid.store.write(path, fields_of(state), axes_of, attributes_of, root)
 
 
 def main():

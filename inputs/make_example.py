@@ -75,7 +75,7 @@ def main():
                         help="the file to write [example.nc beside this script]")
     options = parser.parse_args()
     try:
-        make_grid.write(options.output, make_fields(), AXES.get, ATTRIBUTES.get, ROOT)
+        make_grid.store.write(options.output, make_fields(), AXES.get, ATTRIBUTES.get, ROOT)
     except OSError as error:
         sys.exit(f"make_example.py: {options.output}: {error}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Make grid.h5: an idealised global ocean on a 4-degree grid, input of all miniapp kernels.
 
-    make_grid.py [-o grid.h5]     write the file
+    make_grid.py [-o grid.h5]     write the file; names and units come from build/host, or $MINIAPP_LIBRARY
     make_grid.py --check          make it again elsewhere and compare; exit 1 if it differs
 
 What is real and what is idealised:
@@ -36,10 +36,18 @@ import argparse
 import os
 import sys
 import tempfile
+from pathlib import Path
 
 import gsw
 import h5py
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "src"))
+# pylint: disable=wrong-import-position
+from miniapp.importer import store, table  # noqa: E402
+from miniapp.importer.masks import masks_of  # noqa: E402
+from miniapp.importer.table import EARTH_RADIUS, RHO_0, SETTINGS  # noqa: E402
+from miniapp.library import LibraryError  # noqa: E402
 
 # '#' land, '.' ocean, ':' a marginal cell with one wet level. Rows from 78N to 78S,
 # columns from 0E to 356E.
@@ -87,8 +95,6 @@ WORLD = """
 """
 
 SPACING = 4.0  # degrees
-EARTH_RADIUS = 6370e3  # m, as in Veros
-RHO_0 = 1024.0  # kg m-3, as in Veros
 GRAVITY = 9.81  # m s-2, as in Veros
 OMEGA = np.pi / 43082.0  # s-1, of the earth, as in Veros
 
@@ -108,81 +114,19 @@ SOUTH_PACIFIC = (220, 240, -42, -30)
 LABRADOR = (308, 324, 54, 58)
 GALAPAGOS = (244, 264, -6, 6)
 
-SETTINGS = {
-    "halo": 0, "cyclic_x": 1, "eq_of_state_type": 3,
-    "dt_mom": 4800.0, "dt_tracer": 43200.0, "AB_eps": 0.1,
-    "iso_slopec": 1e-3, "iso_dslope": 4e-3, "K_iso_steep": 100.0,
-    "alpha_tke": 30.0, "c_eps": 0.7, "K_h_tke": 2000.0,
-    "enable_eke": 1, "eke_c_k": 0.4, "eke_cross": 2.0, "enable_eke_isopycnal_diffusion": 1,
-    "enable_eke_superbee_advection": 1,
-}
-
-# Axes, storage type, units, CF standard name where there is one, long name.
+# The fields, with the types in which they are stored; the program says all else of them.
 FIELDS = {
-    "x": ("x", "f8", "degrees_east", "longitude", "longitude of T points"),
-    "y": ("y", "f8", "degrees_north", "latitude", "latitude of T points"),
-    "z": ("z", "f8", "m", "height_above_mean_sea_level", "height of T points"),
-    "zt": ("z", "f8", "m", "height_above_mean_sea_level", "height of T points"),
-    "zw": ("z", "f8", "m", "", "height of W points"),
-    "p": ("z", "f8", "dbar", "sea_water_pressure_due_to_sea_water", "sea pressure"),
-    "dxt": ("x", "f8", "m", "", "zonal width of T cells at the equator"),
-    "dxu": ("x", "f8", "m", "", "zonal distance of T points at the equator"),
-    "dyt": ("y", "f8", "m", "", "meridional width of T cells"),
-    "dyu": ("y", "f8", "m", "", "meridional distance of T points"),
-    "dzt": ("z", "f8", "m", "cell_thickness", "thickness of T cells"),
-    "dzw": ("z", "f8", "m", "cell_thickness", "thickness of W cells"),
-    "cost": ("y", "f8", "1", "", "cosine of the latitude of T points"),
-    "cosu": ("y", "f8", "1", "", "cosine of the latitude of the northern faces"),
-    "kbot": ("yx", "i4", "1", "model_level_number_at_sea_floor",
-             "1 + index of the deepest wet level, 0 = land"),
-    "maskT": ("zyx", "u1", "1", "sea_binary_mask", "mask of T cells"),
-    "maskU": ("zyx", "u1", "1", "", "mask of eastern faces"),
-    "maskV": ("zyx", "u1", "1", "", "mask of northern faces"),
-    "maskW": ("zyx", "u1", "1", "", "mask of upper faces"),
-    "temp": ("zyx", "f4", "degC", "sea_water_conservative_temperature", "Conservative Temperature"),
-    "salt": ("zyx", "f4", "g kg-1", "sea_water_absolute_salinity", "Absolute Salinity"),
-    "K_iso": ("zyx", "f4", "m2 s-1", "ocean_tracer_epineutral_laplacian_diffusivity",
-              "isoneutral diffusivity"),
-    "u": ("zyx", "f4", "m s-1", "", "zonal velocity on eastern faces"),
-    "v": ("zyx", "f4", "m s-1", "", "meridional velocity on northern faces"),
-    "w": ("zyx", "f4", "m s-1", "", "vertical velocity on upper faces"),
-    "u_wgrid": ("zyx", "f4", "m s-1", "sea_water_x_velocity", "zonal velocity on the W grid"),
-    "v_wgrid": ("zyx", "f4", "m s-1", "sea_water_y_velocity", "meridional velocity on the W grid"),
-    "w_wgrid": ("zyx", "f4", "m s-1", "upward_sea_water_velocity", "vertical velocity on W grid"),
-    "kappaM": ("zyx", "f4", "m2 s-1", "ocean_vertical_momentum_diffusivity", "vertical viscosity"),
-    "mxl": ("zyx", "f4", "m", "turbulent_mixing_length_of_sea_water", "mixing length"),
-    "forc": ("zyx", "f4", "m2 s-3", "", "sum of the sources of turbulent kinetic energy"),
-    "forc_tke_surface": ("yx", "f4", "m3 s-3", "", "surface flux of turbulent kinetic energy"),
-    "kappaH": ("zyx", "f4", "m2 s-1", "ocean_vertical_tracer_diffusivity", "vertical diffusivity"),
-    "forc_temp_surface": ("yx", "f4", "K m s-1", "", "flux of heat into the surface, over rho_0 cp"),
-    "forc_salt_surface": ("yx", "f4", "g kg-1 m s-1", "",
-                          "flux of salt into the surface, over rho_0"),
-    "Nsqr": ("zyx", "f4", "s-2", "square_of_brunt_vaisala_frequency_in_sea_water",
-             "square of the stability frequency"),
-    "int_drhodT": ("zyx", "f4", "kg m-2 K-1", "",
-                   "derivative of density by temperature, integrated to the surface"),
-    "int_drhodS": ("zyx", "f4", "kg2 m-2 g-1", "",
-                   "derivative of density by salinity, integrated to the surface"),
-    "rho": ("zyx", "f4", "kg m-3", "", "density less the reference density"),
-    "Hd": ("zyx", "f4", "m2 s-2", "", "dynamic enthalpy"),
-    "dtemp": ("zyx", "f4", "K s-1", "", "advective tendency of temperature"),
-    "dsalt": ("zyx", "f4", "g kg-1 s-1", "", "advective tendency of salinity"),
-    "eke": ("zyx", "f4", "m2 s-2", "", "eddy kinetic energy (EKE) at time level tau"),
-    "coriolis_t": ("yx", "f4", "s-1", "coriolis_parameter", "Coriolis parameter at T points"),
-    "beta": ("yx", "f4", "m-1 s-1", "", "change of the Coriolis parameter with latitude"),
-    "t_star": ("yx", "f4", "degC", "", "temperature to which the surface is restored"),
-    "t_rest": ("yx", "f4", "m s-1", "", "rate of that times the depth of the uppermost cell"),
-    "s_star": ("yx", "f4", "g kg-1", "", "salinity to which the surface is restored"),
-    "s_rest": ("yx", "f4", "m s-1", "", "rate of that times the depth of the uppermost cell"),
-    "temp_source": ("zyx", "f4", "K s-1", "", "source of temperature"),
-    "salt_source": ("zyx", "f4", "g kg-1 s-1", "", "source of salinity"),
-    "K_diss_v": ("zyx", "f4", "m2 s-3", "", "dissipation of kinetic energy by vertical friction"),
-    "tke": ("zyx", "f4", "m2 s-2", "specific_turbulent_kinetic_energy_of_sea_water",
-            "turbulent kinetic energy (TKE) at time level tau"),
-    "tke_taup1": ("zyx", "f4", "m2 s-2", "", "TKE at time level taup1, before the step"),
-    "dtke_taum1": ("zyx", "f4", "m2 s-3", "", "advective tendency of TKE of the previous step"),
+    "x": "f8", "y": "f8", "z": "f8", "zt": "f8", "zw": "f8", "p": "f8", "dxt": "f8", "dxu":
+    "f8", "dyt": "f8", "dyu": "f8", "dzt": "f8", "dzw": "f8", "cost": "f8", "cosu": "f8",
+    "kbot": "i4", "maskT": "u1", "maskU": "u1", "maskV": "u1", "maskW": "u1", "temp": "f4",
+    "salt": "f4", "K_iso": "f4", "u": "f4", "v": "f4", "w": "f4", "u_wgrid": "f4", "v_wgrid":
+    "f4", "w_wgrid": "f4", "kappaM": "f4", "mxl": "f4", "forc": "f4", "forc_tke_surface": "f4",
+    "kappaH": "f4", "forc_temp_surface": "f4", "forc_salt_surface": "f4", "Nsqr": "f4",
+    "int_drhodT": "f4", "int_drhodS": "f4", "rho": "f4", "Hd": "f4", "dtemp": "f4", "dsalt":
+    "f4", "eke": "f4", "coriolis_t": "f4", "beta": "f4", "t_star": "f4", "t_rest": "f4",
+    "s_star": "f4", "s_rest": "f4", "temp_source": "f4", "salt_source": "f4", "K_diss_v": "f4",
+    "tke": "f4", "tke_taup1": "f4", "dtke_taum1": "f4",
 }
-EXTRA_ATTRIBUTES = {"x": {"axis": "X"}, "y": {"axis": "Y"}, "z": {"axis": "Z", "positive": "up"}}
 
 
 def rounded(values, bits):
@@ -259,18 +203,6 @@ def sea_floor(g, world):
         away = np.abs((g["lon"][0] - crest + 180) % 360 - 180)
         depth -= np.maximum(depth - 2500.0, 0.0) * bump(np.where(away < 20, away, 999), 6.0)
     return depth
-
-
-def masks_of(kbot, nz, cyclic_x):
-    """The masks by Veros's rule: a face is wet where both of its cells are, the surface too."""
-    mask = (kbot > 0) & (np.arange(nz)[:, None, None] >= kbot - 1)
-    masks = {"maskT": mask, "maskU": mask & np.roll(mask, -1, axis=2), "maskW": mask.copy()}
-    if not cyclic_x:  # else the last column's neighbour is the first
-        masks["maskU"][:, :, -1] = False
-    masks["maskV"] = np.zeros_like(mask)  # the last row stays 0: the north is closed
-    masks["maskV"][:, :-1] = mask[:, :-1] & mask[:, 1:]
-    masks["maskW"][:-1] = mask[:-1] & mask[1:]
-    return masks
 
 
 def make_masks(g, world):
@@ -391,7 +323,7 @@ def make_fields():
     make_stratification(g)
     make_eddies(g)
     make_forcing(g)
-    for name, (_, dtype, *_) in FIELDS.items():
+    for name, dtype in FIELDS.items():
         if dtype == "f4":
             g[name] = rounded(g[name], 16 if name in ("temp", "salt") else 12)
         g[name] = np.ascontiguousarray(g[name], dtype="<" + dtype)
@@ -455,7 +387,7 @@ def check_consistency(g):
     courant = SETTINGS["dt_tracer"] * sum(np.max(np.abs(a / d)) for a, d in zip((u, v, w), widths))
     rules = {
         "finite": all(np.isfinite(g[name]).all() for name in FIELDS),
-        "shapes": all(g[n].shape == tuple(len(g[a]) for a in FIELDS[n][0]) for n in FIELDS),
+        "shapes": all(g[n].shape == tuple(len(g[a]) for a in table.axes_of(n)) for n in FIELDS),
         "masks agree with kbot": (wet.sum(axis=0) == np.where(kbot > 0, nz + 1 - kbot, 0)).all(),
         "land, deep and one-level columns": all((kbot == k).any() for k in (0, 1, nz)),
         "spacings": all((g[n] > 0).all() for n in ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw")),
@@ -476,63 +408,12 @@ def check_consistency(g):
         sys.exit("make_grid.py: inconsistent fields: " + "; ".join(broken))
 
 
-def create_file(path):
-    """An empty file of the 1.10 format; h5py.File cannot leave out the root group's times."""
-    creation = h5py.h5p.create(h5py.h5p.FILE_CREATE)
-    creation.set_obj_track_times(False)
-    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
-    access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
-    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
-    return h5py.File(h5py.h5f.create(os.fsencode(path), h5py.h5f.ACC_TRUNC, creation, access))
-
-
-def attributes_of(name):
-    _, dtype, units, standard_name, long_name = FIELDS[name]
-    attributes = {"units": units, "long_name": long_name, **EXTRA_ATTRIBUTES.get(name, {})}
-    if standard_name:
-        attributes["standard_name"] = standard_name
-    if dtype == "u1":
-        attributes["flag_values"] = np.array([0, 1], dtype="u1")
-        attributes["flag_meanings"] = "land water"
-    return attributes
-
-
-def set_attributes(target, attributes):
-    """Strings get a fixed length: HDF5 puts the others in its heap, which has no checksum."""
-    for key, value in attributes.items():
-        if isinstance(value, str):
-            content = value.encode()
-            value = np.array(content, h5py.string_dtype("ascii" if value.isascii() else "utf-8",
-                                                        len(content) or 1))
-        target.attrs[key] = value
-
-
-def chunks_of(values):
-    """The whole; one level where that is more than 64 MB, since HDF5's chunks end at 4 GB."""
-    return values.shape if values.nbytes <= 2**26 else (1, *values.shape[1:])
-
-
-def write(path, fields, axes_of, attributes_of, root):
-    """Datasets with checksums; one that is its own axis is the scale of that axis."""
-    with create_file(path) as h5:
-        set_attributes(h5, root)
-        for name, values in fields.items():
-            dataset = h5.create_dataset(name, data=values, chunks=chunks_of(values), shuffle=True,
-                                        compression=6, fletcher32=True, track_times=False)
-            set_attributes(dataset, attributes_of(name))
-            if tuple(axes_of(name)) == (name,):
-                dataset.make_scale(name)
-                continue
-            for i, axis in enumerate(axes_of(name)):
-                dataset.dims[i].attach_scale(h5[axis])
-
-
 def write_grid(path):
     root = {"Conventions": "CF-1.8",
             "title": "Idealised global ocean on a 4-degree grid, input of miniapp",
             "source": "make_grid.py: real coastlines, idealised depth and fields",
-            **SETTINGS}
-    write(path, make_fields(), lambda name: FIELDS[name][0], attributes_of, root)
+            "halo": 0, "cyclic_x": 1, **SETTINGS}
+    store.write(path, make_fields(), table.axes_of, table.attributes_of, root)
 
 
 def content(path):
@@ -577,6 +458,8 @@ def main():
         if options.check:
             sys.exit(check(options.output))
         write_grid(options.output)
+    except LibraryError as error:
+        sys.exit(f"make_grid.py: {error}")
     except OSError as error:
         sys.exit(f"make_grid.py: {options.output}: {error}")
 

@@ -121,6 +121,33 @@ void miniapp_field_range(const struct miniapp_field *field, double *least, doubl
     *most = field->valid_max;
 }
 
+static const struct miniapp_field *row_of(enum field_id id)
+{
+    return id == NO_FIELD ? NULL : &fields[id];
+}
+
+const struct miniapp_field *miniapp_field_wet(const struct miniapp_field *field)
+{
+    return row_of(field->wet);
+}
+
+const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *field,
+                                                   double *factor)
+{
+    *factor = field->stand_in_factor;
+    return row_of(field->stand_in);
+}
+
+bool miniapp_field_is_extended(const struct miniapp_field *field)
+{
+    return field->is_extended;
+}
+
+bool miniapp_field_is_flow(const struct miniapp_field *field)
+{
+    return field->is_flow;
+}
+
 int miniapp_field_rank(const struct miniapp_field *field)
 {
     int rank = 0;

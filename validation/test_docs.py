@@ -149,8 +149,10 @@ def test_what_is_not_run_is_there():
 
 @functools.cache
 def help_of(script):
+    """By this Python, which has what scripts import."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     return subprocess.run([ROOT / script, "--help"], capture_output=True, text=True, check=True,
-                          timeout=DEADLINE_S).stdout
+                          timeout=DEADLINE_S, env={**os.environ, "PATH": path}).stdout
 
 
 def words_of(command):

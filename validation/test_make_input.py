@@ -1,8 +1,5 @@
 """run/make-input: what is read gives a right and complete input; what is not says why."""
 
-import errno
-import importlib.machinery
-import importlib.util
 import os
 import re
 import signal
@@ -20,9 +17,11 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, p
                       read_of)
 
 ROOT = HERE.parent
-sys.path[:0] = [str(ROOT / "run"), str(ROOT / "inputs"), str(ROOT / "python" / "src")]
+sys.path[:0] = [str(ROOT / "inputs"), str(ROOT / "python" / "src")]
 # pylint: disable=wrong-import-position
-from miniapp.importer import classic as classic_files, options, ranges, whole  # noqa: E402
+from miniapp.importer import command, options, table  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("library")
 
 SCRIPT = ROOT / "run" / "make-input"
 EXAMPLE = ROOT / "inputs" / "example.nc"
@@ -38,15 +37,10 @@ FILL = -1e34
 @pytest.fixture
 def make(monkeypatch, capsys, tmp_path):
     """Runs the script in this process; gives its exit code and what it said."""
-    loader = importlib.machinery.SourceFileLoader("make_input", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("make_input", loader))
-    loader.exec_module(module)
-
     def run(*arguments, output=tmp_path / "grid.h5"):
-        module.NOTES.clear()
         monkeypatch.setattr(sys, "argv", ["make-input", *map(str, arguments), "-o", str(output)])
         capsys.readouterr()
-        code = module.main()
+        code = command.main()
         said = capsys.readouterr()
         if code == DONE:
             assert said.out.split() == [str(output), str(output.with_suffix(".png"))]
@@ -81,7 +75,7 @@ def drawn(make, tmp_path, request):
 @pytest.fixture
 def made(drawn, monkeypatch):
     """The same without the picture, which takes most of a run: of an ocean like one that is drawn."""
-    monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, path, *__: path.write_bytes(b"a picture"))
+    monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, __, path, *___: path.write_bytes(b"a picture"))
     return drawn
 
 
@@ -716,19 +710,6 @@ def test_constants_and_settings(made, plain):
     assert g["attributes"]["eq_of_state_type"] == 3 and g["attributes"]["K_h_tke"] == 0
 
 
-def test_ranges_are_those_of_the_program(miniapp):
-    """Of all settings, and of all fields that kernels read but masks."""
-    printed = dict(re.findall(r"^  (?:reads|updates|setting) +(\S+) (.*)$",
-                              miniapp.run("--list-kernels").stdout, re.MULTILINE))
-    assert set(ranges.settings()) == {name for kernel in miniapp.kernels for name in kernel.settings}
-    known = {**ranges.fields(), **ranges.settings()}
-    assert {*options.FIELDS, "temp", "salt", "p", "u", "Nsqr"} <= set(known) & set(printed)
-    for name in set(known) & set(printed) - {"maskT", "maskU", "maskV", "maskW", "kbot"}:
-        is_positive = known[name].least == sys.float_info.min
-        least = "positive and at most" if is_positive else f"from {known[name].least:g} to"
-        assert f", {least} {known[name].most:g}" in printed[name], name
-
-
 def test_a_setting_that_only_the_program_knows(made, plain):
     assert made(plain, "--set", "enable_eke=1")["attributes"]["enable_eke"] == 1
     assert "enable_eke" not in made(plain)["attributes"]
@@ -1245,11 +1226,11 @@ REFUSED = {
     "field on other levels": ("'k' for tke has other levels", lambda d: d.assign(
         k=(("l",), np.ones(5))).assign_coords(l=("l", 2 * d.depth.values, d.depth.attrs)),
         ["--variable", "tke=k"]),
-    "negative diffusivity": ("K_iso is -1 in a wet cell, expected 0 or more", None,
+    "negative diffusivity": (r"K_iso is -1 in a wet cell, expected 0 to 1e\+06", None,
                              ["--default", "K_iso=-1"]),
-    "no mixing length": ("mxl is 0 in a wet cell, expected more than 0", None,
+    "no mixing length": ("mxl is 0 in a wet cell, expected above 0, to", None,
                          ["--default", "mxl=0"]),
-    "much diffusivity": (r"K_iso is 1e\+09 in a wet cell, expected 0 or more, at most 1e\+06", None,
+    "much diffusivity": (r"K_iso is 1e\+09 in a wet cell, expected 0 to 1e\+06", None,
                          ["--default", "K_iso=1e9"]),
     "pressure beyond": (r"zt is -60000, expected -12000 to 12000; the first is zt\[0\]",
                         lambda d: d.assign_coords(depth=(
@@ -1299,8 +1280,8 @@ def test_no_file(fails, tmp_path):
     ("expected a number", ["--set", "dt_mom=inf"]),
     ("'K_iso' was given before", ["--default", "K_iso=1", "--default", "K_iso=2"]),
     ("there is no 'halo'", ["--set", "halo=2"]),
-    ("--set iso_slopec=-1: expected 0 or more, at most 100", ["--set", "iso_slopec=-1"]),
-    ("--set enable_eke=0.5: expected 0 or more, at most 1, whole", ["--set", "enable_eke=0.5"]),
+    ("--set iso_slopec=-1: expected 0 to 100", ["--set", "iso_slopec=-1"]),
+    ("--set enable_eke=0.5: expected 0 to 1, whole", ["--set", "enable_eke=0.5"]),
     ("u and v belong together", ["--variable", "u=u"]),
     ("temp and salt cannot both be constants", ["--default", "temp=1", "--default", "salt=35"]),
     ("'temp' was given before", ["--variable", "temp=a", "--variable", "temp=temp"]),
@@ -1323,7 +1304,7 @@ def test_ends_in_order(fails, plain, monkeypatch, error, code, pattern):
     fails(code, pattern, plain)
 
 
-@pytest.mark.parametrize("place", ["figure.draw", "build.make_grid.write"])
+@pytest.mark.parametrize("place", ["figure.draw", "store.write"])
 @pytest.mark.parametrize("end, code, pattern", [
     (lambda: os.kill(os.getpid(), signal.SIGTERM), 130, "interrupted"),
     (lambda: "ö".encode("ascii"), OUTPUT, r"grid\.(h5|png): cannot be written")],
@@ -1334,12 +1315,12 @@ def test_leaves_both_outputs_or_none(fails, plain, monkeypatch, place, end, code
     fails(code, pattern, plain)
 
 
-def test_reader_of_stdout_is_gone(make, plain, monkeypatch):
-    def stop(_):
-        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-    monkeypatch.setattr("safely.print_lines", stop)
-    code, said = make(plain)
-    assert code == OUTPUT and "standard output: cannot be written: Broken pipe" in said
+def test_stdout_cannot_be_written(plain, tmp_path):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([sys.executable, SCRIPT, plain, "-o", tmp_path / "grid.h5"], stdout=full, check=False,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == OUTPUT
+    assert done.stderr.endswith("standard output: cannot be written: No space left on device\n")
 
 
 def test_names_that_are_not_ascii(make, plain, tmp_path):
@@ -1364,32 +1345,9 @@ def test_damaged_data(fails, tmp_path):
 def test_classic_file_that_is_cut_off(fails, tmp_path):
     """What is beyond its end would be read as zeros."""
     path = classic(tmp_path / "cut.nc")
-    content = path.read_bytes()
-    path.write_bytes(content[:-1])
-    size = len(content)
-    fails(INPUT, rf"cut\.nc: is cut off: it has {size - 1} bytes, but its header says {size}", path)
+    path.write_bytes(path.read_bytes()[:-2000])
+    fails(INPUT, r"cut\.nc: is cut off: it has \d+ bytes, but its variables \d+", path)
 
-
-@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
-@pytest.mark.parametrize("variables", [
-    {}, {"a": ("f8", "x")}, {"a": ("i1", "x")}, {"a": ("i2", "tx")},
-    {"a": ("i1", "tx"), "b": ("i2", "t")},
-    {"a": ("f4", "yx"), "b": ("i1", "tx"), "c": ("f8", "ty"), "d": ("c", "")}], ids=str)
-@pytest.mark.parametrize("records", [0, 5])
-def test_length_of_a_classic_file(tmp_path, form, variables, records):
-    """That of the library's own files, but for the padding behind the last number."""
-    path = tmp_path / "classic.nc"
-    with netCDF4.Dataset(path, "w", format=form) as file:
-        file.title = "odd"
-        for name, length in {"t": None, "x": 3, "y": 2}.items():
-            file.createDimension(name, length)
-        for name, (kind, axes) in variables.items():
-            file.createVariable(name, {"c": "S1"}.get(kind, kind), tuple(axes)).setncattr("n", 1.5)
-        for name, (_, axes) in variables.items():
-            if axes.startswith("t"):
-                file[name][:] = np.zeros((records, *file[name].shape[1:]))
-    needed = classic_files.length_needed(path)
-    assert 0 <= path.stat().st_size - needed < 4
 
 
 @pytest.mark.parametrize("name, packing", [
@@ -1414,48 +1372,13 @@ def show(path, name, sources):
             new.dims[i].attach_scale(file[axis])
 
 
-def test_virtual_datasets(made, fails, usual, plain, tmp_path):
+def test_virtual_datasets(fails, plain, tmp_path):
     """HDF5 reads what is not there as fill values or zeros."""
-    inner, outer = tmp_path / "inner.h5", tmp_path / "outer.nc"
-    outer.write_bytes(plain.read_bytes())
-    with h5py.File(inner, "w") as file:
-        for k, level in enumerate(bottom_first(ocean(), "temp")[::-1]):
-            file[f"level{k}"] = np.nan_to_num(level, nan=FILL)
-    levels = [("inner.h5", f"level{k}") for k in range(5)]
-    show(outer, "temp", levels)
-    assert (made(outer)["temp"] == usual["temp"]).all()
-    show(outer, "temp", levels[:4] + [(".", "none")])
-    fails(INPUT, r"outer\.nc: 'temp' is virtual, but its source '\.' lacks 'none'", outer)
-    show(outer, "temp", levels[:4] + [(".", "temp")])
-    fails(INPUT, "'temp' is virtual, and its sources have no end", outer)
-    show(outer, "temp", levels)
-    inner.write_bytes(b"nothing")
-    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' cannot be opened", outer)
-    inner.unlink()
-    fails(INPUT, r"'temp' is virtual, but its source 'inner\.h5' is missing", outer)
+    path = tmp_path / "outer.nc"
+    path.write_bytes(plain.read_bytes())
+    show(path, "temp", [("inner.h5", f"level{k}") for k in range(5)])
+    fails(INPUT, r"outer\.nc: 'temp' is virtual, so it may lack parts, expected data in the file", path)
 
-
-def test_series_of_sources(tmp_path):
-    """A gap in it is not taken for its end."""
-    path = tmp_path / "series.h5"
-    unlimited, shape = h5py.h5s.UNLIMITED, (4, 2)
-    space = h5py.h5s.create_simple(shape, (unlimited, 2))
-    space.select_hyperslab((0, 0), (unlimited, 1), (1, 1), (1, 2))
-    creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    creation.set_virtual(space, b"part%b.h5", b"level", h5py.h5s.create_simple((2,)))
-    with h5py.File(path, "w") as file:
-        h5py.h5d.create(file.id, b"temp", h5py.h5t.NATIVE_DOUBLE,
-                        h5py.h5s.create_simple(shape, (unlimited, 2)), creation)
-    for block in (0, 1, 3):
-        with h5py.File(tmp_path / f"part{block}.h5", "w") as file:
-            file["level"] = [1.0, 2.0]
-    with pytest.raises(Exception, match="block 2 of its sources is missing, while block 3"):
-        whole.check_sources(path, "temp")
-    (tmp_path / "part3.h5").unlink()
-    whole.check_sources(path, "temp")
-    (tmp_path / "part0.h5").unlink()
-    with pytest.raises(Exception, match="its source 'part0.h5' is missing"):
-        whole.check_sources(path, "temp")
 
 
 def test_inputs_are_not_overwritten(fails, plain, tmp_path):
@@ -1485,5 +1408,5 @@ def test_help_and_usage():
 
 def test_a_python_without_modules(tmp_path):
     done = script(EXAMPLE, "-o", tmp_path / "grid.h5", python=(sys.executable, "-S", "-E"))
-    assert done.returncode == INPUT and "lacks modules: install python3-numpy" in done.stderr
+    assert done.returncode == INPUT and "lacks the module numpy: install python3-numpy" in done.stderr
     assert_one_line(done.stderr)

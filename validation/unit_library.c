@@ -34,8 +34,15 @@ static void fields_are_described(void **state)
         assert_true(!miniapp_field_standard_name(field) ||
                     is_text(miniapp_field_standard_name(field)));
         assert_ptr_equal(miniapp_field_find(name), field);
-        for (size_t other = 0; other < place; other++)
-            assert_string_not_equal(name, miniapp_field_name(miniapp_field_at(other)));
+        const struct miniapp_field *const wet = miniapp_field_wet(field);
+        assert_true(!wet || miniapp_field_type(wet) != MINIAPP_REAL);
+        double factor;
+        const struct miniapp_field *const other = miniapp_field_stand_in(field, &factor);
+        assert_true(!other || (other != field && miniapp_field_is_optional(field)));
+        assert_true(!miniapp_field_is_extended(field) || wet == miniapp_field_find("maskT"));
+        assert_true(!miniapp_field_is_flow(field) || wet);
+        for (size_t before = 0; before < place; before++)
+            assert_string_not_equal(name, miniapp_field_name(miniapp_field_at(before)));
     }
 }
 

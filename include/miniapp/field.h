@@ -39,6 +39,18 @@ bool miniapp_field_is_optional(const struct miniapp_field *);
 /* The valid range on water. A `least` of DBL_MIN means above 0. */
 void miniapp_field_range(const struct miniapp_field *, double *least, double *most);
 
+/* The mask, or kbot, that says where the field has a meaning; NULL where it has one everywhere. */
+const struct miniapp_field *miniapp_field_wet(const struct miniapp_field *);
+
+/* The field that stands for an absent one, times the factor; NULL if that is 0 everywhere. */
+const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *, double *factor);
+
+/* Whether land holds the value of the lowest water above, since averages near land include it. */
+bool miniapp_field_is_extended(const struct miniapp_field *);
+
+/* Whether it is a velocity, which is 0 in the ghosts of a closed side. */
+bool miniapp_field_is_flow(const struct miniapp_field *);
+
 /* Its axes, slowest first. */
 #define MINIAPP_MAX_RANK 5
 int miniapp_field_rank(const struct miniapp_field *);

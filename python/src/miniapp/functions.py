@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .library import Access, Kernel, Library, Type, UsageError, range_text
+from .library import Access, Kernel, Library, Type, UsageError
 from .state import State, as_array
 
 READS, WRITES = (Access.READ, Access.UPDATE), (Access.WRITE, Access.UPDATE)
@@ -96,7 +96,7 @@ def describe(kernel: Kernel) -> str:
     for setting in kernel.settings:
         lines += [f"{setting.name} : {kind_of(setting).__name__}, {setting.units}, "
                   f"default {setting.default:g}",
-                  f"    {setting.long_name}; {range_text(setting.least, setting.most)}"]
+                  f"    {setting.long_name}; {setting.range}"]
     lines += ["", "Returns", "-------"]
     for argument in arguments_of(kernel, WRITES):
         lines += describe_argument(argument)
@@ -107,5 +107,5 @@ def describe_argument(argument) -> list[str]:
     field = argument.field
     axes = f"array ({', '.join(field.axes)})" if field.axes else "number"
     standard = f"; CF: {field.standard_name}" if field.standard_name else ""
-    values = "0 to nz" if field.type is Type.INDEX else range_text(field.least, field.most)
+    values = "0 to nz" if field.type is Type.INDEX else field.range
     return [f"{argument.name} : {axes}, {field.units}", f"    {field.long_name}; {values} on water{standard}"]

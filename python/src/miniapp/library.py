@@ -144,6 +144,10 @@ DECLARATIONS = {
     "field_type": (c_int, c_void_p),
     "field_is_optional": (c_bool, c_void_p),
     "field_range": (None, c_void_p, c_void_p, c_void_p),
+    "field_wet": (c_void_p, c_void_p),
+    "field_stand_in": (c_void_p, c_void_p, c_void_p),
+    "field_is_extended": (c_bool, c_void_p),
+    "field_is_flow": (c_bool, c_void_p),
     "field_rank": (c_int, c_void_p),
     "field_axis": (c_int, c_void_p, c_int),
     "setting_count": (c_size_t,),
@@ -229,6 +233,23 @@ def declare(library, path):
 # ---- tables ----
 
 @dataclasses.dataclass(frozen=True)
+class Range:
+    """From least to most, where a least value of DBL_MIN means above 0."""
+    least: float
+    most: float
+    is_whole: bool = False
+
+    def __str__(self):
+        text = (f"above 0, to {self.most:g}" if self.least == sys.float_info.min
+                else f"{self.least:g} to {self.most:g}")
+        return f"{text}, whole" if self.is_whole else text
+
+    def holds(self, values):
+        """Whether a number lies in it, or each of an array; NaN does not."""
+        return (values >= self.least) & (values <= self.most) & (not self.is_whole or values % 1 == 0)
+
+
+@dataclasses.dataclass(frozen=True)
 class Field:
     """A row of the library's table of fields."""
     name: str
@@ -242,6 +263,15 @@ class Field:
     handle: int = dataclasses.field(repr=False)
     axis_numbers: tuple[int, ...] = dataclasses.field(repr=False)
     is_optional: bool = dataclasses.field(repr=False)
+    wet: str = dataclasses.field(repr=False)  # the mask, or kbot, of the cells where it has a meaning; "": of all
+    stand_in: str = dataclasses.field(repr=False)  # the field that stands for an absent one; "": zeros
+    factor: float = dataclasses.field(repr=False)  # of the stand-in
+    is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
+    is_flow: bool = dataclasses.field(repr=False)  # a velocity: 0 in the ghosts of a closed side
+
+    @property
+    def range(self) -> Range:
+        return Range(self.least, self.most, self.type is not Type.REAL)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -255,6 +285,10 @@ class Setting:
     least: float
     most: float
     handle: int = dataclasses.field(repr=False)
+
+    @property
+    def range(self) -> Range:
+        return Range(self.least, self.most, self.is_whole)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -338,10 +372,17 @@ class Library:
     def field_row(self, handle):
         c = self.c
         axes = tuple(c.field_axis(handle, place) for place in range(c.field_rank(handle)))
+        factor = c_double()
+        stand_in = c.field_stand_in(handle, ctypes.byref(factor))
         return Field(decode(c.field_name(handle)), decode(c.field_units(handle)),
                      decode(c.field_long_name(handle)), decode(c.field_standard_name(handle)),
                      Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
-                     *bounds(c.field_range, handle), handle, axes, c.field_is_optional(handle))
+                     *bounds(c.field_range, handle), handle, axes, c.field_is_optional(handle),
+                     self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
+                     c.field_is_extended(handle), c.field_is_flow(handle))
+
+    def name_of(self, handle):
+        return decode(self.c.field_name(handle)) if handle else ""
 
     def setting_row(self, handle):
         c = self.c
@@ -423,11 +464,6 @@ def bounds(ask, handle) -> tuple[float, float]:
     least, most = c_double(), c_double()
     ask(handle, ctypes.byref(least), ctypes.byref(most))
     return least.value, most.value
-
-
-def range_text(least: float, most: float) -> str:
-    """In words; a least value of DBL_MIN means above 0."""
-    return f"above 0, to {most:g}" if least == sys.float_info.min else f"{least:g} to {most:g}"
 
 
 # ---- the one that is used ----

@@ -2,10 +2,11 @@
 
 import re
 
+import h5py
 import netCDF4
 import numpy as np
 
-from . import packing, whole
+from . import packing
 from .problem import Elsewhere, Unusable, note
 
 NAMES = {
@@ -109,11 +110,20 @@ def check_nominal(path, coordinates, declared):
         raise curvilinear(path, f"'{name}' differs from '{line.name}' by {apart[name]:.3g} degrees")
 
 
+def check_stored(path, name):
+    """HDF5 reads what the sources of a virtual dataset lack as zeros, without a word."""
+    if h5py.is_hdf5(path):
+        with h5py.File(path) as file:
+            if name in file and file[name].is_virtual:
+                raise Unusable(f"{path}: '{name}' is virtual, so it may lack parts, expected data in the "
+                               "file itself: xarray.open_dataset(OLD).to_netcdf(NEW) copies it")
+
+
 def load(path, variable):
     """All values of a variable, NaN where they are missing; only now is its data read."""
     if variable.dtype.kind not in "iufb":
         raise Unusable(f"{path}: '{variable.name}' holds no numbers")
-    whole.check_sources(path, variable.name)
+    check_stored(path, variable.name)
     packing.check(path, variable)
     try:
         values = np.asarray(variable.values, float)

@@ -10,11 +10,9 @@ import gsw
 import numpy as np
 import xarray
 
-import make_grid
-import safely
-from . import fields, figure, ocean, ranges, veros
+from . import fields, figure, masks, ocean, store, table, veros
 from .options import SETTINGS
-from .problem import Unusable, Unwritable, Usage, note
+from .problem import Unusable, Unwritable, Usage, note, printable, program
 from .source import Source
 
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
@@ -47,31 +45,28 @@ def check_finite(g, source):
                            "expected numbers: are the coordinates right?")
 
 
-def where(g, known, values):
-    """The cells in which a range holds."""
-    if not known.wet:
-        return np.ones(values.shape, bool)
-    wet = g["maskT" if known.wet == "kbot" else known.wet].astype(bool)
-    return wet if values.ndim == 3 else wet[-1]
-
-
 def check_ranges(g, settings, source):
     """As the program does, which would refuse the output."""
     for name in SETTINGS:
-        if name in settings and not ranges.settings()[name].holds(settings[name]):
-            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected "
-                           f"{ranges.settings()[name]}")
-    for name in filter(ranges.fields().get, g):
-        values, known = g[name], ranges.fields()[name]
-        bad = np.argwhere(where(g, known, values) & ~known.holds(values))
+        known = table.settings()[name].range
+        if name in settings and not known.holds(settings[name]):
+            raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected {known}")
+    for name in filter(table.fields().get, g):
+        values, field = g[name], table.fields()[name]
+        bad = np.argwhere(masks.where(g, field) & ~field.range.holds(values))
         if bad.size:
             raise Unusable(f"{source.name}: {name} is {values[tuple(bad[0])]:g}"
-                           f"{' in a wet cell' if known.wet else ''}, expected {known}; the first "
+                           f"{' in a wet cell' if field.wet else ''}, expected {field.range}; the first "
                            f"is {name}[{', '.join(map(str, bad[0]))}]")
 
 
 def checksum(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """In pieces: a file may be larger than the memory, if one record is not."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(2**20):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def root_attributes(chosen, settings, cyclic):
@@ -79,29 +74,28 @@ def root_attributes(chosen, settings, cyclic):
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
-    kept = {name: (int if ranges.settings()[name].is_whole else float)(settings[name])
+    kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
             for name in (*SETTINGS, *chosen.set) if name in settings}
     return {
         "Conventions": "CF-1.8",
-        "title": safely.printable(f"Input of miniapp, made of {', '.join(names)}"),
-        "source": safely.printable(", ".join(f"{name} sha256:{checksum(path)}"
+        "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
+        "source": printable(", ".join(f"{name} sha256:{checksum(path)}"
                                              for name, path in zip(names, files))),
-        "history": safely.printable(f"run/make-input {shlex.join(sys.argv[1:])}"),
+        "history": printable(f"{program()} {shlex.join(sys.argv[1:])}"),
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
         "halo": 0, "cyclic_x": int(cyclic), **kept}
 
 
 def stored(g):
     """What goes into the file, in its types."""
-    types = {"u1": "<u1", "i4": "<i4"}
-    return {name: np.ascontiguousarray(g[name], types.get(dtype, "<f8"))
-            for name, (_, dtype, *_) in make_grid.FIELDS.items() if name in g}
+    return {name: np.ascontiguousarray(g[name], table.type_of(name))
+            for name in (*table.COORDINATES, *table.fields()) if name in g}
 
 
 def attributes_of(is_degrees):
     def attributes(name):
         own = {} if is_degrees else METRES.get(name, {})
-        return {**make_grid.attributes_of(name), **own}
+        return {**table.attributes_of(name), **own}
     return attributes
 
 
@@ -118,17 +112,25 @@ def blaming(path):
 @contextlib.contextmanager
 def writing(path):
     """A name to write to; the file takes the place of the path if all goes well."""
-    with blaming(path), safely.replacing(path) as name:
+    with blaming(path), store.replacing(path) as name:
         yield name
 
 
 def write(chosen, g, root, is_degrees):
     """Both or none. The picture comes first: its name may ask for a format that cannot be drawn."""
-    with writing(chosen.output) as output, writing(chosen.figure) as picture:
-        figure.draw(g, picture, "degrees" if is_degrees else "m", root["title"])
+    with blaming(chosen.figure):
+        matplotlib = figure.find_matplotlib(chosen.figure.parent)
+    with contextlib.ExitStack() as stack:
+        output = stack.enter_context(writing(chosen.output))
+        if matplotlib:
+            picture = stack.enter_context(writing(chosen.figure))
+            figure.draw(matplotlib, g, picture, "degrees" if is_degrees else "m", root["title"])
         with blaming(chosen.output):
-            make_grid.write(output, stored(g), lambda name: make_grid.FIELDS[name][0],
-                            attributes_of(is_degrees), root)
+            store.write(output, stored(g), table.axes_of, attributes_of(is_degrees), root)
+    if matplotlib:
+        return chosen.output, chosen.figure
+    note("no picture: there is no matplotlib")
+    return (chosen.output,)
 
 
 def build(chosen):
@@ -147,8 +149,8 @@ def build(chosen):
     is_degrees = bool(settings.get("coord_degree", True))
     if not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
-    write(chosen, g, root_attributes(chosen, settings, cyclic), is_degrees)
+    written = write(chosen, g, root_attributes(chosen, settings, cyclic), is_degrees)
     cells, columns = g["maskT"], g["kbot"]
     note(f"{np.sum(cells)} of {cells.size} cells are wet, in {np.sum(columns > 0)} of "
          f"{columns.size} columns; halo 0, cyclic_x {int(cyclic)}")
-    return chosen.output, chosen.figure
+    return written

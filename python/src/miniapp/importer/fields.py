@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from make_grid import FIELDS
-from . import closures
+from . import closures, table
 from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
 from .source import VELOCITIES
@@ -71,9 +70,8 @@ def without_gaps(name, path, variable, values, wet, chosen):
 
 def read(g, name, source, chosen):
     """The field of the file on the grid; None where there is none."""
-    _, _, units, standard_name, _ = FIELDS[name]
-    is_own = standard_name and name not in ("u_wgrid", "v_wgrid")  # those have the names of u and v
-    found = source.find(name, (standard_name,) if is_own else ())
+    standard_name, units = table.fields()[name].standard_name, table.fields()[name].units
+    found = source.find(name, (standard_name,) if standard_name else ())
     if not found:
         return None
     path, variable = found
@@ -81,7 +79,7 @@ def read(g, name, source, chosen):
     placed = source.place(path, variable)
     check_place(g, name, path, variable, placed)
     placed.values = factor * placed.values
-    shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
+    shape = tuple(len(g[axis]) for axis in table.axes_of(name))
     values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape)
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
     values, filled = without_gaps(name, path, variable, values, wet, chosen)
@@ -214,7 +212,7 @@ def complete(g, settings, source, chosen, cyclic):
             g, name, source, chosen)
         if values is None and name in chosen.default:
             note(f"{name}: {chosen.default[name]:g}, by --default")
-            shape = tuple(len(g[axis]) for axis in FIELDS[name][0])
+            shape = tuple(len(g[axis]) for axis in table.axes_of(name))
             values = np.full(shape, chosen.default[name])
         if values is None and name not in OPTIONAL:
             values = derived(g, name, settings)

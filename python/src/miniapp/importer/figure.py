@@ -1,11 +1,29 @@
 """The picture of an input: what a user looks at before trusting it."""
 
-import matplotlib
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  pylint: disable=wrong-import-position
-import numpy as np  # noqa: E402  pylint: disable=wrong-import-position
+import importlib
+import os
+import tempfile
 
-from .grid import outer_edges  # noqa: E402  pylint: disable=wrong-import-position
+import numpy as np
+
+from .grid import outer_edges
+
+
+def find_matplotlib(folder):
+    """None where there is none. It wants a folder for its cache, where neither home nor a temporary one may
+    be: then one beside the picture serves, as long as this takes."""
+    try:
+        matplotlib = importlib.import_module("matplotlib")
+        importlib.import_module("matplotlib.pyplot")
+    except ImportError:
+        return None
+    except OSError:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".matplotlib-") as own:
+            os.environ["MPLCONFIGDIR"] = own
+            matplotlib = importlib.import_module("matplotlib")
+            importlib.import_module("matplotlib.pyplot")
+    matplotlib.use("Agg")
+    return matplotlib
 
 
 def on_water(values, wet):
@@ -26,8 +44,9 @@ def panel(figure, axes, x, y, values, title, labels, colours):
     axes.set_facecolor("0.7")
 
 
-def draw(g, path, units, title):
+def draw(matplotlib, g, path, units, title):
     """Surface temperature, a section, the sea floor and K_iso; the same bytes each time."""
+    plt = matplotlib.pyplot
     x, y = outer_edges(g["x"]), outer_edges(g["y"])
     z = np.append(g["zw"][0] - g["dzt"][0], g["zw"])
     wet, row = g["maskT"].astype(bool), wettest_row(g)

@@ -3,8 +3,9 @@
 import gsw
 import numpy as np
 
-from make_grid import EARTH_RADIUS, masks_of
+from .masks import masks_of
 from .problem import Unusable, note
+from .table import EARTH_RADIUS
 
 ALIKE = 1.99  # the program takes 2: how much wider or narrower cells are than points are apart
 REACH = 1.4  # a cell to its point, in spacings on the point's other side: twice that is below 3

@@ -3,9 +3,9 @@
 import gsw
 import numpy as np
 
-from make_grid import RHO_0, SETTINGS
 from . import grid, water
 from .problem import Unusable, note
+from .table import RHO_0, SETTINGS
 
 GRAVITY = 9.81  # m s-2, as in Veros
 # of the closure, as in Veros's setups

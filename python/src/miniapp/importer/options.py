@@ -4,8 +4,8 @@ import argparse
 import math
 from pathlib import Path
 
-from . import ranges
-from .problem import Usage
+from . import table
+from .problem import Usage, program
 
 # What may be given besides the grid: by --variable, by --default, or as the file's variable of that
 # name.
@@ -26,14 +26,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser(text):
-    parser = Parser(prog="run/make-input", description=text, allow_abbrev=False,
+    parser = Parser(prog=program(), description=text, allow_abbrev=False,
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("files", metavar="FILE.nc", type=Path, nargs="+",
         help="netCDF; several where temperature and salinity are in files of their own")
     add("-o", "--output", metavar="GRID.h5", type=Path, required=True, help="the file to write")
     add("--figure", metavar="FILE", type=Path,
-        help="the picture, its kind by its ending [the output's name with .png]")
+        help="the picture, its kind by its ending [the output's name with .png]; without matplotlib there is "
+             "none")
     add("--time", metavar="INDEX", type=int,
         help="the record to take, from 0, or from the end where negative")
     add("--variable", metavar="NAME=THEIRS", action="append", default=[],
@@ -95,9 +96,9 @@ def parse(text):
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.default = numbers("--default", chosen.default, (*water, "u", "v", *FIELDS))
     chosen.units = pairs("--units", chosen.units, theirs)
-    chosen.set = numbers("--set", chosen.set, ranges.settings())
+    chosen.set = numbers("--set", chosen.set, table.settings())
     for name, value in chosen.set.items():
-        if not (known := ranges.settings()[name]).holds(value):
+        if not (known := table.settings()[name].range).holds(value):
             raise Usage(f"--set {name}={value:g}: expected {known}")
     if ("u" in chosen.variable) != ("v" in chosen.variable):
         raise Usage("--variable: u and v belong together, but only one is given")

@@ -1,32 +1,17 @@
-"""What ends a run, and how anything is said."""
+"""What ends a run, and how anything is said. Each problem is one line that says what is wrong and what was
+expected."""
 
 import sys
+from pathlib import Path
 
-import safely
-
-
-class Problem(Exception):
-    """A reason to stop: one line that says what is wrong and what was expected."""
-    code = 3
-
-
-class Usage(Problem):
-    """The command line is wrong."""
-    code = 2
-
-
-class Unusable(Problem):
-    """An input cannot be used."""
-    code = 3
+from ..library import Error as Problem  # noqa: F401  pylint: disable=unused-import
+from ..library import InputError as Unusable
+from ..library import OutputError as Unwritable  # noqa: F401  pylint: disable=unused-import
+from ..library import UsageError as Usage  # noqa: F401  pylint: disable=unused-import
 
 
 class Elsewhere(Unusable):
     """A variable lies on other points than temperature."""
-
-
-class Unwritable(Problem):
-    """An output cannot be written."""
-    code = 5
 
 
 NOTES = {}
@@ -38,5 +23,16 @@ def note(text):
     NOTES[" ".join(str(text).split())] = None  # a repeated note is kept once
 
 
+def printable(text):
+    """On one line, with nothing in it that a terminal would obey, whatever a file is called."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+                   for sign in " ".join(str(text).split()))
+
+
+def program():
+    name = Path(sys.argv[0]).name
+    return name if name.startswith("miniapp") else "run/make-input"
+
+
 def say(text):
-    print("run/make-input:", safely.printable(" ".join(str(text).split())), file=sys.stderr)
+    print(f"{program()}:", printable(text), file=sys.stderr)

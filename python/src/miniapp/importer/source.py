@@ -3,10 +3,11 @@
 import dataclasses
 import errno
 
+import netCDF4
 import numpy as np
 import xarray
 
-from . import axes, classic
+from . import axes
 from .problem import Elsewhere, Unusable, note
 
 # In the order of preference; each with what it says about the variable.
@@ -36,6 +37,13 @@ class Placed:
     lon: np.ndarray
 
 
+def least_size(path):
+    """The bytes of all variables of a classic file, of which the library reads those beyond its end as zeros."""
+    with netCDF4.Dataset(path) as file:
+        return sum(variable.size * variable.dtype.itemsize for variable in file.variables.values()
+                   ) if file.data_model.startswith("NETCDF3") else 0
+
+
 def open_file(path):
     try:
         if not path.is_file():
@@ -46,13 +54,13 @@ def open_file(path):
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
         dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False)
-        needed = classic.length_needed(path)
+        needed = least_size(path)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
     if path.stat().st_size < needed:
-        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its header "
-                       f"says {needed}")
+        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its "
+                       f"variables {needed}")
     return dataset
 
 

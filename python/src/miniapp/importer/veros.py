@@ -9,7 +9,7 @@ import json
 import h5py
 import numpy as np
 
-from . import axes, closures, grid, whole
+from . import axes, closures, grid
 from .options import SETTINGS
 from .problem import Unusable, note
 
@@ -67,7 +67,7 @@ class Restart:
         try:
             with h5py.File(path) as file:
                 for name in file["core"]:
-                    whole.check_sources(path, f"core/{name}")
+                    axes.check_stored(path, f"core/{name}")
                 self.core = {name: values[()] for name, values in file["core"].items()}
                 self.slots = {name: int(self.core[name]) for name in ("tau", "taup1", "taum1")}
         except (OSError, KeyError, RuntimeError, TypeError, ValueError, AttributeError) as error:
