@@ -12,6 +12,7 @@
 #include "stop.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +375,17 @@ static enum miniapp_status run_bench(struct run *run)
 
 /* ---- all of it ---- */
 
+/* With the fewest digits that give the same number again. */
+static const char *exact_text(double value, char text[32])
+{
+    for (int digits = 15; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
 /* NAME=VALUE, as --set takes them. */
 static const char *settings_text(const struct miniapp_settings *settings,
                                  char text[PROVENANCE_TEXT])
@@ -381,8 +393,9 @@ static const char *settings_text(const struct miniapp_settings *settings,
     size_t used = 0;
     for (size_t i = 0; i < miniapp_setting_count() && used < PROVENANCE_TEXT; i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%.15g",
-                                 i > 0 ? " " : "", name, miniapp_settings_get(settings, name));
+        char value[32];
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s", i > 0 ? " " : "",
+                                 name, exact_text(miniapp_settings_get(settings, name), value));
     }
     return text;
 }

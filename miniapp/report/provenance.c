@@ -11,6 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A text that is cut still differs from all others. */
+static void end_with_digest(char kept[PROVENANCE_TEXT], const char *text)
+{
+    static const char mark[] = "... of SHA-256 ";
+    char *const end = kept + PROVENANCE_TEXT - SHA256_TEXT;
+    memcpy(end - strlen(mark), mark, strlen(mark));
+    digest_text(text, end);
+}
+
 void provenance_add(struct provenance *provenance, const char *name, const char *text)
 {
     size_t place = 0;
@@ -20,7 +29,9 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
         return;
     provenance->names[place] = name;
     provenance->count += place == provenance->count;
-    snprintf(provenance->texts[place], PROVENANCE_TEXT, "%s", text);
+    char *const kept = provenance->texts[place];
+    if (snprintf(kept, PROVENANCE_TEXT, "%s", text) >= PROVENANCE_TEXT)
+        end_with_digest(kept, text);
 }
 
 void provenance_of_build(struct provenance *provenance)
