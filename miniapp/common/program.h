@@ -288,7 +288,8 @@ struct miniapp_budget {
     double change, gain;  /* in units */
     double residual;      /* change - gain: rounding, if it is at most `bound` */
     double bound;
-    double size; /* the sum of the magnitudes of the residual's terms */
+    double size;  /* the sum of the magnitudes of the residual's terms */
+    double gross; /* that of the gain's terms */
 };
 
 /* Opens the budgets before the first step of a sequence, and closes them after the last. */

@@ -104,6 +104,7 @@ static struct miniapp_budget load_budget(const json_t *entry)
         .residual = number_of(entry, "residual", NAN),
         .bound = number_of(entry, "bound", NAN),
         .size = number_of(entry, "size", NAN),
+        .gross = number_of(entry, "gross", NAN),
     };
 }
 
@@ -120,7 +121,7 @@ static enum miniapp_status load_march(const json_t *steps, struct result *result
     march->last = count_of(steps, "last");
     march->time_step = number_of(steps, "time_step_s", NAN);
     json_array_foreach (json_object_get(steps, "budgets"), i, entry) {
-        march->is_judged = json_is_boolean(json_object_get(entry, "kept"));
+        march->is_judged = strcmp(text_of(entry, "verdict"), "not judged") != 0;
         if (march->budget_count < MINIAPP_BUDGETS)
             march->budgets[march->budget_count++] = load_budget(entry);
     }

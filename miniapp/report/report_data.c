@@ -54,6 +54,13 @@ static json_t *shares_object(const struct result *r)
     return steps;
 }
 
+/* Neither true nor false, but null, where a budget is not judged or cannot tell. */
+static json_t *kept(const struct march *march, const struct miniapp_budget *budget)
+{
+    const bool is_told = !is_balanced(budget) || budget_can_tell(budget);
+    return march->is_judged && is_told ? json_boolean(is_balanced(budget)) : json_null();
+}
+
 static json_t *budgets_array(const struct march *march)
 {
     json_t *budgets = json_array();
@@ -69,8 +76,9 @@ static json_t *budgets_array(const struct march *march)
         json_object_set_new(object, "residual", number(budget->residual));
         json_object_set_new(object, "bound", number(budget->bound));
         json_object_set_new(object, "size", number(budget->size));
-        json_object_set_new(object, "kept",
-                            march->is_judged ? json_boolean(is_balanced(budget)) : json_null());
+        json_object_set_new(object, "gross", number(budget->gross));
+        json_object_set_new(object, "kept", kept(march, budget));
+        json_object_set_new(object, "verdict", json_string(budget_verdict(march, budget)));
         json_array_append_new(budgets, object);
     }
     return budgets;

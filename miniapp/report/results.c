@@ -161,11 +161,20 @@ bool is_balanced(const struct miniapp_budget *budget)
     return fabs(budget->residual) <= budget->bound;
 }
 
+/* The content counts twice in `size`, after and before the steps. */
+bool budget_can_tell(const struct miniapp_budget *budget)
+{
+    const double content = (budget->size - budget->gross) / 2;
+    return budget->bound <= (budget->gross > 0 ? budget->gross : 1e-6 * content);
+}
+
 const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget)
 {
     if (!march->is_judged)
         return "not judged";
-    return is_balanced(budget) ? "kept" : "BROKEN";
+    if (!is_balanced(budget))
+        return "BROKEN";
+    return budget_can_tell(budget) ? "kept" : "cannot tell";
 }
 
 const struct miniapp_budget *results_unbalanced(const struct results *results,

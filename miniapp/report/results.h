@@ -132,7 +132,11 @@ double result_years_per_day(const struct result *result);
 /* Whether a budget's residual is no more than rounding. */
 bool is_balanced(const struct miniapp_budget *budget);
 
-/* "kept", "BROKEN" or "not judged" */
+/* Whether its bound is small enough: no more than the magnitudes of what comes in and goes out or,
+ * where nothing does, a millionth of the content. */
+bool budget_can_tell(const struct miniapp_budget *budget);
+
+/* "kept", "cannot tell", "BROKEN" or "not judged" */
 const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget);
 
 /* The first budget that is judged and broken, and its result; or NULL. */

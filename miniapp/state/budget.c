@@ -260,6 +260,7 @@ static enum miniapp_status add_term(struct miniapp_state *state, const struct ce
     if (!term->before) {
         budget->gain += (double)(term->factor * now.value);
         budget->size += (double)(fabs(term->factor) * now.size);
+        budget->gross += (double)(fabs(term->factor) * now.size);
         return status;
     }
     const double rate = term->factor / (term->time_step * (double)budget->steps);
@@ -295,7 +296,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {
         struct miniapp_budget *const budget = &budgets[b];
         budget->steps = budget->is_of_all_steps ? steps : 1;
-        budget->change = budget->gain = budget->size = 0;
+        budget->change = budget->gain = budget->size = budget->gross = 0;
     }
     for (size_t i = 0; i < count && !status; i++)
         if (budgets[terms[i].budget].is_kept)
