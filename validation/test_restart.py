@@ -241,6 +241,12 @@ def test_another_setting(march):
     assert_another(march, "kappaH_min=0, but this run has kappaH_min=10$", "--set", "kappaH_min=10")
 
 
+def test_another_last_digit(march):
+    march.passes(5, "--set", "AB_eps=0.1")
+    assert_another(march, "AB_eps=0.1, but this run has AB_eps=0.10000000000000002$", "--set",
+                   "AB_eps=0.10000000000000002")
+
+
 def test_several_other_settings(march):
     """The first is named, in the order of the provenance."""
     march.passes(5, "--set", "c_k=0.2", "--set", "c_eps=0.6")
@@ -383,6 +389,37 @@ def test_a_snapshot_is_not_the_input(march):
     path.write_bytes(content)
     march.miniapp.fails(USAGE, "is a file that is read", path, *march.words(6)[1:], quick=False)
     assert path.read_bytes() == content
+
+
+def in_the_way(path, ocean, how):
+    if how == "folder":
+        path.mkdir()
+    elif how == "link to the input":
+        path.symlink_to(ocean)
+    else:
+        path.write_text("not to be replaced")
+        path.chmod(0o444)
+
+
+@pytest.mark.parametrize("how, code, complaint", [
+    ("folder", OUTPUT, "end.000100.nc: "), ("link to the input", USAGE, "is a file that is read"),
+    ("read-only", OUTPUT, "end.000100.nc: ")])
+def test_a_target_in_the_way_is_found_before_the_first_step(march, how, code, complaint):
+    in_the_way(march.snapshot(100), march.ocean, how)
+    march.miniapp.fails(code, complaint, *march.words(100, every=50), quick=False)
+    assert march.snapshots() == [100]
+    march.miniapp.passes(*march.words(90, every=50), quick=False, warning=".*snapshots of an earlier run")
+
+
+def test_snapshots_of_an_earlier_run_are_named(march):
+    """They would be read as one series with those of this run."""
+    march.passes(15)
+    done = march.miniapp.run(*march.words(5, "--set", "AB_eps=0.2"))
+    assert done.returncode == DONE and re.fullmatch(
+        r"miniapp: warning: \S*end\.000010\.nc and 1 more of its name: snapshots of an earlier run, which this run "
+        "does not replace: remove them before you read a series\n", done.stderr), done
+    done = march.miniapp.run(*march.words(15))
+    assert done.returncode == DONE and not done.stderr
 
 
 # ---- where it goes wrong ----

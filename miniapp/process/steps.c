@@ -58,22 +58,95 @@ static size_t step_of_name(const struct run *run, const char *name)
     return strcmp(find_name(path), name) == 0 ? step : 0;
 }
 
-enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
+/* Calls a function with the step of each file that has the name of a snapshot of the run, in any
+ * order, until it fails. */
+static enum miniapp_status for_each_snapshot(const struct run *run,
+                                             enum miniapp_status (*visit)(void *, size_t step),
+                                             void *context)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s", run->options.output);
     const char *const folder = dirname(path);
     DIR *const entries = opendir(folder);
-    *newest = 0;
+    enum miniapp_status status = MINIAPP_DONE;
     if (!entries)
         return fail(MINIAPP_INPUT, "%s: cannot be searched for snapshots: %s", folder,
                     strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL;) {
         const size_t step = step_of_name(run, entry->d_name);
-        if (step > *newest && step < before)
-            *newest = step;
+        if (step > 0)
+            status = visit(context, step);
     }
     closedir(entries);
+    return status;
+}
+
+struct newest {
+    size_t before, step;
+};
+
+static enum miniapp_status take_newer(void *context, size_t step)
+{
+    struct newest *const newest = context;
+    if (step > newest->step && step < newest->before)
+        newest->step = step;
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status steps_find_newest(const struct run *run, size_t before, size_t *newest)
+{
+    struct newest found = {.before = before};
+    const enum miniapp_status status = for_each_snapshot(run, take_newer, &found);
+    *newest = found.step;
+    return status;
+}
+
+/* The snapshots that are there when a run begins. */
+struct earlier {
+    const struct run *run;
+    size_t stays, count; /* the first one that the run neither goes on from nor replaces, and how
+                            many there are */
+};
+
+static enum miniapp_status check_target(const struct run *run, size_t step)
+{
+    char path[PATH_MAX];
+    struct miniapp_output *output = NULL;
+    name_snapshot(run, step, path);
+    const enum miniapp_status status = start_output(run, path, &output);
+    miniapp_output_discard(output);
+    return status;
+}
+
+/* A file that the run will replace has to be one that it may replace. */
+static enum miniapp_status look_at_earlier(void *context, size_t step)
+{
+    struct earlier *const earlier = context;
+    const struct run *const run = earlier->run;
+    if (step <= run->first_step)
+        return MINIAPP_DONE;
+    if (step <= run->options.steps && step % run->options.every == 0)
+        return check_target(run, step);
+    earlier->stays = earlier->count == 0 || step < earlier->stays ? step : earlier->stays;
+    earlier->count++;
+    return MINIAPP_DONE;
+}
+
+/* Snapshots of another run would be read with this run's as one series. */
+static enum miniapp_status check_earlier(const struct run *run)
+{
+    struct earlier earlier = {.run = run};
+    char path[PATH_MAX], others[48] = "";
+    const enum miniapp_status status = for_each_snapshot(run, look_at_earlier, &earlier);
+    if (earlier.count == 0 || status ||
+        run->options.restart) /* which is of the series, or said so */
+        return status;
+    name_snapshot(run, earlier.stays, path);
+    if (earlier.count > 1)
+        snprintf(others, sizeof(others), " and %zu more of its name", earlier.count - 1);
+    warn("%s%s: snapshots of an earlier run, which this run does not replace: remove them before "
+         "you read a series",
+         path, others);
     return MINIAPP_DONE;
 }
 
@@ -97,6 +170,8 @@ enum miniapp_status steps_find_start(struct run *run)
     enum miniapp_status status = MINIAPP_DONE;
     if (run->options.restart && ranks_own() == 0)
         status = find_start(run);
+    if (!status && run->options.every && ranks_own() == 0)
+        status = check_earlier(run);
     double step = (double)run->first_step;
     status = agree_on(status, &step, 1);
     run->first_step = (size_t)step;
