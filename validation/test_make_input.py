@@ -1218,8 +1218,8 @@ REFUSED = {
             n=("lat", np.ones(7))).assign(m=(("lon2",), np.ones(5))).assign_coords(
                 lon2=("lon2", np.arange(5.0), {"units": "degrees_east"})),
         ["--variable", "maskT=m"]),
-    "units of a field": (r"'k' for K_iso is in 'cm2 s-1', expected m2 s-1", lambda d: d.assign(
-        k=(("lat", "lon"), np.ones((7, 12)), {"units": "cm2 s-1"})), ["--variable", "K_iso=k"]),
+    "units of a field": (r"'k' is in 'cm2', expected m2 s-1, for K_iso; .* --units K_iso=", lambda d: d.assign(
+        k=(("lat", "lon"), np.ones((7, 12)), {"units": "cm2"})), ["--variable", "K_iso=k"]),
     "field elsewhere": ("'k' for K_iso has another longitude", lambda d: d.assign(
         k=(("l",), np.ones(12))).assign_coords(l=("l", d.lon.values + 9, d.lon.attrs)),
         ["--variable", "K_iso=k"]),

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import miniapp as package
-from conftest import GRID, PACKAGE, read, read_of
+from conftest import GRID, HERE, PACKAGE, read, read_of
 from processes import DEADLINE_S
 # an ocean without ghosts, and its file, which tests name as an argument
 from test_reading import basin, original  # pylint: disable=unused-import
@@ -220,9 +220,82 @@ def test_dimensions_in_any_order(dataset):
         np.testing.assert_array_equal(made, wanted)
 
 
+@pytest.fixture
+def warm():
+    """Temperature and salinity on depths, and their expansion."""
+    xarray = pytest.importorskip("xarray")
+    temp = np.full((4, 6, 7), 10.0) + np.arange(4)[::-1, None, None]
+    made = xarray.Dataset(
+        {"temp": (("depth", "lat", "lon"), temp, {"units": "degC"}),
+         "salt": (("depth", "lat", "lon"), np.full(temp.shape, 35.0), {"units": "g kg-1"})},
+        {"depth": ("depth", [5.0, 20, 50, 110], {"units": "m", "positive": "down"}),
+         "lat": ("lat", np.arange(6.0)), "lon": ("lon", np.arange(7.0))}, {"halo": 0})
+    return made, made.ocean.expansion(eq_of_state_type=5)
+
+
+@pytest.mark.parametrize("change", [
+    lambda d: d.expand_dims("time"), lambda d: d.expand_dims(member=[1]), lambda d: d.expand_dims("time", 3),
+    lambda d: d.astype("f2", keep_attrs=True), lambda d: d.astype("f16", keep_attrs=True),
+    lambda d: d.assign(temp=d.temp.assign_attrs(units=None)), lambda d: d.assign_attrs(ok=True, big=2 ** 70),
+    lambda d: d.assign_coords(lat=d.lat.assign_attrs(regular=True, note=None, crs={"a": 1})),
+    lambda d: d.assign_coords(depth=("depth", -d.depth.values, {"units": "m", "positive": "up"})),
+    lambda d: d.assign(temp=(d.temp + 273.15).assign_attrs(units="K"))])
+def test_what_else_a_dataset_may_have(warm, change):
+    """Axes of length 1, types and attributes that netCDF cannot hold, other units."""
+    data, wanted = warm
+    found = change(data).ocean.expansion(eq_of_state_type=5)
+    assert found.drhodT.shape == wanted.drhodT.shape
+    np.testing.assert_allclose(found.drhodT, wanted.drhodT, rtol=1e-12)
+    np.testing.assert_allclose(data.transpose("lon", "lat", "depth").ocean.expansion(eq_of_state_type=5).drhodT,
+                               wanted.drhodT.transpose("depth", "lat", "lon"))
+
+
+def test_packed_numbers_are_unpacked(warm):
+    """Of a Dataset that was opened without decoding, fill values, too."""
+    data, wanted = warm
+    packed = data.assign(temp=(data.temp.dims, (2 * (data.temp.values - 10)).astype("i2"), {
+        "units": "degC", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": np.int16(-5)}))
+    np.testing.assert_array_equal(packed.ocean.expansion(eq_of_state_type=5).drhodT, wanted.drhodT)
+    packed.temp.values[:, 0, 0] = -5
+    found = packed.assign(maskT=(data.temp.dims, packed.temp.values != -5)).ocean.expansion(eq_of_state_type=5)
+    np.testing.assert_array_equal(found.drhodT[:, 1:], wanted.drhodT[:, 1:])
+    assert (found.drhodT[:, 0, 0] != wanted.drhodT[:, 0, 0]).all()  # where it is 0 degC, land
+
+
+def test_lazy_arrays_are_computed_once(warm):
+    dask = pytest.importorskip("dask.array")
+    data, wanted = warm
+    calls = []
+    lazy = dask.from_array(data.temp.values, chunks=-1).map_blocks(lambda block: calls.append(1) or block,
+                                                                   meta=data.temp.values)
+    made = data.assign(temp=(data.temp.dims, lazy, data.temp.attrs)).ocean.expansion(eq_of_state_type=5)
+    np.testing.assert_array_equal(made.drhodT, wanted.drhodT)
+    assert len(calls) == 1
+
+
+def test_a_snapshot_of_veros():
+    """Whose beta is in 1/(ms), and whose masks follow from what is missing."""
+    xarray = pytest.importorskip("xarray")
+    snapshot = xarray.open_dataset(HERE / "veros" / "run.snapshot.nc").isel(Time=-1)
+    assert float(snapshot.ocean.tracer_mixing().mean()) > 0
+    assert snapshot.ocean.density(eq_of_state_type=5).rho.isnull().any()
+    refused(package.InputError, "^the Dataset: 'cost' is missing, which isoneutral_skew reads: cosine of latitude",
+            snapshot.ocean.isoneutral_skew)
+    refused(package.InputError, r"beta\[.*\] is missing", snapshot.ocean.eke_diffusivities)
+
+
 def test_datasets_that_are_refused(dataset):
     refused(package.InputError, "the Dataset: .*'dzw'", lambda: dataset.drop_vars("dzw").ocean.density())
     refused(AttributeError, "no attribute 'eso'", lambda: dataset.ocean.eso)
+    refused(package.InputError, "the Dataset: 'temp' has 2 records along 'time', expected one: .isel",
+            lambda: dataset.assign(temp=dataset.temp.expand_dims(time=2)).ocean.eos())
+    refused(package.InputError, "the Dataset: 'temp' is in 'furlong', expected degC",
+            lambda: dataset.assign(temp=dataset.temp.assign_attrs(units="furlong")).ocean.eos())
+    refused(package.InputError, r"the Dataset: salt is 70 in a wet cell, expected 0 to 50",
+            lambda: dataset.assign(salt=2 * dataset.salt.copy(data=dataset.salt * 0 + 35)).ocean.eos())
+    refused(package.InputError, r"the Dataset: attribute halo is '1'", lambda: dataset.assign_attrs(halo=1).ocean.eos())
+    refused(package.InputError, "the Dataset: cannot be decoded: ", lambda: dataset.assign(
+        temp=dataset.temp.assign_attrs(scale_factor="much")).ocean.eos())
     dataset.temp.attrs["standard_name"] = dataset.salt.attrs["standard_name"] = (
         package.fields()["temp"].standard_name)
     refused(package.UsageError, "temp: salt and theta have its standard name",
@@ -413,11 +486,11 @@ def test_nothing_crashes():
 
 # ---- its sources ----
 
-@pytest.mark.parametrize("path", sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "miniapp/veros.py"}),
+@pytest.mark.parametrize("path", sorted(set(PACKAGE.glob("miniapp/*.py")) - {PACKAGE / "miniapp/veros.py"}),
                          ids=lambda path: path.name)
 def test_sources_name_no_kernel(path):
     """Kernels, fields and settings come from the library's tables; but the plug-in has to know which
-    of Veros's routines each stands for."""
+    of Veros's routines each stands for, and the importer what fields such as tke and eke are."""
     names = {node.value for node in ast.walk(ast.parse(path.read_text()))
              if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     assert not names & set(package.kernels()), path

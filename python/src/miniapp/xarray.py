@@ -3,35 +3,38 @@
     import miniapp.xarray
     density = xarray.open_dataset("ocean.nc").isel(Time=-1).ocean.density(eq_of_state_type=5)
 
-A Dataset is written to a file in memory, which the library's own reader takes: docs/input.md says what
-may be missing, and what units, missing values, levels and ghosts mean.
+The importer lays out the fields as in a file that has them by name: docs/your-data.md says what may be missing,
+and what units, missing values, levels and ghosts mean.
 """
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import xarray
 
 from . import library as libraries
 from .functions import WRITES, arguments_of
-from .inputs import as_in_file, load
-from .library import Field, UsageError
+from .importer import complete, plausible
+from .importer.problem import NOTES
+from .library import Field, InputError, Type, UsageError
+from .state import State
 
-IN_MEMORY = Path("/dev/shm")
-KEPT = ("units", "standard_name", "long_name", "positive", "axis")
+PATH = "the Dataset"
+HALO = complete.HALO
+KEPT = ("units", "standard_name", "positive", "axis", "scale_factor", "add_offset", "_FillValue", "missing_value",
+        "_Unsigned", "valid_min", "valid_max", "valid_range")
+WATER = ("salt", "temp", "maskT", "maskW", "kbot")  # what tells land, where a kernel needs to know
 
 
 @xarray.register_dataset_accessor("ocean")
 class Ocean:
     """Each kernel as a method: `ds.ocean.density(device="cpu", precision="float64", **settings)`.
 
-    Fields are found by name, or else by CF standard name; their dimensions may be in any order. The result
-    is a DataArray, or a Dataset if a kernel has several, in the order z, y, x; it is missing where the first
-    field with these dimensions is.
+    Fields are found by name, or else by CF standard name; their dimensions may be in any order, with others of
+    length 1. The result is a DataArray, or a Dataset if a kernel has several, in the order z, y, x; it is missing
+    where the first field with these dimensions is. What cannot be used raises a miniapp.Error.
     """
 
     def __init__(self, dataset: xarray.Dataset):
@@ -52,74 +55,116 @@ class Ocean:
 
     def run(self, kernel, device, precision, settings):
         library = libraries.default()
-        fields = [library.fields[name] for name in library.reads(kernel)]
-        found = {field: variable for field in fields if (variable := self.find(field)) is not None}
-        if (heights := self.heights(found)) is not None:
-            found[library.fields["zt"]] = heights
-        with tempfile.TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as folder:
-            path = Path(folder) / "dataset.nc"
-            as_input(self.dataset, found).to_netcdf(path)
-            try:
-                state = load(path, kernel, device, precision, **settings)
-            except libraries.Error as error:
-                raise type(error)(str(error).replace(str(path), "the Dataset")) from None
-        with state:
+        part, own, cyclic, halo = self.read(library, kernel)
+        lengths = {axis: values.shape[place] + (0 if halo or axis == "z" else 2 * HALO)
+                   for name, values in part.g.items()
+                   for place, axis in enumerate(library.fields[name].axes)}
+        grid = tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
+        with State(grid, device, precision, cyclic, library=library, **{**own, **settings}) as state:
+            for name in library.reads(kernel):
+                field = library.fields[name]
+                values = values_of(field, part.g, kernel)
+                if values is None:
+                    values = np.zeros(state.shape(name))
+                elif not halo:
+                    values = with_ghosts(field, values, cyclic)
+                state.set(name, values)
             state.run(kernel)
-            made = xarray.Dataset({argument.field.name: as_result(argument.field, state, found)
+            made = xarray.Dataset({argument.field.name: as_result(argument.field, state, part, halo)
                                    for argument in arguments_of(library.kernels[kernel], WRITES)})
         return made if len(made) > 1 else made[next(iter(made))]
 
-    def find(self, field: Field) -> xarray.DataArray | None:
+    def read(self, library, kernel):
+        """The fields laid out and checked, settings, whether x is cyclic, and ghosts."""
+        NOTES.clear()
+        names = [*library.reads(kernel), *WATER]
+        names += [field.stand_in for field in map(library.fields.get, names) if field.stand_in]
+        wanted = [field for name, field in library.fields.items() if name in names]
+        decoded = self.decoded(wanted)
+        part = complete.Part(PATH, decoded, wanted, lambda field: self.find(field, decoded), one_record)
+        settings = {name: value for name, value in self.dataset.attrs.items()
+                    if name in {setting.name for setting in library.kernels[kernel].settings}}
+        cyclic = complete.cyclic_of(PATH, complete.attributes_of(PATH, self.dataset))
+        halo = complete.halo_of(part)
+        complete.finish(PATH, part.g, bool(cyclic), halo, {})
+        complete.check_ranges(PATH, part.g)
+        if faults := plausible.faults_of({**part.g, **part.coordinates()}, bool(cyclic), halo):
+            raise InputError(f"{PATH}: {'; '.join(faults)}")
+        return part, complete.settings_of(PATH, settings), bool(cyclic), halo
+
+    def decoded(self, wanted) -> xarray.Dataset:
+        """What is needed of the Dataset, unpacked and computed once."""
+        names = {variable.name for field in wanted if (variable := self.find(field)) is not None}
+        lines = [name for name in (*self.dataset.coords, "zt", "zw") if name in self.dataset.variables]
+        part = self.dataset[[*names]].assign({name: self.dataset[name] for name in lines})
+        for variable in part.variables.values():
+            variable.attrs = {name: value for name, value in variable.attrs.items() if name in KEPT
+                              and (isinstance(value, (str, int, float, np.number, np.ndarray, list, tuple)))}
+        part.attrs = {name: value for name, value in self.dataset.attrs.items() if name in ("halo", "setup_settings")}
+        try:
+            return xarray.decode_cf(part, decode_times=False, decode_coords=False).compute()
+        except (TypeError, ValueError, ArithmeticError, MemoryError) as error:
+            raise InputError(f"{PATH}: cannot be decoded: {' '.join(str(error).split())}") from error
+
+    def find(self, field: Field, dataset=None) -> xarray.DataArray | None:
         """By name, or else by standard name."""
-        if field.name in self.dataset.variables:
-            return self.dataset[field.name]
-        found = [name for name, variable in self.dataset.variables.items()
+        dataset = self.dataset if dataset is None else dataset
+        if field.name in dataset.variables:
+            return dataset[field.name]
+        found = [name for name, variable in dataset.variables.items()
                  if field.standard_name and variable.attrs.get("standard_name") == field.standard_name]
         if len(found) > 1:
             raise UsageError(f"{field.name}: {' and '.join(map(str, found))} have its standard name")
-        return self.dataset[found[0]] if found else None
+        return dataset[found[0]] if found else None
 
-    def heights(self, found) -> xarray.DataArray | None:
-        """The heights by which the reader knows which level is the bottom: zt, or the vertical coordinate."""
-        if "zt" in self.dataset.variables:
-            return self.dataset["zt"]
-        for field, variable in found.items():
-            if field.axes == ("z", "y", "x") and variable.dims[0] in self.dataset.coords:
-                vertical = self.dataset[variable.dims[0]]
-                sign = {"up": 1, "down": -1}.get(vertical.attrs.get("positive"))
-                return sign and sign * vertical
+
+def one_record(path, variable, dimension):
+    if variable.sizes[dimension] != 1:
+        raise InputError(f"{path}: '{variable.name}' has {variable.sizes[dimension]} records along '{dimension}', "
+                         f"expected one: .isel({dimension}=0) takes the first")
+    return variable.isel({dimension: 0})
+
+
+def values_of(field, g, kernel):
+    """The field, what stands for it, or None for zeros."""
+    if field.name in g:
+        return g[field.name]
+    if field.stand_in in g and field.factor:
+        return field.factor * g[field.stand_in]
+    if field.is_optional and field.type is Type.REAL and not field.stand_in:
         return None
+    standard = f" or of standard name {field.standard_name}" if field.standard_name else ""
+    raise InputError(f"{PATH}: '{field.name}' is missing, which {kernel} reads: {field.long_name} "
+                     f"({', '.join(field.axes)}); expected a variable of that name{standard}")
 
 
-def as_input(dataset, found) -> xarray.Dataset:
-    """What the reader takes: the fields by their own names, and what may be a setting."""
-    result = xarray.Dataset(attrs={name: value for name, value in dataset.attrs.items()
-                                   if isinstance(value, (str, int, float, np.number))})
-    for field, variable in found.items():
-        values = variable.values.astype("uint8") if variable.dtype == bool else variable.values
-        attributes = {name: value for name, value in variable.attrs.items() if name in KEPT}
-        result[field.name] = (variable.dims, values, attributes)
-    for name in dataset.coords:
-        if name in result.dims and name not in result:
-            result[name] = (dataset[name].dims, dataset[name].values, dataset[name].attrs)
-    return result
+def with_ghosts(field, values, cyclic):
+    """Along x those of the other side where the ocean is cyclic; a closed side is land: masks are 0 there, nothing
+    flows, and other values repeat those beside it."""
+    closed = {"mode": "constant"} if field.type is not Type.REAL or field.is_flow else {"mode": "edge"}
+    for place, axis in enumerate(field.axes):
+        if axis in ("x", "y"):
+            widths = [(0, 0)] * place + [(HALO, HALO)] + [(0, 0)] * (values.ndim - place - 1)
+            values = np.pad(values, widths, **({"mode": "wrap"} if axis == "x" and cyclic else closed))
+    return values
 
 
-def in_order(variable, places) -> xarray.DataArray:
-    """A variable by its dimensions along z, y and x, which the reader has found; that of time has one record."""
-    dimensions = [variable.dims[place] for place in places]
-    return variable.squeeze([name for name in variable.dims if name not in dimensions]).transpose(*dimensions)
+def in_dataset(field, values, part, halo):
+    """Levels and ghosts as the Dataset has them."""
+    cells = slice(None) if halo else slice(HALO, -HALO)
+    kept = {"x": cells, "y": cells, "z": slice(None, None, -1 if part.is_surface_first else 1)}
+    return values[tuple(kept.get(axis, slice(None)) for axis in field.axes)]
 
 
-def as_result(field, state, found) -> xarray.DataArray:
+def as_result(field, state, part, halo) -> xarray.DataArray:
     """A DataArray with the dimensions and coordinates of what the kernel read."""
-    values = as_in_file(state, field.name)
+    values = in_dataset(field, state[field.name], part, halo)
     attributes = {"units": field.units, "long_name": field.long_name}
     if field.standard_name:
         attributes["standard_name"] = field.standard_name
-    for given, variable in found.items():
-        if given.axes == field.axes and given.name in state.dimensions:
-            like = in_order(variable, state.dimensions[given.name])
-            return xarray.DataArray(values, like.coords, like.dims, field.name,
-                                    attributes).where(like.notnull())
+    for name, variable in part.theirs.items():
+        if state.library.fields[name].axes == field.axes and name not in WATER[2:]:
+            dims = part.dims[name]
+            like = variable.squeeze([one for one in variable.dims if one not in dims]).transpose(*dims)
+            return xarray.DataArray(values, like.coords, like.dims, field.name, attributes).where(like.notnull())
     return xarray.DataArray(values, dims=field.axes, name=field.name, attrs=attributes)

@@ -1,9 +1,8 @@
 """Longitude, latitude, depth and time of a variable, by CF's attributes or by common names."""
 
+import os
 import re
 
-import h5py
-import netCDF4
 import numpy as np
 
 from . import packing
@@ -112,6 +111,9 @@ def check_nominal(path, coordinates, declared):
 
 def check_stored(path, name):
     """HDF5 reads what the sources of a virtual dataset lack as zeros, without a word."""
+    if not os.path.isfile(path):  # but a Dataset
+        return
+    import h5py  # pylint: disable=import-outside-toplevel
     if h5py.is_hdf5(path):
         with h5py.File(path) as file:
             if name in file and file[name].is_virtual:
@@ -142,9 +144,10 @@ def values_of(path, coordinate):
 
 def time_of(coordinate):
     """The date of a single time; its number and units, where they give none."""
+    import cftime  # pylint: disable=import-outside-toplevel
     value, units = float(coordinate), text_of(coordinate, "units")
     try:
-        return str(netCDF4.num2date(value, units, text_of(coordinate, "calendar") or "standard"))
+        return str(cftime.num2date(value, units, text_of(coordinate, "calendar") or "standard"))
     except (ValueError, TypeError, OverflowError):
         return f"{value:g} {units}".strip()
 

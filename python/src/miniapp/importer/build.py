@@ -10,7 +10,7 @@ import gsw
 import numpy as np
 import xarray
 
-from . import fields, figure, masks, ocean, store, table, veros
+from . import complete, fields, figure, ocean, plausible, store, table, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note, printable, program
 from .source import Source
@@ -33,6 +33,9 @@ def check_options(chosen, source):
             ("--default u or v", {"u", "v"} & set(chosen.default))) if given]
         if idle:
             raise Usage(f"{', '.join(idle)}: of no use, since a snapshot of Veros says all that")
+    elif source.is_own and (idle := [f"--{name}" for name in ("temperature", "salinity", "restart")
+                                     if getattr(chosen, name)]):
+        raise Usage(f"{', '.join(idle)}: of no use, since the file has the program's own fields")
     elif chosen.restart:
         raise Unusable(f"{source.name}: is no snapshot of Veros, expected one beside --restart: a "
                        "restart holds no grid and no settings")
@@ -45,19 +48,11 @@ def check_finite(g, source):
                            "expected numbers: are the coordinates right?")
 
 
-def check_ranges(g, settings, source):
-    """As the program does, which would refuse the output."""
-    for name in SETTINGS:
+def check_settings(settings, source):
+    for name in table.settings():
         known = table.settings()[name].range
         if name in settings and not known.holds(settings[name]):
             raise Unusable(f"{source.name}: setting {name} is {settings[name]:g}, expected {known}")
-    for name in filter(table.fields().get, g):
-        values, field = g[name], table.fields()[name]
-        bad = np.argwhere(masks.where(g, field) & ~field.range.holds(values))
-        if bad.size:
-            raise Unusable(f"{source.name}: {name} is {values[tuple(bad[0])]:g}"
-                           f"{' in a wet cell' if field.wet else ''}, expected {field.range}; the first "
-                           f"is {name}[{', '.join(map(str, bad[0]))}]")
 
 
 def checksum(path):
@@ -69,13 +64,13 @@ def checksum(path):
     return digest.hexdigest()
 
 
-def root_attributes(chosen, settings, cyclic):
+def root_attributes(chosen, settings, is_own, cyclic, halo):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
     kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
-            for name in (*SETTINGS, *chosen.set) if name in settings}
+            for name in (table.settings() if is_own else (*SETTINGS, *chosen.set)) if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
@@ -83,7 +78,7 @@ def root_attributes(chosen, settings, cyclic):
                                              for name, path in zip(names, files))),
         "history": printable(f"{program()} {shlex.join(sys.argv[1:])}"),
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
-        "halo": 0, "cyclic_x": int(cyclic), **kept}
+        "halo": halo, "cyclic_x": int(cyclic), **kept}
 
 
 def stored(g):
@@ -119,7 +114,7 @@ def writing(path):
 def write(chosen, g, root, is_degrees):
     """Both or none. The picture comes first: its name may ask for a format that cannot be drawn."""
     with blaming(chosen.figure):
-        matplotlib = figure.find_matplotlib(chosen.figure.parent)
+        matplotlib = figure.find_matplotlib(chosen.figure.parent) if figure.DRAWN <= set(g) else None
     with contextlib.ExitStack() as stack:
         output = stack.enter_context(writing(chosen.output))
         if matplotlib:
@@ -129,28 +124,46 @@ def write(chosen, g, root, is_degrees):
             store.write(output, stored(g), table.axes_of, attributes_of(is_degrees), root)
     if matplotlib:
         return chosen.output, chosen.figure
-    note("no picture: there is no matplotlib")
+    note(f"no picture: it needs matplotlib, {', '.join(sorted(figure.DRAWN))}")
     return (chosen.output,)
+
+
+def make(source, chosen):
+    """Fields, settings, whether x is cyclic, and ghosts."""
+    source.is_veros = veros.is_snapshot(source) and not source.is_own
+    check_options(chosen, source)
+    if source.is_own:
+        g, settings, cyclic, halo = complete.make(source, chosen)
+        return g, settings | chosen.set, cyclic, halo
+    g, settings, cyclic = (veros.rebuild if source.is_veros else ocean.make)(source, chosen)
+    settings.update(chosen.set)
+    fields.complete(g, settings, source, chosen, cyclic)
+    return g, settings, cyclic, 0
+
+
+def check(source, g, settings, cyclic, halo):
+    """One line ends the run; of fields that contradict each other, it names all."""
+    check_finite(g, source)
+    check_settings(settings, source)
+    complete.check_ranges(source.name, g)
+    if faults := plausible.faults_of(g, cyclic, halo):
+        raise Unusable(f"{source.name}: {'; '.join(faults)}")
 
 
 def build(chosen):
     source = Source(chosen)
-    source.is_veros = veros.is_snapshot(source)
-    check_options(chosen, source)
-    make = veros.rebuild if source.is_veros else ocean.make
-    g, settings, cyclic = make(source, chosen)
-    settings.update(chosen.set)
-    fields.complete(g, settings, source, chosen, cyclic)
+    source.is_own = any(complete.is_own(dataset) for _, dataset in source.datasets)
+    g, settings, cyclic, halo = make(source, chosen)
     if chosen.time is not None and not source.has_time:
         raise Unusable(f"{source.name}: no variable has a time axis, expected no --time")
     source.compare_times()
-    check_finite(g, source)
-    check_ranges(g, settings, source)
+    check(source, g, settings, cyclic, halo)
     is_degrees = bool(settings.get("coord_degree", True))
-    if not is_degrees:
+    if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
-    written = write(chosen, g, root_attributes(chosen, settings, cyclic), is_degrees)
-    cells, columns = g["maskT"], g["kbot"]
-    note(f"{np.sum(cells)} of {cells.size} cells are wet, in {np.sum(columns > 0)} of "
-         f"{columns.size} columns; halo 0, cyclic_x {int(cyclic)}")
+    root = root_attributes(chosen, settings, source.is_own, cyclic, halo)
+    written = write(chosen, g, root, is_degrees)
+    for name, what in (("maskT", "cells"), ("kbot", "columns")):
+        if name in g:
+            note(f"{np.sum(g[name] > 0)} of {g[name].size} {what} are wet; halo {halo}, cyclic_x {int(cyclic)}")
     return written

@@ -2,39 +2,24 @@
 
 import numpy as np
 
-from . import closures, table
+from . import closures, table, units
 from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
 from .source import VELOCITIES
 
-CONVERTED = {"m s-1": {"cm s-1": 0.01, "mm s-1": 0.001, "meter second-1": 1.0}}
 ON_W = ("u_wgrid", "v_wgrid", "w_wgrid")
 OPTIONAL = ("tke_taup1",)  # without it the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
 
 
-def parts(units):
-    """m2 s-1, m^2/s, m**2.s**-1 and m2/s as the same set of factors."""
-    text = units.replace("**", "").replace("^", "").replace(".", " ").replace("*", " ")
-    top, _, bottom = text.partition("/")
-    negative = [word.strip("()") for word in bottom.replace("/", " ").split()]
-    factors = [word for word in top.split() if word != "1"]
-    factors += [f"{w.rstrip('0123456789')}-{w.lstrip('abcdefghijklmnopqrstuvwxyzKJ') or 1}"
-                for w in negative]
-    return sorted(factors)
-
-
-def factor_of(name, path, variable, source, expected):
-    """What turns a variable's units into ours."""
-    units = source.units_of(name, variable)
-    if not units or parts(units) == parts(expected):
-        return 1.0
-    for theirs, factor in CONVERTED.get(expected, {}).items():
-        if parts(units) == parts(theirs):
-            note(f"{path}: '{variable.name}' turned from {units} into {expected}")
-            return factor
-    raise Unusable(f"{path}: '{variable.name}' for {name} is in '{units}', expected {expected}; if "
-                   f"the file is wrong say --units {name}='{expected}'")
+def in_units(name, path, variable, source, values):
+    """A variable's values in our units."""
+    try:
+        return units.convert(path, variable.name, values, source.units_of(name, variable),
+                             table.fields()[name].units)
+    except Unusable as error:
+        raise Unusable(f"{error}, for {name}; if the file is wrong say --units {name}="
+                       f"'{table.fields()[name].units}'") from error
 
 
 def check_place(g, name, path, variable, placed):
@@ -52,7 +37,7 @@ def check_place(g, name, path, variable, placed):
     if not on or (on == ["W"] and name in VELOCITIES):
         raise Elsewhere(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
                         f"expected T points{'' if name in VELOCITIES else ' or upper faces'}")
-    if on == ["T"] and name not in ("K_iso", *VELOCITIES):
+    if on == ["T"] and table.fields()[name].wet != "maskT" and name not in VELOCITIES:
         note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
 
 
@@ -70,15 +55,14 @@ def without_gaps(name, path, variable, values, wet, chosen):
 
 def read(g, name, source, chosen):
     """The field of the file on the grid; None where there is none."""
-    standard_name, units = table.fields()[name].standard_name, table.fields()[name].units
+    standard_name = table.fields()[name].standard_name
     found = source.find(name, (standard_name,) if standard_name else ())
     if not found:
         return None
     path, variable = found
-    factor = factor_of(name, path, variable, source, units)
     placed = source.place(path, variable)
     check_place(g, name, path, variable, placed)
-    placed.values = factor * placed.values
+    placed.values = in_units(name, path, variable, source, placed.values)
     shape = tuple(len(g[axis]) for axis in table.axes_of(name))
     values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape)
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
@@ -145,7 +129,6 @@ def on_faces(g, name, source, chosen, path, variable):
     axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
                               "v": (1, "lat", "latitude", "maskV")}[name]
     ours = g["x" if name == "u" else "y"]
-    factor = factor_of(name, path, variable, source, "m s-1")
     placed = source.place(path, variable)
     points = getattr(placed, line)
     if points is None or len(points) != len(ours):
@@ -160,7 +143,7 @@ def on_faces(g, name, source, chosen, path, variable):
     if placed.values.shape != g["temp"].shape:
         raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
                         "depth")
-    values = factor * placed.values
+    values = in_units(name, path, variable, source, placed.values)
     at_faces = at_faces or is_ours(source)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
@@ -204,7 +187,9 @@ def derived(g, name, settings):
 def complete(g, settings, source, chosen, cyclic):
     """Adds what is still missing to the fields."""
     add_velocities(g, source, chosen, cyclic)
-    for name in GIVEN:
+    for name in dict.fromkeys((*GIVEN, *chosen.tracer, *chosen.variable, *chosen.default)):
+        if name in ("temp", "salt", "maskT", *VELOCITIES):
+            continue
         asked = name in chosen.variable or name in chosen.default
         if name in g and not asked:
             continue
@@ -214,7 +199,7 @@ def complete(g, settings, source, chosen, cyclic):
             note(f"{name}: {chosen.default[name]:g}, by --default")
             shape = tuple(len(g[axis]) for axis in table.axes_of(name))
             values = np.full(shape, chosen.default[name])
-        if values is None and name not in OPTIONAL:
+        if values is None and name in GIVEN and name not in OPTIONAL:
             values = derived(g, name, settings)
         if values is not None:
             g[name] = values

@@ -1,5 +1,6 @@
 """The picture of an input: what a user looks at before trusting it."""
 
+import contextlib
 import importlib
 import os
 import tempfile
@@ -9,19 +10,23 @@ import numpy as np
 from .grid import outer_edges
 
 
+DRAWN = {"x", "y", "temp", "maskT", "dzt", "zw", "K_iso"}
+
+
 def find_matplotlib(folder):
     """None where there is none. It wants a folder for its cache, where neither home nor a temporary one may
     be: then one beside the picture serves, as long as this takes."""
-    try:
-        matplotlib = importlib.import_module("matplotlib")
-        importlib.import_module("matplotlib.pyplot")
-    except ImportError:
-        return None
-    except OSError:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".matplotlib-") as own:
-            os.environ["MPLCONFIGDIR"] = own
+    with contextlib.ExitStack() as stack:
+        try:
+            tempfile.gettempdir()
+        except OSError:
+            own = tempfile.TemporaryDirectory(dir=folder, prefix=".matplotlib-")
+            os.environ.setdefault("MPLCONFIGDIR", stack.enter_context(own))
+        try:
             matplotlib = importlib.import_module("matplotlib")
             importlib.import_module("matplotlib.pyplot")
+        except ImportError:
+            return None
     matplotlib.use("Agg")
     return matplotlib
 

@@ -26,7 +26,7 @@ def kbot_of(wet):
 def where(g, field):
     """The elements of a field that have a meaning: all, or those in water."""
     shape = g[field.name].shape
-    if not field.wet:
+    if field.wet not in g:
         return np.ones(shape, bool)
     if field.wet == "kbot":
         nz = shape[0] if len(shape) > 2 else 1

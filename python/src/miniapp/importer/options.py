@@ -4,6 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
+from ..library import default
 from . import table
 from .problem import Usage, program
 
@@ -38,7 +39,10 @@ def make_parser(text):
     add("--time", metavar="INDEX", type=int,
         help="the record to take, from 0, or from the end where negative")
     add("--variable", metavar="NAME=THEIRS", action="append", default=[],
-        help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}; repeatable")
+        help=f"take their variable for temp, salt, maskT, u, v, {', '.join(FIELDS)}, or another field "
+             "on (z, y, x) or (y, x) of miniapp --list-kernels; repeatable")
+    add("--tracer", metavar="NAME[=THEIRS]", action="append", default=[],
+        help="take their variable, or that of the same name, as a tracer; repeatable")
     add("--default", metavar="NAME=VALUE", action="append", default=[],
         help="a constant for one of those fields, but maskT: everywhere, or where theirs is "
              "missing; repeatable")
@@ -55,6 +59,8 @@ def make_parser(text):
              "of the water below [refuse]")
     add("--cyclic-x", metavar="0|1", type=int, choices=(0, 1),
         help="whether the last column meets the first [whether longitudes go round the globe]")
+    add("--halo", metavar="0|2", type=int, choices=(0, 2),
+        help="the rings of ghosts of a file that has all fields [its attribute halo]")
     add("--restart", metavar="FILE.h5", type=Path,
         help="a restart of Veros, of the run whose snapshot FILE.nc is")
     return parser
@@ -92,9 +98,13 @@ def parse(text):
     """The options, with the repeatable ones as dictionaries."""
     chosen = make_parser(text).parse_args()
     water = ("temp", "salt")
-    theirs = (*water, "maskT", "u", "v", *FIELDS)
+    chosen.tracer = dict(text.partition("=")[::2] for text in chosen.tracer)
+    for name in chosen.tracer:
+        default().find_sequence(f"ocean_step+{name}")  # from now on the table has its fields
+    theirs = [name for name, field in table.fields().items() if field.axes in (("z", "y", "x"), ("y", "x"))]
     chosen.variable = pairs("--variable", chosen.variable, theirs)
-    chosen.default = numbers("--default", chosen.default, (*water, "u", "v", *FIELDS))
+    chosen.variable |= {name: text or name for name, text in chosen.tracer.items()}
+    chosen.default = numbers("--default", chosen.default, [name for name in theirs if name[:4] != "mask"])
     chosen.units = pairs("--units", chosen.units, theirs)
     chosen.set = numbers("--set", chosen.set, table.settings())
     for name, value in chosen.set.items():

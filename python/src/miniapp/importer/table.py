@@ -46,7 +46,7 @@ def attributes_of(name):
     if name in COORDINATES:
         return COORDINATES[name]
     field = fields()[name]
-    attributes = {"units": field.units, "long_name": field.long_name}
+    attributes = {"units": field.units, "long_name": field.long_name} if field.units else {}
     if field.standard_name:
         attributes["standard_name"] = field.standard_name
     if field.type is Type.MASK:

@@ -5,11 +5,8 @@ import numpy as np
 
 from .problem import Unusable, note
 from .source import COMMON_NAMES, STANDARD_NAMES
+from .units import CELSIUS, KELVIN, ZERO_CELSIUS
 
-CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "degrees_c", "deg_c",
-           "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c"}
-KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
-ZERO_CELSIUS = 273.15
 ROUNDING = 1e-5  # of a 0 that was packed, or turned into K, in single precision
 PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78",
                 "pss78", "ppt", "per mil", "practical salinity units", "practical_salinity_unit",
