@@ -122,6 +122,15 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
         np.testing.assert_array_equal(b[name], a[name])
 
 
+def test_records_of_other_times(made, whole, tmp_path):
+    for name, day in (("temp", 3.0), ("salt", 4.0)):
+        whole[[name]].expand_dims("time").assign_coords(
+            time=("time", [day], {"units": "days since 2000-01-01"})).to_netcdf(tmp_path / f"{name}.nc", engine="netcdf4")
+    whole.drop_vars(["temp", "salt"]).to_netcdf(tmp_path / "rest.nc", engine="netcdf4")
+    said = made(tmp_path / "rest.nc", tmp_path / "temp.nc", tmp_path / "salt.nc")["said"]
+    assert "warning: not all of one time: 'temp' of" in said
+
+
 def test_tracers(made, whole, fails, tmp_path):
     path = tmp_path / "dye.nc"
     data = whole.assign(ink=whole.salt.assign_attrs(units="mol kg-1"), age=2 * whole.temp)

@@ -1,6 +1,7 @@
 """run/plot: the same results give the same figures, byte for byte; what it cannot read it says."""
 
 import argparse
+import errno
 import json
 import re
 import runpy
@@ -98,6 +99,14 @@ def assert_failed(done, code, pattern):
 @pytest.fixture
 def fails(plot):
     return lambda code, pattern, *arguments: assert_failed(plot(*arguments), code, pattern)
+
+
+def test_no_folder_for_temporary_files(fails, monkeypatch):
+    def nowhere():
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    fails(OUTPUT, "No usable temporary directory found: $TMPDIR or $MPLCONFIGDIR may name", GRID)
 
 
 def test_figures_of_every_kind(plot, saved, tmp_path):

@@ -315,7 +315,7 @@ def parts_of(source, chosen):
                 return None
             variable = dataset[name]
             return variable.assign_attrs(units=chosen.units[field.name]) if field.name in chosen.units else variable
-        part = Part(path, dataset, wanted, find, source.record)
+        part = Part(path, dataset, wanted, find, source.dated_record)
         yield part, halo_of(part, chosen.halo)
 
 

@@ -136,6 +136,11 @@ class Source:
             note(f"{path}: record {index % count} of {count} along '{dimension}'")
         return variable.isel({dimension: index})
 
+    def dated_record(self, path, variable, dimension):
+        variable = self.record(path, variable, dimension)
+        self.keep_time(path, variable)
+        return variable
+
     def keep_time(self, path, variable):
         """Notes the time of a record, as far as its coordinates tell."""
         for name, one in variable.coords.items():
