@@ -149,7 +149,7 @@ def change(name, place, value):
 
 
 IMPLAUSIBLE = {
-    "zt": (r"zt\[3\] is -\d+, after -\d+", lambda d: change("zt", 3, float(d.zt[1]))(d)),
+    "zt": (r"zt\[3\] is -\d+, after -\d+", lambda d: change("zt", 3, float(d.zt[1]))(d.drop_vars("z"))),
     "dzw": (r"dzw\[2\] is 1, but zt goes from", change("dzw", 2, 1.0)),
     "dzt": (r"dzt\[\d+\] is 4000, but z[tw] goes from", change("dzt", 2, 4000.0)),
     "p": (r"p\[0\] is 11000, but zt is .* about the depth in m", change("p", 0, 11000.0)),
@@ -176,6 +176,10 @@ IMPLAUSIBLE = {
     "another length": ("dyt has 14 points along y, but .* has 15", lambda d: d.assign(
         dyt=("j", d.dyt.values[:14], d.dyt.attrs))),
     "an axis more": (r"'temp' has axes \(n, z, y, x\)", lambda d: d.assign(temp=d.temp.expand_dims(n=2))),
+    "other columns": ("'x' is 160 at 0, but 'lon' is 240, expected the same points along x", lambda d: d.assign(
+        salt=d.salt.rename(x="lon").assign_coords(lon=("lon", d.x.values + 80, d.x.attrs)))),
+    "other levels": ("'deep' is 690 at 12, but 'zt' is 490, expected", lambda d: d.assign(
+        salt=d.salt.rename(z="deep").assign_coords(deep=("deep", 200 - d.z.values, {"units": "m"})))),
     "units": ("'dxt' is in 'kg', expected m", lambda d: d.assign(dxt=d.dxt.assign_attrs(units="kg"))),
     "a height": ("zt is 10, expected heights, negative below", change("zt", 19, 10.0)),
     "halo": ("attribute halo is '3', expected a number in its range", lambda d: d.assign_attrs(halo=3)),

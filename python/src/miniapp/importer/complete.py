@@ -27,6 +27,12 @@ def texts(variable, attribute):
     return value.strip() if isinstance(value, str) else ""
 
 
+def spacing(points):
+    """How far each is from its farther neighbour."""
+    apart = np.abs(np.diff(points))
+    return np.maximum(np.append(apart, 0), np.append(0, apart))
+
+
 class Part:
     """The fields of one dataset, laid out as (z, y, x) from the bottom up.
 
@@ -45,6 +51,7 @@ class Part:
         self.g = {name: self.lay_out(table.fields()[name], variable)
                   for name, variable in self.theirs.items()}
         self.is_surface_first = self.find_direction()
+        self.check_lines()
         if self.is_surface_first:
             self.turn()
 
@@ -147,15 +154,38 @@ class Part:
         return next((values.shape[table.fields()[name].axes.index("z")] for name, values in self.g.items()
                      if "z" in table.fields()[name].axes), 0)
 
+    def lines(self):
+        """(axis, coordinate variable of a dimension) of all fields."""
+        found = {(axis, dimension): None for name, dims in self.dims.items()
+                 for axis, dimension in zip(table.fields()[name].axes, dims)}
+        for axis, dimension in found:
+            line = self.dataset.variables.get(dimension)
+            if axis in "xyz" and line is not None and line.dtype.kind in "iuf":
+                yield axis, dimension, line
+
+    def check_lines(self):
+        """Fields on faces have other coordinates than those on cells, but never those of another cell."""
+        known = {("z", "m"): ("zt", np.abs(self.g["zt"]))} if "zt" in self.g else {}
+        for axis, dimension, line in self.lines():
+            kind, values = (axis, texts(line, "units")), np.asarray(line, float)
+            values = np.abs(values) if axis == "z" else values  # heights or depths
+            name, first = known.setdefault(kind, (dimension, values))
+            if values.shape != first.shape or values.size < 2:
+                continue
+            apart, cell = np.abs(values - first), np.maximum(spacing(values), spacing(first))
+            if kind[1].startswith("degree"):
+                apart = np.minimum(apart % 360, -apart % 360)
+            for i in np.flatnonzero(apart >= 0.99 * cell)[:1]:
+                raise Unusable(f"{self.path}: '{dimension}' is {values[i]:g} at {i}, but '{name}' is {first[i]:g}, "
+                               f"expected the same points along {axis} of all fields, or faces beside them")
+
     def coordinates(self):
         """x and y, where the dataset has them."""
         found, self.is_degrees = {}, False
-        for name, dims in self.dims.items():
-            for axis, dimension in zip(table.fields()[name].axes, dims):
-                line = self.dataset.variables.get(dimension)
-                if axis in "xy" and axis not in found and line is not None and line.dtype.kind in "iuf":
-                    found[axis] = np.asarray(line, float)
-                    self.is_degrees = texts(line, "units").startswith("degree")
+        for axis, _, line in self.lines():
+            if axis != "z" and axis not in found:
+                found[axis] = np.asarray(line, float)
+                self.is_degrees = texts(line, "units").startswith("degree")
         return found
 
 
