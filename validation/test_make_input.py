@@ -471,7 +471,8 @@ def test_limits_of_unsigned_bytes(made, usual, tmp_path, limits, excluded):
     """They are stored as signed ones, and so are their limits: -56 is 200."""
     data = ocean()
     data["wet"] = (data.temp.dims, np.where(np.isfinite(data.temp), -56, 0).astype("i1"),
-                   {"_Unsigned": "true", "valid_range": np.array(limits, "i1")})
+                   {"_Unsigned": "true", "valid_range": np.array(limits, "i1"),
+                    "scale_factor": 1 / 256})
     found = made(save(data, tmp_path / "bytes.nc"), "--variable", "maskT=wet")
     assert (found["maskT"] == usual["maskT"]).all() and ("its own" in found["said"]) == excluded
 
@@ -1153,8 +1154,7 @@ REFUSED = {
     "a track": ("two of longitude, latitude and depth of 'temp' lie along 'lon', expected a grid",
                 lambda d: d.isel(lat=0, drop=True).assign_coords(
                     lat=("lon", np.linspace(0, 50, 12), d.lat.attrs)), []),
-    "depth in dbar": ("depth 'depth' is in 'dbar', expected m", attribute("depth", "units", "dbar"),
-                      []),
+    "depth in feet": ("depth 'depth' is in 'ft', expected m", attribute("depth", "units", "ft"), []),
     "depth above": ("has a level 600 m above the surface", 
                     attribute("depth", "positive", "up"), []),
     "axis that turns": ("'lat' neither rises nor falls", lambda d: d.assign_coords(
@@ -1204,7 +1204,7 @@ REFUSED = {
         lat=[0, 1, 2]).assign_coords(lat=("lat", [0.0, 1.0, 40.0], d.lat.attrs)), []),
     "one level at the surface": ("the only level is at 0 m", lambda d: d.isel(
         depth=[0]).assign_coords(depth=("depth", [0.0], d.depth.attrs)), []),
-    "other levels": ("'salt' for salt has another z than temperature", other_levels, []),
+    "other levels": ("'salt' for salt has other levels than temperature", other_levels, []),
     "hot": (r"temperature in degC is 1e\+20 at level 4, row 2, column 0",
             value("temp", (0, 2, 0), 1e20), []),
     "kelvin as celsius": (r"temperature in degC is 2\d\d", lambda d: d.assign(
@@ -1213,7 +1213,7 @@ REFUSED = {
     "salinity as a fraction": ("salinity is at most 0.0.*--units salt=kg/kg", lambda d: d.assign(
         salt=(d.salt / 1000).assign_attrs(d.salt.attrs)), []),
     "no water": ("no cell has temperature and salinity", lambda d: d * np.nan, []),
-    "a mask that does not fit": ("'m' for maskT does not fit", lambda d: d.assign(
+    "a mask that does not fit": ("'m' for maskT has another longitude", lambda d: d.assign(
         m=(("lat", "lon"), np.ones((7, 12)))).isel(depth=slice(0, 4)).assign(
             n=("lat", np.ones(7))).assign(m=(("lon2",), np.ones(5))).assign_coords(
                 lon2=("lon2", np.arange(5.0), {"units": "degrees_east"})),

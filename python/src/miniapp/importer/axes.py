@@ -12,13 +12,14 @@ NAMES = {
     "longitude": {"lon", "longitude", "nav_lon", "glamt", "xt"},
     "latitude": {"lat", "latitude", "nav_lat", "gphit", "yt"},
     "depth": {"depth", "deptht", "depthu", "depthv", "depthw", "lev", "level", "z", "zt", "zw",
-              "st_ocean", "gdept_1d"},
+              "st_ocean", "gdept_1d", "nav_lev"},
     "time": {"time", "t", "time_counter"},
 }
 UNITS = {
     "longitude": {"degrees_east", "degree_east", "degree_e", "degrees_e", "degreee", "degreese"},
     "latitude": {"degrees_north", "degree_north", "degree_n", "degrees_n", "degreen", "degreesn"},
 }
+DIMENSIONS = {"longitude": {"x", "i"}, "latitude": {"y", "j"}, "depth": {"k"}}
 STANDARD_NAMES = {"longitude": "longitude", "latitude": "latitude", "time": "time",
                   "depth": "depth", "height": "depth", "altitude": "depth",
                   "height_above_mean_sea_level": "depth"}
@@ -26,9 +27,10 @@ NOMINAL = 0.05  # of a cell: the most by which 1-D and 2-D coordinates of a poin
 DEGREES = {"", "degrees", "degree", "deg"}
 METRES = {"m": 1.0, "metre": 1.0, "metres": 1.0, "meter": 1.0, "meters": 1.0, "cm": 0.01,
           "centimeters": 0.01, "km": 1000.0}
-
-
+DECIBARS = {"dbar", "decibar", "decibars", "db"}
 NO_DEPTHS = re.compile(r"index|number|sigma|ocean_s_|hybrid|pressure|density|^atmosphere_")
+ON_LEVELS = ("interpolate to levels at the same depths everywhere, for example by xgcm's "
+             "Grid.transform")
 
 
 def text_of(variable, attribute):
@@ -49,6 +51,19 @@ def role(name, variable):
             variable, "axis").upper() == "Z":
         return "depth"
     return next((what for what, known in NAMES.items() if name.lower() in known), None)
+
+
+def role_of_dimension(dimension):
+    """longitude, latitude or depth, by the name that models give to such a dimension; else None."""
+    name = str(dimension).lower()
+    return next((what for what, known in NAMES.items() if name in known | DIMENSIONS.get(what, set())),
+                None)
+
+
+def is_time(dataset, dimension):
+    return str(dimension).lower() in NAMES["time"] or any(
+        one.dims == (dimension,) and role(str(name), one) == "time"
+        for name, one in dataset.variables.items())
 
 
 def is_length(variable):
@@ -89,6 +104,15 @@ def curvilinear(path, reason):
                      "longitudes and latitudes; regrid it, for example by cdo remapbil,r360x180")
 
 
+def farthest(values, others):
+    """The largest angle between them in degrees, where both are there."""
+    return np.nanmax(np.abs((values - others + 180) % 360 - 180), initial=0)
+
+
+def spacing_of(points):
+    return np.nanmin(np.abs(np.diff(points)), initial=360) if len(points) > 1 else 1.0
+
+
 def check_nominal(path, coordinates, declared):
     """A 1-D longitude or latitude may be nominal. If the file has 2-D ones of the same points, one
     of those has to agree with it, of those that are declared, if any is."""
@@ -100,11 +124,9 @@ def check_nominal(path, coordinates, declared):
     others = [one for one in others if one.name in declared] or others
     apart = {}
     for one in others:
-        values = load(path, one.transpose(dimension, ...))
-        turn = values - points.reshape(-1, *[1] * (one.ndim - 1))
-        apart[one.name] = np.nanmax(np.abs((turn + 180) % 360 - 180), initial=0)
-    spacing = np.abs(np.diff(points)).min() if len(points) > 1 else 1.0
-    if apart and min(apart.values()) > NOMINAL * spacing:
+        values = load(path, one.transpose(..., dimension))
+        apart[one.name] = farthest(values, points)
+    if apart and min(apart.values()) > NOMINAL * spacing_of(points):
         name = min(apart, key=apart.get)
         raise curvilinear(path, f"'{name}' differs from '{line.name}' by {apart[name]:.3g} degrees")
 
@@ -152,26 +174,76 @@ def time_of(coordinate):
         return f"{value:g} {units}".strip()
 
 
-def along_one(path, coordinate, what):
-    """The dimension and the values of a horizontal coordinate; one with two axes has to be
-    regular."""
-    values, units = values_of(path, coordinate), text_of(coordinate, "units")
-    if units.lower() not in UNITS[what] | DEGREES:
+def check_degrees(path, coordinate, values, what):
+    units = text_of(coordinate, "units").lower()
+    if units not in UNITS[what] | DEGREES:
         raise Unusable(f"{path}: {what} '{coordinate.name}' is in '{units}', expected degrees")
+    if units:
+        return
+    if what == "latitude" and len(values) > 1 and np.nanmax(np.abs(values)) <= np.pi / 2:
+        raise Unusable(f"{path}: latitude '{coordinate.name}' has no units, and {np.nanmin(values):g} "
+                       f"to {np.nanmax(values):g} may be radians, expected units degrees_north")
+    note(f"{path}: '{coordinate.name}' has no units: taken as degrees")
+
+
+def horizontal(path, name, found):
+    """The dimension and the values of longitude and latitude."""
+    roles = [what for what in ("longitude", "latitude") if what in found]
+    pair = [found[what] for what in roles]
+    if len(pair) == 2 and pair[0].ndim == 1 and pair[0].dims == pair[1].dims:
+        raise Elsewhere(f"{path}: two of longitude, latitude and depth of '{name}' lie "
+                        f"along '{pair[0].dims[0]}', expected a grid; if that is an unstructured one, "
+                        "regrid it, for example by cdo remapdis,r360x180")
+    values = [load(path, one) for one in pair]
+    if len(pair) == 2 and pair[0].ndim == 2 and pair[0].dims == pair[1].dims:
+        # what models write for land that no process has
+        nowhere = (values[0] == 0) & (values[1] == 0)
+        if nowhere.sum() > 1:
+            values = [np.where(nowhere, np.nan, one) for one in values]
+    return {what: along_one(path, found[what], one, what) for what, one in zip(roles, values)}
+
+
+def first_known(values, axis):
+    index = np.expand_dims(np.isfinite(values).argmax(axis), axis)
+    return np.take_along_axis(values, index, axis)
+
+
+def along_one(path, coordinate, values, what):
+    """The dimension and the values of a horizontal coordinate; one with two axes has to be
+    regular, and may be missing on land."""
+    check_degrees(path, coordinate, values, what)
     if coordinate.ndim == 1:
+        if not np.isfinite(values).all():
+            raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
+                           "numbers")
         return coordinate.dims[0], values
     if coordinate.ndim != 2:
         raise Unusable(f"{path}: coordinate '{coordinate.name}' has {coordinate.ndim} axes, "
                        "expected 1, or 2 on a regular grid")
-    spread = [np.ptp(values, axis=i).max() for i in (0, 1)]
+    lines = [first_known(values, axis) for axis in (0, 1)]
+    spread = [farthest(values, line) for line in lines]
     across = int(np.argmin(spread))
-    line = values.take(0, axis=across)
-    spacing = np.abs(np.diff(line)).min() if len(line) > 1 else 1.0
-    if spread[across] > 0.01 * spacing:
+    line = lines[across].squeeze(across)
+    if spread[across] > 0.01 * spacing_of(line):
         raise curvilinear(path, f"'{coordinate.name}' varies by {spread[across]:.3g} degrees along "
                           f"'{coordinate.dims[across]}'")
     note(f"{path}: 2-D '{coordinate.name}' is regular and taken as an axis")
-    return coordinate.dims[1 - across], line
+    return coordinate.dims[1 - across], without_gaps(path, coordinate, line)
+
+
+def without_gaps(path, coordinate, line):
+    """An axis whose points are missing where all is land: evenly spaced there."""
+    known = np.flatnonzero(np.isfinite(line))
+    if len(known) == len(line):
+        return line
+    if len(known) < 2:
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected numbers")
+    note(f"{path}: '{coordinate.name}' is missing at {len(line) - len(known)} of {len(line)} places "
+         "along its axis: they are spaced evenly")
+    points, places = np.unwrap(line[known], period=360), np.arange(len(line))
+    slopes = [(points[a + 1] - points[a]) / (known[a + 1] - known[a]) for a in (0, -2)]
+    return (np.interp(places, known, points) + slopes[0] * np.minimum(places - known[0], 0)
+            + slopes[1] * np.maximum(places - known[-1], 0))
 
 
 def may_be_levels(values):
@@ -180,15 +252,25 @@ def may_be_levels(values):
     return count[-1] <= 1 or (count[0] <= 1 and (np.diff(count) == 1).all())
 
 
+def is_number_of_level(coordinate):
+    """Whether its values only count levels."""
+    if NO_DEPTHS.search(text_of(coordinate, "standard_name").lower()):
+        return bool(re.search("index|number", text_of(coordinate, "standard_name").lower()))
+    return coordinate.ndim == 1 and not is_length(coordinate) and not text_of(
+        coordinate, "units").strip("1") and may_be_levels(np.asarray(coordinate.values, float))
+
+
 def check_length(path, coordinate, values):
     """Whether a vertical coordinate is a depth or a height: by its standard name and units or,
     where it has none, by its own name. Numbers of levels and sigma tend to have no units."""
     start = f"{path}: vertical coordinate '{coordinate.name}'"
     units, standard_name = (text_of(coordinate, name) for name in ("units", "standard_name"))
     if NO_DEPTHS.search(standard_name.lower()):
-        raise Unusable(f"{start} is {standard_name}, expected a depth or height in m, cm or km")
+        raise Unusable(f"{start} is {standard_name}, expected a depth or height in m, cm or km; "
+                       f"{ON_LEVELS}")
     if units and units.lower() not in METRES:
-        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm or km")
+        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm, km or "
+                       "dbar")
     if units:
         return
     if not is_length(coordinate):
@@ -200,16 +282,31 @@ def check_length(path, coordinate, values):
     note(f"{path}: '{coordinate.name}' has no units: taken as m")
 
 
-def heights(path, coordinate):
+def by_pressure(path, coordinate, values, lat):
+    """The heights at which the pressure is that of the levels, at the mean latitude."""
+    import gsw  # pylint: disable=import-outside-toplevel
+    middle = 0.0 if lat is None else np.mean(lat)
+    note(f"{path}: '{coordinate.name}' is a pressure in dbar: z by gsw.z_from_p at latitude "
+         f"{middle:.3g}, the same everywhere")
+    return gsw.z_from_p(values, middle)
+
+
+def heights(path, coordinate, lat):
     """z in m, negative below the surface, of a 1-D depth or height."""
     if coordinate.ndim != 1:
         raise Unusable(f"{path}: depth '{coordinate.name}' has {coordinate.ndim} axes, expected 1: "
-                       "levels at the same depths everywhere")
+                       f"levels at the same depths everywhere; {ON_LEVELS}")
     values = values_of(path, coordinate)
+    if text_of(coordinate, "units").lower() in DECIBARS:
+        return by_pressure(path, coordinate, values, lat)
     check_length(path, coordinate, values)
     values = values * METRES.get(text_of(coordinate, "units").lower(), 1.0)
     positive = text_of(coordinate, "positive").lower()
     down = positive == "down" or (positive != "up" and values.sum() > 0)
+    if down and (values <= 0).all() and values.any():
+        note(f"{path}: '{coordinate.name}' is positive down, but its values are negative: taken as "
+             "heights")
+        down = False
     z = -values if down else values
     if (z > 0).any():
         raise Unusable(f"{path}: depth '{coordinate.name}' has a level {z.max():g} m above the "

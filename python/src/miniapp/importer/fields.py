@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from . import closures, table, units
+from . import closures, grid, places, table, units
 from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
-from .source import VELOCITIES
+from .source import VELOCITIES, Placed
 
 ON_W = ("u_wgrid", "v_wgrid", "w_wgrid")
 OPTIONAL = ("tke_taup1",)  # without it the program takes 0
@@ -22,23 +22,29 @@ def in_units(name, path, variable, source, values):
                        f"'{table.fields()[name].units}'") from error
 
 
-def check_place(g, name, path, variable, placed):
-    """Points of the field must be those of the grid: T or W points in the vertical."""
-    for what, points, ours in (("longitude", placed.lon, g["x"]), ("latitude", placed.lat, g["y"])):
-        if points is not None and (len(points) != len(ours)
-                                   or np.abs(points - ours).max() > 0.05 * np.diff(ours).min()):
-            raise Elsewhere(f"{path}: '{variable.name}' for {name} has another {what} than "
-                            "temperature, expected the same points")
+def points_of(g):
+    return Placed(None, g["zt"], g["y"], g["x"])
+
+
+def at_points(g, name, path, variable, placed, **wanted):
+    """The values at the grid's points; in the vertical at T points or, if they are none, at upper
+    faces."""
+    def at(**level):
+        return places.at(name, path, variable, placed, points_of(g), **wanted, **level)
+
+    part = np.s_[:] if len(table.axes_of(name)) == 3 else np.s_[-1:]
     if placed.z is None:
-        return
-    at = {"T": g["zt"], "W": g["zw"]}
-    on = [point for point, z in at.items() if len(z) == len(placed.z)
-          and (np.abs(z - placed.z) <= 0.25 * g["dzt"]).all()]
-    if not on or (on == ["W"] and name in VELOCITIES):
-        raise Elsewhere(f"{path}: '{variable.name}' for {name} has other levels than temperature, "
-                        f"expected T points{'' if name in VELOCITIES else ' or upper faces'}")
-    if on == ["T"] and table.fields()[name].wet != "maskT" and name not in VELOCITIES:
+        return at()
+    placed.z = grid.below_surface(placed.z)
+    try:
+        values = at(z=(g["zt"][part],))
+    except Elsewhere:
+        if name in VELOCITIES:
+            raise
+        return at(z=(g["zw"][part], 0.25 * g["dzt"][part]))
+    if table.fields()[name].wet != "maskT" and name not in VELOCITIES:
         note(f"{name}: '{variable.name}' lies on T points, taken for the upper faces as it is")
+    return values
 
 
 def without_gaps(name, path, variable, values, wet, chosen):
@@ -61,10 +67,10 @@ def read(g, name, source, chosen):
         return None
     path, variable = found
     placed = source.place(path, variable)
-    check_place(g, name, path, variable, placed)
-    placed.values = in_units(name, path, variable, source, placed.values)
+    values = in_units(name, path, variable, source,
+                      at_points(g, name, path, variable, placed))
     shape = tuple(len(g[axis]) for axis in table.axes_of(name))
-    values = np.broadcast_to(placed.values if len(shape) == 3 else placed.values[-1], shape)
+    values = np.broadcast_to(values if len(shape) == 3 else values[-1], shape)
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
     values, filled = without_gaps(name, path, variable, values, wet, chosen)
     note(f"{name}: from '{variable.name}'{filled}")
@@ -126,24 +132,23 @@ def add_velocities(g, source, chosen, cyclic):
 
 def on_faces(g, name, source, chosen, path, variable):
     """u on eastern faces, v on northern ones; from T points the mean of both neighbours."""
-    axis, line, what, mask = {"u": (2, "lon", "longitude", "maskU"),
-                              "v": (1, "lat", "latitude", "maskV")}[name]
+    axis, line, mask = {"u": (2, "lon", "maskU"), "v": (1, "lat", "maskV")}[name]
     ours = g["x" if name == "u" else "y"]
     placed = source.place(path, variable)
-    points = getattr(placed, line)
-    if points is None or len(points) != len(ours):
-        raise Elsewhere(f"{path}: '{variable.name}' for {name} has another {what} than "
-                        "temperature, expected T points, or eastern faces of u and northern faces "
-                        "of v")
-    shift = (points - ours) / np.diff(ours, append=2 * ours[-1] - ours[-2])
-    at_faces = (np.abs(shift - 0.5) < 0.1).all()
-    if at_faces:
-        setattr(placed, line, ours)
-    check_place(g, name, path, variable, placed)
-    if placed.values.shape != g["temp"].shape:
+    spacing = np.diff(ours, append=2 * ours[-1] - ours[-2])
+    try:
+        values, at_faces = at_points(g, name, path, variable, placed), False
+    except Elsewhere as reason:
+        try:
+            values = at_points(g, name, path, variable, placed,
+                               **{line: (ours + 0.5 * spacing, 0.1 * spacing)})
+        except Elsewhere:
+            raise reason from None
+        at_faces = True
+    if placed.z is None or placed.lat is None or placed.lon is None:
         raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
                         "depth")
-    values = in_units(name, path, variable, source, placed.values)
+    values = in_units(name, path, variable, source, values)
     at_faces = at_faces or is_ours(source)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))

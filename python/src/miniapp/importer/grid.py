@@ -81,14 +81,18 @@ def thicknesses(zt, zw):
     return np.diff(zw, prepend=2 * zt[0] - upper_faces(zt)[0])
 
 
+def below_surface(z):
+    """T points of the levels: none at the surface itself."""
+    return np.append(z[:-1], z[-2] / 4) if len(z) > 1 and z[-1] == 0 else z.copy()
+
+
 def vertical(source, z):
     """zt, zw, dzt and dzw; the uppermost W point is the surface."""
-    zt = z.copy()
-    if zt[-1] == 0:
+    zt = below_surface(z)
+    if z[-1] == 0:
         if len(zt) == 1:
             raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a "
                            "thickness")
-        zt[-1] = zt[-2] / 4
         note(f"{source.name}: the level at 0 m stands for the water down to halfway to the next: "
             f"its T point is at {-zt[-1]:g} m")
     elif len(zt) > 1 and -zt[-1] > 1.5 * (zt[-1] - zt[-2]):
@@ -104,16 +108,26 @@ def vertical(source, z):
     return zt, zw, dzt, dzw
 
 
+def note_gaps(source, what, points):
+    """Says where one spacing is far wider than those beside it."""
+    apart = np.diff(points)
+    beside = np.maximum(np.append(apart[1:], 0), np.insert(apart[:-1], 0, 0))
+    for k in np.flatnonzero(apart > 1.5 * beside) if len(points) > 3 else ():
+        note(f"warning: {source.name}: {what} {points[k]:g} and {points[k + 1]:g} are {apart[k]:g} "
+             f"apart, but their neighbours {beside[k]:g}: is one missing? Cells there are wider")
+
+
 def make_grid(source, lon, lat, z, cyclic):
     """Coordinates and spacings; `cyclic` is 0 or 1, or None if the longitudes decide."""
     for what, points in (("longitude", lon), ("latitude", lat)):
         if len(points) < 2:
             raise Unusable(f"{source.name}: one {what} has no spacing, expected 2 or more")
+        note_gaps(source, what + "s", points)
     turn = goes_round(lon)
     if cyclic is None:
         cyclic = int(turn)
         note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
-            + ("go round the globe: cyclic in x" if cyclic else "do not go round: closed in x"))
+            + ("go round the globe: cyclic in x" if cyclic else f"leave a gap of {lon[0] + 360 - lon[-1]:g} degrees: they do not go round: closed in x"))
     # a channel may be cyclic without going round: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)

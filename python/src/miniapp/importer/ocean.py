@@ -3,7 +3,7 @@
 import gsw
 import numpy as np
 
-from . import grid, water
+from . import axes, grid, places, water
 from .problem import Unusable, note
 from .table import RHO_0, SETTINGS
 
@@ -26,28 +26,25 @@ def read_water(source, chosen):
     return found
 
 
-def check_same_axes(source, found):
-    first = found[next(iter(found))][0]
-    for name, (placed, _, path, variable) in found.items():
-        for what in ("lon", "lat", "z"):
-            a, b = getattr(first, what), getattr(placed, what)
-            if len(a) != len(b) or not np.allclose(a, b, rtol=1e-5, atol=1e-6):
-                raise Unusable(f"{path}: '{variable.name}' for {name} has another {what} than "
-                               "temperature, expected both on the same points")
-    return first
-
-
-def read_mask(source, shape):
-    """The user's mask, which may lack an axis; None without one."""
+def read_mask(source, first):
+    """The user's mask at temperature's points, 0 where it has no value; None without one."""
     if "maskT" not in source.variable:
+        water.note_other_masks(source)
         return None
     path, variable = source.find("maskT")
-    note(f"{path}: land is where '{variable.name}' is 0")
-    try:
-        return np.broadcast_to(source.place(path, variable).values, shape)
-    except ValueError as error:
-        raise Unusable(f"{path}: '{variable.name}' for maskT does not fit temperature's {shape} "
-                       "cells along z, y, x, expected a mask of them") from error
+    if axes.text_of(variable, "standard_name").startswith("land_"):
+        raise Unusable(f"{path}: '{variable.name}' for maskT is 1 on land by its standard name, "
+                       "expected 0 there")
+    placed = source.place(path, variable, has_time=False)
+    mask = np.nan_to_num(places.at("maskT", path, variable, placed, first))
+    if (bad := (mask < 0) | (mask > 1)).any():
+        raise Unusable(f"{path}: '{variable.name}' for maskT has the value {mask[bad][0]:g}, expected "
+                       "0 or 1, or a fraction of the cell between them")
+    mask = np.broadcast_to(mask, first.values.shape)
+    parts = np.sum((mask > 0) & (mask < 1))
+    note(f"{path}: land is where '{variable.name}' is 0, in {np.sum(mask == 0)} of {mask.size} cells"
+         + (f"; {parts} cells are partly land, and count as water" if parts else ""))
+    return mask
 
 
 def constant(name, chosen, shape):
@@ -66,11 +63,12 @@ def check_raw(source, temp, salt, wet):
 
 def make_water(source, chosen, found, first):
     """temp, salt and the cells that are wet."""
-    values = {name: placed.values for name, (placed, *_) in found.items()}
+    values = {name: places.at(name, path, variable, placed, first)
+              for name, (placed, _, path, variable) in found.items()}
     kinds = {"temp": "conservative", "salt": "absolute",
              **{name: kind for name, (_, kind, *_) in found.items()}}
     land = water.marked_land(source, values.get("temp"), values.get("salt"),
-                             read_mask(source, first.values.shape))
+                             read_mask(source, first))
     values = {name: np.where(land, np.nan, field) for name, field in values.items()}
     wet = water.where_wet(source, values.values())
     wet = water.close_holes(source, wet, values.values(), first.z, chosen.holes)
@@ -102,7 +100,7 @@ def stratification(g):
 def make(source, chosen):
     """Fields, settings, and whether x is cyclic."""
     found = read_water(source, chosen)
-    first = check_same_axes(source, found)
+    first = next(iter(found.values()))[0]
     temp, salt, wet = make_water(source, chosen, found, first)
     g, cyclic = grid.make_grid(source, first.lon, first.lat, first.z, chosen.cyclic_x)
     grid.add_topography(g, wet, cyclic)

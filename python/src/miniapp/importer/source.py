@@ -76,6 +76,7 @@ class Source:
         self.name = ", ".join(map(str, chosen.files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
         self.has_time, self.times = False, {}
+        self.lines = {}  # each role's dimension and points, of the first variable that was placed
 
     def listing(self):
         names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
@@ -85,13 +86,21 @@ class Source:
         return next(((path, dataset[name]) for path, dataset in self.datasets if name in dataset),
                     None)
 
+    def of_common_name(self, name):
+        """The variable of one of the names that are usual for ours, in capitals or not."""
+        for common in COMMON_NAMES.get(name, (name,)):
+            if found := self.of_name(common) or self.of_name(common.upper()) or self.of_name(
+                    common.capitalize()):
+                return found
+        return None
+
     def of_standard_name(self, name, standard_name):
         """The variable of a CF standard name; of several, the one with a common name."""
         found = [(path, dataset[key]) for path, dataset in self.datasets
                  for key in dataset.data_vars
                  if axes.text_of(dataset[key], "standard_name") == standard_name]
         if len(found) > 1:
-            usual = [pair for pair in found if pair[1].name in COMMON_NAMES.get(name, (name,))]
+            usual = [pair for pair in found if str(pair[1].name).lower() in COMMON_NAMES.get(name, (name,))]
             if len(usual) != 1:
                 keys = ", ".join(str(variable.name) for _, variable in found)
                 raise Unusable(f"{self.name}: {keys} all have the standard name {standard_name}, "
@@ -110,16 +119,16 @@ class Source:
         for standard_name in standard_names:
             if found := self.of_standard_name(name, standard_name):
                 return found
-        for common in COMMON_NAMES.get(name, (name,)):
-            if found := self.of_name(common):
-                return found
-        return None
+        return self.of_common_name(name) if name in COMMON_NAMES else self.of_name(name)
 
     def units_of(self, name, variable):
         return self.units.get(name, axes.text_of(variable, "units"))
 
     def record(self, path, variable, dimension):
         """The variable at the chosen time."""
+        return variable.isel({dimension: self.index_of_record(path, variable, dimension)})
+
+    def index_of_record(self, path, variable, dimension):
         self.has_time = True
         count = variable.sizes[dimension]
         if count == 0:
@@ -134,7 +143,19 @@ class Source:
                            f"{-count} to -1")
         if count > 1:
             note(f"{path}: record {index % count} of {count} along '{dimension}'")
-        return variable.isel({dimension: index})
+        return index
+
+    def at_time(self, path, variable):
+        """The variable's file at the chosen time. A time of length 1 that only others have, such as
+        coordinates, is dropped, too."""
+        dataset = next(dataset for there, dataset in self.datasets if there == path)
+        index = {}
+        for dimension in filter(lambda one: axes.is_time(dataset, one), dataset.dims):
+            if dimension in variable.dims:
+                index[dimension] = self.index_of_record(path, variable, dimension)
+            elif dataset.sizes[dimension] == 1:
+                index[dimension] = 0
+        return dataset.isel(index)
 
     def dated_record(self, path, variable, dimension):
         variable = self.record(path, variable, dimension)
@@ -152,35 +173,56 @@ class Source:
             note("warning: not all of one time: "
                  + ", ".join(f"{what} is of {time}" for time, what in self.times.items()))
 
-    def place(self, path, variable):
-        """A variable with its axes, whatever their order and direction."""
-        dataset = next(dataset for there, dataset in self.datasets if there == path)
+    def place(self, path, variable, has_time=True):
+        """A variable with its axes, whatever their order and direction. One whose dimensions have no
+        coordinates has those of the first variable of this run, if the dimensions are as long."""
+        dataset = self.at_time(path, variable)
+        variable = dataset[variable.name]
         found = axes.coordinates_of(path, dataset, variable)
-        lines = {what: axes.along_one(path, found[what], what)
-                 for what in ("latitude", "longitude") if what in found}
-        if "depth" in found:
-            lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"])
+        lines = axes.horizontal(path, variable.name, found)
+        if "depth" in found and not (self.lines and axes.is_number_of_level(found["depth"])):
+            lat = lines["latitude"][1] if "latitude" in lines else None
+            lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"], lat)
         taken = {dimension: what for what, (dimension, _) in lines.items()}
         if len(taken) < len(lines):
             raise Unusable(f"{path}: two of longitude, latitude and depth of '{variable.name}' lie "
                            f"along '{next(iter(taken))}', expected a grid")
-        times = found["time"].dims if "time" in found else ()
         for dimension in variable.dims:
             if dimension in taken:
                 continue
-            if dimension in times or str(dimension).lower() in axes.NAMES["time"]:
-                variable = self.record(path, variable, dimension)
-            elif variable.sizes[dimension] == 1:
+            if variable.sizes[dimension] == 1:
                 variable = variable.isel({dimension: 0})
             else:
-                raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
-                                "longitude, latitude, depth and time, expected a coordinate with "
-                                "CF's units or standard name")
-        self.keep_time(path, variable)
-        return arrange(path, variable, lines, found)
+                what = self.role_by_name(path, variable, dimension, lines)
+                lines[what] = dimension, self.lines[what][1]
+        self.lines = self.lines or lines
+        if has_time:
+            self.keep_time(path, variable)
+        return arrange(path, variable, lines)
+
+    def role_by_name(self, path, variable, dimension, lines):
+        """Which axis of the first variable a dimension is that has no coordinate."""
+        what = next((what for what, (name, _) in self.lines.items()
+                     if name == dimension and what not in lines),
+                    axes.role_of_dimension(dimension))
+        if what not in self.lines or what in lines:
+            raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
+                            "longitude, latitude, depth and time, expected a coordinate with CF's "
+                            "units or standard name" + (
+                                "" if {"longitude", "latitude"} & set(lines) else
+                                "; an unstructured grid has to be regridded, for example by cdo "
+                                "remapdis,r360x180"))
+        name, points = self.lines[what]
+        if variable.sizes[dimension] != len(points):
+            raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' has no coordinate and "
+                            f"{plural(variable.sizes[dimension], 'point')}, but '{name}' has "
+                            f"{len(points)}, expected a coordinate or as many")
+        note(f"{path}: axis '{dimension}' of '{variable.name}' has no coordinate: taken to be "
+             f"'{name}' by its name and its {len(points)} points")
+        return what
 
 
-def arrange(path, variable, lines, found):
+def arrange(path, variable, lines):
     """Transposes the axes, turns round those that fall, and drops what is there twice."""
     order = [lines[what][0] for what in ("depth", "latitude", "longitude") if what in lines]
     values = axes.load(path, variable.transpose(*order))
@@ -192,7 +234,7 @@ def arrange(path, variable, lines, found):
         points = lines[what][1]
         if what == "longitude":
             points = np.unwrap(points, period=360)
-        if not axes.ascending(path, found[what].name, points, what):
+        if not axes.ascending(path, lines[what][0], points, what):
             points, values = points[::-1], np.flip(values, i)
         keep = worth_keeping(path, what, points)
         line[what], values = points[keep], values.compress(keep, axis=i)

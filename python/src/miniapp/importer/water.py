@@ -1,8 +1,11 @@
 """Absolute Salinity and Conservative Temperature from what a file has, and where there is water."""
 
+import re
+
 import gsw
 import numpy as np
 
+from . import axes
 from .problem import Unusable, note
 from .source import COMMON_NAMES, STANDARD_NAMES
 from .units import CELSIUS, KELVIN, ZERO_CELSIUS
@@ -10,8 +13,8 @@ from .units import CELSIUS, KELVIN, ZERO_CELSIUS
 ROUNDING = 1e-5  # of a 0 that was packed, or turned into K, in single precision
 PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78",
                 "pss78", "ppt", "per mil", "practical salinity units", "practical_salinity_unit",
-                "1e-03", "dimensionless", ""}
-FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1"}
+                "1e-03", "dimensionless", "gram/kilogram", ""}
+FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1", "kg kg**-1"}
 NOUNS = {"temp": ("temperature", ("in-situ", "potential", "conservative")),
          "salt": ("salinity", ("practical", "absolute"))}
 
@@ -20,11 +23,14 @@ def kind_of(name, path, variable, chosen):
     """What kind of temperature or salinity a variable is."""
     noun, kinds = NOUNS[name]
     option = getattr(chosen, noun)
-    standard_name = str(variable.attrs.get("standard_name", "")).strip()
+    standard_name = axes.text_of(variable, "standard_name")
+    long_name = axes.text_of(variable, "long_name").lower().replace("in situ", "in-situ")
     kind = option or STANDARD_NAMES[name].get(standard_name)
+    if not kind and len(said := [kind for kind in kinds if kind in long_name]) == 1:
+        kind = said[0]
     if not kind:
         raise Unusable(f"{path}: what {noun} '{variable.name}' is cannot be told from its standard "
-                       f"name '{standard_name}', expected --{noun} {', '.join(kinds)}")
+                       f"name '{standard_name}' and its long name, expected --{noun} {', '.join(kinds)}")
     if not option and standard_name == "sea_water_salinity":
         note(f"{path}: '{variable.name}' is sea_water_salinity, taken as practical salinity "
             "(--salinity absolute says otherwise)")
@@ -116,9 +122,9 @@ def close_holes(source, wet, fields, z, holes):
 
 
 def marked_land(source, temp, salt, mask):
-    """Where the mask says land or, without one, where temperature and salinity are both 0."""
+    """Where the mask is 0 or, without one, where temperature and salinity are both 0."""
     if mask is not None:
-        return ~(np.isfinite(mask) & (mask > 0.5))
+        return mask == 0
     if salt is None:
         return np.zeros(temp.shape, bool)
     too = "" if temp is None else ", and temperature, too"
@@ -134,6 +140,19 @@ def marked_land(source, temp, salt, mask):
     return land
 
 
+MASK = re.compile(r"mask|^lsm$|^wet|^hfacc$|^land|_binary_mask$|_area_fraction$", re.IGNORECASE)
+
+
+def note_other_masks(source):
+    """Says which variables may be masks, since nobody named one."""
+    names = [str(name) for _, dataset in source.datasets for name, one in dataset.data_vars.items()
+             if one.ndim > 1 and (MASK.search(str(name))
+                                  or MASK.search(axes.text_of(one, "standard_name")))]
+    if names:
+        note(f"warning: {', '.join(names)} may be a mask, and is not used: --variable "
+             f"maskT={names[0]} makes land where it is 0")
+
+
 def where_wet(source, fields):
     """Water is where both have values."""
     present = [np.isfinite(values) for values in fields]
@@ -141,6 +160,9 @@ def where_wet(source, fields):
         note(f"{source.name}: {np.sum(present[0] != present[1])} cells have only one of "
             "temperature and salinity: they are dry")
     wet = np.logical_and.reduce(present)
+    if wet.all():
+        note(f"warning: {source.name}: there is no land, since no value is missing and no mask says "
+             "where it is")
     if not wet.any():
         raise Unusable(f"{source.name}: no cell has temperature and salinity, expected water")
     return wet
