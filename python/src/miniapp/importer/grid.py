@@ -127,7 +127,8 @@ def make_grid(source, lon, lat, z, cyclic):
     if cyclic is None:
         cyclic = int(turn)
         note(f"{source.name}: longitudes {lon[0]:g} to {lon[-1]:g} "
-            + ("go round the globe: cyclic in x" if cyclic else f"leave a gap of {lon[0] + 360 - lon[-1]:g} degrees: they do not go round: closed in x"))
+            + ("go round the globe: cyclic in x" if cyclic else
+               f"leave a gap of {lon[0] + 360 - lon[-1]:g} degrees, so they do not go round: closed in x"))
     # a channel may be cyclic without going round: its gap is as wide as its last cells
     dxt, dxu = zonal(lon, cyclic and turn)
     dyt, dyu, northern = meridional(lat)

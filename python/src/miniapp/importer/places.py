@@ -38,7 +38,8 @@ def match(name, path, variable, what, points, wanted, tolerance=None):
         nearest = points[np.argmin(np.minimum(turn % 360, -turn % 360) if period else turn)]
         raise Elsewhere(f"{path}: '{variable.name}' for {name} has {NOUNS[what]} than "
                         f"temperature: {len(lacking)} of {len(wanted)} are not there, the first is "
-                        f"{first:g}, the nearest to it {nearest:g}, expected the same points")
+                        f"{first:g}, the nearest to it {nearest:g}, expected the same points, not "
+                        "those of another grid")
     return index
 
 
