@@ -122,10 +122,34 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
         np.testing.assert_array_equal(b[name], a[name])
 
 
+def test_land_holds_what_averages_need(made, whole, tmp_path):
+    """0, but in K_iso the value of the lowest water above."""
+    wet = whole.maskT == 1
+    data = whole.assign({name: whole[name].where(wet, fill).assign_attrs(whole[name].attrs)
+                         for name, fill in (("temp", np.nan), ("salt", 1e20), ("K_iso", np.nan))})
+    data.to_netcdf(tmp_path / "land.nc", engine="netcdf4")
+    found, wet = made(tmp_path / "land.nc"), wet.values
+    assert (found["temp"][~wet] == 0).all() and (found["salt"][~wet] == 0).all()
+    wanted = np.where(wet, whole.K_iso.values, 0)
+    for k in reversed(range(len(wanted) - 1)):
+        wanted[k] = np.where(wet[k], wanted[k], wanted[k + 1])
+    np.testing.assert_array_equal(found["K_iso"], wanted)
+
+
+def test_one_of_several_records(made, fails, whole, tmp_path):
+    data = whole.assign(temp=xarray.concat([whole.temp, whole.temp + 1], "time").assign_attrs(whole.temp.attrs))
+    data.to_netcdf(tmp_path / "records.nc", engine="netcdf4")
+    assert np.array_equal(made(tmp_path / "records.nc", "--time", "1")["temp"], whole.temp + 1)
+    (tmp_path / "grid.h5").unlink()
+    (tmp_path / "grid.png").unlink()
+    fails(INPUT, "'temp' has 2 records along 'time', expected a choice", tmp_path / "records.nc")
+
+
 def test_records_of_other_times(made, whole, tmp_path):
     for name, day in (("temp", 3.0), ("salt", 4.0)):
-        whole[[name]].expand_dims("time").assign_coords(
-            time=("time", [day], {"units": "days since 2000-01-01"})).to_netcdf(tmp_path / f"{name}.nc", engine="netcdf4")
+        dated = whole[[name]].expand_dims("time").assign_coords(
+            time=("time", [day], {"units": "days since 2000-01-01"}))
+        dated.to_netcdf(tmp_path / f"{name}.nc", engine="netcdf4")
     whole.drop_vars(["temp", "salt"]).to_netcdf(tmp_path / "rest.nc", engine="netcdf4")
     said = made(tmp_path / "rest.nc", tmp_path / "temp.nc", tmp_path / "salt.nc")["said"]
     assert "warning: not all of one time: 'temp' of" in said
@@ -207,8 +231,10 @@ def test_ghosts_that_are_no_copies(fails, made, tmp_path):
     fails(INPUT, "cyclic_x is 1, but ghosts of salt, temp are no copies: salt", path)
 
 
-def test_options_of_no_use(fails, same):
+def test_options_of_no_use(fails, same, plain):
     fails(USAGE, "--temperature: of no use, since the file has", same, "--temperature", "in-situ")
+    fails(USAGE, "--holes: of no use, since the file has", same, "--holes", "land")
+    fails(USAGE, "--default Nsqr: cannot be given", plain, "--default", "Nsqr=1")
 
 
 def test_missing_values_are_filled(made, whole, tmp_path):

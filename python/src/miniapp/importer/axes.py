@@ -34,7 +34,8 @@ ON_LEVELS = ("interpolate to levels at the same depths everywhere, for example b
 
 
 def text_of(variable, attribute):
-    return str(variable.attrs.get(attribute, "")).strip()
+    value = variable.attrs.get(attribute)
+    return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
 
 def role(name, variable):

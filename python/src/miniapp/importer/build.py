@@ -20,9 +20,13 @@ METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
                 "long_name": "y of T points"}}
 
+MADE = {"maskU", "maskV", "maskW", "kbot", "Nsqr"}
+
 
 def check_options(chosen, source):
     """Refuses options that would do nothing, since whoever gives one expects something else."""
+    if not source.is_own and (made := MADE & {*chosen.variable, *chosen.default}):
+        raise Usage(f"--variable, --default {', '.join(made)}: cannot be given, since it is made of other fields")
     if source.is_veros:
         idle = [name for name, given in (
             ("--temperature", chosen.temperature), ("--salinity", chosen.salinity),
@@ -33,9 +37,10 @@ def check_options(chosen, source):
             ("--default u or v", {"u", "v"} & set(chosen.default))) if given]
         if idle:
             raise Usage(f"{', '.join(idle)}: of no use, since a snapshot of Veros says all that")
-    elif source.is_own and (idle := [f"--{name}" for name in ("temperature", "salinity", "restart")
-                                     if getattr(chosen, name)]):
-        raise Usage(f"{', '.join(idle)}: of no use, since the file has the program's own fields")
+    elif source.is_own:
+        idle = [f"--{name}" for name in ("temperature", "salinity", "restart") if getattr(chosen, name)]
+        if idle or chosen.holes != "refuse":
+            raise Usage(f"{', '.join(idle or ['--holes'])}: of no use, since the file has the program's own fields")
     elif chosen.restart:
         raise Unusable(f"{source.name}: is no snapshot of Veros, expected one beside --restart: a "
                        "restart holds no grid and no settings")

@@ -22,11 +22,6 @@ def is_own(dataset):
     return '"coord_degree"' not in settings and ("halo" in dataset.attrs or has_grid or bool(settings))
 
 
-def texts(variable, attribute):
-    value = variable.attrs.get(attribute)
-    return value.strip() if isinstance(value, str) else ""
-
-
 def spacing(points):
     """How far each is from its farther neighbour."""
     apart = np.abs(np.diff(points))
@@ -60,7 +55,7 @@ class Part:
         roles = {}
         for name, variable in self.dataset.variables.items():
             what = axes.role(str(name), self.dataset[name]) if variable.ndim == 1 else None
-            letter = texts(variable, "axis").lower()
+            letter = axes.text_of(variable, "axis").lower()
             if what or letter in "xyz" and letter:
                 roles.setdefault(variable.dims[0], AXES[what] if what else letter)
         for name, variable in self.theirs.items():
@@ -95,7 +90,7 @@ class Part:
                            f"expected ({', '.join(field.axes)}) of {field.name}")
         self.dims[field.name] = tuple(order)
         values = axes.load(self.path, variable.transpose(*order))
-        return units.convert(self.path, variable.name, values, texts(variable, "units"), field.units)
+        return units.convert(self.path, variable.name, values, axes.text_of(variable, "units"), field.units)
 
     def find_direction(self):
         """Whether levels begin at the surface: by zt, zw, or the vertical coordinate."""
@@ -103,7 +98,7 @@ class Part:
             if name in self.theirs or name in self.dataset.variables:
                 variable = self.theirs.get(name, self.dataset.get(name))
                 z = self.lay_out(table.fields()[name], variable)
-                if texts(variable, "positive").lower() == "down" and z.max() > 0:
+                if axes.text_of(variable, "positive").lower() == "down" and z.max() > 0:
                     z = -z
                     note(f"{self.path}: '{variable.name}' is a depth, positive down; {name} is its negative")
                 if (z > 0).any():
@@ -124,8 +119,8 @@ class Part:
             for dimension in variable.dims if len(table.fields()[name].axes) == 3 else ():
                 line = self.dataset.variables.get(dimension)
                 if self.roles.get(dimension) == "z" and line is not None and line.dtype.kind in "iuf":
-                    named = (texts(line, "standard_name") or str(dimension)).lower()
-                    sense = {"down": True, "up": False}.get(texts(line, "positive").lower())
+                    named = (axes.text_of(line, "standard_name") or str(dimension)).lower()
+                    sense = {"down": True, "up": False}.get(axes.text_of(line, "positive").lower())
                     if sense is None and named.startswith(("depth", "height")):
                         sense = named.startswith("depth")
                     return self.dataset[dimension], sense
@@ -134,11 +129,11 @@ class Part:
     def add_heights(self):
         """zt by the coordinate of levels."""
         vertical, is_down = self.vertical()
-        metres = units.parse(texts(vertical, "units") or "m") if is_down is not None else None
+        metres = units.parse(axes.text_of(vertical, "units") or "m") if is_down is not None else None
         if metres and metres[1] == {"m": 1}:
             z = np.asarray(vertical, float)
             z = -z if is_down and z.min() >= 0 else z
-            self.theirs["zt"] = (0 * vertical + z).rename("zt").assign_attrs(units=texts(vertical, "units"))
+            self.theirs["zt"] = (0 * vertical + z).rename("zt").assign_attrs(units=axes.text_of(vertical, "units"))
 
     def turn(self):
         """Lets levels begin at the bottom."""
@@ -167,7 +162,7 @@ class Part:
         """Fields on faces have other coordinates than those on cells, but never those of another cell."""
         known = {("z", "m"): ("zt", np.abs(self.g["zt"]))} if "zt" in self.g else {}
         for axis, dimension, line in self.lines():
-            kind, values = (axis, texts(line, "units")), np.asarray(line, float)
+            kind, values = (axis, axes.text_of(line, "units")), np.asarray(line, float)
             values = np.abs(values) if axis == "z" else values  # heights or depths
             name, first = known.setdefault(kind, (dimension, values))
             if values.shape != first.shape or values.size < 2:
@@ -185,7 +180,7 @@ class Part:
         for axis, _, line in self.lines():
             if axis != "z" and axis not in found:
                 found[axis] = np.asarray(line, float)
-                self.is_degrees = texts(line, "units").startswith("degree")
+                self.is_degrees = axes.text_of(line, "units").startswith("degree")
         return found
 
 

@@ -4,7 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
-from ..library import default
+from ..library import Type, default
 from . import table
 from .problem import Usage, program
 
@@ -104,7 +104,8 @@ def parse(text):
     theirs = [name for name, field in table.fields().items() if field.axes in (("z", "y", "x"), ("y", "x"))]
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.variable |= {name: text or name for name, text in chosen.tracer.items()}
-    chosen.default = numbers("--default", chosen.default, [name for name in theirs if name[:4] != "mask"])
+    reals = [name for name in theirs if table.fields()[name].type is Type.REAL]
+    chosen.default = numbers("--default", chosen.default, reals)
     chosen.units = pairs("--units", chosen.units, theirs)
     chosen.set = numbers("--set", chosen.set, table.settings())
     for name, value in chosen.set.items():
