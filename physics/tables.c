@@ -2,6 +2,7 @@
  * The tables, from the descriptions, and what the public headers ask of them.
  */
 #include "common/table.h"
+#include "program.h"
 
 #include <float.h>
 #include <math.h>
@@ -146,6 +147,13 @@ bool miniapp_field_is_extended(const struct miniapp_field *field)
 bool miniapp_field_is_flow(const struct miniapp_field *field)
 {
     return field->is_flow;
+}
+
+void miniapp_field_limits(const struct miniapp_field *field, double *least, double *most)
+{
+    const bool has_limits = field->limits[0] < field->limits[1];
+    *least = has_limits ? field->limits[0] : -DBL_MAX;
+    *most = has_limits ? field->limits[1] : DBL_MAX;
 }
 
 int miniapp_field_rank(const struct miniapp_field *field)

@@ -364,9 +364,20 @@ def test_budgets_do_not_depend_on_the_cut(ranks, tmp_path):
     """Nor on the tendencies that the file brings into the first step."""
     words = (with_tendencies(ACC, tmp_path / "in.h5"), "-k", "ocean_step_eke", "--tracer", "dye", "--steps", 2,
              "--format", "json")
-    one, four = (json.loads(ranks.passes(cut, *words))["results"][0]["steps"]["budgets"]
-                 for cut in ("1x1", "2x2"))
-    assert one == four and all(budget["kept"] for budget in one)
+    one, four = (json.loads(ranks.passes(cut, *words))["results"][0]["steps"] for cut in ("1x1", "2x2"))
+    assert one["budgets"] == four["budgets"] and all(budget["kept"] for budget in one["budgets"])
+    assert one["flow"] == four["flow"] and one["flow"]["divergence_below"] > 0
+
+
+def test_the_first_cell_that_diverges_does_not_depend_on_the_cut(ranks, tmp_path):
+    with h5py.File(ACC) as file:
+        w = file["w"][...]
+    w[1, 35, 28] *= 2
+    path = tmp_path / "in.h5"
+    path.write_bytes(ACC.read_bytes())
+    replace(path, "w", w)
+    for count in (0, 4):
+        ranks.fails(INPUT, r"cell \[1, 35, 28\] gains or loses", count, "--steps", 2, path)
 
 
 @pytest.mark.parametrize("cut", ["1x4", "2x2"])

@@ -425,7 +425,7 @@ def test_snapshots_of_an_earlier_run_are_named(march):
 # ---- where it goes wrong ----
 
 # steps so long that the ocean blows up, after 17 of them
-UNSTABLE = ("--set", "dt_tracer=3e6", "--set", "AB_eps=10", "-t", 1)
+UNSTABLE = ("--set", "dt_tracer=3e6", "--set", "AB_eps=10", "-t", 1, "--allow-invalid")
 
 
 def test_the_first_step_that_is_not_finite(march):
@@ -447,13 +447,25 @@ def test_the_first_step_that_is_not_finite(march):
 def test_all_fields_that_are_not_finite_are_named(march):
     """Of two whose names are one within the other, too, or within the sequence's name."""
     overflow(march.ocean)
-    said = march.miniapp.fails(MISMATCH, " after step 1 ", *march.words(1), quick=False)
-    march.miniapp.run(*march.words(1, "--allow-nonfinite"))
+    said = march.miniapp.fails(MISMATCH, " after step 1 ", *march.words(1, "--allow-invalid", "--allow-divergent"), quick=False)
+    march.miniapp.run(*march.words(1, "--allow-nonfinite", "--allow-divergent"))
     with h5py.File(march.end) as file:
         bad = {name for name in CARRIED if not np.isfinite(file[name][...]).all()}
     assert "eke" in bad
     listed = re.search(r"; so are ([\w, ]+) \(", said)[1].split(", ")
     assert sorted([re.search(r"are: (\w+)\[", said)[1], *listed]) == sorted(bad)
+
+
+def test_steps_that_leave_the_ocean(march):
+    """However finite they are: neither that nor later states become snapshots."""
+    words = [word for word in UNSTABLE if word != "--allow-invalid"]
+    said = march.miniapp.fails(MISMATCH, "steps lead beyond the limits of an ocean: ",
+                               *march.words(40, *words, every=1), quick=False)
+    found = re.search(r"(temp|salt|tke|eke)\[\d+, \d+, \d+\] is (-?[\d.e+]+) after step (\d+) in .* on .* in float64, "
+                      r"with Courant numbers [\d.]+, [\d.]+ and [\d.]+", said)
+    least, most = {"temp": (-50, 100), "salt": (-5, 100)}.get(found[1], (-1000, 1000))
+    assert not least <= float(found[2]) <= most
+    assert max(march.snapshots(), default=0) == int(found[3]) - 1 and not march.end.exists()
 
 
 def wait_for_step(leader, step):

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, MISMATCH, USAGE, read, replace
+from conftest import DONE, GRID, INPUT, MISMATCH, USAGE, read, replace
 from frozen import INSIDE, SETUPS, Frozen
 
 ACC = GRID.with_name("acc.h5")
@@ -198,6 +198,59 @@ def test_budgets_where_steps_take_nothing_back(miniapp, tmp_path):
                    with_tendencies(ACC, tmp_path / "in.h5"), quick=False)
 
 
+def turned(file):
+    file["w"][...] *= -1
+
+
+def exchanged(file):
+    u, v = file["u"][...], file["v"][...]
+    file["u"][...], file["v"][...] = v * file["maskU"][...], u * file["maskV"][...]
+
+
+def rising(file):
+    file["w"][...] = 1e-4 * file["maskW"][...]
+
+
+@pytest.mark.parametrize("change", [turned, exchanged, rising])
+def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
+    """It would dilute and concentrate the water, with all budgets kept."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path, "a") as file:
+        change(file)
+    words = (path, "--steps", 1, "-d", device)
+    miniapp.fails(INPUT, r"the flow is not free of divergence: in a step of 43200 s, cell \[0, \d+, \d+\] gains or loses "
+                  r"0\.\d+ of its volume", *words, quick=False)
+    flow = miniapp.json(*words, "--allow-divergent", quick=False)["results"][0]["steps"]["flow"]
+    assert flow["divergence_below"] > 1e-3
+
+
+def test_a_flow_through_the_surface(miniapp, tmp_path):
+    """In the top level a little is accepted, and said."""
+    table = miniapp.passes("--steps", 1, GRID, quick=False)
+    drift = re.search(r"^a tracer of 1 drifts by up to (\S+) in a step in the top level", table, re.MULTILINE)[1]
+    assert 0.01 < float(drift) < 0.05
+    miniapp.fails(INPUT, r"cell \[\d+, \d+, \d+\] gains or loses 0\.\d+ of its volume", "--steps", 1, "--set",
+                  "dt_tracer=130000", GRID, quick=False)
+
+
+def test_the_divergence_is_that_of_the_fields(miniapp, device):
+    """Beside NumPy; the flow of acc has none."""
+    flow = miniapp.json("--steps", 1, "-d", device, ACC, quick=False)["results"][0]["steps"]["flow"]
+    assert flow["divergence_below"] < 1e-15 and flow["divergence_in_top_level"] < 1e-12
+    with h5py.File(ACC) as file:
+        u, v, w, dxt, dyt, dzt, cost, cosu, mask = (file[name][...] for name in (
+            "u", "v", "w", "dxt", "dyt", "dzt", "cost", "cosu", "maskT"))
+    along_x, along_y, along_z = 43200 / (cost[:, None] * dxt), 43200 / (cost * dyt)[:, None], 43200 / dzt[:, None, None]
+    w[-1], below = 0, np.concatenate([np.zeros_like(w[:1]), w[:-1]])
+    north = v * cosu[:, None]
+    for name, after, before in (("x", u * along_x, np.roll(u, 1, 2) * along_x),
+                                ("y", north * along_y, np.roll(north, 1, 1) * along_y),
+                                ("z", w * along_z, below * along_z)):
+        largest = (np.maximum(np.abs(after), np.abs(before)) * mask)[INSIDE].max()
+        assert flow[f"courant_{name}"] == pytest.approx(largest, rel=1e-14)
+
+
 def test_budgets_that_cannot_tell(miniapp, tmp_path):
     """In short steps, rounding in float32 is more than all that comes in."""
     kept = tmp_path / "results.json"
@@ -213,7 +266,7 @@ def test_budgets_that_cannot_tell(miniapp, tmp_path):
 def test_a_budget_that_is_not_kept(miniapp, small):
     """Masks that no ocean has lead water where none is."""
     error = miniapp.fails(MISMATCH, "the budget of heat is not kept: its residual is", small, "--steps", 1,
-                          quick=False)
+                          "--allow-divergent", "--allow-invalid", quick=False)
     assert "by ocean_step on cpu in float64" in error
 
 

@@ -279,6 +279,9 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *nam
 /* The budgets that a step keeps: of heat, salt, turbulent and eddy kinetic energy, the sum of both
  * energies, and the amount of each tracer. There are at most so many: */
 enum { MINIAPP_BUDGETS = 70 };
+/* Between which values a field stays in steps in time; those of doubles where it has no limits. */
+void miniapp_field_limits(const struct miniapp_field *, double *least, double *most);
+
 struct miniapp_budget {
     const char *name, *units;
     bool is_kept;         /* the sequence has this budget */

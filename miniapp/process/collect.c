@@ -8,6 +8,7 @@
 #include "steps.h"
 #include "stop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,16 +209,18 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
 }
 
 /* Finite inputs must give finite outputs; if inputs may be NaN or Inf, so may outputs. */
-static enum miniapp_status check_finite(struct run *run, const struct row *row,
+static enum miniapp_status check_finite(struct run *run, struct row *row,
                                         const struct bound_field *output, bool *is_nonfinite)
 {
     struct nonfinite found;
     if (run->options.allow & MINIAPP_ALLOW_NONFINITE)
         return MINIAPP_DONE;
-    const enum miniapp_status status = find_nonfinite(run->input, row, output, &found);
+    const enum miniapp_status status =
+        find_nonfinite(run->input, row, output, run->options.allow, &found);
     if (!status && found.is_there && !row->advances)
         note_nonfinite(row, output, &found, 0, run->nonfinite);
-    *is_nonfinite |= found.is_there;
+    row->is_bad |= found.is_there;
+    *is_nonfinite |= found.is_there && !isfinite(found.value);
     return status;
 }
 
@@ -342,6 +345,7 @@ static struct march *march_of(const struct run *run, struct row *row)
         return NULL;
     }
     march->first = run->first_step;
+    march->flow = row->flow;
     march->last = steps_done(run, row);
     march->is_judged = run->options.shapes[0].nx == 0;
     march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
@@ -393,7 +397,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     }
     *result = like;
     result->march = march;
-    result->is_nonfinite = row->is_nonfinite = is_nonfinite;
+    result->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);
@@ -433,7 +437,7 @@ enum miniapp_status collect(struct run *run, struct bench *bench)
                 status = collect_row(run, bench, row);
         }
     for (int i = 0; i < bench->count && !status; i++)
-        if (bench->rows[i].advances && bench->rows[i].is_nonfinite)
+        if (bench->rows[i].advances && bench->rows[i].is_bad)
             status = steps_find_nonfinite(run, bench, &bench->rows[i]);
     return status;
 }

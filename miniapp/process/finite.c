@@ -1,26 +1,29 @@
 #include "finite.h"
+#include "flow.h"
 #include "planes.h"
 #include "ranks.h"
 #include "status.h"
 #include "stop.h"
 #include "validate.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* It has no branches, so that it takes no longer than reading the memory does. */
-static bool is_all_finite(const double *values, size_t count)
+/* It has no branches, so that it takes no longer than reading the memory does. NaN is in no range.
+ */
+static bool are_all_within(const double *values, size_t count, double least, double most)
 {
     int odd = 0;
     for (size_t i = 0; i < count; i++)
-        odd |= !isfinite(values[i]);
+        odd |= !(values[i] >= least && values[i] <= most);
     return !odd;
 }
 
-/* Looks for the first element that is not finite in this process's part of plane number `plane` of
- * the output file. */
+/* Looks for the first element that is not finite, or beyond the limits, in this process's part of
+ * plane number `plane` of the output file. */
 static void look_through(const double *values, const struct part *part, size_t plane,
                          struct nonfinite *found)
 {
@@ -28,9 +31,9 @@ static void look_through(const double *values, const struct part *part, size_t p
     for (size_t y = 0; y < part->ny && !found->is_there; y++) {
         const double *const row = values + (part->y0 + y) * part->block_nx + part->x0;
         size_t x = 0;
-        if (is_all_finite(row, part->nx))
+        if (are_all_within(row, part->nx, found->least, found->most))
             continue;
-        while (isfinite(row[x]))
+        while (row[x] >= found->least && row[x] <= found->most)
             x++;
         found->is_there = true;
         found->element =
@@ -39,29 +42,27 @@ static void look_through(const double *values, const struct part *part, size_t p
     }
 }
 
-/* All processes get the element that comes first in the order of the file. */
-static enum miniapp_status agree_on_first(enum miniapp_status status, struct nonfinite *found)
+enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there, size_t *element,
+                                   double *value)
 {
-    enum { NONE, IS_NAN, IS_INF, IS_MINUS_INF };
     if (ranks_count() == 1)
         return status;
-    double place = found->is_there ? -(double)found->element : -INFINITY;
-    double kind = !found->is_there      ? NONE
-                  : isnan(found->value) ? IS_NAN
-                  : found->value > 0    ? IS_INF
-                                        : IS_MINUS_INF;
+    double place = *is_there ? -(double)*element : -INFINITY;
     const double own = place;
     status = agree_on(status, &place, 1);
-    kind = place == own ? kind : NONE;
-    status = agree_on(status, &kind, 1);
-    found->is_there = kind != NONE;
-    found->element = found->is_there ? (size_t)-place : 0;
-    found->value = kind == IS_NAN ? NAN : kind == IS_INF ? INFINITY : -INFINITY;
+    const bool is_own = *is_there && place == own;
+    double kinds[] = {is_own, is_own && isnan(*value),
+                      is_own && !isnan(*value) ? *value : -INFINITY};
+    status = agree_on(status, kinds, 3);
+    *is_there = kinds[0] > 0;
+    *element = *is_there ? (size_t)-place : 0;
+    *value = kinds[1] > 0 ? NAN : kinds[2];
     return status;
 }
 
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
-                                   const struct bound_field *output, struct nonfinite *found)
+                                   const struct bound_field *output, int allow,
+                                   struct nonfinite *found)
 {
     const struct miniapp_field *const field = output->field;
     const bool ghosts = miniapp_input_has_ghosts(input);
@@ -70,7 +71,11 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     const struct part part =
         part_of_block(&row->blocks, &block, planes.has_x, planes.has_y, ghosts);
     double *const plane = malloc(planes.elements * sizeof(*plane));
-    *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
+    *found = (struct nonfinite){.grid = ghosts ? row->grid : miniapp_grid_interior(&row->grid),
+                                .least = -DBL_MAX,
+                                .most = DBL_MAX};
+    if (row->advances && !(allow & MINIAPP_ALLOW_INVALID))
+        miniapp_field_limits(field, &found->least, &found->most);
     enum miniapp_status status =
         plane ? MINIAPP_DONE
               : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", output->name);
@@ -81,7 +86,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
             look_through(plane, &part, p, found);
     }
     free(plane);
-    return agree_on_first(status, found);
+    return agree_on_first(status, &found->is_there, &found->element, &found->value);
 }
 
 static const char others[] = "; so are ";
@@ -107,15 +112,18 @@ void note_nonfinite(const struct row *row, const struct bound_field *output,
     const char *const name = miniapp_field_name(output->field);
     const size_t used = strlen(text), room = NONFINITE_TEXT - used;
     size_t index[MINIAPP_MAX_RANK];
-    char place[INDEX_TEXT], after[40] = "";
+    char place[INDEX_TEXT], after[40] = "", flow[FLOW_TEXT] = "";
     if (step > 0)
         snprintf(after, sizeof(after), " after step %zu", step);
+    if (isfinite(found->value))
+        courant_text(&row->flow, flow);
     if (used == 0)
         snprintf(
-            text, room, "%s%s is %g%s in %s on %s in %s", name,
+            text, room, "%s%s is %g%s in %s on %s in %s%s%s", name,
             index_text(index, index_of(found->element, output->field, &found->grid, index), place),
             found->value, after, miniapp_sequence_name(row->sequence),
-            miniapp_device_label(row->device), miniapp_precision_name(row->precision));
+            miniapp_device_label(row->device), miniapp_precision_name(row->precision),
+            flow[0] ? ", with " : "", flow);
     else if (!is_noted(text, name))
         snprintf(text + used, room, "%s%s", strstr(text, others) ? ", " : others, name);
 }

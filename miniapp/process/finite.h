@@ -1,22 +1,28 @@
-/* Whether outputs are finite. */
+/* Whether outputs are finite and, after steps in time, within their limits. */
 #ifndef FINITE_H
 #define FINITE_H
 
 #include "bench.h"
 
-/* The first element of an output that is not. */
+/* The first element of an output that is not finite, or beyond the limits. */
 struct nonfinite {
     bool is_there;
-    double value;
+    double value, least, most;
     size_t element;           /* its number in the output file */
     struct miniapp_grid grid; /* of the output file */
 };
 
 enum { NONFINITE_TEXT = 512 };
 
-/* Looks for one in what a row has left in its state, a plane at a time. */
+/* Looks for one in what a row has left in its state, a plane at a time. MINIAPP_ALLOW_INVALID in
+ * `allow` allows any finite value. */
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
-                                   const struct bound_field *output, struct nonfinite *found);
+                                   const struct bound_field *output, int allow,
+                                   struct nonfinite *found);
+
+/* Gives all processes the element that comes first in the order of the file, and its value. */
+enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there, size_t *element,
+                                   double *value);
 
 /* Adds to the text that is reported at the end: where the first one is, and the names of the
  * others. `step` is the step in time after which it was there, or 0. */

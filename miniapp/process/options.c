@@ -17,7 +17,7 @@
 enum {
     KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
-    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_EXTERNAL, KEY_CHECK,
+    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_ALLOW_EXTERNAL, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
@@ -82,6 +82,7 @@ static const struct argp_option option_table[] = {
     {"allow-external", KEY_ALLOW_EXTERNAL, 0, 0,
      "read parts of the input that lie in other files: external links and raw data, and sources of "
      "virtual datasets", 0},
+    {"allow-divergent", KEY_ALLOW_DIVERGENT, 0, 0, "make steps in a flow that is not free of divergence", 0},
     {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
     {"show", KEY_SHOW, "FILE", 0,
      "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
@@ -605,6 +606,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
     case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
     case KEY_ALLOW_EXTERNAL: allow(options, MINIAPP_ALLOW_EXTERNAL); return 0;
+    case KEY_ALLOW_DIVERGENT: options->allow_divergent = true; return 0;
     case KEY_CHECK: options->action = ACTION_CHECK; return 0;
     case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;

@@ -58,7 +58,8 @@ struct options {
     char *reading_text;                    /* the same in words; NULL: as it is */
     const char *variables[MOST_VARIABLES]; /* as --variable gave them */
     size_t variable_count;
-    int allow; /* MINIAPP_ALLOW_*, of the input and what comes of it */
+    bool allow_divergent; /* in steps in time */
+    int allow;            /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

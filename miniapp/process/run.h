@@ -21,8 +21,9 @@ struct run {
     struct results results;
     size_t first_step;              /* from which steps in time go on; 0: from the input */
     double steps_begun;             /* when */
-    char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite, beginning with the first one's
-                                       index; or "" */
+    char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
+                                       beginning with the first one's index; or "" */
+    bool is_finite;                 /* that first one */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended

@@ -3,6 +3,7 @@
 #include "difference.h"
 #include "files.h"
 #include "finite.h"
+#include "flow.h"
 #include "progress.h"
 #include "ranks.h"
 #include "status.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,6 +254,8 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
                                            : miniapp_snapshot_settle(row->state, row->sequence));
         if (!status)
+            status = flow_check(run, row);
+        if (!status)
             status = open_budgets(row);
     }
     return status;
@@ -278,7 +282,8 @@ static bool is_milestone(const struct run *run, size_t step)
     return step % (options->every ? options->every : (options->steps + LOOKS - 1) / LOOKS) == 0;
 }
 
-/* Looks for a field that is not finite, though it has to be; `bad` is NULL if there is none. */
+/* Looks for a field that is not finite or beyond its limits, though it has to be; `bad` is NULL if
+ * there is none. */
 static enum miniapp_status check_row(const struct run *run, const struct row *row,
                                      const struct bound_field **bad, struct nonfinite *found)
 {
@@ -287,10 +292,18 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
     *bad = NULL;
     for (size_t i = 0; i < count && !status && !*bad; i++)
         if (row->fields[i].is_result) {
-            status = find_nonfinite(run->input, row, &row->fields[i], found);
+            status = find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found);
             *bad = found->is_there ? &row->fields[i] : NULL;
         }
     return status;
+}
+
+static void note(struct run *run, const struct row *row, const struct bound_field *bad,
+                 const struct nonfinite *found, size_t step)
+{
+    if (!run->nonfinite[0])
+        run->is_finite = isfinite(found->value);
+    note_nonfinite(row, bad, found, step, run->nonfinite);
 }
 
 enum miniapp_status steps_after(void *context, struct row *row)
@@ -323,7 +336,7 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
         return MINIAPP_DONE;
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad) /* the last good snapshot stays the newest */
-        note_nonfinite(row, bad, &found, steps_done(run, row), run->nonfinite);
+        note(run, row, bad, &found, steps_done(run, row));
     return status || bad ? status : write_snapshot(run, row);
 }
 
@@ -350,15 +363,16 @@ enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, s
     enum miniapp_status status = agree(go_back(run, bench, row, &step));
     bool is_there = false;
     while (step < last && !status && !is_there && !stop_signal()) {
-        progress_show((double)step / (double)last, "looking for the first step with NaN or Inf");
+        progress_show((double)step / (double)last, "looking for the first step that went wrong");
         status = miniapp_plan_advance(row->plan);
         step++;
         for (size_t i = 0; i < row->field_count && !status; i++) {
             struct nonfinite found = {0};
             if (row->fields[i].is_result)
-                status = find_nonfinite(run->input, row, &row->fields[i], &found);
+                status =
+                    find_nonfinite(run->input, row, &row->fields[i], run->options.allow, &found);
             if (!status && found.is_there)
-                note_nonfinite(row, &row->fields[i], &found, step, run->nonfinite);
+                note(run, row, &row->fields[i], &found, step);
             is_there |= found.is_there;
         }
     }

@@ -108,6 +108,17 @@ static struct miniapp_budget load_budget(const json_t *entry)
     };
 }
 
+static struct flow load_flow(const json_t *flow)
+{
+    return (struct flow){
+        .is_there = json_is_object(flow),
+        .courant = {number_of(flow, "courant_x", NAN), number_of(flow, "courant_y", NAN),
+                    number_of(flow, "courant_z", NAN)},
+        .below = number_of(flow, "divergence_below", NAN),
+        .top = number_of(flow, "divergence_in_top_level", NAN),
+    };
+}
+
 static enum miniapp_status load_march(const json_t *steps, struct result *result)
 {
     const json_t *entry;
@@ -120,6 +131,7 @@ static enum miniapp_status load_march(const json_t *steps, struct result *result
     march->first = count_of(steps, "first");
     march->last = count_of(steps, "last");
     march->time_step = number_of(steps, "time_step_s", NAN);
+    march->flow = load_flow(json_object_get(steps, "flow"));
     json_array_foreach (json_object_get(steps, "budgets"), i, entry) {
         march->is_judged = strcmp(text_of(entry, "verdict"), "not judged") != 0;
         if (march->budget_count < MINIAPP_BUDGETS)

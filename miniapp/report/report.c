@@ -243,6 +243,19 @@ static void print_shares(const struct results *results)
     }
 }
 
+static void print_flow(const struct flow *flow)
+{
+    if (!flow->is_there)
+        return;
+    print("Courant numbers %.3g along x, %.3g along y, %.3g along z; largest divergence in a step "
+          "%.2g below the top level, %.2g in it\n",
+          flow->courant[0], flow->courant[1], flow->courant[2], flow->below, flow->top);
+    if (flow->top >= 1e-6)
+        print("a tracer of 1 drifts by up to %.2g in a step in the top level, where water goes "
+              "through the surface\n",
+              flow->top);
+}
+
 /* How fast the ocean is stepped, and its budgets. */
 static void print_march(const struct result *r)
 {
@@ -251,6 +264,7 @@ static void print_march(const struct result *r)
         print("from step %zu on, ", r->march->first);
     print("%zu steps of %g s took %.3g s: %.3g years a day\n", r->timing.calls, r->march->time_step,
           r->timing.mean * (double)r->timing.calls, result_years_per_day(r));
+    print_flow(&r->march->flow);
     print("%-8s %-15s %-7s %15s %15s %11s %11s  %s\n", "budget", "mean over", "unit", "change",
           "gain", "residual", "bound", "verdict");
     for (size_t b = 0; b < r->march->budget_count; b++) {

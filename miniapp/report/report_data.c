@@ -84,6 +84,17 @@ static json_t *budgets_array(const struct march *march)
     return budgets;
 }
 
+static json_t *flow_object(const struct flow *flow)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "courant_x", number(flow->courant[0]));
+    json_object_set_new(object, "courant_y", number(flow->courant[1]));
+    json_object_set_new(object, "courant_z", number(flow->courant[2]));
+    json_object_set_new(object, "divergence_below", number(flow->below));
+    json_object_set_new(object, "divergence_in_top_level", number(flow->top));
+    return object;
+}
+
 /* What a result says of steps in time. */
 static json_t *march_object(const struct result *r)
 {
@@ -92,6 +103,8 @@ static json_t *march_object(const struct result *r)
     json_object_set_new(object, "last", json_integer((json_int_t)r->march->last));
     json_object_set_new(object, "time_step_s", number(r->march->time_step));
     json_object_set_new(object, "years_per_day", number(result_years_per_day(r)));
+    if (r->march->flow.is_there)
+        json_object_set_new(object, "flow", flow_object(&r->march->flow));
     json_object_set_new(object, "budgets", budgets_array(r->march));
     return object;
 }
@@ -301,6 +314,11 @@ static void csv_march(const struct result *r)
     print("# steps: %s %s %s first=%zu last=%zu time_step_s=%.9g years_per_day=%.9g\n", r->kernel,
           r->device, miniapp_precision_name(r->precision), march->first, march->last,
           march->time_step, result_years_per_day(r));
+    if (march->flow.is_there)
+        print("# flow: %s %s %s courant_x=%.9g courant_y=%.9g courant_z=%.9g divergence_below=%.9g "
+              "divergence_in_top_level=%.9g\n",
+              r->kernel, r->device, miniapp_precision_name(r->precision), march->flow.courant[0],
+              march->flow.courant[1], march->flow.courant[2], march->flow.below, march->flow.top);
     for (size_t b = 0; b < march->budget_count; b++)
         print("# budget: %s %s %s %s units=%s steps=%zu change=%.17g gain=%.17g residual=%.9g "
               "bound=%.9g %s\n",

@@ -58,8 +58,9 @@ struct miniapp_field {
     bool is_optional;       /* where absent: stand_in times stand_in_factor, */
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
-    bool is_sampled; /* where absent: sample_of() each element, on the stand-in's grid */
-    bool is_flow;    /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
+    double limits[2]; /* of what steps in time make of it; {0, 0}: none */
+    bool is_sampled;  /* where absent: sample_of() each element, on the stand-in's grid */
+    bool is_flow;     /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
     bool is_made; /* where absent: made from other masks or missing values (miniapp/file/land.c) */
     bool is_spacing;          /* a cell's width along its axis; the widths add up to the domain's */
     enum miniapp_axis counts; /* the axis whose length its values may not exceed; or 0 */
