@@ -263,6 +263,16 @@ def test_packed_numbers_are_unpacked(warm):
     assert (found.drhodT[:, 0, 0] != wanted.drhodT[:, 0, 0]).all()  # where it is 0 degC, land
 
 
+def test_a_dataset_needs_no_engine(library):
+    """Nor anything else that reads files."""
+    done = run("import sys, xarray, numpy\nfor name in ('netCDF4', 'h5netcdf', 'h5py', 'cftime', 'gsw', 'scipy'):\n"
+               " sys.modules[name] = None\nimport miniapp.xarray\n"
+               "one = xarray.DataArray(numpy.full((2, 6, 6), 10.0), dims=('z', 'y', 'x'))\n"
+               "data = xarray.Dataset({'temp': one, 'salt': one, 'p': ('z', [5.0, 1.0])}, attrs={'halo': 0})\n"
+               "print(data.ocean.eos().shape)", MINIAPP_LIBRARY=str(library))
+    assert done.stdout == "(2, 6, 6)\n", done
+
+
 def test_lazy_arrays_are_computed_once(warm):
     dask = pytest.importorskip("dask.array")
     data, wanted = warm

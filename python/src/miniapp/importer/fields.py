@@ -84,11 +84,6 @@ def default_tke(g):
     return profile[:, None, None] * g["maskW"]
 
 
-def is_ours(source):
-    """Whether this is an input of miniapp: its u and v are on faces, with the axes of T points."""
-    return all(map(source.of_name, ON_W))
-
-
 def find_velocities(g, source, chosen):
     """u and v on faces; None where the files do not have both, or have others than temperature."""
     found = {name: source.find(name) or source.find(name, standard_names)
@@ -116,7 +111,7 @@ def constant_velocities(g, chosen):
 
 
 def add_velocities(g, source, chosen, cyclic):
-    """On the upper faces from u and v, unless the file itself has them there."""
+    """u and v, and on the upper faces what follows from them."""
     if "u" in g:  # of Veros
         return
     faces = find_velocities(g, source, chosen) or constant_velocities(g, chosen)
@@ -125,9 +120,8 @@ def add_velocities(g, source, chosen, cyclic):
         note("u, v: default, 0")
         return
     g["u"], g["v"] = faces
-    if "u" in source.variable or not is_ours(source):
-        g.update(zip(ON_W, closures.velocities_on_upper_faces(*faces, g, cyclic)))
-        note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
+    g.update(zip(ON_W, closures.velocities_on_upper_faces(*faces, g, cyclic)))
+    note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
 
 
 def on_faces(g, name, source, chosen, path, variable):
@@ -149,7 +143,6 @@ def on_faces(g, name, source, chosen, path, variable):
         raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
                         "depth")
     values = in_units(name, path, variable, source, values)
-    at_faces = at_faces or is_ours(source)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
     values, filled = without_gaps(name, path, variable, values, g[mask], chosen)
