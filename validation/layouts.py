@@ -191,6 +191,12 @@ def nemo_4_with_mesh_mask():
                                                                         DEPTH[None]))}
 
 
+@layout("NEMO with mesh_mask beside several records", "--variable", "maskT=tmask", "--time", "1", warmer=1)
+def nemo_with_records():
+    files = nemo_with_mesh_mask()
+    return {**files, "grid_T.nc": at_times(nemo(), "time_counter", [0.0, 86400], "seconds since 1900-01-01")}
+
+
 @layout("NEMO with numbers of levels in mesh_mask", "--variable", "maskT=tmask",
         said="axis 'nav_lev' of 'tmask' has no coordinate: taken to be 'deptht'")
 def nemo_with_numbers_of_levels():
@@ -245,7 +251,7 @@ def mitgcm():
     return data.assign(hFacC=(("k", "j", "i"), open_part.astype("f4"), {"standard_name": "cell_vertical_fraction"}))
 
 
-@layout("MITgcm by xmitgcm", "--variable", "maskT=hFacC", "--units", "temp=degC",
+@layout("MITgcm by xmitgcm", "--variable", "maskT=hFacC",
         said="its values are negative: taken as heights")
 def mitgcm_by_xmitgcm():
     return {"state.nc": at_times(mitgcm()[["T", "S"]], "time", [86400.0], "s", standard_name="time"),

@@ -1,5 +1,6 @@
 """run/make-input reads the layouts of many producers, each point at its place, or says what would help."""
 
+import dataclasses
 import re
 
 import h5py
@@ -82,12 +83,22 @@ def test_refused(run, name):
     (lambda d: d.isel(lat=[0, 1, 2, 4, 5, 6, 7, 8]), "latitudes -30 and 0 are 30 apart, but their neighbours 15"),
     (lambda d: d.isel(lon=slice(1, None)), "leave a gap of 40 degrees, so they do not go round: closed in x"),
     (lambda d: d.isel(lon=slice(10, 12), lat=slice(0, 2)), "there is no land"),
+    (lambda d: d.assign(maskT=d.so * 0), "maskT may be a mask, and is not used"),
     (lambda d: d.assign(mask=d.so * 0), "mask may be a mask, and is not used: --variable maskT=mask"),
     (lambda d: d.assign_coords(lat=("lat", d.lat.values)), "'lat' has no units: taken as degrees")],
-    ids=["column", "row", "gap", "no land", "mask", "units"])
+    ids=["column", "row", "gap", "no land", "our mask", "mask", "units"])
 def test_what_may_be_a_mistake_is_said(run, change, said):
     code, printed = run(layouts.Layout(lambda: {"ocean.nc": change(layouts.ocean())}))
     assert code == DONE and said in printed, printed
+
+
+def test_a_mask_that_disagrees_is_said(run):
+    """Water by the mask where values are missing."""
+    layout = dataclasses.replace(layouts.READ["a mask without coordinates"], files=lambda: {
+        "ts.nc": layouts.ocean(), "mask.nc": layouts.xarray.Dataset({"wet": (("lat", "lon"), np.ones((9, 18)))})})
+    code, said = run(layout)
+    count = np.sum(~layouts.wet())
+    assert code == DONE and f"{count} cells are water by the mask, but have no value" in said, said
 
 
 def test_there_are_many():

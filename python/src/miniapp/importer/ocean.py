@@ -67,10 +67,13 @@ def make_water(source, chosen, found, first):
               for name, (placed, _, path, variable) in found.items()}
     kinds = {"temp": "conservative", "salt": "absolute",
              **{name: kind for name, (_, kind, *_) in found.items()}}
-    land = water.marked_land(source, values.get("temp"), values.get("salt"),
-                             read_mask(source, first))
+    mask = read_mask(source, first)
+    land = water.marked_land(source, values.get("temp"), values.get("salt"), mask)
     values = {name: np.where(land, np.nan, field) for name, field in values.items()}
     wet = water.where_wet(source, values.values())
+    if mask is not None and (lacking := ~land & ~wet).any():
+        note(f"warning: {source.name}: {np.sum(lacking)} cells are water by the mask, but have no value: "
+             "they are dry")
     wet = water.close_holes(source, wet, values.values(), first.z, chosen.holes)
     for name in {"temp", "salt"} - set(values):
         values[name] = constant(name, chosen, wet.shape)

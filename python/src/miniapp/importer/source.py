@@ -76,7 +76,7 @@ class Source:
         self.name = ", ".join(map(str, chosen.files))
         self.variable, self.units, self.time = chosen.variable, chosen.units, chosen.time
         self.has_time, self.times = False, {}
-        self.lines = {}  # each role's dimension and points, of the first variable that was placed
+        self.lines = {}  # dimension and points for each role, of the first variable that was placed
 
     def listing(self):
         names = [str(name) for _, dataset in self.datasets for name in dataset.data_vars]
@@ -136,6 +136,8 @@ class Source:
         if self.time is None and count > 1:
             raise Unusable(f"{path}: '{variable.name}' has {count} records along '{dimension}', "
                            f"expected a choice: --time 0 to {count - 1}")
+        if count == 1 and self.lines:  # such as a mask beside records of temperature
+            return 0
         index = self.time or 0
         if not -count <= index < count:
             raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along "

@@ -20,7 +20,8 @@ KNOWN = {  # name: factor, base units
     "J": (1.0, "kg m2 s-2"), "N": (1.0, "kg m s-2"), "W": (1.0, "kg m2 s-3"),
 }
 CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "degrees_c", "deg_c",
-           "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c"}
+           "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c",
+           "degree_celcius"}  # as xmitgcm spells it
 KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
 ZERO_CELSIUS = 273.15
 WORD = re.compile(r"([A-Za-z_]+)([+-]?\d+)?")
