@@ -66,6 +66,7 @@ def test_help_helps_and_does_nothing_else(script, option, tmp_path):
     """It starts none of the programs that do a script's work, and writes nothing."""
     folder, tools, home = tmp_path / "copy", tmp_path / "tools", tmp_path / "home"
     shutil.copytree(RUN, folder / "run", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "python").symlink_to(ROOT / "python")
     home.mkdir()
     for tool in ("cmake", "ctest", "ninja", "apt-get", "dpkg-query", "git", "pip", "tar", "xz",
                  "slurmctld", "slurmd", "scontrol", "nvidia-smi", "clang-19"):

@@ -24,9 +24,10 @@ def note(text):
 
 
 def printable(text):
-    """On one line, with nothing in it that a terminal would obey, whatever a file is called."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode()
-                   for sign in " ".join(str(text).split()))
+    """On one line, with nothing in it that a terminal would obey, whatever a file is called: bytes that are no
+    UTF-8 are \\xff, other signs \\u001b."""
+    return "".join(sign if sign.isprintable() else f"\\x{ord(sign) & 0xff:02x}" if "\ud800" <= sign <= "\udfff"
+                   else f"\\u{ord(sign):04x}" for sign in " ".join(str(text).split()))
 
 
 def program():
