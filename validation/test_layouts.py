@@ -101,6 +101,45 @@ def test_a_mask_that_disagrees_is_said(run):
     assert code == DONE and f"{count} cells are water by the mask, but have no value" in said, said
 
 
+WEST = np.arange(-170.0, 180, 20)
+FACES = np.array([0, 12.5, 35, 80, 165, 310])
+
+
+def smooth(depth, lat, lon):
+    """A function of the place in a closed ocean."""
+    return 1e-3 * (2 + np.sin(np.radians(lon)) + 1e-2 * lat + 1e-4 * depth)
+
+
+def field(name, points, units):
+    """That function at points from the dateline, from the north, of more levels."""
+    depth, lat, lon = layouts.grid_of(points[2], points[1], points[0])
+    return layouts.xarray.Dataset({name: (("depth", "lat", "lon"), smooth(depth, lat, lon), {"units": units})}, {
+        axis: (axis, values, attributes) for axis, values, attributes in zip(
+            ("depth", "lat", "lon"), points, (layouts.DOWN, layouts.LAT_NORTH, layouts.LON_EAST))})
+
+
+@pytest.mark.parametrize("ours, theirs, units, shift", [
+    (("K_iso",), {"K_iso": (np.append(layouts.DEPTH, 600), layouts.LAT[::-1], WEST)}, "m2 s-1", (0, 0, 0)),
+    (("tke",), {"tke": (FACES, layouts.LAT[::-1], WEST)}, "m2 s-2", (0, 0, 0)),
+    (("forc_tke_surface",), {"forc_tke_surface": (layouts.DEPTH[:2], layouts.LAT, WEST)}, "m3 s-3", (0, 0, 0)),
+    (("u", "v"), {"u": (layouts.DEPTH, layouts.LAT[::-1], WEST + 10), "v": (layouts.DEPTH, layouts.LAT + 7.5, WEST)},
+     "m s-1", (0, 7.5, 10))], ids=str)
+def test_fields_are_matched_by_place(run, tmp_path, ours, theirs, units, shift):
+    files = {f"{name}.nc": field(name, points, units) for name, points in theirs.items()}
+    arguments = [word for name in ours for word in ("--variable", f"{name}={name}")]
+    code, said = run(layouts.Layout(lambda: {"ts.nc": layouts.ocean(), **files}, arguments))
+    assert code == DONE, said
+    with h5py.File(tmp_path / "grid.h5") as file:
+        for name in ours:
+            values, wet = file[name][()], file[{"u": "maskU", "v": "maskV"}.get(name, "maskT")][()] == 1
+            z = file["zw" if name == "tke" else "zt"][()]
+            east, north = shift[2] * (name == "u"), shift[1] * (name == "v")
+            depth, lat, lon = layouts.grid_of(file["x"][()] + east, file["y"][()] + north, -z)
+            if values.ndim == 2:
+                depth, lat, lon, wet = depth[-1], lat[-1], lon[-1], wet[-1]
+            assert same(values[wet], smooth(depth, lat, lon)[wet], 1e-12), name
+
+
 def test_there_are_many():
     """The layouts of producers alone, without calendars, formats and units."""
     own = [name for name in layouts.READ if not re.match("calendar|NETCDF|temperature in|salinity in", name)]

@@ -195,7 +195,7 @@ def horizontal(path, name, found):
         raise Elsewhere(f"{path}: two of longitude, latitude and depth of '{name}' lie "
                         f"along '{pair[0].dims[0]}', expected a grid; if that is an unstructured one, "
                         "regrid it, for example by cdo remapdis,r360x180")
-    values = [load(path, one) for one in pair]
+    values = [(values_of if one.ndim == 1 else load)(path, one) for one in pair]
     if len(pair) == 2 and pair[0].ndim == 2 and pair[0].dims == pair[1].dims:
         # what models write for land that no process has
         nowhere = (values[0] == 0) & (values[1] == 0)
@@ -214,9 +214,6 @@ def along_one(path, coordinate, values, what):
     regular, and may be missing on land."""
     check_degrees(path, coordinate, values, what)
     if coordinate.ndim == 1:
-        if not np.isfinite(values).all():
-            raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
-                           "numbers")
         return coordinate.dims[0], values
     if coordinate.ndim != 2:
         raise Unusable(f"{path}: coordinate '{coordinate.name}' has {coordinate.ndim} axes, "
@@ -255,10 +252,12 @@ def may_be_levels(values):
 
 def is_number_of_level(coordinate):
     """Whether its values only count levels."""
-    if NO_DEPTHS.search(text_of(coordinate, "standard_name").lower()):
-        return bool(re.search("index|number", text_of(coordinate, "standard_name").lower()))
-    return coordinate.ndim == 1 and not is_length(coordinate) and not text_of(
-        coordinate, "units").strip("1") and may_be_levels(np.asarray(coordinate.values, float))
+    standard_name = text_of(coordinate, "standard_name").lower()
+    if NO_DEPTHS.search(standard_name):
+        return "index" in standard_name or "number" in standard_name
+    has_units = text_of(coordinate, "units") not in ("", "1")
+    return (coordinate.ndim == 1 and not is_length(coordinate) and not has_units
+            and may_be_levels(np.asarray(coordinate.values, float)))
 
 
 def check_length(path, coordinate, values):
