@@ -225,6 +225,49 @@ def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
     assert flow["divergence_below"] > 1e-3
 
 
+def lacking(path, *names, renamed=None):
+    """The stored acc without some datasets, or with other names for them."""
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path, "a") as file:
+        for name in names:
+            if renamed:
+                file[renamed] = file[name][...]
+            del file[name]
+    return path
+
+
+def test_w_is_made_by_continuity(miniapp, tmp_path, device):
+    """And so a salinity that is 35 everywhere stays so, nearly."""
+    lacks, end = lacking(tmp_path / "in.h5", "w"), tmp_path / "end.h5"
+    table = miniapp.passes(lacks, "--steps", 5, "-d", device, "-o", end, quick=False)
+    assert re.search(r"^# absent .*\bw \(by continuity from u and v\)", table, re.MULTILINE)
+    own = tmp_path / "own.h5"
+    miniapp.passes(ACC, "--steps", 5, "-d", device, "-o", own, quick=False)
+    for name in ("temp", "salt"):
+        np.testing.assert_allclose(read(end, name), read(own, name), rtol=1e-12)
+
+
+def test_what_is_absent_is_named(miniapp, tmp_path):
+    path = lacking(tmp_path / "in.h5", "kappaH", renamed="kappa_H")
+    said = miniapp.passes("--check", "-k", "vertical_mixing", path, quick=False)
+    assert re.search(r"^absent: .*\bkappaH \(kappaM times 0.1; the closest is 'kappa_H'\)", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name, complaint", [
+    ("t_star", "has t_rest but no t_star"), ("t_rest", "has t_star but no t_rest"),
+    ("coriolis_t", "has no coriolis_t, which enable_eke needs")])
+def test_half_a_pair(miniapp, tmp_path, name, complaint):
+    path = lacking(tmp_path / "in.h5", name)
+    for words in (("--check",), ("--steps", 2)):
+        miniapp.fails(INPUT, complaint, *words, "-k", "ocean_step_forced", path, quick=False)
+
+
+def test_the_other_name_of_half_a_pair(miniapp, tmp_path):
+    path = lacking(tmp_path / "in.h5", "t_star", renamed="tstar")
+    miniapp.fails(INPUT, "has t_rest but no t_star; the closest in the file is 'tstar'", "--steps", 2, "-k",
+                  "ocean_step_forced", path, quick=False)
+
+
 def test_a_flow_through_the_surface(miniapp, tmp_path):
     """In the top level a little is accepted, and said."""
     table = miniapp.passes("--steps", 1, GRID, quick=False)

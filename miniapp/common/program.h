@@ -143,6 +143,12 @@ bool miniapp_input_has_ghosts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
 bool miniapp_input_is_surface_first(const struct miniapp_input *);
 
+/* Whether the file has a dataset for a field; and the name in the file that is closest to the
+ * field's, of datasets that hold no field: NULL if none is close. */
+bool miniapp_input_has(const struct miniapp_input *, const struct miniapp_field *);
+const char *miniapp_input_closest(const struct miniapp_input *, const struct miniapp_field *,
+                                  char *text, size_t size);
+
 /* Which dimension of a wanted field's dataset lies along the axis; -1 if the file has no such
  * dataset. */
 int miniapp_input_dimension(const struct miniapp_input *, const struct miniapp_field *,

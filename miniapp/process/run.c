@@ -1,4 +1,5 @@
 #include "run.h"
+#include "absent.h"
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
@@ -69,7 +70,7 @@ static enum miniapp_status open_devices(struct run *run)
     return MINIAPP_DONE;
 }
 
-static bool is_wanted(const struct options *options, const struct miniapp_field *field)
+bool run_reads(const struct options *options, const struct miniapp_field *field)
 {
     for (size_t i = 0; i < options->kernel_count; i++)
         if (miniapp_sequence_reads(options->kernels[i], field))
@@ -87,7 +88,7 @@ static enum miniapp_status open_input(struct run *run)
         return fail(MINIAPP_DEVICE, "out of memory for a list of fields");
     miniapp_input_options_share(options->reading, ranks_own(), ranks_count());
     for (size_t i = 0; i < miniapp_field_count(); i++)
-        if (is_wanted(options, miniapp_field_at(i)))
+        if (run_reads(options, miniapp_field_at(i)))
             wanted[count++] = miniapp_field_at(i);
     const enum miniapp_status status =
         miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
@@ -445,7 +446,7 @@ static void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
-    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT];
+    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
     size_t used = 0, count;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
@@ -470,6 +471,8 @@ static void describe_run(struct run *run)
     if (run->options.reading_text)
         provenance_add(provenance, "input_options", run->options.reading_text);
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
+    if (absent_text(run, absent)[0])
+        provenance_add(provenance, "absent", absent);
     provenance_add(provenance, "device", devices);
     if (run->options.every) { /* for --restart */
         provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
@@ -661,6 +664,8 @@ enum miniapp_status run_all(struct run *run)
         status = agree(check_builds(run));
     if (!status)
         status = agree(choose_settings(run));
+    if (!status)
+        status = agree(absent_check(run));
     if (!status && options->reference)
         status = agree(check_reference(run));
     if (!status)
@@ -681,15 +686,20 @@ enum miniapp_status run_all(struct run *run)
 
 enum miniapp_status run_check(struct run *run)
 {
+    char absent[PROVENANCE_TEXT];
     enum miniapp_status status = agree(open_input(run));
     if (!status)
         status = agree(choose_settings(run));
+    if (!status)
+        status = agree(absent_check(run));
     if (status)
         return status;
     print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
         print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
     print(": %s\n", miniapp_input_grid_text(run->input));
+    if (absent_text(run, absent)[0])
+        print("absent: %s\n", absent);
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;

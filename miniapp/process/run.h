@@ -33,6 +33,9 @@ enum miniapp_status run_all(struct run *run);
 /* Says what is wrong with the input, or in one line on stdout that it can be used. */
 enum miniapp_status run_check(struct run *run);
 
+/* Whether any kernel of the run reads a field of the input. */
+bool run_reads(const struct options *options, const struct miniapp_field *field);
+
 void run_release(struct run *run);
 
 #endif

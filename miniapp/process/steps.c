@@ -1,4 +1,5 @@
 #include "steps.h"
+#include "absent.h"
 #include "clock.h"
 #include "difference.h"
 #include "files.h"
@@ -254,6 +255,8 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
                                            : miniapp_snapshot_settle(row->state, row->sequence));
         if (!status)
+            status = absent_make_w(run, row);
+        if (!status)
             status = flow_check(run, row);
         if (!status)
             status = open_budgets(row);
@@ -351,6 +354,8 @@ static enum miniapp_status go_back(struct run *run, struct bench *bench, struct 
     if (!status)
         status = has_snapshot ? load_snapshot(run, row, row->good_step)
                               : miniapp_snapshot_settle(row->state, row->sequence);
+    if (!status)
+        status = absent_make_w(run, row);
     *step = has_snapshot ? row->good_step : 0;
     miniapp_plan_restart(row->plan);
     return status;

@@ -1,0 +1,42 @@
+/* Which datasets a file has, and which names are close to those that it lacks. */
+#include "input.h"
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool miniapp_input_has(const struct miniapp_input *input, const struct miniapp_field *field)
+{
+    return is_there(input, field_id(field));
+}
+
+enum { MOST_NAMES = 256, LONGEST = 64 };
+
+struct names {
+    size_t count;
+    char text[MOST_NAMES][LONGEST];
+};
+
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *context)
+{
+    struct names *const names = context;
+    (void)group;
+    (void)info;
+    if (names->count < MOST_NAMES && strlen(name) < LONGEST && !miniapp_field_find(name))
+        strcpy(names->text[names->count++], name);
+    return 0;
+}
+
+const char *miniapp_input_closest(const struct miniapp_input *input,
+                                  const struct miniapp_field *field, char *text, size_t size)
+{
+    struct names names = {0};
+    const char *list[MOST_NAMES];
+    H5Literate(input->file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, add_name, &names);
+    for (size_t i = 0; i < names.count; i++)
+        list[i] = names.text[i];
+    const char *const closest = closest_match(field->name, list, names.count);
+    if (closest)
+        snprintf(text, size, "%s", closest);
+    return closest ? text : NULL;
+}

@@ -1,0 +1,91 @@
+#include "absent.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 128 };
+
+static bool lacks(const struct run *run, const char *name)
+{
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    return run_reads(&run->options, field) && !miniapp_input_has(run->input, field);
+}
+
+static bool has(const struct run *run, const char *name)
+{
+    return miniapp_input_has(run->input, miniapp_field_find(name));
+}
+
+/* Steps in a flow that has no w. */
+static bool makes_w(const struct run *run)
+{
+    return run->options.steps && lacks(run, "w") && has(run, "u") && has(run, "v");
+}
+
+/* "; the closest in the file is 'tstar'" */
+static const char *closest_text(const struct run *run, const char *name, char text[NAME])
+{
+    char close[NAME / 2];
+    text[0] = '\0';
+    if (miniapp_input_closest(run->input, miniapp_field_find(name), close, sizeof(close)))
+        snprintf(text, NAME, "; the closest in the file is '%s'", close);
+    return text;
+}
+
+enum miniapp_status absent_check(const struct run *run)
+{
+    static const char *const pairs[][2] = {
+        {"t_rest", "t_star"}, {"t_star", "t_rest"}, {"s_rest", "s_star"}, {"s_star", "s_rest"}};
+    char close[NAME];
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        if (lacks(run, pairs[i][1]) && has(run, pairs[i][0]))
+            return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", run->options.input, pairs[i][0],
+                        pairs[i][1], closest_text(run, pairs[i][1], close));
+    if (lacks(run, "coriolis_t") && miniapp_settings_get(run->options.settings, "enable_eke") != 0)
+        return fail(MINIAPP_INPUT, "%s: has no coriolis_t, which enable_eke needs%s",
+                    run->options.input, closest_text(run, "coriolis_t", close));
+    return MINIAPP_DONE;
+}
+
+static size_t describe(const struct run *run, const struct miniapp_field *field, char *text,
+                       size_t room)
+{
+    double factor;
+    char close[NAME / 2], named[NAME] = "";
+    const struct miniapp_field *const other = miniapp_field_stand_in(field, &factor);
+    const char *const name = miniapp_field_name(field);
+    if (miniapp_input_closest(run->input, field, close, sizeof(close)))
+        snprintf(named, sizeof(named), "; the closest is '%s'", close);
+    if (strcmp(name, "w") == 0 && makes_w(run))
+        return (size_t)snprintf(text, room, "w (by continuity from u and v%s)", named);
+    if (!other)
+        return (size_t)snprintf(text, room, "%s (0%s)", name, named);
+    if (factor == 1)
+        return (size_t)snprintf(text, room, "%s (%s%s)", name, miniapp_field_name(other), named);
+    return (size_t)snprintf(text, room, "%s (%s times %g%s)", name, miniapp_field_name(other),
+                            factor, named);
+}
+
+const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < miniapp_field_count() && used < PROVENANCE_TEXT; i++) {
+        const struct miniapp_field *const field = miniapp_field_at(i);
+        if (miniapp_field_type(field) != MINIAPP_REAL || !miniapp_field_is_optional(field) ||
+            !lacks(run, miniapp_field_name(field)))
+            continue;
+        if (used > 0)
+            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, ", ");
+        if (used < PROVENANCE_TEXT)
+            used += describe(run, field, text + used, PROVENANCE_TEXT - used);
+    }
+    return text;
+}
+
+enum miniapp_status absent_make_w(const struct run *run, struct row *row)
+{
+    const bool is_read = miniapp_sequence_reads(row->sequence, miniapp_field_find("w"));
+    return is_read && makes_w(run) ? miniapp_run(row->state, "vertical_velocity") : MINIAPP_DONE;
+}
