@@ -205,7 +205,7 @@ def nemo_with_numbers_of_levels():
 
 
 def without_processors(hole):
-    """No coordinates where a block of the continent has no process, and in a whole row of land."""
+    """No coordinates where a block of the continent has no process."""
     lon, lat = plane()
     block = (lon > 40) & (lon < 80) & (lat > -30)
     data = nemo(land=np.nan)
@@ -222,6 +222,18 @@ def nemo_without_land():
 @layout("NEMO with zeros for land processors")
 def nemo_with_zeros():
     return without_processors(0)
+
+
+@layout("NEMO without land processors in whole columns", points=(DEPTH, LAT[3:], LON),
+        said="'nav_lon' is missing at 2 of 18 places")
+def nemo_without_columns():
+    return {"grid_T.nc": without_processors(np.nan)["grid_T.nc"].isel(y=slice(3, None))}
+
+
+@layout("NEMO without land processors in the first columns", points=(DEPTH, LAT[3:], LON[2:]),
+        said="'nav_lon' is missing at 2 of 16 places")
+def nemo_without_first_columns():
+    return {"grid_T.nc": without_processors(np.nan)["grid_T.nc"].isel(y=slice(3, None), x=slice(2, None))}
 
 
 @layout("NEMO with coordinates in time")
@@ -541,6 +553,18 @@ def radians():
 @refused("latitudes in radians that do not say so", "latitude 'lat' has no units, and -1.0472 to 1.0472 may be radians")
 def bare_radians():
     return {"r.nc": ocean().assign_coords(lat=("lat", np.radians(LAT)))}
+
+
+@refused("no coordinates at all", "coordinate 'nav_lon' has missing values, expected numbers")
+def nowhere():
+    data = nemo()
+    return {"t.nc": data.assign(nav_lon=data.nav_lon * np.nan)}
+
+
+@refused("a section along latitudes", "two of longitude, latitude and depth of 'thetao' lie along 'lat'")
+def section():
+    data = ocean().isel(depth=0, drop=True)
+    return {"t.nc": data.assign_coords(depth=("lat", np.linspace(5, 400, 9), DOWN))}
 
 
 def masked(change):

@@ -185,10 +185,10 @@ class Source:
         if "depth" in found and not (self.lines and axes.is_number_of_level(found["depth"])):
             lat = lines["latitude"][1] if "latitude" in lines else None
             lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"], lat)
-        taken = {dimension: what for what, (dimension, _) in lines.items()}
-        if len(taken) < len(lines):
+        taken = [dimension for dimension, _ in lines.values()]
+        if len(set(taken)) < len(taken):
             raise Unusable(f"{path}: two of longitude, latitude and depth of '{variable.name}' lie "
-                           f"along '{next(iter(taken))}', expected a grid")
+                           f"along '{max(taken, key=taken.count)}', expected a grid")
         for dimension in variable.dims:
             if dimension in taken:
                 continue
