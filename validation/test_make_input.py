@@ -712,8 +712,8 @@ def test_constants_and_settings(made, plain):
 
 
 def test_a_setting_that_only_the_program_knows(made, plain):
-    assert made(plain, "--set", "enable_eke=1")["attributes"]["enable_eke"] == 1
-    assert "enable_eke" not in made(plain)["attributes"]
+    assert made(plain, "--set", "eke_lmin=50")["attributes"]["eke_lmin"] == 50
+    assert "eke_lmin" not in made(plain)["attributes"]
 
 
 def with_fields():
