@@ -207,7 +207,10 @@ IMPLAUSIBLE = {
     "units": ("'dxt' is in 'kg', expected m", lambda d: d.assign(dxt=d.dxt.assign_attrs(units="kg"))),
     "a height": ("zt is 10, expected heights, negative below", change("zt", 19, 10.0)),
     "halo": ("attribute halo is '3', expected a number in its range", lambda d: d.assign_attrs(halo=3)),
-    "no halo": ("attribute 'halo' is missing, and the outer two rings are land", lambda d: xarray.Dataset(
+    "no halo, copies": ("attribute 'halo' is missing, and the outer two rings may be", lambda d: xarray.Dataset(
+        {name: value for name, value in d.data_vars.items() if name not in ("maskU", "maskV", "maskW", "kbot")}
+        | {"maskT": (d.z < 0) & (d.y > d.y[1]) & (d.y < d.y[-2]) & (d.x > 0)})),
+    "no halo": ("attribute 'halo' is missing, and the outer two rings may be", lambda d: xarray.Dataset(
         {name: value for name, value in d.data_vars.items() if name not in ("maskU", "maskV", "maskW", "kbot")}
         | {"maskT": d.maskT.where((d.y > d.y[1]) & (d.y < d.y[-2]) & (d.x > d.x[1]) & (d.x < d.x[-2]), 0)})),
     "a setting": ("attribute dt_mom is '-1.0', expected", lambda d: d.assign_attrs(dt_mom=-1.0)),
@@ -235,6 +238,7 @@ def test_options_of_no_use(fails, same, plain):
     fails(USAGE, "--temperature: of no use, since the file has", same, "--temperature", "in-situ")
     fails(USAGE, "--holes: of no use, since the file has", same, "--holes", "land")
     fails(USAGE, "--default Nsqr: cannot be given", plain, "--default", "Nsqr=1")
+    fails(USAGE, "--default dxt: cannot be given", plain, "--variable", "dxt=lon")
 
 
 def test_missing_values_are_filled(made, whole, tmp_path):

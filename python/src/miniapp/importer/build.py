@@ -25,7 +25,9 @@ MADE = {"maskU", "maskV", "maskW", "kbot", "Nsqr"}
 
 def check_options(chosen, source):
     """Refuses options that would do nothing, since whoever gives one expects something else."""
-    if not source.is_own and (made := MADE & {*chosen.variable, *chosen.default}):
+    given = {*chosen.variable, *chosen.default}
+    made = [name for name in sorted(given) if name in MADE or len(table.axes_of(name)) not in (2, 3)]
+    if made and not source.is_own:
         raise Usage(f"--variable, --default {', '.join(made)}: cannot be given, since it is made of other fields")
     if source.is_veros:
         idle = [name for name, given in (

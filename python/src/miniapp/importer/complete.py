@@ -216,20 +216,26 @@ def settings_of(path, attrs):
 
 
 def halo_of(part, given=None):
-    """How many rings of ghosts there are. Without an attribute, rings of land may be ghosts."""
+    """How many rings of ghosts there are. Without an attribute, rows of land beside columns of land, or of those
+    at the other side, may be ghosts."""
     halo = given if given is not None else attribute(
         part.path, part.dataset.attrs, "halo", lambda value: value in (0, HALO))
-    if halo is None and "setup_settings" in part.dataset.attrs:
-        halo = 0
-    if halo is None:
-        water = cells_of(part.g)
-        inner = None if water is None else np.pad(water[:, HALO:-HALO, HALO:-HALO],
-                                                  ((0, 0), (HALO, HALO), (HALO, HALO)))
-        if water is not None and water.any() and min(water.shape[1:]) > 2 * HALO and (inner == water).all():
-            raise Unusable(f"{part.path}: attribute 'halo' is missing, and the outer two rings are land, so "
-                           "they may be ghosts, expected 2 if they are, or 0")
+    if halo is None and "setup_settings" not in part.dataset.attrs:
+        if may_be_ghosts(cells_of(part.g)):
+            raise Unusable(f"{part.path}: attribute 'halo' is missing, and the outer two rings may be ghosts, "
+                           "expected 2 if they are, or 0")
         note(f"{part.path}: attribute 'halo' is missing: taken as 0, no ghosts")
     return int(halo or 0)
+
+
+def may_be_ghosts(water):
+    if water is None or not water.any() or min(water.shape[1:]) <= 2 * HALO:
+        return False
+    copies = {"water": water.copy()}
+    copy_round(copies)
+    rows = water[:, :HALO].any() or water[:, -HALO:].any()
+    columns = water[..., :HALO].any() or water[..., -HALO:].any()
+    return not rows and (not columns or bool((copies["water"] == water).all()))
 
 
 def cells_of(g):

@@ -101,7 +101,7 @@ def parse(text):
     chosen.tracer = dict(text.partition("=")[::2] for text in chosen.tracer)
     for name in chosen.tracer:
         default().find_sequence(f"ocean_step+{name}")  # from now on the table has its fields
-    theirs = [name for name, field in table.fields().items() if field.axes in (("z", "y", "x"), ("y", "x"))]
+    theirs = list(table.fields())
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.variable |= {name: text or name for name, text in chosen.tracer.items()}
     reals = [name for name in theirs if table.fields()[name].type is Type.REAL]
