@@ -234,6 +234,25 @@ def test_ghosts_that_are_no_copies(fails, made, tmp_path):
     fails(INPUT, "cyclic_x is 1, but ghosts of salt, temp are no copies: salt", path)
 
 
+def test_text_of_a_fixed_length(made, same, tmp_path):
+    """netCDF's library reads beyond its memory there."""
+    path = tmp_path / "text.h5"
+    path.write_bytes(same.read_bytes())
+    with h5py.File(path, "a") as file:
+        file["station"] = np.array([b"abc", b"def"])
+    found = made(path)
+    assert (found["temp"] == datasets(same)["temp"]).all() and "are text: station" in found["said"]
+
+
+def test_fields_without_a_grid(made, whole, tmp_path):
+    """What eos reads is enough, if --halo says that these are the program's own fields."""
+    whole[["temp", "salt", "p", "zt"]].assign_attrs({}).to_netcdf(tmp_path / "eos.nc", engine="netcdf4")
+    with h5py.File(tmp_path / "eos.nc", "a") as file:
+        del file.attrs["halo"]
+    found = made(tmp_path / "eos.nc", "--halo", "0")
+    assert np.array_equal(found["p"], whole.p) and "K_iso" not in found
+
+
 def test_options_of_no_use(fails, same, plain):
     fails(USAGE, "--temperature: of no use, since the file has", same, "--temperature", "in-situ")
     fails(USAGE, "--holes: of no use, since the file has", same, "--holes", "land")

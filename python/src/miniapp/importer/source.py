@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 
+import h5py
 import netCDF4
 import numpy as np
 import xarray
@@ -44,6 +45,17 @@ def least_size(path):
                    ) if file.data_model.startswith("NETCDF3") else 0
 
 
+def texts_in(path):
+    """The datasets of text of a fixed length, which end netCDF's library by a signal."""
+    if not h5py.is_hdf5(path):
+        return []
+    with h5py.File(path) as file:
+        found = ((name, file.get(name)) for name in file)
+        return [name for name, one in found if isinstance(one, h5py.Dataset)
+                and one.id.get_type().get_class() == h5py.h5t.STRING and one.id.get_type().get_size() > 1
+                and not one.id.get_type().is_variable_str()]
+
+
 def open_file(path):
     try:
         if not path.is_file():
@@ -53,7 +65,9 @@ def open_file(path):
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
-        dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False)
+        if texts := texts_in(path):
+            note(f"{path}: left out, since they are text: {', '.join(texts)}")
+        dataset = xarray.open_dataset(path, engine="netcdf4", decode_times=False, drop_variables=texts)
         needed = least_size(path)
     except Exception as error:  # whatever the libraries make of somebody's file
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
