@@ -24,6 +24,7 @@ pytestmark = pytest.mark.usefixtures("library")
 
 INTERIOR = slice(2, -2)
 STEPS = 5
+ACC = GRID.with_name("acc.h5")
 ANY_FLOW = ("--allow-divergent", "--allow-invalid")  # the small ocean is invented
 
 
@@ -71,7 +72,7 @@ def test_a_function_says_what_it_takes(kernel):
     for dataset in (*kernel.inputs, *kernel.outputs):
         assert f", {dataset.units}\n" in function.__doc__
     for name, parameter in parameters.items():
-        assert f"\n{name} : " in function.__doc__ and parameter.annotation in (np.ndarray, str, int, float)
+        assert f"\n{name} : " in function.__doc__ and parameter.annotation in (np.ndarray, str, int, float, bool)
     assert set(kernel.settings) < set(parameters)
     assert package.kernels()[kernel.name].citation in function.__doc__
 
@@ -102,7 +103,7 @@ def test_steps_are_those_of_the_program(miniapp, device, original, tmp_path):
     """Bit for bit, at once or one by one."""
     output = tmp_path / "end.h5"
     miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, *ANY_FLOW, quick=False)
-    at_once, one_by_one = (package.load(original, "ocean_step", device) for _ in range(2))
+    at_once, one_by_one = (package.load(original, "ocean_step", device, check=False) for _ in range(2))
     at_once.step(STEPS)
     for _ in range(STEPS):
         one_by_one.step()
@@ -116,7 +117,7 @@ def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tm
     output = tmp_path / "end.h5"
     miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, "--tracer", "dye,age", "--variable",
                    "dye=temp", "--variable", "age=salt", *ANY_FLOW, quick=False)
-    states = [package.load(original, "ocean_step", device) for _ in range(2)]
+    states = [package.load(original, "ocean_step", device, check=False) for _ in range(2)]
     for state in states:
         for name, like in (("dye", "temp"), ("age", "salt")):
             state.add(name, "tracer")
@@ -131,7 +132,7 @@ def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tm
 
 def test_steps_start_anew_from_what_is_set(device, original):
     """As a state that never made other steps."""
-    first, second = (package.load(original, "ocean_step", device) for _ in range(2))
+    first, second = (package.load(original, "ocean_step", device, check=False) for _ in range(2))
     names = first.library.carries("ocean_step")
     start = {name: first[name] for name in names}
     first.step(2)
@@ -144,7 +145,7 @@ def test_steps_start_anew_from_what_is_set(device, original):
 
 def test_steps_start_anew_from_what_takes_a_place(device, original):
     """Where a field that is carried on changes places with another, as where it is set."""
-    by_setting, by_rotating = (package.load(original, "ocean_step", device) for _ in range(2))
+    by_setting, by_rotating = (package.load(original, "ocean_step", device, check=False) for _ in range(2))
     colder = 0.9 * by_setting["temp"]
     for state in (by_setting, by_rotating):
         state.step()
@@ -505,3 +506,56 @@ def test_sources_name_no_kernel(path):
     names = {node.value for node in ast.walk(ast.parse(path.read_text()))
              if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     assert not names & set(package.kernels()), path
+
+
+# ---- what is no ocean's ----
+
+@pytest.mark.parametrize("name, change, complaint", [
+    ("temp", lambda values: values + 273.15, r"temp\[0, 0, 0\] is 2\d\d\.\d+, but must be from -20 to 80 degC"),
+    ("salt", lambda values: -values - 1, r"salt\[0, 0, 0\] is -\d+\.?\d*, but must be from 0 to 50 g kg-1"),
+    ("p", lambda values: values * 1e4 + 1e6, r"p\[0\] is [\d.e+]+, but must be from 0 to 12000 dbar")])
+def test_values_out_of_range(device, name, change, complaint):
+    """Kelvin, a wrong sign, and Pascal; functions and states refuse them, unless they are told not to."""
+    ocean = {"salt": np.full((4, 6, 7), 35.0), "temp": np.full((4, 6, 7), 10.0), "p": np.linspace(4000, 5, 4)}
+    ocean[name] = change(ocean[name])
+    refused(package.InputError, complaint, lambda: package.eos(*ocean.values(), device=device))
+    assert package.eos(*ocean.values(), device=device, check=False).shape == (4, 6, 7)
+    state = package.State((4, 6, 7), device)
+    for field, values in ocean.items():
+        if field == "p" and name == "p":
+            refused(package.InputError, complaint, lambda: state.set("p", ocean["p"]))
+        else:
+            state[field] = values
+    refused(package.InputError, complaint, lambda: state.run("eos"))
+
+
+def test_land_may_hold_anything_where_a_mask_is_set(device):
+    state = package.State((4, 6, 7), device)
+    mask = np.ones((4, 6, 7))
+    mask[0, 1, 2] = 0
+    state["maskT"], temp = mask, np.where(mask, 10, -999.0)
+    state["temp"] = temp
+    temp[2, 3, 4] = 300
+    refused(package.InputError, r"temp\[2, 3, 4\] is 300, but must be", lambda: state.set("temp", temp))
+    state.write("temp")[...] = temp
+    state["salt"], state["p"] = np.full((4, 6, 7), 35), np.zeros(4)
+    refused(package.InputError, r"temp\[2, 3, 4\] is 300, but must be", lambda: state.run("eos"))
+    with package.State((4, 6, 7), device, check=False) as trusting:
+        trusting["maskT"], trusting["temp"] = mask, temp
+
+
+def test_steps_that_leave_the_ocean(device):
+    """As the program's do."""
+    state = package.load(ACC, "ocean_step", device)
+    state.step(2)
+    state.set_setting("dt_tracer", 3e6)
+    refused(package.MismatchError, r"\w+\[\d+, \d+, \d+\] is \S+ after the steps, which is no ocean's",
+            lambda: state.step(40))
+
+
+def test_steps_that_break_a_budget(device):
+    """Where a mask opens the walls."""
+    state = package.load(ACC, "ocean_step", device)
+    state["maskU"] = np.ones(state.shape("maskU"))
+    refused(package.MismatchError, r"the budget of \w+ is not kept: its residual is \S+ \S+, where rounding makes",
+            lambda: state.step())

@@ -301,11 +301,12 @@ struct miniapp_budget {
     double gross; /* that of the gain's terms */
 };
 
-/* Opens the budgets before the first step of a sequence, and closes them after the last. */
+/* Opens the MINIAPP_BUDGETS budgets before the first step of a sequence, and closes them after the
+ * last. */
 enum miniapp_status miniapp_budgets_open(struct miniapp_state *, const struct miniapp_sequence *,
-                                         struct miniapp_budget[MINIAPP_BUDGETS]);
+                                         struct miniapp_budget *);
 enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct miniapp_sequence *,
-                                          size_t steps, struct miniapp_budget[MINIAPP_BUDGETS]);
+                                          size_t steps, struct miniapp_budget *);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`. If `input` is NULL, the horizontal coordinates are distances.

@@ -223,7 +223,7 @@ static bool gains_steadily(const struct miniapp_sequence *sequence, size_t budge
 
 enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
                                          const struct miniapp_sequence *sequence,
-                                         struct miniapp_budget budgets[MINIAPP_BUDGETS])
+                                         struct miniapp_budget *budgets)
 {
     struct term terms[MOST_TERMS];
     struct cells cells;
@@ -286,7 +286,7 @@ static double bound_in_roundings(size_t steps)
 
 enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
                                           const struct miniapp_sequence *sequence, size_t steps,
-                                          struct miniapp_budget budgets[MINIAPP_BUDGETS])
+                                          struct miniapp_budget *budgets)
 {
     const double rounding = state->precision == MINIAPP_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
     struct term terms[MOST_TERMS];

@@ -306,6 +306,8 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
         const struct argument *const argument = &step->kernel->arguments[i];
         if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
             status = state_to_device(state, step->slot[i]);
+        if (!status && (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE))
+            status = state_check(state, step->slot[i]);
         else if (argument->access == MINIAPP_WRITE)
             status = state_allocate(state, step->slot[i]);
         if (!status && argument->access == MINIAPP_READ &&
@@ -328,8 +330,10 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
     step->run(&call);
     for (size_t i = 0; i < kernel->argument_count; i++)
         if (kernel->arguments[i].access == MINIAPP_WRITE ||
-            kernel->arguments[i].access == MINIAPP_UPDATE)
+            kernel->arguments[i].access == MINIAPP_UPDATE) {
             state_written(step->slot[i], kernel->arguments[i].ghosts);
+            step->slot[i]->is_checked = true;
+        }
     return state->kernel_status;
 }
 

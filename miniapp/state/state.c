@@ -432,6 +432,7 @@ void *miniapp_state_write(struct miniapp_state *state, const char *name)
         return NULL;
     slot->device_current = backend_of(state)->is_host;
     slot->host_current = !backend_of(state)->is_host;
+    slot->is_checked = false;
     memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
     return memory;
 }
@@ -508,6 +509,7 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const ch
         status = put(state, slot, first, count, values);
     if (!status)
         state_written(slot, keeps_some ? slot->ghosts : all_ghosts);
+    slot->is_checked = false;
     return status;
 }
 
@@ -515,8 +517,10 @@ enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *n
                                       const double *values)
 {
     struct slot *const slot = state_slot(state, name);
-    return slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
-                : MINIAPP_USAGE;
+    const enum miniapp_status status =
+        slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
+             : MINIAPP_USAGE;
+    return status || !state_can_check(state, slot) ? status : state_check(state, slot);
 }
 
 /* Gets elements that only the device has. */

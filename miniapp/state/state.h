@@ -13,6 +13,7 @@ struct slot {
     void *device, *host;
     bool device_current, host_current; /* neither: it was never set */
     signed char ghosts[MINIAPP_SIDES];
+    bool is_checked; /* since it was set */
 };
 
 /* Memory that kernels share as scratch, one after the other. */
@@ -28,7 +29,7 @@ struct miniapp_state {
     enum miniapp_precision precision;
     struct miniapp_grid grid, whole;
     size_t x0, y0; /* where its interior begins in that of the whole */
-    bool cyclic_x;
+    bool cyclic_x, checks;
     struct exchange *exchange; /* with the blocks of other ranks, or NULL */
     struct miniapp_settings settings;
     struct slot **slots; /* each stays where it is: plans point at them */
@@ -60,6 +61,14 @@ double *state_room(struct miniapp_state *state, size_t elements);
 
 /* Makes the device's copy current; MINIAPP_USAGE if the field was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
+
+/* Checks a field that was set against its range on water, once; MINIAPP_INPUT with the first bad
+ * index. It does nothing unless the state checks. */
+enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot);
+
+/* Whether the state checks a field when it is set, not only when it is used: what tells its water
+ * has to be there. */
+bool state_can_check(const struct miniapp_state *state, const struct slot *slot);
 
 /* Makes all ghosts of some fields current. */
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,

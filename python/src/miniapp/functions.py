@@ -59,7 +59,8 @@ def make_signature(kernel: Kernel) -> inspect.Signature:
         [inspect.Parameter(argument.name, kind, annotation=np.ndarray)
          for argument in arguments_of(kernel, READS)]
         + [inspect.Parameter("device", keyword, default="cpu", annotation=str),
-           inspect.Parameter("precision", keyword, default="float64", annotation=str)]
+           inspect.Parameter("precision", keyword, default="float64", annotation=str),
+           inspect.Parameter("check", keyword, default=True, annotation=bool)]
         + [inspect.Parameter(setting.name, keyword, default=kind_of(setting)(setting.default),
                              annotation=kind_of(setting))
            for setting in kernel.settings],
@@ -92,7 +93,8 @@ def describe(kernel: Kernel) -> str:
              "Parameters", "----------"]
     for argument in arguments_of(kernel, READS):
         lines += describe_argument(argument)
-    lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"']
+    lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"',
+              "check : bool", "    whether arrays have to be in their ranges on water, by the mask if there is one"]
     for setting in kernel.settings:
         lines += [f"{setting.name} : {kind_of(setting).__name__}, {setting.units}, "
                   f"default {setting.default:g}",

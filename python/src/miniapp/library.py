@@ -120,6 +120,14 @@ class Destination(ctypes.Structure):
     _fields_ = [("state", c_void_p), ("name", c_char_p), ("resample", c_bool)]
 
 
+class Budget(ctypes.Structure):
+    """struct miniapp_budget"""
+    _fields_ = [("name", c_char_p), ("units", c_char_p), ("is_kept", c_bool), ("is_of_all_steps", c_bool),
+                ("before", c_double), ("steps", c_size_t),
+                *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross"))]
+
+
+BUDGETS = 70  # MINIAPP_BUDGETS
 OUT = POINTER(c_void_p)
 LISTENER = type(listen)
 # What is called of include/miniapp/*.h and program.h: the result, then the arguments.
@@ -148,6 +156,7 @@ DECLARATIONS = {
     "field_stand_in": (c_void_p, c_void_p, c_void_p),
     "field_is_extended": (c_bool, c_void_p),
     "field_is_flow": (c_bool, c_void_p),
+    "field_limits": (None, c_void_p, c_void_p, c_void_p),
     "field_rank": (c_int, c_void_p),
     "field_axis": (c_int, c_void_p, c_int),
     "setting_count": (c_size_t,),
@@ -184,6 +193,7 @@ DECLARATIONS = {
     "sequence_uses": (c_bool, c_void_p, c_void_p),
     "state_create": (Status, c_void_p, c_int, c_void_p, OUT),
     "state_free": (None, c_void_p),
+    "state_set_checks": (None, c_void_p, c_bool),
     "state_set_cyclic": (None, c_void_p, c_bool),
     "state_set_setting": (Status, c_void_p, c_char_p, c_double),
     "state_settings": (c_void_p, c_void_p),
@@ -205,6 +215,8 @@ DECLARATIONS = {
     "input_dimension": (c_int, c_void_p, c_void_p, c_int),
     "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
     "input_load": (Status, c_void_p, c_void_p, c_void_p, c_size_t),
+    "budgets_open": (Status, c_void_p, c_void_p, c_void_p),
+    "budgets_close": (Status, c_void_p, c_void_p, c_size_t, c_void_p),
     "snapshot_settle": (Status, c_void_p, c_void_p),
     "plan_create": (Status, c_void_p, c_void_p, c_char_p, OUT),
     "plan_free": (None, c_void_p),
@@ -260,6 +272,7 @@ class Field:
     axes: tuple[str, ...]
     least: float
     most: float
+    limits: tuple[float, float] = dataclasses.field(repr=False)
     handle: int = dataclasses.field(repr=False)
     axis_numbers: tuple[int, ...] = dataclasses.field(repr=False)
     is_optional: bool = dataclasses.field(repr=False)
@@ -377,7 +390,7 @@ class Library:
         return Field(decode(c.field_name(handle)), decode(c.field_units(handle)),
                      decode(c.field_long_name(handle)), decode(c.field_standard_name(handle)),
                      Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
-                     *bounds(c.field_range, handle), handle, axes, c.field_is_optional(handle),
+                     *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes, c.field_is_optional(handle),
                      self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
                      c.field_is_extended(handle), c.field_is_flow(handle))
 

@@ -12,7 +12,7 @@ from ctypes import c_char_p, c_void_p
 import numpy as np
 
 from . import library as libraries
-from .library import PRECISIONS, Field, Grid, InputError, Library, Type, UsageError, decode, encode
+from .library import PRECISIONS, Field, Grid, InputError, Library, MismatchError, Type, UsageError, decode, encode
 
 
 # ---- arrays ----
@@ -93,6 +93,9 @@ class State:
         What the device computes in.
     cyclic_x : bool
         Whether ghosts along x come from the other side. All other ghosts are land.
+    check : bool
+        Whether fields have to be in their ranges on water, when they are set and when they are used, and
+        steps have to keep their budgets and lead to an ocean.
     **settings
         By name, such as dt_tracer=43200; miniapp.settings() has them all.
 
@@ -106,7 +109,7 @@ class State:
     """
 
     def __init__(self, grid: Sequence[int], device: str = "cpu", precision: str = "float64",
-                 cyclic_x: bool = False, *, library: Library | None = None, **settings: float):
+                 cyclic_x: bool = False, check: bool = True, *, library: Library | None = None, **settings: float):
         if precision not in PRECISIONS:
             raise UsageError(f"precision: takes {' or '.join(PRECISIONS)}, not {precision!r}")
         self.library = library or libraries.default()
@@ -118,7 +121,9 @@ class State:
         self.steps: dict[str, Plan] = {}
         self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
         self.device, self.lock = self.memory.device, self.memory.lock
+        self.check = bool(check)
         self.c.state_set_cyclic(self.memory.handle, cyclic_x)
+        self.c.state_set_checks(self.memory.handle, self.check)
         for name, value in settings.items():
             self.set_setting(name, value)
 
@@ -250,7 +255,9 @@ class State:
     def step(self, n: int = 1, sequence: str = "ocean_step", tracers: Sequence[str] = ()) -> None:
         """Makes n steps in time, like `miniapp --steps`: the first ones start from the fields as they were
         set, and so do those after one of the prognostic fields was set again. Tracers are fields that were
-        added like "tracer"; nothing comes in through their surface unless it was set."""
+        added like "tracer"; nothing comes in through their surface unless it was set. A MismatchError says
+        what the steps have made that is not finite, is beyond the limits of an ocean, or is lost or gained
+        against a budget, unless the state was made with check=False."""
         n = operator.index(n)
         if n < 0:
             raise UsageError(f"step: takes a number of steps, not {n}")
@@ -261,8 +268,30 @@ class State:
         with self.lock:
             if whole not in self.steps:
                 self.steps[whole] = self.begin_steps(sequence, whole)
+            plan = self.steps[whole]
+            budgets = self.open_budgets(plan) if self.check and n else None
             for _ in range(n):
-                self.steps[whole].advance()
+                plan.advance()
+            if budgets:
+                self.check_steps(plan, n, budgets)
+
+    def open_budgets(self, plan):
+        budgets = (libraries.Budget * libraries.BUDGETS)()
+        self.call(self.c.budgets_open, plan.sequence, budgets)
+        return budgets
+
+    def check_steps(self, plan, n, budgets):
+        for name in sorted(plan.carried):
+            array, (least, most) = self.read(name), self.field(name).limits
+            if not (array.min() >= least and array.max() <= most):
+                first = tuple(map(int, np.argwhere(~((array >= least) & (array <= most)))[0]))
+                raise MismatchError(f"{name}{list(first)} is {array[first]:g} after the steps, which is no ocean's")
+        self.call(self.c.budgets_close, plan.sequence, n, budgets)
+        for budget in budgets:
+            if budget.is_kept and not abs(budget.residual) <= budget.bound:
+                raise MismatchError(f"the budget of {decode(budget.name)} is not kept: its residual is "
+                                    f"{budget.residual:.3g} {decode(budget.units)}, where rounding makes "
+                                    f"{budget.bound:.3g} at most")
 
     def begin_steps(self, sequence, whole):
         plan = self.plan(whole)

@@ -148,7 +148,8 @@ class Ocean:
     def __init__(self, state):
         vs, settings = state.variables, state.settings
         self.is_cyclic = bool(settings.enable_cyclic_x)
-        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic)
+        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic,
+                           check=False)  # Veros has its own
         self.library = self.state.library
         self.state["p"] = np.abs(np.asarray(vs.zt))
         self.steps = [step for step in self.library.steps(SEQUENCE) if step.kernel.name != MADE_BY_FORCING

@@ -1,0 +1,109 @@
+/* Whether fields that a client has set are in their ranges. */
+#include "range.h"
+#include "state.h"
+#include "status.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACE = 80 };
+
+/* Where a field has a meaning: by a mask on (z, y, x) or kbot on (y, x); everywhere without them.
+ */
+struct water {
+    const uint8_t *mask;
+    const int32_t *kbot;
+    size_t level; /* elements of a level */
+};
+
+static bool is_water(const struct water *water, bool has_levels, size_t element)
+{
+    const size_t column = water->level ? element % water->level : 0;
+    if (water->mask)
+        return water->mask[element] != 0;
+    if (!water->kbot)
+        return true;
+    const int32_t lowest = water->kbot[column];
+    return lowest > 0 && (!has_levels || element / water->level + 1 >= (size_t)lowest);
+}
+
+/* A mask or kbot that is set, or NULL. */
+static const void *read_mask(struct miniapp_state *state, const struct miniapp_field *field,
+                             enum miniapp_type type)
+{
+    const struct miniapp_field *const wet = &fields[field->wet];
+    return field->wet && wet->type == type && miniapp_state_has(state, wet->name)
+               ? miniapp_state_read(state, wet->name)
+               : NULL;
+}
+
+/* "salt[0, 5, 3]" */
+static void name_place(const struct miniapp_state *state, const struct slot *slot, size_t element,
+                       char text[PLACE])
+{
+    size_t index[MINIAPP_MAX_RANK];
+    const int rank = miniapp_field_rank(slot->field);
+    int used = snprintf(text, PLACE, "%.40s[", slot->name);
+    for (int i = rank - 1; i >= 0; i--) {
+        const size_t length = miniapp_axis_length(miniapp_field_axis(slot->field, i), &state->grid);
+        index[i] = element % length;
+        element /= length;
+    }
+    for (int i = 0; i < rank && used < PLACE; i++)
+        used += snprintf(text + used, PLACE - (size_t)used, "%s%zu", i ? ", " : "", index[i]);
+    if (used < PLACE)
+        snprintf(text + used, PLACE - (size_t)used, "]");
+}
+
+/* A value where nothing tells land from water may be that of land, which is 0. */
+static enum miniapp_status check_values(const struct miniapp_state *state, const struct slot *slot,
+                                        const struct water *water, const double *values)
+{
+    const struct miniapp_field *const field = slot->field;
+    const double least = field->valid_min, most = field->valid_max;
+    const bool may_be_land = field->wet && !water->mask && !water->kbot;
+    const bool has_levels = has_axis(field, MINIAPP_Z);
+    const size_t elements = miniapp_field_elements(field, &state->grid);
+    char place[PLACE], range[RANGE_TEXT];
+    for (size_t i = 0; i < elements; i++) {
+        if ((values[i] >= least && values[i] <= most) || (values[i] == 0 && may_be_land) ||
+            !is_water(water, has_levels, i))
+            continue;
+        name_place(state, slot, i, place);
+        return fail(MINIAPP_INPUT, "%s is %g, but must be %s %s", place, values[i],
+                    range_text(least, most, range), field->units);
+    }
+    return MINIAPP_DONE;
+}
+
+bool state_can_check(const struct miniapp_state *state, const struct slot *slot)
+{
+    return state->checks && slot->field->type == MINIAPP_REAL &&
+           (!slot->field->wet || miniapp_state_has(state, fields[slot->field->wet].name));
+}
+
+enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
+{
+    if (!state->checks || slot->is_checked || slot->field->type != MINIAPP_REAL)
+        return MINIAPP_DONE;
+    const size_t elements = miniapp_field_elements(slot->field, &state->grid);
+    const struct water water = {read_mask(state, slot->field, MINIAPP_MASK),
+                                read_mask(state, slot->field, MINIAPP_INDEX),
+                                state->grid.nx * state->grid.ny};
+    double *const values = malloc(elements * sizeof(*values));
+    enum miniapp_status status =
+        values ? miniapp_state_get(state, slot->name, values)
+               : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name);
+    if (!status)
+        status = check_values(state, slot, &water, values);
+    free(values);
+    slot->is_checked = !status;
+    return status;
+}
+
+void miniapp_state_set_checks(struct miniapp_state *state, bool checks)
+{
+    state->checks = checks;
+}
