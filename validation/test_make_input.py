@@ -43,7 +43,8 @@ def make(monkeypatch, capsys, tmp_path):
         code = command.main()
         said = capsys.readouterr()
         if code == DONE:
-            assert said.out.split() == [str(output), str(output.with_suffix(".png"))]
+            files = [output, output.with_suffix(".png")]  # without K_iso and more there is no picture
+            assert said.out.split() == [str(path) for path in files if path.exists()]
             assert all(line.startswith("run/make-input: ") for line in said.err.splitlines())
         return code, said.err
     of_pytest = signal.getsignal(signal.SIGTERM)
