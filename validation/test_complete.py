@@ -244,12 +244,13 @@ def test_text_of_a_fixed_length(made, same, tmp_path):
     assert (found["temp"] == datasets(same)["temp"]).all() and "are text: station" in found["said"]
 
 
-def test_fields_without_a_grid(made, whole, tmp_path):
+def test_fields_without_a_grid(make, whole, tmp_path):
     """What eos reads is enough, if --halo says that these are the program's own fields."""
     whole[["temp", "salt", "p", "zt"]].assign_attrs({}).to_netcdf(tmp_path / "eos.nc", engine="netcdf4")
     with h5py.File(tmp_path / "eos.nc", "a") as file:
         del file.attrs["halo"]
-    found = made(tmp_path / "eos.nc", "--halo", "0")
+    assert make(tmp_path / "eos.nc", "--halo", "0")[0] == DONE
+    found = datasets(tmp_path / "grid.h5")
     assert np.array_equal(found["p"], whole.p) and "K_iso" not in found
 
 
