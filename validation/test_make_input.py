@@ -19,7 +19,7 @@ from conftest import (DONE, GRID, HERE, INPUT, OUTPUT, USAGE, assert_one_line, p
 ROOT = HERE.parent
 sys.path[:0] = [str(ROOT / "inputs"), str(ROOT / "python" / "src")]
 # pylint: disable=wrong-import-position
-from miniapp.importer import command, options, table  # noqa: E402
+from miniapp.importer import command  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("library")
 

@@ -237,6 +237,7 @@ def warm():
 
 @pytest.mark.parametrize("change", [
     lambda d: d.expand_dims("time"), lambda d: d.expand_dims(member=[1]), lambda d: d.expand_dims("time", 3),
+    lambda d: d.assign_coords(place=((), 1.0, {"axis": "X"}), area=(("lat", "lon"), np.ones((6, 7)), {"axis": "Z"})),
     lambda d: d.astype("f2", keep_attrs=True), lambda d: d.astype("f16", keep_attrs=True),
     lambda d: d.assign(temp=d.temp.assign_attrs(units=None)), lambda d: d.assign_attrs(ok=True, big=2 ** 70),
     lambda d: d.assign_coords(lat=d.lat.assign_attrs(regular=True, note=None, crs={"a": 1})),

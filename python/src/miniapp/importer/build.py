@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import shlex
 import sys
-from pathlib import Path
 
 import gsw
 import numpy as np

@@ -54,7 +54,9 @@ class Part:
         """{dimension: x, y, z or t} by fields of one axis, by coordinates, and by usual names."""
         roles = {}
         for name, variable in self.dataset.variables.items():
-            what = axes.role(str(name), self.dataset[name]) if variable.ndim == 1 else None
+            if variable.ndim != 1:
+                continue
+            what = axes.role(str(name), self.dataset[name])
             letter = axes.text_of(variable, "axis").lower()
             if what or letter in "xyz" and letter:
                 roles.setdefault(variable.dims[0], AXES[what] if what else letter)
