@@ -389,6 +389,58 @@ def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
     same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
 
 
+# ---- processes that disagree ----
+
+def at_home(ranks, folder, *options):
+    """A program that each rank runs in a folder of its own, with options of its own."""
+    cases = " ".join(f"{rank}) set -- {words} \"$@\";;" for rank, words in enumerate(options))
+    script = (f"rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; cd {folder}/$rank; "
+              f"case $rank in {cases} esac; exec {ranks.miniapp.path} \"$@\"")
+    return ["sh", "-c", script, "sh"]
+
+
+def add_to_temp(file):
+    file["temp"][...] += 5
+
+
+def widen(file):
+    file["dzt"][3] += 1
+
+
+def set_another(file):
+    file.attrs["AB_eps"] = 0.3
+
+
+@pytest.mark.parametrize("change, complaint", [
+    (add_to_temp, "process [01] has read another 'temp' than the other processes: their files differ"),
+    (widen, "process 1 has read another 'dzt' than the other processes: their files differ"),
+    (set_another, "process 1 has read another file of that name than the first: its size, grid or settings differ")])
+def test_copies_of_the_input_that_differ(ranks, tmp_path, change, complaint):
+    """As stale ones on a node's own disk do."""
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+        path = tmp_path / rank / "in.h5"
+        path.write_bytes(ACC.read_bytes())
+        with h5py.File(path) as file:
+            dzt = file["dzt"][...]
+        replace(path, "dzt", dzt)  # not packed, so that a change keeps the size of the file
+    words = ("--steps", 2, "--allow-divergent", "in.h5")
+    done = ranks.run(2, *words, program=at_home(ranks, tmp_path))
+    assert done.returncode == DONE, done
+    with h5py.File(tmp_path / "1" / "in.h5", "a") as file:
+        change(file)
+    done = ranks.run(2, *words, program=at_home(ranks, tmp_path))
+    assert done.returncode == INPUT and re.search(complaint, done.stderr), done
+
+
+@pytest.mark.parametrize("options", [("--steps 2", "--steps 3"), ("--decompose 1x2", "--decompose 2x1")])
+def test_options_that_differ(ranks, tmp_path, options):
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+    ranks.fails(USAGE, "process 1 has other options than the first", 2, "-k", "ocean_step", ACC,
+                program=at_home(ranks, tmp_path, *options))
+
+
 # ---- reports ----
 
 def test_one_process_prints(ranks):

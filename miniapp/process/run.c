@@ -654,6 +654,40 @@ static enum miniapp_status check_builds(struct run *run)
                : fail(MINIAPP_USAGE, "process %d runs another build than the first", ranks_own());
 }
 
+static bool is_that_of_the_first(const char *text)
+{
+    char own[SHA256_TEXT], first[SHA256_TEXT];
+    digest_text(text, own);
+    memcpy(first, own, sizeof(first));
+    ranks_broadcast(0, first, sizeof(first));
+    return strcmp(own, first) == 0;
+}
+
+/* Processes may have been started with other options, or find other files under the same name. */
+static enum miniapp_status check_options(const struct run *run)
+{
+    return ranks_count() == 1 || is_that_of_the_first(run->command_line)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_USAGE, "process %d has other options than the first", ranks_own());
+}
+
+static enum miniapp_status check_files(const struct run *run)
+{
+    char text[2 * PROVENANCE_TEXT], settings[PROVENANCE_TEXT];
+    struct stat found = {0};
+    if (ranks_count() == 1)
+        return MINIAPP_DONE;
+    stat(run->options.input, &found);
+    snprintf(text, sizeof(text), "%lld %s %s", (long long)found.st_size,
+             settings_text(run->options.settings, settings), miniapp_input_grid_text(run->input));
+    return is_that_of_the_first(text)
+               ? MINIAPP_DONE
+               : fail(MINIAPP_INPUT,
+                      "%s: process %d has read another file of that name than the first: its size, "
+                      "grid or settings differ",
+                      run->options.input, ranks_own());
+}
+
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
@@ -663,7 +697,11 @@ enum miniapp_status run_all(struct run *run)
     if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
         status = agree(check_builds(run));
     if (!status)
+        status = agree(check_options(run));
+    if (!status)
         status = agree(choose_settings(run));
+    if (!status)
+        status = agree(check_files(run));
     if (!status)
         status = agree(absent_check(run));
     if (!status && options->reference)
