@@ -190,6 +190,8 @@ IMPLAUSIBLE = {
         "kbot", tuple(np.argwhere(d.kbot.values > 3)[0]), 1)(d)),
     "a face": (r"maskU\[.*\] is 1, so open, but a cell beside it is land", lambda d: change(
         "maskU", tuple(np.argwhere(d.maskT.values == 0)[0]), 1)(d)),
+    "an upper face": (r"maskW\[19, .*\] is 0, but by maskT it is the other", lambda d: change(
+        "maskW", (19, *np.argwhere(d.maskT.values[-1])[0]), 0)(d)),
     "a wall": (r"v\[.*\] is 0.5, but lies in the northern wall", lambda d: change("v", (19, 14, 3), 0.5)(d)),
     "a range": ("salt is 99 in a wet cell, expected 0 to 50; the first is salt", lambda d: change(
         "salt", tuple(np.argwhere(d.maskT.values)[0]), 99.0)(d)),

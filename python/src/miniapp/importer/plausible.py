@@ -135,7 +135,7 @@ def faces(g, cyclic, halo):
         if closed.any():
             note(f"warning: {closed.sum()} faces of {name} are closed between cells of water")
     if "maskW" in g:
-        yield from first("maskW", g["maskW"].astype(bool) & ~wet, g, "so open, but its cell is land")
+        yield from first("maskW", g["maskW"].astype(bool) != made["maskW"], g, "but by maskT it is the other")
 
 
 def walls(g, cyclic, halo):
