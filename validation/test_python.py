@@ -554,6 +554,17 @@ def test_steps_that_leave_the_ocean(device):
             lambda: state.step(40))
 
 
+def test_names_of_tracers_are_used_up_late():
+    """More than one state may have, and then the message says what to do."""
+    library = package.library.default()
+    names = [f"n{number}" for number in range(300)]
+    for first in range(0, 180, 60):
+        library.find_sequence("+".join(["ocean_step", *names[first:first + 60]]))
+    refused(package.UsageError, "a process has at most 256 names of tracers, and 'n\\d+' is one more: take an earlier",
+            lambda: [library.find_sequence(f"ocean_step+{name}") for name in names])
+    library.find_sequence("ocean_step+n0")
+
+
 def test_steps_that_break_a_budget(device):
     """Where a mask opens the walls."""
     state = package.load(ACC, "ocean_step", device)

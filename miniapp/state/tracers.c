@@ -118,8 +118,10 @@ static enum miniapp_status make_tracer(const char *name)
         rows[i] = make_field(own_fields[i], name);
     enum miniapp_status status = check_rows(rows);
     if (!status && !append_fields(rows, TRACER_FIELDS))
-        status = fail(MINIAPP_USAGE, "there are at most %d tracers, and '%s' is one more",
-                      MOST_TRACERS, name);
+        status = fail(MINIAPP_USAGE,
+                      "a process has at most %d names of tracers, and '%s' is one more: "
+                      "take an earlier one again",
+                      MOST_TRACER_NAMES, name);
     if (status)
         release(rows);
     return status;
@@ -204,6 +206,9 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
     for (size_t i = 0; i < count && !status; i++) {
         char name[MOST_NAME];
         status = first_name(names, name);
+        if (!status && i == MOST_TRACERS)
+            status = fail(MINIAPP_USAGE, "there are at most %d tracers, and '%s' is one more",
+                          MOST_TRACERS, name);
         if (!status)
             status = add_tracer(step, name, i == 0, to, levels);
         names += strcspn(names, "+");

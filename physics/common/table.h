@@ -23,7 +23,13 @@ enum field_id {
     FIELDS /* one more than the described fields; miniapp/state/tracers.c adds those of tracers */
 };
 
-enum { TRACER_FIELDS = 5, MOST_TRACERS = 64, MOST_FIELDS = FIELDS + MOST_TRACERS * TRACER_FIELDS };
+/* MOST_TRACERS are those of a sequence; a process keeps the names of all that it ever stepped. */
+enum {
+    TRACER_FIELDS = 5,
+    MOST_TRACERS = 64,
+    MOST_TRACER_NAMES = 256,
+    MOST_FIELDS = FIELDS + MOST_TRACER_NAMES * TRACER_FIELDS
+};
 
 /* KERNEL_eos, ...: the place in the table, and in that of each target's functions. */
 enum kernel_id {
