@@ -447,7 +447,8 @@ def test_the_first_step_that_is_not_finite(march):
 def test_all_fields_that_are_not_finite_are_named(march):
     """Of two whose names are one within the other, too, or within the sequence's name."""
     overflow(march.ocean)
-    said = march.miniapp.fails(MISMATCH, " after step 1 ", *march.words(1, "--allow-invalid", "--allow-divergent"), quick=False)
+    said = march.miniapp.fails(MISMATCH, " after step 1 ", *march.words(1, "--allow-invalid", "--allow-divergent"),
+                               quick=False)
     march.miniapp.run(*march.words(1, "--allow-nonfinite", "--allow-divergent"))
     with h5py.File(march.end) as file:
         bad = {name for name in CARRIED if not np.isfinite(file[name][...]).all()}
