@@ -13,14 +13,13 @@ add_executable(fuzz_input validation/fuzz_input.c ${library_sources}
 add_dependencies(fuzz_input build_header)
 target_include_directories(fuzz_input PRIVATE
   $<TARGET_PROPERTY:miniapp_library_objects,INCLUDE_DIRECTORIES>)
-target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS}
-  $<$<BOOL:${UDUNITS_FOUND}>:MINIAPP_UDUNITS>)
+target_compile_definitions(fuzz_input PRIVATE ${HDF5_DEFINITIONS})
 set(fuzzed -g1 -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
   -fno-omit-frame-pointer)
 target_compile_options(fuzz_input PRIVATE ${fuzzed})
 target_link_options(fuzz_input PRIVATE -fsanitize=fuzzer,address,undefined LINKER:--wrap=H5Ewalk2)
 target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_HL_LIBRARIES}
-  ${HDF5_LIBRARIES} ${UDUNITS_LINK_LIBRARIES} m ${CMAKE_DL_LIBS})
+  ${HDF5_LIBRARIES} m ${CMAKE_DL_LIBS})
 
 # The seeds are made, not stored. The test goes on from what earlier runs in this build folder
 # learned; run/fuzz says what counts as a failure of it.

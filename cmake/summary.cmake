@@ -18,8 +18,6 @@ function(miniapp_summary)
   miniapp_row("files: HDF5, ${hdf5_kind}" "${HDF5_VERSION}" "install libhdf5-dev")
   miniapp_row("JSON: jansson" "${JANSSON_VERSION}" "install libjansson-dev")
   miniapp_row("SHA-256: nettle" "${NETTLE_VERSION}" "install nettle-dev")
-  miniapp_row("units of inputs: UDUNITS" "${UDUNITS_VERSION}"
-    "install libudunits2-dev; only the fields' own units are accepted")
   if(MINIAPP_MPI)
     miniapp_row("several processes: MPI" "${MPI_C_LIBRARIES}" "install libopenmpi-dev or libmpich-dev")
   endif()

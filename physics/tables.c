@@ -113,7 +113,7 @@ enum miniapp_type miniapp_field_type(const struct miniapp_field *field)
 
 bool miniapp_field_is_optional(const struct miniapp_field *field)
 {
-    return field->is_optional || field->is_made;
+    return field->is_optional;
 }
 
 void miniapp_field_range(const struct miniapp_field *field, double *least, double *most)

@@ -102,10 +102,9 @@ static void fields_refer_to_fields_that_fit(void **state)
                             : wet->counts == MINIAPP_Z && miniapp_field_rank(field) >= 2 &&
                                   miniapp_field_rank(wet) == 2);
         }
-        /* land: what enters averages has water above, what is made is a mask or kbot */
+        /* land: what enters averages has water above */
         assert_true(!field->is_extended || (field->wet && miniapp_field_rank(field) == 3));
         assert_true(!field->is_nearest || field->wet);
-        assert_int_equal(field->is_made, field->type != MINIAPP_REAL);
         if (field->stand_in) {
             const struct miniapp_field *source = &fields[field->stand_in];
             assert_true(field->is_optional && !source->is_optional);
@@ -117,7 +116,7 @@ static void fields_refer_to_fields_that_fit(void **state)
             assert_true(miniapp_field_rank(&fields[field->stand_in]) == 3 &&
                         field->valid_min <= 0 && field->valid_max >= 1);
         /* what is absent is 0 */
-        assert_int_equal(miniapp_field_is_optional(field), field->is_optional || field->is_made);
+        assert_int_equal(miniapp_field_is_optional(field), field->is_optional);
         if (field->is_optional && !field->stand_in)
             assert_true(field->valid_min <= 0 && field->valid_max >= 0 &&
                         field->type == MINIAPP_REAL);

@@ -19,16 +19,9 @@ struct miniapp_input_options;
 struct miniapp_input_options *miniapp_input_options_create(void); /* NULL if memory is short */
 void miniapp_input_options_free(struct miniapp_input_options *);
 
-/* What else to accept, combined with |: NaN and Inf, values out of range, data in other files. */
-enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2, MINIAPP_ALLOW_EXTERNAL = 4 };
+/* What else to accept, combined with |: NaN and Inf; values out of range. */
+enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
 void miniapp_input_options_allow(struct miniapp_input_options *, int allow);
-
-/* The record of a time axis. A negative index counts from the end. */
-void miniapp_input_options_set_time(struct miniapp_input_options *, long long index);
-
-/* The dataset that holds a field, by its path in the file. */
-enum miniapp_status miniapp_input_options_set_variable(struct miniapp_input_options *,
-                                                       const char *field, const char *dataset);
 
 /* Opens a file to read the wanted fields, those for which miniapp_sequence_reads is true. The
  * options may be NULL, or be freed afterwards. MINIAPP_INPUT if the file cannot be used. */

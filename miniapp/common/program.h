@@ -133,26 +133,24 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char
 
 /* Shares a file among `of` processes, which are numbered from 0: this one checks its part of the
  * rows, and counts the water in it. It holds no more of a field than that part, or than what the
- * states that it loads need. All of them have to open the file, because they agree on land while
- * they do. */
+ * states that it loads need. */
 void miniapp_input_options_share(struct miniapp_input_options *, int number, int of);
 
-/* The grid as the file stores it: perhaps without ghosts, perhaps from the surface down. */
+/* Reads a tracer from another dataset than that of its name. The name is not copied: it has to last
+ * as long as the inputs that are opened with the options. */
+void miniapp_input_options_start_as(struct miniapp_input_options *,
+                                    const struct miniapp_field *tracer, const char *dataset);
+
+/* The grid as the file stores it, perhaps without ghosts. */
 struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *);
 bool miniapp_input_has_ghosts(const struct miniapp_input *);
 bool miniapp_input_is_cyclic(const struct miniapp_input *);
-bool miniapp_input_is_surface_first(const struct miniapp_input *);
 
 /* Whether the file has a dataset for a field; and the name in the file that is closest to the
  * field's, of datasets that hold no field: NULL if none is close. */
 bool miniapp_input_has(const struct miniapp_input *, const struct miniapp_field *);
 const char *miniapp_input_closest(const struct miniapp_input *, const struct miniapp_field *,
                                   char *text, size_t size);
-
-/* Which dimension of a wanted field's dataset lies along the axis; -1 if the file has no such
- * dataset. */
-int miniapp_input_dimension(const struct miniapp_input *, const struct miniapp_field *,
-                            enum miniapp_axis);
 
 /* Whether the file has a setting, and its value, or 0. */
 bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_setting *,
@@ -177,24 +175,12 @@ struct miniapp_destination {
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
-/* Puts the levels of a field into the file's order. References and outputs are on the file's grid:
- * get a field with or without ghosts, as the file has it, and then call this. */
-void miniapp_input_restore_order(const struct miniapp_input *, const struct miniapp_field *,
-                                 const struct miniapp_grid *, double *values);
-
-/* Counts the cells that are water: all of them where the file has neither masks nor missing values.
- */
+/* Counts the cells that are water by maskT, maskW or kbot: all of them where the wanted fields are
+ * none of these. */
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
 
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
-
-/* What was done to the fields that were read so far, such as "unpacked". The next call changes the
- * text. */
-const char *miniapp_input_text(struct miniapp_input *);
-
-/* The true path of an external file that was read; NULL after the last. */
-const char *miniapp_input_external_file(const struct miniapp_input *, size_t index);
 
 /* How many bytes of host memory are needed temporarily to load a field. */
 double miniapp_input_passing_bytes(const struct miniapp_input *);

@@ -1,5 +1,4 @@
 #include "coordinates.h"
-#include "axes.h"
 #include "hdf5_file.h"
 
 #include <hdf5_hl.h>
@@ -9,6 +8,19 @@
 /* netCDF-4 puts this before a name that a dimension shares with a variable that is not its
  * coordinate. */
 static const char prefix[] = "_nc4_non_coord_";
+
+static const char *name_in_group(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* netCDF-4 writes scales for dimensions without coordinates, too. */
+static bool has_coordinates(hid_t scale)
+{
+    char name[TEXT_ATTRIBUTE];
+    return !strstr(read_text_attribute(scale, "NAME", name), "not a netCDF variable");
+}
 
 void name_of_dimension(const char *scale, char name[AXIS_NAME])
 {

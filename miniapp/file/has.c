@@ -7,7 +7,7 @@
 
 bool miniapp_input_has(const struct miniapp_input *input, const struct miniapp_field *field)
 {
-    return is_there(input, field_id(field));
+    return input->is_there[field_id(field)];
 }
 
 enum { MOST_NAMES = 256, LONGEST = 64 };

@@ -1,14 +1,17 @@
 #include "hdf5_file.h"
+#include "filter.h"
+#include "format.h"
 #include "hdf5_error.h"
 #include "same_file.h"
 #include "status.h"
-#include "virtual.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- files ---- */
 
 /* netCDF's formats before netCDF-4 are not HDF5. */
 static bool is_netcdf_classic(const char *path)
@@ -22,6 +25,14 @@ static bool is_netcdf_classic(const char *path)
     return is_read && memcmp(magic, "CDF", 3) == 0 && strchr("\1\2\5", magic[3]) && magic[3];
 }
 
+/* What a reason of HDF5's may mean besides damage. */
+static const char *remark_on(const char *reason)
+{
+    return strstr(reason, "version") ? "; a file of a newer HDF5 can be read after "
+                                       "'h5repack --low=0 --high=2 FILE NEW.h5' there"
+                                     : "";
+}
+
 enum miniapp_status open_file(const char *path, hid_t *file)
 {
     struct stat there;
@@ -31,15 +42,17 @@ enum miniapp_status open_file(const char *path, hid_t *file)
     if (!S_ISREG(there.st_mode)) /* opening a pipe would wait for its writer */
         return fail(MINIAPP_INPUT, "%s: not an HDF5 file, nor any regular file", path);
     if (is_netcdf_classic(path))
-        return fail(MINIAPP_INPUT,
-                    "%s: a netCDF classic file: convert it by 'nccopy -k nc4 %s "
-                    "NEW.nc'",
-                    path, path);
-    *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (*file < 0)
-        return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)", path,
-                    hdf5_reason());
-    return MINIAPP_DONE;
+        return fail(MINIAPP_INPUT, "%s: a netCDF classic file, not HDF5" TURN_INTO_INPUT, path,
+                    path);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(access, false, true);
+    *file = H5Fopen(path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    if (*file >= 0)
+        return MINIAPP_DONE;
+    const char *const reason = hdf5_reason();
+    return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)%s", path, reason,
+                remark_on(reason));
 }
 
 enum miniapp_status look_at(const char *path, struct stat *found)
@@ -59,7 +72,10 @@ enum miniapp_status check_unchanged(const char *path, const struct stat *found)
                              : fail(MINIAPP_INPUT, "%s: the file was changed during the run", path);
 }
 
-void close_attribute(hid_t attribute, hid_t type, hid_t space)
+/* ---- attributes ---- */
+
+/* Closes those that could be opened; the others are below 0. */
+static void close_attribute(hid_t attribute, hid_t type, hid_t space)
 {
     if (space >= 0)
         H5Sclose(space);
@@ -67,6 +83,13 @@ void close_attribute(hid_t attribute, hid_t type, hid_t space)
         H5Tclose(type);
     if (attribute >= 0)
         H5Aclose(attribute);
+}
+
+/* h5py stores booleans as enumerations. */
+static bool is_number(hid_t type)
+{
+    const H5T_class_t class = H5Tget_class(type);
+    return class == H5T_INTEGER || class == H5T_FLOAT || class == H5T_ENUM;
 }
 
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
@@ -83,7 +106,7 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     if (type < 0 || space < 0)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
                       hdf5_reason());
-    else if (H5Tget_class(type) != H5T_INTEGER && H5Tget_class(type) != H5T_FLOAT)
+    else if (!is_number(type))
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a number", path, name);
     else if (H5Sget_simple_extent_npoints(space) != 1)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a single number", path, name);
@@ -133,24 +156,11 @@ const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_A
     return text;
 }
 
-enum miniapp_status read_text_of(hid_t dataset, const char *path, const char *dataset_name,
-                                 const char *name, char text[TEXT_ATTRIBUTE])
-{
-    const htri_t is_text = find_text(dataset, name, TEXT_ATTRIBUTE, text);
-    if (is_text < 0)
-        return fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' cannot be read (%s)", path,
-                    name, dataset_name, hdf5_reason());
-    return is_text > 0
-               ? MINIAPP_DONE
-               : fail(
-                     MINIAPP_INPUT,
-                     "%s: attribute '%s' of dataset '%s' must be a single text of at most %d bytes",
-                     path, name, dataset_name, TEXT_ATTRIBUTE - 1);
-}
+/* ---- datasets ---- */
 
-bool has_dataset(hid_t file, const char *name, const struct outside *outside)
+bool has_dataset(hid_t file, const char *name)
 {
-    return H5Lexists(file, name, outside->access) != 0;
+    return H5Lexists(file, name, H5P_DEFAULT) != 0;
 }
 
 char *name_of_two(const char *sequence, const char *field)
@@ -162,31 +172,157 @@ char *name_of_two(const char *sequence, const char *field)
     return name;
 }
 
-enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
-                                 struct outside *outside, hid_t *dataset)
+static bool lies_elsewhere(hid_t file, const char *name)
 {
-    outside->refusal[0] = '\0';
-    *dataset = H5Dopen2(file, name, outside->access);
-    if (*dataset < 0)
-        return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened (%s)", path, name,
-                    outside->refusal[0] ? outside->refusal : hdf5_reason());
-    const hid_t type = H5Dget_type(*dataset);
-    const H5T_class_t class = H5Tget_class(type);
-    H5Tclose(type);
-    enum miniapp_status status = MINIAPP_DONE;
-    if (class != H5T_INTEGER && class != H5T_FLOAT && class != H5T_ENUM)
-        status = fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
-    else
-        status = check_sources(*dataset, path, name, outside);
+    H5L_info_t link;
+    return H5Lget_info(file, name, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_EXTERNAL;
+}
+
+/* The chunk's lengths, or 0 if the dataset is not in chunks. */
+static int read_chunk(hid_t dataset, hsize_t *chunk)
+{
+    const hid_t creation = H5Dget_create_plist(dataset);
+    const bool is_chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED;
+    const int rank = is_chunked ? H5Pget_chunk(creation, H5S_MAX_RANK, chunk) : 0;
+    if (creation >= 0)
+        H5Pclose(creation);
+    return rank;
+}
+
+/* Whether all chunks were written, or the whole of a dataset that is not in chunks. HDF5 reads
+ * zeros in the place of what was not. */
+static bool is_written(hid_t dataset)
+{
+    hsize_t chunk[H5S_MAX_RANK], length[H5S_MAX_RANK], there, all = 1;
+    H5D_space_status_t storage;
+    const int rank = read_chunk(dataset, chunk);
+    if (rank <= 0)
+        return H5Dget_space_status(dataset, &storage) < 0 ||
+               storage != H5D_SPACE_STATUS_NOT_ALLOCATED;
+    const hid_t space = H5Dget_space(dataset);
+    H5Sget_simple_extent_dims(space, length, NULL);
+    for (int i = 0; i < rank; i++)
+        all *= chunk[i] ? (length[i] + chunk[i] - 1) / chunk[i] : 0;
+    const bool are_all_there = H5Dget_num_chunks(dataset, space, &there) >= 0 && there >= all;
+    H5Sclose(space);
+    return are_all_there;
+}
+
+/* How the storage of a dataset differs from plain numbers in the file itself, and what turns it
+ * into such; NULL if it does not. */
+static const char *odd_storage(hid_t dataset)
+{
+    const hid_t creation = H5Dget_create_plist(dataset);
+    const bool is_virtual = creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL;
+    const bool is_external = creation >= 0 && H5Pget_external_count(creation) > 0;
+    if (creation >= 0)
+        H5Pclose(creation);
+    if (is_virtual)
+        return "is virtual, parts of other datasets: 'h5repack -l CONTI' stores its numbers in one "
+               "file";
+    if (is_external)
+        return "has its numbers in other files: 'h5repack -l CONTI' stores them in one file";
+    if (!is_written(dataset))
+        return "was never written, or not all of it: HDF5 would read its fill value";
+    return NULL;
+}
+
+static bool is_packed(hid_t dataset)
+{
+    return H5Aexists(dataset, "scale_factor") != 0 || H5Aexists(dataset, "add_offset") != 0 ||
+           H5Aexists(dataset, "_Unsigned") != 0;
+}
+
+static enum miniapp_status check_storage(hid_t dataset, const char *path, const char *name)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const bool has_numbers = type >= 0 && is_number(type);
+    if (type >= 0)
+        H5Tclose(type);
+    if (!has_numbers)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
+    if (is_packed(dataset))
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is packed" TURN_INTO_INPUT, path, name, path);
+    const char *const odd = odd_storage(dataset);
+    return odd ? fail(MINIAPP_INPUT, "%s: dataset '%s' %s", path, name, odd) : MINIAPP_DONE;
+}
+
+enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset)
+{
+    *dataset = H5I_INVALID_HID;
+    if (lies_elsewhere(file, name))
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' lies in another file" TURN_INTO_INPUT, path,
+                    name, path);
+    *dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    if (*dataset < 0) {
+        const char *const reason = hdf5_reason();
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened (%s)%s", path, name, reason,
+                    remark_on(reason));
+    }
+    const enum miniapp_status status = check_storage(*dataset, path, name);
     if (status)
         H5Dclose(*dataset);
     return status;
 }
 
-const char *element_name(const char *field_name, const struct miniapp_field *field,
-                         const struct miniapp_grid *grid, size_t element)
+/* "(z, y, x)" */
+static const char *axes_text(const struct miniapp_field *field, char text[32])
 {
-    static char name[256];
+    int used = snprintf(text, 32, "(");
+    for (const enum miniapp_axis *axis = field->axes; *axis; axis++)
+        used += snprintf(text + used, 32 - (size_t)used, "%s%s", axis == field->axes ? "" : ", ",
+                         miniapp_axis_name(*axis));
+    snprintf(text + used, 32 - (size_t)used, ")");
+    return text;
+}
+
+enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,
+                                 const struct miniapp_field *field, hsize_t *length)
+{
+    const hid_t space = H5Dget_space(dataset);
+    const int expected = miniapp_field_rank(field);
+    const int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    if (rank == expected)
+        H5Sget_simple_extent_dims(space, length, NULL);
+    if (space >= 0)
+        H5Sclose(space);
+    return rank == expected
+               ? MINIAPP_DONE
+               : fail(MINIAPP_INPUT,
+                      "%s: dataset '%s' has %d axes, but must have %d: %s" TURN_INTO_INPUT, path,
+                      name, rank, expected, axes_text(field, (char[32]){0}), path);
+}
+
+double bytes_of_chunk(hid_t dataset)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    const int rank = read_chunk(dataset, chunk);
+    double bytes = rank > 0 ? 2 * sizeof(double) : 0; /* as stored, and unpacked */
+    for (int i = 0; i < rank; i++)
+        bytes *= (double)chunk[i];
+    return bytes;
+}
+
+enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
+                             const struct box *box, double *values)
+{
+    const hid_t from = H5Dget_space(dataset);
+    const hid_t to = H5Screate_simple(box->rank, box->count, NULL);
+    herr_t error = 0;
+    if (box->rank > 0)
+        error = H5Sselect_hyperslab(from, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
+    if (error >= 0)
+        error = H5Dread(dataset, H5T_NATIVE_DOUBLE, to, from, H5P_DEFAULT, values);
+    H5Sclose(to);
+    H5Sclose(from);
+    return error < 0 ? cannot_be_read(dataset, path, name) : MINIAPP_DONE;
+}
+
+/* ---- elements ---- */
+
+const char *element_name(const char *field_name, const struct miniapp_field *field,
+                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME])
+{
     size_t index[MINIAPP_MAX_RANK];
     const int rank = miniapp_field_rank(field);
     for (int i = rank - 1; i >= 0; i--) {
@@ -194,10 +330,10 @@ const char *element_name(const char *field_name, const struct miniapp_field *fie
         index[i] = element % length;
         element /= length;
     }
-    int used = snprintf(name, sizeof(name), "%.160s", field_name);
+    int used = snprintf(text, ELEMENT_NAME, "%.160s", field_name);
     for (int i = 0; i < rank; i++)
         used +=
-            snprintf(name + used, sizeof(name) - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
-    snprintf(name + used, sizeof(name) - (size_t)used, "%s", rank ? "]" : "");
-    return name;
+            snprintf(text + used, ELEMENT_NAME - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
+    snprintf(text + used, ELEMENT_NAME - (size_t)used, "%s", rank ? "]" : "");
+    return text;
 }

@@ -1,15 +1,18 @@
-/* Reading HDF5: what inputs and references have in common. */
+/* Reading HDF5: what inputs, references and snapshots have in common. */
 #ifndef HDF5_FILE_H
 #define HDF5_FILE_H
 
-#include "outside.h"
+#include "box.h"
 #include "table.h"
 
 #include <hdf5.h>
 #include <miniapp/status.h>
 #include <sys/stat.h>
 
-/* Opens a regular file; MINIAPP_INPUT if it is not HDF5, or is damaged. */
+/* ---- files ---- */
+
+/* Opens a regular file, without a lock, since not all file systems have locks; MINIAPP_INPUT if it
+ * is not HDF5, or is damaged. */
 enum miniapp_status open_file(const char *path, hid_t *file);
 
 /* Looks at a file before it is opened, and fails later, if it is another one by then, or was
@@ -19,10 +22,9 @@ enum miniapp_status open_file(const char *path, hid_t *file);
 enum miniapp_status look_at(const char *path, struct stat *found);
 enum miniapp_status check_unchanged(const char *path, const struct stat *found);
 
-/* Closes those that could be opened; the others are below 0. */
-void close_attribute(hid_t attribute, hid_t type, hid_t space);
+/* ---- attributes ---- */
 
-/* A numeric scalar attribute. `found` says whether it is there. */
+/* A numeric or boolean scalar attribute. `found` says whether it is there. */
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
                                    double *value);
 
@@ -35,25 +37,35 @@ htri_t find_text(hid_t object, const char *name, size_t size, char *text);
 /* The same, for what tells something only if it is a text. */
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE]);
 
-/* The same, for what must not be ignored; MINIAPP_INPUT if it is there but cannot be used. */
-enum miniapp_status read_text_of(hid_t dataset, const char *path, const char *dataset_name,
-                                 const char *name, char text[TEXT_ATTRIBUTE]);
+/* ---- datasets ---- */
 
-/* Whether there is a dataset of that name. What cannot be looked up, in a damaged file or in one
- * that may not be read, counts as there: opening it then fails. */
-bool has_dataset(hid_t file, const char *name, const struct outside *outside);
+/* Whether the root group has a dataset of that name. What cannot be looked up, in a damaged file or
+ * in one that may not be read, counts as there: opening it then fails. */
+bool has_dataset(hid_t file, const char *name);
 
 /* "SEQUENCE.FIELD": the dataset of a field in a file that has the field from several sequences. The
  * caller frees it; NULL if memory is short. */
 char *name_of_two(const char *sequence, const char *field);
 
-/* Opens a dataset of integers or floating-point numbers, and checks that its data in other files
- * are there. Enumerations are accepted, because h5py stores booleans that way. */
-enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
-                                 struct outside *outside, hid_t *dataset);
+/* Opens a dataset of plain numbers, all of which were written and lie in the file itself. */
+enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset);
 
-/* "salt[3, 0, 17]", an element by its index along each axis; valid until the next call. */
+/* The lengths of a dataset's axes, which are as many as the field has. */
+enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,
+                                 const struct miniapp_field *field, hsize_t *length);
+
+/* How many bytes of memory HDF5 takes to read a dataset: those of a chunk. */
+double bytes_of_chunk(hid_t dataset);
+
+/* Reads a box of a dataset as double. */
+enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
+                             const struct box *box, double *values);
+
+/* ---- elements ---- */
+
+/* "salt[3, 0, 17]", an element by its index along each axis. */
+enum { ELEMENT_NAME = 256 };
 const char *element_name(const char *field_name, const struct miniapp_field *field,
-                         const struct miniapp_grid *grid, size_t element);
+                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME]);
 
 #endif

@@ -1,6 +1,5 @@
 /* Outputs. */
 #include "output.h"
-#include "guard.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
@@ -93,8 +92,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
 {
     const char *const scale = input->scale[axis];
     char name[AXIS_NAME] = "";
-    if (scale)
-        name_of_dimension(scale, name);
+    name_of_dimension(scale, name);
     if (!name[0] || is_used(output, axis, name))
         return MINIAPP_DONE;
     const size_t length = miniapp_axis_length(axis, &input->whole);
@@ -113,12 +111,10 @@ enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *outpu
                                                     struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    guard_start(input->path);
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z && !status; axis++)
         status = take_axis(output, input, axis);
     if (!status && !copy_description(input->file, output->file))
         status = output_failed(output);
-    guard_end();
     return status;
 }
 

@@ -1,11 +1,8 @@
 /* References. */
-#include "axes.h"
-#include "guard.h"
 #include "hdf5_file.h"
 #include "program.h"
 #include "range.h"
 #include "status.h"
-#include "values.h"
 
 #include <float.h>
 #include <limits.h>
@@ -79,16 +76,16 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 {
     const size_t elements = miniapp_field_elements(field, grid);
     const double least = field->valid_min, most = field->valid_max;
-    char range[RANGE_TEXT];
+    char range[RANGE_TEXT], place[ELEMENT_NAME];
     for (size_t i = 0; i < elements; i++) {
         const double value = values[i];
         if (!isfinite(value) && !(allow & MINIAPP_ALLOW_NONFINITE))
             return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", path,
-                        element_name(field->name, field, grid, i), value);
+                        element_name(field->name, field, grid, i, place), value);
         if (isfinite(value) && !(allow & MINIAPP_ALLOW_INVALID) &&
             !(value >= least && value <= most))
             return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s (--allow-invalid accepts it)",
-                        path, element_name(field->name, field, grid, i), value,
+                        path, element_name(field->name, field, grid, i, place), value,
                         range_text(least, most, range));
     }
     return MINIAPP_DONE;
@@ -99,9 +96,7 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
 struct miniapp_references {
     char *path;
     hid_t file;
-    struct stat found; /* when it was opened */
-    struct outside outside;
-    struct scales scales;
+    struct stat found;          /* when it was opened */
     char input[TEXT_ATTRIBUTE]; /* the SHA-256 of the input it was made from, if it says so */
 };
 
@@ -112,9 +107,6 @@ static enum miniapp_status begin(struct miniapp_references *references)
         status = open_file(references->path, &references->file);
     if (status)
         return status;
-    if (!outside_open(references->path, false, &references->outside))
-        return fail(MINIAPP_DEVICE, "out of memory for a reference");
-    read_scales(references->file, &references->scales);
     read_text_attribute(references->file, "input_sha256", references->input);
     return MINIAPP_DONE;
 }
@@ -131,11 +123,9 @@ enum miniapp_status miniapp_references_open(const char *path, struct miniapp_ref
     if (!references)
         return fail(MINIAPP_DEVICE, "out of memory for a reference");
     *references = (struct miniapp_references){.path = strdup(path), .file = H5I_INVALID_HID};
-    guard_start(path);
     const enum miniapp_status status = references->path
                                            ? begin(references)
                                            : fail(MINIAPP_DEVICE, "out of memory for a reference");
-    guard_end();
     if (status)
         miniapp_references_close(references);
     else
@@ -147,20 +137,31 @@ void miniapp_references_close(struct miniapp_references *references)
 {
     if (!references)
         return;
-    release_scales(&references->scales);
-    outside_close(&references->outside);
-    if (references->file >= 0) {
-        guard_start(references->path);
+    if (references->file >= 0)
         H5Fclose(references->file);
-        guard_end();
-    }
     free(references->path);
     free(references);
 }
 
 /* ---- a dataset ---- */
 
-static enum miniapp_status read_reference_dataset(struct miniapp_references *references,
+/* The whole of a dataset, which has to have the input's shape. */
+static enum miniapp_status read_whole(hid_t dataset, const char *path,
+                                      const struct miniapp_field *field,
+                                      const struct miniapp_grid *grid, double *values)
+{
+    struct box box = {.rank = miniapp_field_rank(field)};
+    const enum miniapp_status status = read_lengths(dataset, path, field->name, field, box.count);
+    for (int i = 0; i < box.rank && !status; i++)
+        if (box.count[i] != miniapp_axis_length(field->axes[i], grid))
+            return fail(
+                MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but the input has %zu",
+                path, field->name, (unsigned long long)box.count[i],
+                miniapp_axis_name(field->axes[i]), miniapp_axis_length(field->axes[i], grid));
+    return status ? status : read_box(dataset, path, field->name, &box, values);
+}
+
+static enum miniapp_status read_reference_dataset(const struct miniapp_references *references,
                                                   hid_t dataset, const struct miniapp_field *field,
                                                   const struct miniapp_grid *grid,
                                                   enum miniapp_precision precision, int allow,
@@ -168,20 +169,10 @@ static enum miniapp_status read_reference_dataset(struct miniapp_references *ref
 {
     const char *const path = references->path;
     const size_t elements = miniapp_field_elements(field, grid);
-    struct axes axes = {0};
-    for (int axis = MINIAPP_X; axis < MINIAPP_AXES; axis++) {
-        axes.length[axis] = miniapp_axis_length((enum miniapp_axis)axis, grid);
-        axes.said_by[axis] = "the input";
-    }
-    struct time_choice only = {0};
-    struct layout layout;
-    enum miniapp_status status =
-        read_layout(dataset, path, field->name, field, &references->scales, &only, &layout);
-    if (!status)
-        status = check_shape(&layout, path, field->name, field, &axes);
-    if (!status)
-        status = read_values(dataset, path, field->name, field, &layout, &references->outside,
-                             &reference->values, NULL);
+    reference->values = malloc(elements * sizeof(*reference->values));
+    if (!reference->values)
+        return fail(MINIAPP_DEVICE, "out of memory for the reference of '%s'", field->name);
+    enum miniapp_status status = read_whole(dataset, path, field, grid, reference->values);
     if (!status)
         status = check_plausible(path, field, grid, reference->values, allow);
     if (!status)
@@ -196,7 +187,7 @@ static char *name_reference(struct miniapp_references *references, const char *s
                             const struct miniapp_field *field)
 {
     char *const name = sequence ? name_of_two(sequence, field->name) : NULL;
-    if (sequence && (!name || has_dataset(references->file, name, &references->outside)))
+    if (sequence && (!name || has_dataset(references->file, name)))
         return name;
     free(name);
     return strdup(field->name);
@@ -211,11 +202,11 @@ static enum miniapp_status open_reference(struct miniapp_references *references,
     enum miniapp_status status = MINIAPP_DONE;
     if (!name)
         status = fail(MINIAPP_DEVICE, "out of memory for a name");
-    else if (!has_dataset(references->file, name, &references->outside))
+    else if (!has_dataset(references->file, name))
         status = fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, so it cannot be validated", path,
                       name);
     else
-        status = open_dataset(references->file, path, name, &references->outside, dataset);
+        status = open_dataset(references->file, path, name, dataset);
     free(name);
     return status;
 }
@@ -228,7 +219,6 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
 {
     hid_t dataset;
     *reference = (struct miniapp_reference){0};
-    guard_start(references->path);
     enum miniapp_status status = check_unchanged(references->path, &references->found);
     if (!status)
         status = open_reference(references, sequence, field, &dataset);
@@ -237,7 +227,6 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
             read_reference_dataset(references, dataset, field, grid, precision, allow, reference);
         H5Dclose(dataset);
     }
-    guard_end();
     if (status)
         miniapp_reference_release(reference);
     return status;

@@ -3,13 +3,10 @@
  * on (Time, z, y, x), without ghosts, from the bottom up, with missing values on land.
  */
 #include "blocks.h"
-#include "guard.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
-#include "missing.h"
 #include "output.h"
-#include "parts.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -63,7 +60,6 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
                          const struct scale *ours, double *values, size_t length)
 {
     char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
-    guard_start(input->path);
     const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
     bool is_written = theirs >= 0 && H5Dread(theirs, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
                                              H5P_DEFAULT, values) >= 0;
@@ -76,7 +72,6 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
     }
     if (theirs >= 0)
         H5Dclose(theirs);
-    guard_end();
     return is_written;
 }
 
@@ -89,7 +84,7 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
     const size_t ghosts = input && input->has_ghosts ? 2 * MINIAPP_HALO : 0;
     double *const values = malloc((length + ghosts) * sizeof(*values));
     bool is_written = values;
-    if (values && input && input->scale[axis] &&
+    if (values && input && input->scale[axis][0] &&
         is_coordinate(input->file, input->scale[axis], length + ghosts))
         is_written = write_theirs(output->file, input, axis, scale, values, length);
     else if (values) {
@@ -457,9 +452,8 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     for (size_t z = 0; z < inner.nz && !status; z++) {
         const struct box box = box_of_level(z, state->x0, state->y0, &inner);
         status = get_mask(state, field, z, level);
-        if (!status && read_parts(dataset, H5T_NATIVE_DOUBLE, &box, level->values) < 0)
-            status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' cannot be read (%s)", path,
-                          field->name, hdf5_reason());
+        if (!status)
+            status = read_box(dataset, path, field->name, &box, level->values);
         if (!status)
             status = set_level(state, field, z, level);
     }
@@ -495,22 +489,17 @@ static const char *misfit(hid_t dataset, const struct miniapp_grid *whole)
 }
 
 static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
-                                        const struct miniapp_field *field, struct outside *outside,
+                                        const struct miniapp_field *field,
                                         const struct levels_of *level)
 {
     const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    struct box box = box_of_level(0, state->x0, state->y0, &inner);
     hid_t dataset;
-    enum miniapp_status status = open_dataset(file, path, field->name, outside, &dataset);
+    enum miniapp_status status = open_dataset(file, path, field->name, &dataset);
     if (status)
         return status;
     const char *const why = misfit(dataset, &whole);
-    box.count[1] = inner.nz;
     if (why)
         status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' %s", path, field->name, why);
-    if (!status)
-        status = check_written(dataset, path, field->name, &box, outside);
     if (!status)
         status = read_levels(path, dataset, state, field, level);
     H5Dclose(dataset);
@@ -518,8 +507,7 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
 }
 
 static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
-                                    const struct miniapp_sequence *sequence, size_t step,
-                                    struct outside *outside)
+                                    const struct miniapp_sequence *sequence, size_t step)
 {
     struct levels_of level;
     double number = NAN;
@@ -533,7 +521,7 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
     status = make_levels(&state->grid, &level);
     for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]))
-            status = read_carried(file, path, state, &fields[id], outside, &level);
+            status = read_carried(file, path, state, &fields[id], &level);
     free(level.plane);
     return status;
 }
@@ -571,17 +559,11 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
                                           const struct miniapp_sequence *sequence, size_t step)
 {
     hid_t file;
-    struct outside outside;
-    guard_start(path);
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
-        status = outside_open(path, false, &outside)
-                     ? read_all(file, path, state, sequence, step, &outside)
-                     : fail(MINIAPP_DEVICE, "out of memory for a snapshot");
-        outside_close(&outside);
+        status = read_all(file, path, state, sequence, step);
         H5Fclose(file);
     }
-    guard_end();
     return status;
 }
 
@@ -589,7 +571,6 @@ enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const
                                            char texts[][MINIAPP_TEXT])
 {
     hid_t file;
-    guard_start(path);
     enum miniapp_status status = open_file(path, &file);
     const bool is_open = !status;
     for (size_t i = 0; i < count && !status; i++)
@@ -598,6 +579,5 @@ enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const
                           names[i]);
     if (is_open)
         H5Fclose(file);
-    guard_end();
     return status;
 }

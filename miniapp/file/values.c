@@ -1,306 +1,187 @@
-#include "values.h"
-#include "filter.h"
-#include "hdf5_file.h"
-#include "missing.h"
-#include "parts.h"
+/* The values of a field: read, checked against what the field may hold, or filled with what stands
+ * in for them. */
+#include "format.h"
+#include "input.h"
+#include "range.h"
 #include "status.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-/* ---- packed and missing values ---- */
-
-enum { MOST_FILLS = 16 };
-
-/* netCDF's attributes of a dataset. Fill values are compared with what is stored. */
-struct packing {
-    hid_t meant; /* the type of the integers that it means, where it stores another */
-    bool is_packed;
-    double scale, offset;
-    int fills;
-    double fill[MOST_FILLS];
-};
-
-/* The type of the integers that the dataset means, where it is not the type that it stores them in:
- * an enumeration's own, or with _Unsigned the other sign, since netCDF classic has no unsigned
- * integers. H5I_INVALID_HID where HDF5 converts what is stored. They are converted in the place of
- * doubles, so they must not be larger. */
-static enum miniapp_status find_meant_type(hid_t dataset, const char *path, const char *name,
-                                           hid_t *meant)
+const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
+                          char text[ELEMENT_NAME])
 {
-    char text[TEXT_ATTRIBUTE] = "";
-    const hid_t type = H5Dget_type(dataset);
-    const H5T_class_t class = H5Tget_class(type);
-    const bool is_wide = H5Tget_size(type) > sizeof(double);
-    enum miniapp_status status = MINIAPP_DONE;
-    if (class == H5T_ENUM && !is_wide)
-        *meant = H5Tget_super(type);
-    if (class == H5T_INTEGER)
-        status = read_text_of(dataset, path, name, "_Unsigned", text);
-    if (text[0] && is_wide)
-        status = fail(MINIAPP_INPUT,
-                      "%s: dataset '%s' has integers of more than 8 bytes, for which _Unsigned is "
-                      "not supported",
-                      path, name);
-    else if (text[0]) {
-        *meant = H5Tcopy(type);
-        H5Tset_sign(*meant, strcasecmp(text, "true") == 0 ? H5T_SGN_NONE : H5T_SGN_2);
+    return element_name(input->source[id], &fields[id], &input->whole,
+                        element_in_file(input, &fields[id], element), text);
+}
+
+/* ---- what a value may be ---- */
+
+/* Masks and indices have to be whole numbers in their ranges, with no index above the surface,
+ * because kernels address memory by them. */
+static enum miniapp_status check_whole(const struct miniapp_input *input, enum field_id id,
+                                       const double *values, size_t elements)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const double most =
+        field->counts ? (double)miniapp_axis_length(field->counts, &input->grid) : field->valid_max;
+    char range[RANGE_TEXT], place[ELEMENT_NAME];
+    for (size_t i = 0; i < elements; i++) {
+        if (values[i] != floor(values[i]) || !isfinite(values[i]))
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be whole", input->path,
+                        place_in_file(input, id, i, place), values[i]);
+        if (values[i] < field->valid_min || values[i] > most)
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s", input->path,
+                        place_in_file(input, id, i, place), values[i],
+                        range_text(field->valid_min, most, range));
     }
-    H5Tclose(type);
-    return status;
+    return MINIAPP_DONE;
 }
 
-/* Turns a number into what the dataset would store of it, which is what stored values are compared
- * with. False for a number that a dataset of integers cannot hold: none of its values can be equal
- * to it. */
-static bool as_stored(hid_t dataset, hid_t meant, double *number)
+static bool is_accepted(const struct miniapp_input *input, const struct miniapp_field *field,
+                        double value)
 {
-    long double room[2] = {0}; /* for any type of number */
-    const hid_t type = H5Dget_type(dataset);
-    const double wanted = *number;
-    memcpy(room, number, sizeof(*number));
-    bool is_held = H5Tget_class(type) != H5T_ENUM && H5Tget_size(type) <= sizeof(room) &&
-                   H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, room, NULL, H5P_DEFAULT) >= 0 &&
-                   H5Tconvert(type, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
-    memcpy(number, room, sizeof(*number));
-    is_held = is_held && (H5Tget_class(type) == H5T_FLOAT || *number == wanted);
-    if (is_held && meant >= 0) {
-        is_held = H5Tconvert(H5T_NATIVE_DOUBLE, type, 1, room, NULL, H5P_DEFAULT) >= 0 &&
-                  H5Tconvert(meant, H5T_NATIVE_DOUBLE, 1, room, NULL, H5P_DEFAULT) >= 0;
-        memcpy(number, room, sizeof(*number));
-    }
-    H5Tclose(type);
-    return is_held;
+    if (!isfinite(value))
+        return input->allow & MINIAPP_ALLOW_NONFINITE;
+    return (input->allow & MINIAPP_ALLOW_INVALID) ||
+           is_in_range(value, field->valid_min, field->valid_max, input->precision);
 }
 
-/* The numbers of an attribute, which may be several. */
-static enum miniapp_status read_fills(hid_t dataset, const char *path, const char *dataset_name,
-                                      const char *name, struct packing *packing)
+/* Whether an element lies on water; one of a field without levels does if its surface cell does. */
+static bool is_on_water(const struct miniapp_input *input, const struct miniapp_field *field,
+                        const uint8_t *water, size_t element)
 {
-    if (H5Aexists(dataset, name) == 0)
-        return MINIAPP_DONE;
-    double numbers[MOST_FILLS];
-    const hid_t attribute = H5Aopen(dataset, name, H5P_DEFAULT);
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    const H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
-    const bool is_read = count >= 0 && count <= MOST_FILLS - packing->fills &&
-                         (class == H5T_INTEGER || class == H5T_FLOAT) &&
-                         H5Aread(attribute, H5T_NATIVE_DOUBLE, numbers) >= 0;
-    for (hssize_t i = 0; i < count && is_read; i++)
-        if (as_stored(dataset, packing->meant, &numbers[i]))
-            packing->fill[packing->fills++] = numbers[i];
-    close_attribute(attribute, type, space);
-    return is_read ? MINIAPP_DONE
-                   : fail(MINIAPP_INPUT, "%s: attribute '%s' of dataset '%s' must be a number",
-                          path, name, dataset_name);
+    const size_t plane = input->grid.nx * input->grid.ny;
+    const size_t below = miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * plane;
+    return !water || water[below + element];
 }
 
-static enum miniapp_status read_packing(hid_t dataset, const char *path, const char *name,
-                                        struct packing *packing)
+static enum miniapp_status refuse_value(const struct miniapp_input *input, enum field_id id,
+                                        size_t element, double value)
 {
-    char where[PATH_MAX];
-    bool has_scale = false, has_offset = false;
-    snprintf(where, sizeof(where), "%s: dataset '%s'", path, name);
-    enum miniapp_status status = find_meant_type(dataset, path, name, &packing->meant);
-    if (!status)
-        status = read_attribute(dataset, where, "scale_factor", &has_scale, &packing->scale);
-    if (!status)
-        status = read_attribute(dataset, where, "add_offset", &has_offset, &packing->offset);
-    if (!status && (!isfinite(packing->scale) || packing->scale == 0 || !isfinite(packing->offset)))
-        status = fail(MINIAPP_INPUT,
-                      "%s: scale_factor is %g and add_offset %g, but must be finite, and "
-                      "scale_factor not 0",
-                      where, packing->scale, packing->offset);
-    if (!status)
-        status = read_fills(dataset, path, name, "_FillValue", packing);
-    if (!status)
-        status = read_fills(dataset, path, name, "missing_value", packing);
-    packing->is_packed = has_scale || has_offset;
-    return status;
+    const struct miniapp_field *const field = &fields[id];
+    char range[RANGE_TEXT], place[ELEMENT_NAME];
+    place_in_file(input, id, element, place);
+    if (!isfinite(value))
+        return fail(MINIAPP_INPUT, "%s: %s is %g (--allow-nonfinite accepts it)", input->path,
+                    place, value);
+    if (is_in_range(value, field->valid_min, field->valid_max, MINIAPP_FLOAT64))
+        return fail(MINIAPP_INPUT, "%s: %s is %g, which %s cannot hold", input->path, place, value,
+                    miniapp_precision_name(input->precision));
+    return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s%s", input->path, place, value,
+                range_text(field->valid_min, field->valid_max, range),
+                field->wet ? ", or 0 on land" : "");
 }
 
-static bool is_missing(const struct packing *packing, double stored)
+/* Only if a value is 0 where 0 is out of range does it matter what is land. */
+static enum miniapp_status check_values(struct miniapp_input *input, enum field_id id,
+                                        const double *values, size_t elements)
 {
-    for (int i = 0; i < packing->fills; i++)
-        if (stored == packing->fill[i] || (isnan(stored) && isnan(packing->fill[i])))
-            return true;
-    return false;
-}
-
-static void unpack(const struct packing *packing, double missing, double *values, size_t elements,
-                   struct treatment *treatment)
-{
-    treatment->is_unpacked = packing->is_packed;
-    if (!packing->is_packed && packing->fills == 0)
-        return;
-    for (size_t i = 0; i < elements; i++)
-        if (is_missing(packing, values[i])) {
-            values[i] = missing;
-            treatment->has_missing = true;
-        } else if (packing->is_packed) {
-            values[i] = values[i] * packing->scale + packing->offset;
+    const struct miniapp_field *const field = &fields[id];
+    const uint8_t *water = NULL;
+    bool is_water_known = false;
+    for (size_t i = 0; i < elements; i++) {
+        if (is_accepted(input, field, values[i]))
+            continue;
+        if (values[i] != 0 || !field->wet)
+            return refuse_value(input, id, i, values[i]);
+        if (!is_water_known) {
+            const enum miniapp_status status = find_water(input, field->wet, &water);
+            if (status)
+                return status;
+            is_water_known = true;
         }
+        if (is_on_water(input, field, water, i))
+            return refuse_value(input, id, i, values[i]);
+    }
+    return MINIAPP_DONE;
+}
+
+/* Levels go from the bottom up, below the surface. */
+static enum miniapp_status check_heights(const struct miniapp_input *input, enum field_id id,
+                                         const double *values)
+{
+    char place[ELEMENT_NAME];
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    for (size_t z = 0; z < input->grid.nz; z++) {
+        if (z > 0 && !(values[z] > values[z - 1]))
+            return fail(MINIAPP_INPUT,
+                        "%s: %s is %g, but must lie above the level before, at %g: levels go from "
+                        "the bottom up" TURN_INTO_INPUT,
+                        input->path, place_in_file(input, id, z, place), values[z], values[z - 1],
+                        input->path);
+        if (id == FIELD_zt && values[z] > 0)
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be at most 0, the surface",
+                        input->path, place_in_file(input, id, z, place), values[z]);
+    }
+    return MINIAPP_DONE;
 }
 
 /* ---- reading ---- */
 
-static size_t elements_of_box(const struct box *box)
+static enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id,
+                                        double *values)
 {
-    size_t elements = 1;
-    for (int i = 0; i < box->rank; i++)
-        elements *= (size_t)box->count[i];
-    return elements;
+    const char *const name = input->source[id];
+    const struct box box = box_in_file(input, &fields[id]);
+    hid_t dataset;
+    enum miniapp_status status = open_dataset(input->file, input->path, name, &dataset);
+    if (status)
+        return status;
+    status = read_box(dataset, input->path, name, &box, values);
+    H5Dclose(dataset);
+    return status;
 }
 
-/* What HDF5 does not convert as it is meant is read as it is stored, and converted in place. */
-static herr_t read_as_double(hid_t dataset, hid_t meant, const struct box *box, size_t elements,
-                             double *values)
+static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
+                                      const double *values, size_t elements)
 {
-    if (meant < 0)
-        return read_parts(dataset, H5T_NATIVE_DOUBLE, box, values);
-    const hid_t type = H5Dget_type(dataset);
-    herr_t error = read_parts(dataset, type, box, values);
-    if (error >= 0)
-        error = H5Tconvert(meant, H5T_NATIVE_DOUBLE, elements, values, NULL, H5P_DEFAULT);
-    H5Tclose(type);
-    return error;
-}
-
-/* ---- the order of axes ---- */
-
-/* The step in the file's order from one cell to the next along each axis of the field. */
-static void find_steps(const struct layout *layout, int rank, size_t *step)
-{
-    for (int axis = 0; axis < rank; axis++) {
-        step[axis] = 1;
-        for (int i = layout->place[axis] + 1; i < layout->part.rank; i++)
-            step[axis] *= (size_t)layout->part.count[i];
+    if (fields[id].type == MINIAPP_REAL) {
+        const enum miniapp_status status = check_values(input, id, values, elements);
+        const bool is_height = id == FIELD_zt || id == FIELD_zw;
+        return status || !is_height ? status : check_heights(input, id, values);
     }
+    const enum miniapp_status status = check_whole(input, id, values, elements);
+    return status || fields[id].type == MINIAPP_INDEX ? status : check_columns(input, id, values);
 }
 
-static void transpose(const double *from, const struct layout *layout,
-                      const struct miniapp_field *field, size_t elements, double *to)
+/* Fills a field that is absent with what stands in for it. */
+static enum miniapp_status fill_absent(struct miniapp_input *input, enum field_id id,
+                                       double *values, size_t elements)
 {
-    const int rank = miniapp_field_rank(field);
-    size_t step[MINIAPP_MAX_RANK], index[MINIAPP_MAX_RANK] = {0}, place = 0;
-    find_steps(layout, rank, step);
-    for (size_t i = 0; i < elements; i++) {
-        to[i] = from[place];
-        for (int axis = rank - 1; axis >= 0; axis--) {
-            place += step[axis];
-            if (++index[axis] < layout->part.count[layout->place[axis]])
-                break;
-            place -= index[axis] * step[axis];
-            index[axis] = 0;
-        }
+    const struct miniapp_field *const field = &fields[id];
+    double *source = NULL;
+    if (field->stand_in && !field->is_sampled) {
+        const enum miniapp_status status = read_field(input, field->stand_in, &source);
+        if (status)
+            return status;
     }
-}
-
-static enum miniapp_status order_axes(const char *path, const char *name,
-                                      const struct miniapp_field *field,
-                                      const struct layout *layout, size_t elements, double **values,
-                                      struct treatment *treatment)
-{
-    if (is_in_order(layout, field))
-        return MINIAPP_DONE;
-    double *const ordered = malloc(elements * sizeof(*ordered));
-    if (!ordered)
-        return fail(MINIAPP_INPUT,
-                    "%s: dataset '%s' is too large for this machine's memory to be "
-                    "transposed: %.3g GB",
-                    path, name, (double)elements * 8e-9);
-    transpose(*values, layout, field, elements, ordered);
-    free(*values);
-    *values = ordered;
-    treatment->is_transposed = true;
+    for (size_t i = 0; i < elements; i++)
+        values[i] = field->is_sampled ? sample_of(element_in_file(input, field, i))
+                    : source          ? field->stand_in_factor * source[i]
+                                      : 0;
+    free(source);
     return MINIAPP_DONE;
 }
 
-double bytes_to_read(hid_t dataset, const struct miniapp_field *field, const struct layout *layout)
+enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values)
 {
-    double bytes = sizeof(double) * (is_in_order(layout, field) ? 1 : 2);
-    for (int i = 0; i < layout->part.rank; i++)
-        bytes *= (double)layout->part.count[i];
-    return bytes + bytes_of_chunks(dataset);
-}
-
-enum miniapp_status read_values(hid_t dataset, const char *path, const char *name,
-                                const struct miniapp_field *field, const struct layout *layout,
-                                struct outside *outside, double **values,
-                                struct treatment *treatment)
-{
-    const size_t elements = elements_of_box(&layout->part);
-    struct packing packing = {.meant = H5I_INVALID_HID, .scale = 1};
-    struct treatment ignored;
-    treatment = treatment ? treatment : &ignored;
-    *treatment = (struct treatment){0};
-    *values = NULL;
-    enum miniapp_status status = check_written(dataset, path, name, &layout->part, outside);
-    if (!status)
-        status = read_packing(dataset, path, name, &packing);
-    if (!status && elements <= PTRDIFF_MAX / sizeof(**values))
-        *values = malloc(elements * sizeof(**values));
-    if (!status && !*values)
-        status =
-            fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for this machine's memory: %.3g GB",
-                 path, name, (double)elements * 8e-9);
-    if (!status && read_as_double(dataset, packing.meant, &layout->part, elements, *values) < 0)
-        status = cannot_be_read(dataset, path, name);
-    if (!status) {
-        unpack(&packing, field->type == MINIAPP_REAL ? NAN : 0, *values, elements, treatment);
-        status = order_axes(path, name, field, layout, elements, values, treatment);
-    }
-    if (packing.meant >= 0)
-        H5Tclose(packing.meant);
+    const size_t elements = miniapp_field_elements(&fields[id], &input->grid);
+    *values = elements <= PTRDIFF_MAX / sizeof(double) ? malloc(elements * sizeof(double)) : NULL;
+    if (!*values)
+        return fail(MINIAPP_DEVICE, "out of memory for '%s': it needs %.3g GB", fields[id].name,
+                    (double)elements * sizeof(double) / 1e9);
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!input->is_there[id])
+        status = fill_absent(input, id, *values, elements);
+    else
+        status = read_dataset(input, id, *values);
+    if (!status && input->is_there[id])
+        status = check_read(input, id, *values, elements);
     if (status) {
         free(*values);
         *values = NULL;
     }
     return status;
-}
-
-/* ---- the order of levels ---- */
-
-static void swap(double *a, double *b, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const double kept = a[i];
-        a[i] = b[i];
-        b[i] = kept;
-    }
-}
-
-static void turn_indices(double *index, size_t elements, size_t levels)
-{
-    for (size_t i = 0; i < elements; i++)
-        if (index[i] > 0)
-            index[i] = (double)levels + 1 - index[i];
-}
-
-void turn_levels(const struct miniapp_field *field, const struct miniapp_grid *grid, double *values)
-{
-    size_t blocks = 1, plane = 1;
-    bool is_above = true; /* at an axis before z */
-    for (const enum miniapp_axis *axis = field->axes; *axis; axis++) {
-        if (*axis == MINIAPP_Z)
-            is_above = false;
-        else if (is_above)
-            blocks *= miniapp_axis_length(*axis, grid);
-        else
-            plane *= miniapp_axis_length(*axis, grid);
-    }
-    if (field->counts == MINIAPP_Z)
-        turn_indices(values, blocks, grid->nz);
-    for (size_t block = 0; block < blocks && !is_above; block++) {
-        double *const bottom = values + block * grid->nz * plane;
-        for (size_t k = 0; k < grid->nz / 2; k++)
-            swap(bottom + k * plane, bottom + (grid->nz - 1 - k) * plane, plane);
-    }
 }

@@ -16,9 +16,7 @@ void drop_masks(struct miniapp_input *input)
 {
     for (size_t id = 0; id <= miniapp_field_count(); id++) {
         free(input->water[id]);
-        free(input->deepest[id]);
         input->water[id] = NULL;
-        input->deepest[id] = NULL;
     }
 }
 
@@ -64,15 +62,6 @@ struct window own_window(const struct miniapp_input *input)
     return window_from(input, &x, &y);
 }
 
-/* Whether faces in the last column have to be made from the cells in the first. */
-static bool makes_faces_around(const struct miniapp_input *input)
-{
-    bool is_needed = false;
-    for (size_t id = 1; id <= miniapp_field_count(); id++)
-        is_needed |= input->needed[id] && (id == FIELD_maskU || fields[id].wet == FIELD_maskU);
-    return is_needed && input->is_cyclic && !is_there(input, FIELD_maskU);
-}
-
 struct file_grid file_grid_of(const struct miniapp_input *input)
 {
     return (struct file_grid){window_of(input), input->has_ghosts, input->is_cyclic};
@@ -101,10 +90,8 @@ struct window window_for(const struct miniapp_input *input,
 {
     if (count == 0)
         return own_window(input);
-    struct cells x = cells_for(input, MINIAPP_X, targets, count);
+    const struct cells x = cells_for(input, MINIAPP_X, targets, count);
     const struct cells y = cells_for(input, MINIAPP_Y, targets, count);
-    if (makes_faces_around(input))
-        x = (struct cells){0, input->whole.nx};
     return window_from(input, &x, &y);
 }
 
@@ -125,18 +112,11 @@ static size_t first_along(const struct miniapp_input *input, enum miniapp_axis a
     return axis == MINIAPP_X ? input->x0 : axis == MINIAPP_Y ? input->y0 : 0;
 }
 
-bool is_in_margin(const struct miniapp_input *input, const struct miniapp_field *field,
-                  size_t element)
+bool is_in_margin(const struct miniapp_input *input, size_t element)
 {
-    bool is_margin = false;
-    for (int i = miniapp_field_rank(field) - 1; i >= 0; i--) {
-        const enum miniapp_axis axis = field->axes[i];
-        const size_t cells = miniapp_axis_length(axis, &input->grid);
-        const size_t end = first_along(input, axis) + cells;
-        is_margin |= element % cells + 1 == cells && end < miniapp_axis_length(axis, &input->whole);
-        element /= cells;
-    }
-    return is_margin;
+    const struct miniapp_grid *const grid = &input->grid, *const whole = &input->whole;
+    return (element % grid->nx + 1 == grid->nx && input->x0 + grid->nx < whole->nx) ||
+           (element / grid->nx % grid->ny + 1 == grid->ny && input->y0 + grid->ny < whole->ny);
 }
 
 size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
@@ -151,4 +131,14 @@ size_t element_in_file(const struct miniapp_input *input, const struct miniapp_f
         block *= miniapp_axis_length(axis, &input->whole);
     }
     return in_file;
+}
+
+struct box box_in_file(const struct miniapp_input *input, const struct miniapp_field *field)
+{
+    struct box box = {.rank = miniapp_field_rank(field)};
+    for (int i = 0; i < box.rank; i++) {
+        box.first[i] = first_along(input, field->axes[i]);
+        box.count[i] = miniapp_axis_length(field->axes[i], &input->grid);
+    }
+    return box;
 }

@@ -22,6 +22,18 @@ static inline bool is_same_window(const struct window *a, const struct window *b
            a->x0 == b->x0 && a->y0 == b->y0;
 }
 
+/* Whether a cell is one of the outer two, and the column that a ghost repeats where the ocean is
+ * cyclic. */
+static inline bool is_outer(size_t cell, size_t cells)
+{
+    return cell < MINIAPP_HALO || cell + MINIAPP_HALO >= cells;
+}
+
+static inline size_t opposite_column(size_t x, size_t nx)
+{
+    return x < MINIAPP_HALO ? x + nx - 2 * MINIAPP_HALO : x - (nx - 2 * MINIAPP_HALO);
+}
+
 /* The cells of an axis from `first` to before `end`. */
 struct cells {
     size_t first, end;

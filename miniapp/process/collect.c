@@ -35,15 +35,9 @@ static enum miniapp_status check_variable(const struct run *run,
 enum miniapp_status check_reference(struct run *run)
 {
     const struct options *options = &run->options;
-    size_t water;
-    enum miniapp_status status = miniapp_input_count_water(run->input, &water);
-    double most = (double)water; /* the most that a process found in its part */
-    status = agree_on(status, &most, 1);
-    run->is_land = most == 0;
     if (ranks_own() > 0)
-        return status;
-    if (!status)
-        status = miniapp_references_open(options->reference, &run->references);
+        return MINIAPP_DONE;
+    enum miniapp_status status = miniapp_references_open(options->reference, &run->references);
     for (size_t i = 0; i < options->kernel_count; i++)
         for (size_t f = 0; f < miniapp_field_count() && !status; f++)
             if (is_result(options->kernels[i], miniapp_field_at(f), options->steps > 0))
@@ -141,9 +135,7 @@ struct taken {
 static enum miniapp_status take_own(void *context, size_t plane, double *values)
 {
     const struct taken *const taken = context;
-    return miniapp_state_get_own(taken->row->state, taken->name,
-                                 plane_in_state(taken->run->input, &taken->planes, plane),
-                                 taken->ghosts, values);
+    return miniapp_state_get_own(taken->row->state, taken->name, plane, taken->ghosts, values);
 }
 
 /* Whether all processes write an output together. If the first process needs all planes for
@@ -195,8 +187,8 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
         status = begin_use(run, row, bound->field, &use);
     const size_t gathered_planes = agree(status) ? 0 : planes.count;
     for (size_t p = 0; p < gathered_planes && !(status && ranks_count() == 1); p++) {
-        const enum miniapp_status gathered = miniapp_state_gather(
-            row->state, bound->name, plane_in_state(run->input, &planes, p), has_ghosts, plane);
+        const enum miniapp_status gathered =
+            miniapp_state_gather(row->state, bound->name, p, has_ghosts, plane);
         if (is_user && !status && !gathered)
             status = use_plane(run, &use, p, plane, planes.elements);
         status = status ? status : gathered;

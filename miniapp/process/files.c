@@ -3,27 +3,16 @@
 
 #include <stdlib.h>
 
-const char **list_external(const struct run *run, size_t *count)
-{
-    *count = 0;
-    while (miniapp_input_external_file(run->input, *count))
-        (*count)++;
-    const char **const list = malloc((*count + 2) * sizeof(*list));
-    for (size_t i = 0; list && i < *count; i++)
-        list[i] = miniapp_input_external_file(run->input, i);
-    if (!list)
-        fail(MINIAPP_DEVICE, "out of memory for a list of files");
-    return list;
-}
-
 const char **list_read_files(const struct run *run, size_t *count)
 {
-    const struct options *options = &run->options;
-    const char **const list = list_external(run, count);
+    const char **const list = malloc(2 * sizeof(*list));
+    *count = 0;
+    if (!list)
+        fail(MINIAPP_DEVICE, "out of memory for a list of files");
     if (list)
-        list[(*count)++] = options->input;
-    if (list && options->reference)
-        list[(*count)++] = options->reference;
+        list[(*count)++] = run->options.input;
+    if (list && run->options.reference)
+        list[(*count)++] = run->options.reference;
     return list;
 }
 

@@ -4,9 +4,6 @@
 
 #include "run.h"
 
-/* The other files of the input, with room for two more. The caller frees the list. */
-const char **list_external(const struct run *run, size_t *count);
-
 /* All files that the run reads: nothing may be written there. The caller frees the list. */
 const char **list_read_files(const struct run *run, size_t *count);
 

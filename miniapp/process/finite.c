@@ -80,7 +80,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
         plane ? MINIAPP_DONE
               : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", output->name);
     for (size_t p = 0; p < planes.count && !status && !found->is_there; p++) {
-        const size_t first = plane_in_state(input, &planes, p) * planes.elements;
+        const size_t first = p * planes.elements;
         status = miniapp_state_get_part(row->state, output->name, first, planes.elements, plane);
         if (!status)
             look_through(plane, &part, p, found);

@@ -16,8 +16,8 @@
 /* clang-format off */
 enum {
     KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
-    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT, KEY_TIME,
-    KEY_VARIABLE, KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_ALLOW_EXTERNAL, KEY_CHECK,
+    KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
+    KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
@@ -45,8 +45,9 @@ static const struct argp_option option_table[] = {
     {"steps", KEY_STEPS, "N", 0,
      "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
      "another sequence with time levels", 0},
-    {"tracer", KEY_TRACER, "NAME", 0,
-     "with --steps: step another tracer, too, which the input has by that name; repeatable", 0},
+    {"tracer", KEY_TRACER, "NAME[=DATASET]", 0,
+     "with --steps: step another tracer, too, which starts as the input's dataset of that name, or as "
+     "DATASET; repeatable", 0},
     {"every", KEY_EVERY, "M", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
      "writes them", 0},
@@ -64,11 +65,6 @@ static const struct argp_option option_table[] = {
     {"threads", 't', "N", 0,
      "host threads; repeatable, for rows on 1,2,4 of them [all that the process may use]", 0},
     {"precision", KEY_PRECISION, "NAME", 0, "float64 or float32; repeatable [float64]", 0},
-    {"time", KEY_TIME, "INDEX", 0,
-     "the record of the input's time axis, from 0, or from the end where negative [the only one]",
-     0},
-    {"variable", KEY_VARIABLE, "NAME=THEIRS", 0,
-     "read a field from the input's dataset of another name; repeatable", 0},
     {"set", KEY_SET, "NAME=VALUE", 0, "override a setting; repeatable", 0},
     {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
     {"checksums", KEY_CHECKSUMS, 0, 0, "report a SHA-256 of each output", 0},
@@ -79,9 +75,6 @@ static const struct argp_option option_table[] = {
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings, in the "
      "input and in a reference", 0},
-    {"allow-external", KEY_ALLOW_EXTERNAL, 0, 0,
-     "read parts of the input that lie in other files: external links and raw data, and sources of "
-     "virtual datasets", 0},
     {"allow-divergent", KEY_ALLOW_DIVERGENT, 0, 0, "make steps in a flow that is not free of divergence", 0},
     {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
     {"show", KEY_SHOW, "FILE", 0,
@@ -458,60 +451,20 @@ static error_t append(char **text, const char *between, const char *more)
     return 0;
 }
 
-/* Keeps an option that says how the input is to be read, for the provenance. */
-static error_t keep_reading(struct options *options, const char *option, const char *text)
+/* NAME or NAME=DATASET; what the dataset is for is known when all tracers are. */
+static error_t add_tracer(struct options *options, const char *text)
 {
-    const error_t error = append(&options->reading_text, options->reading_text ? " " : "", option);
-    return error ? error : append(&options->reading_text, " ", text);
-}
-
-static error_t add_tracer(struct options *options, const char *name)
-{
-    return append(&options->tracers, "+", name);
-}
-
-static error_t set_time(struct options *options, const char *text)
-{
-    char *end;
-    errno = 0;
-    const long long index = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno || isspace((unsigned char)text[0])) {
-        fail(MINIAPP_USAGE, "--time takes a whole number, not '%s'", text);
-        return REPORTED;
-    }
-    miniapp_input_options_set_time(options->reading, index);
-    return keep_reading(options, "--time", text);
-}
-
-/* Keeps the option for later, because its field may belong to a tracer that a later option
- * names. */
-static error_t keep_variable(struct options *options, const char *text)
-{
-    if (options->variable_count == MOST_VARIABLES) {
-        fail(MINIAPP_USAGE, "--variable is given more than %d times", MOST_VARIABLES);
-        return REPORTED;
-    }
-    options->variables[options->variable_count++] = text;
-    return 0;
-}
-
-static error_t set_variable(struct options *options, const char *text)
-{
-    char name[MAX_NAMES] = "";
+    char name[MAX_NAMES];
     const size_t length = strcspn(text, "=");
-    if (length == 0 || length >= sizeof(name) || !text[length] || !text[length + 1]) {
-        fail(MINIAPP_USAGE, "--variable takes NAME=THEIRS, not '%s'", text);
+    if (length >= sizeof(name) || (text[length] && !text[length + 1])) {
+        fail(MINIAPP_USAGE, "--tracer takes NAME or NAME=DATASET, not '%s'", text);
         return REPORTED;
     }
-    memcpy(name, text, length);
-    for (size_t i = 0; options->variables[i] != text; i++)
-        if (strncmp(options->variables[i], text, length + 1) == 0) {
-            fail(MINIAPP_USAGE, "--variable is given twice for '%s'", name);
-            return REPORTED;
-        }
-    if (miniapp_input_options_set_variable(options->reading, name, text + length + 1))
-        return REPORTED;
-    return keep_reading(options, "--variable", text);
+    snprintf(name, sizeof(name), "%.*s", (int)length, text);
+    const error_t error = append(&options->tracers, "+", name);
+    if (error || !text[length])
+        return error;
+    return append(&options->sources, options->sources ? "," : "", text);
 }
 
 static error_t set_format(struct options *options, const char *name)
@@ -601,11 +554,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_PRECISION: return add_each(options, argument, add_precision);
     case KEY_SET: return add_setting(options, argument);
     case KEY_FORMAT: return set_format(options, argument);
-    case KEY_TIME: return set_time(options, argument);
-    case KEY_VARIABLE: return keep_variable(options, argument);
     case KEY_ALLOW_NONFINITE: allow(options, MINIAPP_ALLOW_NONFINITE); return 0;
     case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
-    case KEY_ALLOW_EXTERNAL: allow(options, MINIAPP_ALLOW_EXTERNAL); return 0;
     case KEY_ALLOW_DIVERGENT: options->allow_divergent = true; return 0;
     case KEY_CHECK: options->action = ACTION_CHECK; return 0;
     case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
@@ -676,11 +626,15 @@ static enum miniapp_status set_tracers(struct options *options)
     return status;
 }
 
-static enum miniapp_status set_variables(struct options *options)
+/* Lets tracers start as other datasets. The names of these stay in `sources`, cut into words. */
+static enum miniapp_status set_sources(struct options *options)
 {
-    for (size_t i = 0; i < options->variable_count; i++)
-        if (set_variable(options, options->variables[i]))
-            return miniapp_last_failure();
+    char *rest = options->sources ? strdup(options->sources) : NULL;
+    options->source_words = rest;
+    for (char *word; (word = strsep(&rest, ","));) {
+        const char *const name = strsep(&word, "=");
+        miniapp_input_options_start_as(options->reading, miniapp_field_find(name), word);
+    }
     return MINIAPP_DONE;
 }
 
@@ -799,7 +753,7 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     set_defaults(options);
     enum miniapp_status status = set_tracers(options);
     if (!status)
-        status = set_variables(options);
+        status = set_sources(options);
     if (!status && options->action == ACTION_SHOW && options->input)
         status = fail(MINIAPP_USAGE, "--show takes one file: leave out '%s'", options->input);
     return status || (options->action != ACTION_RUN && options->action != ACTION_CHECK)

@@ -10,7 +10,7 @@
 
 enum { MAX_REPEATS = 64 };   /* of one repeatable option */
 enum { MAX_THREADS = 4096 }; /* with many more, the OpenMP runtime lacks memory and aborts */
-enum { MOST_SETTINGS = 256, MOST_VARIABLES = 256, DEVICE_NAME = 24 };
+enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
 enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
@@ -55,11 +55,10 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
-    char *reading_text;                    /* the same in words; NULL: as it is */
-    const char *variables[MOST_VARIABLES]; /* as --variable gave them */
-    size_t variable_count;
+    char *sources;      /* NAME=DATASET,...: what tracers start as; or NULL */
+    char *source_words; /* the same, cut into words */
     bool allow_divergent; /* in steps in time */
-    int allow;            /* MINIAPP_ALLOW_*, of the input and what comes of it */
+    int allow; /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

@@ -96,6 +96,20 @@ static enum miniapp_status open_input(struct run *run)
     return status ? status : miniapp_input_check(run->input);
 }
 
+/* An ocean that is all land is legal, as a part of a larger one may be, but seldom meant. */
+static enum miniapp_status look_for_water(struct run *run)
+{
+    size_t water;
+    enum miniapp_status status = miniapp_input_count_water(run->input, &water);
+    double most = (double)water; /* the most that a process found in its part */
+    status = agree_on(status, &most, 1);
+    run->is_land = most == 0;
+    if (!status && run->is_land && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
+        ranks_own() == 0)
+        warn("%s: all of the ocean is land", run->options.input);
+    return status;
+}
+
 static bool is_read(const struct options *options, const struct miniapp_setting *setting)
 {
     for (size_t i = 0; i < options->kernel_count; i++)
@@ -308,8 +322,6 @@ static enum miniapp_status open_rows(struct run *run, struct bench *bench,
     const double start = seconds_now();
     const enum miniapp_status status = bench_open(bench, run->input, method);
     run->results.read_seconds += seconds_now() - start;
-    if (!status && miniapp_input_text(run->input)[0])
-        provenance_add(&run->results.provenance, "input_read_as", miniapp_input_text(run->input));
     return status;
 }
 
@@ -447,12 +459,11 @@ static void describe_run(struct run *run)
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
-    size_t used = 0, count;
+    size_t used = 0;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
         used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
                                  miniapp_device_label(run->devices[i]),
                                  miniapp_device_name(run->devices[i]));
-    const char **const external = list_external(run, &count);
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -462,14 +473,11 @@ static void describe_run(struct run *run)
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
     provenance_of_run(provenance, run->command_line, run->options.input);
-    if (external && count > 0)
-        provenance_of_external(provenance, external, count);
-    free(external);
     describe_processes(provenance, &run->options);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
-    if (run->options.reading_text)
-        provenance_add(provenance, "input_options", run->options.reading_text);
+    if (run->options.sources)
+        provenance_add(provenance, "tracers_start_as", run->options.sources);
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
     if (absent_text(run, absent)[0])
         provenance_add(provenance, "absent", absent);
@@ -694,6 +702,8 @@ enum miniapp_status run_all(struct run *run)
     enum miniapp_status status = agree(open_devices(run));
     if (!status)
         status = agree(open_input(run));
+    if (!status)
+        status = look_for_water(run);
     if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
         status = agree(check_builds(run));
     if (!status)
@@ -727,6 +737,8 @@ enum miniapp_status run_check(struct run *run)
     char absent[PROVENANCE_TEXT];
     enum miniapp_status status = agree(open_input(run));
     if (!status)
+        status = look_for_water(run);
+    if (!status)
         status = agree(choose_settings(run));
     if (!status)
         status = agree(absent_check(run));
@@ -751,7 +763,8 @@ void run_release(struct run *run)
     miniapp_input_close(run->input);
     miniapp_settings_free(run->options.settings);
     miniapp_input_options_free(run->options.reading);
-    free(run->options.reading_text);
+    free(run->options.sources);
+    free(run->options.source_words);
     free(run->options.tracers);
     results_release(&run->results);
     for (size_t i = 0; i < run->device_count; i++)

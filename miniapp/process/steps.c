@@ -187,10 +187,9 @@ enum miniapp_status steps_find_start(struct run *run)
  * the input's SHA-256. */
 static enum miniapp_status check_origin(const struct run *run, const char *path)
 {
-    enum { SAME = 6, FILES = 2 }; /* the files of a SHA-256 are only named */
-    static const char *const names[] = {"sequence",        "precision",     "input_sha256",
-                                        "external_sha256", "input_options", "settings",
-                                        "input",           "external_files"};
+    enum { SAME = 5, FILES = 1 }; /* the file of the SHA-256 is only named */
+    static const char *const names[] = {"sequence",         "precision", "input_sha256",
+                                        "tracers_start_as", "settings",  "input"};
     static char texts[SAME + FILES][MINIAPP_TEXT];
     static struct provenance then;
     if (ranks_own() > 0)

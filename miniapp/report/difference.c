@@ -97,8 +97,6 @@ static void compare_item(struct difference *found, const struct provenance *then
         compare_settings(found, before, after);
     else if (strcmp(name, "input_sha256") == 0)
         compare_digests(found, then, now, name, "input");
-    else if (strcmp(name, "external_sha256") == 0)
-        compare_digests(found, then, now, name, "external_files");
     else
         compare(found, name, strlen(name), before, after);
 }

@@ -70,16 +70,6 @@ static void add_digest(struct provenance *provenance, const char *name, const ch
     provenance_add(provenance, name, text);
 }
 
-void provenance_of_external(struct provenance *provenance, const char *const *files, size_t count)
-{
-    char text[PROVENANCE_TEXT] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "", files[i]);
-    provenance_add(provenance, "external_files", text);
-    add_digest(provenance, "external_sha256", files, count);
-}
-
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
 {
     char text[PROVENANCE_TEXT] = "";

@@ -22,10 +22,6 @@ void provenance_of_build(struct provenance *provenance);
 /* Adds host, CPU, the input's path and SHA-256, the command line and the time. */
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input);
 
-/* Adds the other files that hold parts of the input, and one SHA-256 of them all, one after the
- * other in this order. */
-void provenance_of_external(struct provenance *provenance, const char *const *files, size_t count);
-
 /* The words of a command line in one text. */
 void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
 

@@ -137,10 +137,9 @@ static const char *text_of(const json_t *object, const char *name)
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
 {
-    static const char *const same[] = {
-        "version",         "git_commit",    "build_type", "compiler", "flags",
-        "offload_target",  "processes",     "overlap",    "threads",  "input_sha256",
-        "external_sha256", "input_options", "settings"};
+    static const char *const same[] = {"version", "git_commit",     "build_type",       "compiler",
+                                       "flags",   "offload_target", "processes",        "overlap",
+                                       "threads", "input_sha256",   "tracers_start_as", "settings"};
     return check_alike(path, "cannot be resumed", then, now, same, sizeof(same) / sizeof(*same));
 }
 

@@ -20,8 +20,8 @@ one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several t
 
 def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
          library: Library | None = None, **settings: float) -> State:
-    """A state with what a kernel or a sequence reads, as the program reads it from an HDF5 or netCDF-4
-    file: checked, with ghosts, and with the file's settings where no others are given."""
+    """A state with what a kernel or a sequence reads, from a file in the program's format (docs/input.md):
+    checked, with ghosts, and with the file's settings where no others are given."""
     library = library or libraries.default()
     wanted = [library.fields[name] for name in library.reads(sequence)]
     with one_at_a_time, opened(library, path, [field.handle for field in wanted]) as file:
@@ -31,19 +31,7 @@ def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision:
         for field in wanted:
             target = Destination(state.memory.handle, encode(field.name), False)
             library.c.input_load(file, field.handle, ctypes.byref(target), 1)
-            state.dimensions[field.name] = tuple(library.c.input_dimension(file, field.handle, axis)
-                                                 for axis in field.axis_numbers)
-        state.has_ghosts = library.c.input_has_ghosts(file)
-        state.is_surface_first = library.c.input_is_surface_first(file)
     return state
-
-
-def as_in_file(state: State, name: str) -> np.ndarray:
-    """A field of a state that `load` made, with levels and ghosts as the file has them."""
-    cells = slice(None) if state.has_ghosts else slice(2, -2)
-    levels = slice(None, None, -1 if state.is_surface_first else 1)
-    part = {"x": cells, "y": cells, "z": levels}
-    return state[name][tuple(part.get(axis, slice(None)) for axis in state.field(name).axes)]
 
 
 @contextlib.contextmanager

@@ -116,8 +116,6 @@ class State:
         self.c = self.library.c
         self.grid, self.precision = as_grid(grid), precision
         self.added: dict[str, Field] = {}
-        self.has_ghosts, self.is_surface_first = True, False  # as in the file that it was read from
-        self.dimensions: dict[str, tuple[int, ...]] = {}  # those of the file's fields along their axes
         self.steps: dict[str, Plan] = {}
         self.memory: Memory | None = Memory(self.library, self.grid, device, precision)
         self.device, self.lock = self.memory.device, self.memory.lock

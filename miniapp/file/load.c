@@ -1,0 +1,121 @@
+/* Fields from the file into states. */
+#include "input.h"
+#include "regrid.h"
+#include "state.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum miniapp_status check_target(const struct miniapp_input *input,
+                                        const struct miniapp_field *field,
+                                        const struct miniapp_destination *target)
+{
+    const struct miniapp_grid own = miniapp_input_grid(input);
+    const struct slot *const slot = state_slot(target->state, target->name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    if (!same_shape(slot->field, field))
+        return fail(MINIAPP_USAGE, "'%s' cannot take '%s': it has other axes or another type",
+                    slot->name, field->name);
+    if (!target->resample && memcmp(&own, &target->state->whole, sizeof(own)) != 0)
+        return fail(MINIAPP_USAGE,
+                    "%s: '%s' has another grid than the state, and is not to be "
+                    "resampled",
+                    input->path, field->name);
+    return MINIAPP_DONE;
+}
+
+/* Whether a part of a cyclic ocean lacks its western and eastern ghosts: at the edges of the ocean
+ * they repeat columns at the opposite edge, which the part does not have. Parts in between count as
+ * lacking them, too, so that all parts do the same. */
+static bool lacks_ghosts(const struct miniapp_input *input,
+                         const struct miniapp_destination *target)
+{
+    return input->is_cyclic && target->state->grid.nx != target->state->whole.nx &&
+           (target->resample || !input->has_ghosts);
+}
+
+static void mark_ghosts(const struct miniapp_input *input, const struct miniapp_field *field,
+                        const struct miniapp_destination *target)
+{
+    signed char ghosts[MINIAPP_SIDES] = {0, 0, MINIAPP_HALO, MINIAPP_HALO};
+    if (lacks_ghosts(input, target) && has_axis(field, MINIAPP_X))
+        state_written(state_slot(target->state, target->name), ghosts);
+}
+
+/* Works plane by plane, so that little memory is needed besides the state's and the file's
+ * field. */
+static enum miniapp_status fill_state(const struct miniapp_input *input,
+                                      const struct miniapp_field *field, const double *values,
+                                      const struct miniapp_destination *target)
+{
+    const struct file_grid from = file_grid_of(input);
+    const struct window to = window_of_state(target->state);
+    struct regrid regrid;
+    enum miniapp_status status = regrid_open(field, &from, &to, target->resample, &regrid);
+    for (size_t plane = 0; plane < regrid.planes && !status; plane++)
+        status =
+            miniapp_state_set_part(target->state, target->name, plane * regrid.plane_elements,
+                                   regrid.plane_elements, regrid_plane(&regrid, values, plane));
+    regrid_close(&regrid);
+    if (!status)
+        mark_ghosts(input, field, target);
+    return status;
+}
+
+static enum miniapp_precision narrowest(const struct miniapp_destination *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (miniapp_state_precision(targets[i].state) == MINIAPP_FLOAT32)
+            return MINIAPP_FLOAT32;
+    return MINIAPP_FLOAT64;
+}
+
+enum miniapp_status miniapp_input_load(struct miniapp_input *input,
+                                       const struct miniapp_field *field,
+                                       const struct miniapp_destination *targets, size_t count)
+{
+    double *values = NULL;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!input->needed[field_id(field)])
+        return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
+                    input->path, field->name);
+    for (size_t i = 0; i < count && !status; i++)
+        status = check_target(input, field, &targets[i]);
+    if (status)
+        return status;
+    const struct window window = window_for(input, targets, count);
+    move_window(input, &window);
+    input->precision = narrowest(targets, count);
+    status = check_still_same(input);
+    if (!status)
+        status = read_field(input, field_id(field), &values);
+    if (!status)
+        status = check_still_same(input);
+    for (size_t i = 0; i < count && !status; i++) {
+        miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
+        status = fill_state(input, field, values, &targets[i]);
+    }
+    free(values);
+    return status;
+}
+
+enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)
+{
+    input->precision = miniapp_state_precision(state);
+    enum miniapp_status status = miniapp_input_check(input);
+    for (size_t id = 0; id < SETTINGS && !status; id++)
+        if (input->is_set[id])
+            status = miniapp_setting_check(&settings[id], input->setting[id], input->precision,
+                                           input->path, MINIAPP_INPUT);
+    for (size_t id = 0; id < SETTINGS && !status; id++)
+        if (input->is_set[id])
+            status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);
+    for (size_t id = 0; id <= miniapp_field_count() && !status; id++) {
+        const struct miniapp_destination own = {.state = state, .name = fields[id].name};
+        if (input->wanted[id])
+            status = miniapp_input_load(input, &fields[id], &own, 1);
+    }
+    return status;
+}

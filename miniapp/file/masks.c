@@ -1,0 +1,223 @@
+/* Water and land: what masks and kbot say, whether they agree with each other, and whether ghosts
+ * repeat what they stand for. */
+#include "input.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What tells which cells are water. */
+static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
+enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
+
+/* ---- water ---- */
+
+/* Copies a mask, or fills each column from its level in kbot up to the surface. */
+static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
+                       uint8_t *water)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    for (size_t i = 0; i < plane * input->grid.nz; i++) {
+        const double deepest = values[i % plane];
+        water[i] = fields[id].type == MINIAPP_MASK
+                       ? values[i] != 0
+                       : deepest > 0 && (double)(i / plane + 1) >= deepest;
+    }
+}
+
+/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. */
+enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
+                               const uint8_t **water)
+{
+    double *values = NULL;
+    *water = input->water[mask];
+    if (*water || !input->is_there[mask] || input->is_bad[mask])
+        return MINIAPP_DONE;
+    const enum miniapp_status status = read_field(input, mask, &values);
+    if (status)
+        return status;
+    uint8_t *const kept = malloc(miniapp_grid_points(&input->grid));
+    if (kept)
+        fill_water(input, mask, values, kept);
+    free(values);
+    *water = input->water[mask] = kept;
+    return kept ? MINIAPP_DONE
+                : fail(MINIAPP_DEVICE, "out of memory for the water of '%s'", fields[mask].name);
+}
+
+/* The water cells by the first of maskT, maskW and kbot that the kernels read and that is not bad.
+ */
+static enum miniapp_status find_cells(struct miniapp_input *input, const uint8_t **water,
+                                      enum field_id *source)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    *water = NULL;
+    for (size_t i = 0; i < CELL_MASKS && !status && !*water; i++) {
+        *source = cell_masks[i];
+        if (input->needed[*source])
+            status = find_water(input, *source, water);
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+{
+    const struct window own = own_window(input);
+    const struct cells rows = own_rows(input);
+    const uint8_t *water;
+    enum field_id source;
+    move_window(input, &own);
+    const enum miniapp_status status = find_cells(input, &water, &source);
+    const size_t plane = input->grid.nx * input->grid.ny;
+    *cells = 0;
+    for (size_t z = 0; z < input->grid.nz; z++)
+        for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++)
+            *cells += !water || water[z * plane + i];
+    return status;
+}
+
+/* ---- columns ---- */
+
+enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id mask,
+                                  const double *values)
+{
+    const size_t plane = input->grid.nx * input->grid.ny;
+    char land[ELEMENT_NAME], below[ELEMENT_NAME];
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    for (size_t i = plane; i < plane * input->grid.nz; i++)
+        if (values[i] == 0 && values[i - plane] != 0)
+            return fail(
+                MINIAPP_INPUT,
+                "%s: %s is land, but %s below it is water: water reaches the surface, which "
+                "is the last level",
+                input->path, place_in_file(input, mask, i, land),
+                place_in_file(input, mask, i - plane, below));
+    return MINIAPP_DONE;
+}
+
+/* Since water reaches the surface, T cells, W cells and kbot say the same of each cell. */
+static enum miniapp_status check_cells(struct miniapp_input *input, enum field_id first,
+                                       const uint8_t *water, enum field_id other)
+{
+    const uint8_t *others;
+    char place[ELEMENT_NAME];
+    const enum miniapp_status status = find_water(input, other, &others);
+    for (size_t i = 0; i < miniapp_grid_points(&input->grid) && !status && others; i++)
+        if (water[i] != others[i])
+            return fail(MINIAPP_INPUT, "%s: %s is %s by '%s', but %s by '%s'", input->path,
+                        place_in_file(input, FIELD_maskT, i, place), water[i] ? "water" : "land",
+                        fields[first].name, water[i] ? "land" : "water", fields[other].name);
+    return status;
+}
+
+/* ---- faces ---- */
+
+/* Whether a face, or a cell beside it, is one of the file's ghosts: nothing reads the outer edge,
+ * and the wall of a closed ocean may lie among ghosts of water. */
+static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask, size_t i)
+{
+    const struct miniapp_grid *const grid = &input->whole;
+    const size_t x = column_in_file(input, i), y = row_in_file(input, i);
+    return input->has_ghosts && (is_outer(x, grid->nx) || is_outer(y, grid->ny) ||
+                                 is_outer(x + (mask == FIELD_maskU), grid->nx) ||
+                                 is_outer(y + (mask == FIELD_maskV), grid->ny));
+}
+
+/* Whether the cell beyond a face is water: to the east for U, to the north for V. Beyond the last
+ * column lies the first one if the ocean is cyclic, or else land. */
+static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
+                            const uint8_t *water, size_t i)
+{
+    const struct miniapp_grid *const grid = &input->grid;
+    const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
+    if (mask == FIELD_maskV)
+        return y + 1 < grid->ny && water[i + grid->nx];
+    if (x + 1 < grid->nx)
+        return water[i + 1];
+    return input->is_cyclic && water[i - x + (input->has_ghosts ? 2 * MINIAPP_HALO : 0)];
+}
+
+/* A face may be open only between cells of water. A closed face between them is legal, as a thin
+ * wall is, but seldom meant. The window has whole rows. */
+static enum miniapp_status check_faces(struct miniapp_input *input, enum field_id mask,
+                                       enum field_id cells, const uint8_t *water)
+{
+    const uint8_t *open;
+    size_t closed = 0, first = 0;
+    char place[ELEMENT_NAME];
+    const enum miniapp_status status = find_water(input, mask, &open);
+    for (size_t i = 0; i < miniapp_grid_points(&input->grid) && !status && open; i++) {
+        const size_t beyond = mask == FIELD_maskU ? column_in_file(input, i) + 1 - input->whole.nx
+                                                  : row_in_file(input, i) + 1 - input->whole.ny;
+        if (is_in_margin(input, i) || (input->has_ghosts && beyond == 0))
+            continue;
+        const bool is_between = water[i] && is_water_beyond(input, mask, water, i);
+        if (open[i] && !is_between)
+            return fail(MINIAPP_INPUT, "%s: %s is open, but %s it is land by '%s'%s", input->path,
+                        place_in_file(input, mask, i, place),
+                        water[i] ? beyond == 0 ? "the wall beyond" : "the cell beyond"
+                                 : "the cell before",
+                        fields[cells].name,
+                        water[i] && beyond == 0 && mask == FIELD_maskU
+                            ? ", unless the attribute cyclic_x is 1"
+                            : "");
+        if (!open[i] && is_between && !touches_ghosts(input, mask, i) && closed++ == 0)
+            first = i;
+    }
+    if (closed > 0)
+        warn("%s: %zu faces of '%s' are closed between cells of water: the first is %s",
+             input->path, closed, fields[mask].name, place_in_file(input, mask, first, place));
+    return status;
+}
+
+/* Masks that the kernels do not read are not looked at, unless a value hangs on them. */
+enum miniapp_status check_masks(struct miniapp_input *input)
+{
+    const uint8_t *water;
+    enum field_id source;
+    enum miniapp_status status = find_cells(input, &water, &source);
+    for (size_t i = 0; i < CELL_MASKS && !status && water; i++)
+        if (input->needed[cell_masks[i]] && cell_masks[i] != source)
+            status = check_cells(input, source, water, cell_masks[i]);
+    for (enum field_id mask = FIELD_maskU; mask <= FIELD_maskV && !status && water; mask++)
+        if (input->needed[mask])
+            status = check_faces(input, mask, source, water);
+    return status;
+}
+
+/* ---- ghosts ---- */
+
+static bool are_copies(const struct miniapp_field *field, double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)) ||
+           (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+}
+
+/* Ghosts on land may hold anything: the mask of a field tells, where it is known. */
+enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
+                                 const double *values)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const size_t nx = input->grid.nx, plane = nx * input->grid.ny; /* it has whole rows */
+    const size_t top = miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * plane;
+    const bool has_y = has_axis(field, MINIAPP_Y);
+    const uint8_t *water = NULL;
+    char ghost[ELEMENT_NAME], cell[ELEMENT_NAME];
+    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
+        return MINIAPP_DONE;
+    const enum miniapp_status status =
+        field->wet ? find_water(input, field->wet, &water) : MINIAPP_DONE;
+    for (size_t i = 0; i < miniapp_field_elements(field, &input->grid) && !status; i++) {
+        const size_t x = i % nx;
+        if (!is_outer(x, nx) || (has_y && is_outer(row_in_file(input, i), input->whole.ny)) ||
+            (water && !water[top + i]))
+            continue;
+        const size_t other = i - x + opposite_column(x, nx);
+        if (!are_copies(field, values[i], values[other]))
+            return fail(MINIAPP_INPUT, "%s: cyclic_x is 1, but the ghost %s is %g, while %s is %g",
+                        input->path, place_in_file(input, id, i, ghost), values[i],
+                        place_in_file(input, id, other, cell), values[other]);
+    }
+    return status;
+}
