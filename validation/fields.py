@@ -13,6 +13,17 @@ SOURCES_OF_TKE = ("P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot", "eke_
                   "eke_diss_iw", "K_diss_gm", "K_diss_h", "P_diss_skew", "P_diss_hmix", "P_diss_iso")
 
 
+def faces(mask, cyclic, halo):
+    """The masks, by Veros's rule: a face is water where both of its cells are."""
+    east, north, above = np.zeros_like(mask), np.zeros_like(mask), mask.copy()
+    east[..., :-1] = mask[..., :-1] & mask[..., 1:]
+    if cyclic:
+        east[..., -1] = mask[..., -1] & mask[..., 2 * halo]
+    north[:, :-1] = mask[:, :-1] & mask[:, 1:]
+    above[:-1] = mask[:-1] & mask[1:]
+    return {"maskT": mask, "maskU": east, "maskV": north, "maskW": above}
+
+
 def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable=True,
          constant=True, steep=True, negative_tke=True, drain=True, cfl=0.3, eq_of_state_type=3,
          eddies=True, dt_mom=4800.0, dt_tracer=43200.0):

@@ -24,6 +24,7 @@ def basin(request):
     values, settings = fields.make(**choice)
     values = {name: without_ghosts(name, values[name]) for name in INPUTS}
     values["kbot"] = lowest_wet(values["maskT"])
+    values |= fields.faces(values["maskT"], cyclic_x, halo=0)
     for name, axis in (("u", 2), ("v", 1), ("w", 0)):
         values[name] = values[name] * is_open(values["maskT"], axis, cyclic_x)
     return values, settings | {"dt_tracer": 1800.0}, cyclic_x
@@ -149,6 +150,7 @@ def test_second_order_loses_nothing_of_a_linear_enthalpy(miniapp, basin, tmp_pat
     if not values["maskT"].any():
         pytest.skip("has columns of one level only")
     values["kbot"] = lowest_wet(values["maskT"])
+    values |= fields.faces(values["maskT"], cyclic_x, halo=0)
     values["dzt"] = (values["dzw"] + np.append(values["dzw"][0], values["dzw"][:-1])) / 2
     values |= without_divergence(values, cyclic_x)
     height = np.cumsum(np.append(0, values["dzw"][:-1]))[:, None, None]
@@ -177,7 +179,7 @@ def test_superbee_has_no_new_extrema(miniapp, axis, tmp_path):
     tracer[12:20] = 1
     values = {name: np.zeros(shape) for name in ("u", "v", "w", "dtracer_taum1")}
     values |= {name: np.full(length, 10.0) for name, length in (("dxt", nx), ("dyt", ny), ("dzt", nz))}
-    values |= {"cost": np.ones(ny), "cosu": np.ones(ny), "maskT": np.ones(shape, np.uint8)}
+    values |= {"cost": np.ones(ny), "cosu": np.ones(ny), **fields.faces(np.ones(shape, np.uint8), cyclic=False, halo=0)}
     values["tracer"] = np.broadcast_to(tracer.reshape(along), shape).copy()
     flow = values[("w", "v", "u")[axis]]
     flow += courant.reshape(side) * 10 / 100

@@ -532,16 +532,6 @@ def test_resume_with_another_input(miniapp, small, tmp_path):
     assert path.read_bytes() == before
 
 
-def test_resume_with_an_input_that_is_read_otherwise(miniapp, small, tmp_path):
-    path = tmp_path / "results.json"
-    with h5py.File(small, "a") as file:
-        file["other"] = file["temp"][...] + 1
-    miniapp.passes(small, "--resume", path, "-k", "eos", "--variable", "temp=other")
-    miniapp.fails(INPUT, "made with input_options=--variable temp=other, but this run has no input_options$",
-                  small, "--resume", path, "-k", "eos")
-    miniapp.passes(small, "--resume", path, "-k", "eos", "--variable", "temp=other")
-
-
 def test_resume_where_nothing_can_be_written(miniapp, small, tmp_path):
     """It is told before hours of measuring."""
     miniapp.fails(OUTPUT, "cannot be written: No such file or directory", small, "-r", 10**9,

@@ -105,7 +105,7 @@ def test_unknown_names_get_the_closest(miniapp, small, option, value, kind, clos
     ("--transfer", "never", "transfer 'never'; expected once or each-call"),
     ("-d", "", "device ''; expected cpu, auto, gpu, nvidia, amd, emulated or gpu:0"),
     ("--set", "=1", "setting ''"), ("--set", "x" * 5000 + "=1", "setting '" + "x" * 60),
-    ("-k", "triad:b=foo", "field 'foo'"), ("--variable", "foo=x", "field 'foo'"),
+    ("-k", "triad:b=foo", "field 'foo'"),
 ])
 def test_unknown_names_get_no_name_that_is_far(miniapp, small, option, value, said):
     assert "closest" not in miniapp.fails(USAGE, f"unknown {said}", small, option, value, max_line=10000)

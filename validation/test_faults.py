@@ -23,25 +23,6 @@ from processes import FullPipe, library, pause_at_random
 from test_output import unfinished
 
 
-# ---- files on which HDF5 1.10 crashes: what fuzzing found ----
-
-@pytest.mark.unsanitized("the sanitizer reports HDF5's own errors before they are a crash")
-@pytest.mark.parametrize("path", sorted(HERE.glob("crashes/*.h5")), ids=lambda path: path.stem)
-def test_files_that_crash_hdf5(miniapp, path):
-    """Named after the function that falls. Another release of HDF5 may refuse them by itself."""
-    for kernel in miniapp.ocean:
-        done = miniapp.run(*QUICK, "-t", 1, "-k", kernel.name, path, "--validate", path)
-        assert done.returncode == INPUT, done
-        lines = done.stderr.splitlines()
-        # the C library says a line of its own before it gives up on a ruined heap or stack
-        assert lines[-1].startswith(f"miniapp: {path}: ") and len(lines) <= 2, done.stderr
-        assert "Sanitizer" not in done.stderr and "HDF5-DIAG" not in done.stderr
-
-
-def test_there_are_files_that_crash_hdf5():
-    assert len(list(HERE.glob("crashes/*.h5"))) >= 8
-
-
 # ---- files that vanish ----
 
 @contextlib.contextmanager
@@ -279,11 +260,3 @@ def test_no_thread_to_be_had(miniapp, small, tmp_path):
 
 
 @pytest.mark.unsanitized("the sanitizer has handlers of its own")
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT])
-def test_a_crash_elsewhere_is_not_the_files(miniapp, small, tmp_path, number):
-    """The guard ends with the reading: later such a signal kills as it always does."""
-    with miniapp.start("-r", 10**8, "-k", "eos", small) as process:
-        process.wait_for("first call")
-        process.send_signal(number)
-        _, message = process.finish()
-    assert process.returncode == -number and "damaged" not in message

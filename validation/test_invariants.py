@@ -11,6 +11,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+import fields
 import miniapp as package
 from conftest import LONG, write
 from frozen import INSIDE, SETUPS, Frozen
@@ -52,11 +53,10 @@ LACKS = {("acc_basic", "eke: advection"), ("acc_basic", "eke: budget"),
 
 def two_levels_at_least(frozen):
     """The file of an ocean without columns of one level, whose losses have no W cell to go to."""
-    made = ("maskU", "maskV", "maskW")  # by the reader, of maskT
-    values = {name: value for name, value in frozen.before.items() if name not in made}
-    mask = values["maskT"].copy()
+    mask = frozen.before["maskT"].copy()
     mask[-1] *= mask[-2]
-    values |= {"maskT": mask, "kbot": values["kbot"] * mask[-1]}
+    values = frozen.before | fields.faces(mask, frozen.cyclic_x, halo=2)
+    values["kbot"] = values["kbot"] * mask[-1]
     place = {"halo": 2, "cyclic_x": frozen.cyclic_x}
     return write(frozen.path.with_suffix(".deep.h5"), values, frozen.settings, **place)
 

@@ -22,7 +22,6 @@ OCEANS = {
     "one level": dict(nx=19, ny=14, nz=1, seed=24, dx=1e5, cyclic_x=0),
 }
 TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
-MADE = ("maskU", "maskV", "maskW")  # by the reader, of maskT
 FORMS = ("isoneutral_steps", "isoneutral_mixing")
 TRACERS = {"temp": "temp_taup1", "salt": "salt_taup1"}
 ROUNDING = 1e-15  # of the sum of moduli, each of which is off by a few 1e-16
@@ -35,7 +34,8 @@ def basin(request, tmp_path_factory):
     cyclic_x = choice.pop("cyclic_x")
     values, settings = fields.make(**choice)
     values = {name: without_ghosts(name, value) for name, value in values.items()
-              if name not in (*MADE, *TENSOR, *TRACERS.values())}
+              if name not in (*TENSOR, *TRACERS.values())}
+    values |= fields.faces(values["maskT"], cyclic_x, halo=0)
     values["kbot"] = lowest_wet(values["maskT"])
     settings |= {"dt_tracer": 1800.0}
     path = write(tmp_path_factory.mktemp("basin") / "basin.h5", values, settings, halo=0, cyclic_x=cyclic_x)
@@ -194,7 +194,8 @@ def test_dissipation_is_what_dynamic_enthalpy_loses(together, basin):
     maskT = values["maskT"] & (values["maskT"].sum(axis=0) > 1)
     if not maskT.any():
         pytest.skip("all columns have one level")
-    values = values | {"maskT": maskT, "kbot": lowest_wet(maskT)} | even_levels(values)
+    values = (values | fields.faces(maskT, settings_of(path)["cyclic_x"], halo=0)
+              | {"kbot": lowest_wet(maskT)} | even_levels(values))
     out = run(together, variant(together, path, "deep", lambda: values), "isoneutral_mixing")
     area = (values["cost"] * values["dyt"])[:, None] * values["dxt"]
     height = values["dzw"].copy()

@@ -11,7 +11,6 @@ import pytest
 import fields
 from conftest import GRID, GRID_REFERENCE, MISMATCH, QUICK, read, read_of, replace, write
 from test_kernels import reference_of
-from test_reading import faces
 from test_verdict import edit, scale_of
 
 
@@ -192,7 +191,7 @@ def overflow(path, precision="float64"):
 @pytest.mark.parametrize("halo", [2, 0])
 def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision, halo):
     """They are named, with the first index in the output file, which is written."""
-    closed = faces(ocean[0]["maskT"], cyclic=False, halo=halo)
+    closed = fields.faces(ocean[0]["maskT"], cyclic=False, halo=halo)
     path = write(tmp_path / "in.h5", ocean[0] | closed, ocean[1], halo=halo)
     overflow(path, precision)
     output = tmp_path / "output.h5"
@@ -215,23 +214,6 @@ def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision
     done = miniapp.run(*QUICK, "--format", "json", *words)
     assert done.returncode == MISMATCH
     assert ["nonfinite" in row["marks"] for row in json.loads(done.stdout)["results"]] == [False, True]
-
-
-def test_index_of_what_is_not_finite_is_that_of_the_file(miniapp, ocean, tmp_path):
-    """In a file from the surface down, too."""
-    values = {name: value[::-1] if value.ndim == 3 or name in ("zt", "p", "dzt", "dzw") else value
-              for name, value in (ocean[0] | faces(ocean[0]["maskT"], False, 0)).items()
-              if name[:6] not in ("sample", "factor")}
-    nz = len(values["zt"])
-    values["kbot"] = np.where(values["kbot"] > 0, nz + 1 - values["kbot"], 0)
-    path = write(tmp_path / "in.h5", values, ocean[1], halo=0)
-    overflow(path)
-    output = tmp_path / "output.h5"
-    words = [path, "-k", "isoneutral"]
-    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
-    index = np.argwhere(~np.isfinite(read(output, "K_33")))[0]
-    assert index[0] != nz - 1 - index[0]
-    miniapp.fails(MISMATCH, rf"are: K_33\[{', '.join(map(str, index))}\] is", *words)
 
 
 def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):

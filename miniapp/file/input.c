@@ -159,16 +159,18 @@ static enum miniapp_status agree_on_lengths(struct miniapp_input *input, enum fi
 {
     for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
         const enum miniapp_axis axis = fields[id].axes[i];
-        size_t *const known = length_along(&input->whole, axis);
-        if (!input->said_by[axis]) {
-            *known = (size_t)length[i];
+        const bool is_fixed = axis > MINIAPP_Z; /* the sides of a triad */
+        const size_t known = miniapp_axis_length(axis, &input->whole);
+        if (!is_fixed && !input->said_by[axis]) {
+            *length_along(&input->whole, axis) = (size_t)length[i];
             input->said_by[axis] = input->source[id];
-        } else if (*known != length[i]) {
-            return fail(MINIAPP_INPUT,
-                        "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu (the order of "
-                        "axes is z, y, x)",
-                        input->path, input->source[id], (unsigned long long)length[i],
-                        miniapp_axis_name(axis), input->said_by[axis], *known);
+        } else if (known != length[i]) {
+            return fail(
+                MINIAPP_INPUT,
+                "%s: dataset '%s' has %llu cells along %s, but '%s' needs %zu (the order of "
+                "axes is z, y, x)",
+                input->path, input->source[id], (unsigned long long)length[i],
+                miniapp_axis_name(axis), is_fixed ? fields[id].name : input->said_by[axis], known);
         }
     }
     return MINIAPP_DONE;

@@ -357,12 +357,12 @@ static error_t add_threads(struct options *options, const char *text)
 
 /* ---- lists ---- */
 
-/* The end of the next item of a comma-separated list. An item with a '=' but no ':' is another
- * binding of the kernel before it, as in triad:salt=temp,temp=salt. */
+/* The end of the next item of a comma-separated list. After an item with a ':', one with a '=' alone
+ * is another binding of the same kernel, as in triad:salt=temp,temp=salt. */
 static const char *end_of_item(const char *item)
 {
     const char *end = item + strcspn(item, ",");
-    while (*end) {
+    while (*end && memchr(item, ':', (size_t)(end - item))) {
         const size_t next = strcspn(end + 1, ",");
         if (!memchr(end + 1, '=', next) || memchr(end + 1, ':', next))
             break;
