@@ -356,6 +356,21 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+@pytest.fixture(scope="module")
+def basin():
+    """A small ocean without ghosts: fields and settings."""
+    values, settings = fields.make(12, 9, 6, seed=5)
+    values |= fields.faces(values["maskT"], cyclic=False, halo=0)
+    return {name: value for name, value in values.items()
+            if name not in ("sample", "factor_a", "factor_b")}, settings
+
+
+@pytest.fixture(scope="module")
+def original(basin, tmp_path_factory):
+    """Its file."""
+    return write(tmp_path_factory.mktemp("plain") / "plain.h5", *basin, halo=0)
+
+
 @pytest.fixture(scope="session")
 def miniapp(request):
     program = program_of(request.config)

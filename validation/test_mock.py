@@ -205,7 +205,7 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
 
 def test_steps_in_time(mock, miniapp, tmp_path):
     """They keep their budgets, or fail, and end near the host's."""
-    words = ("--steps", 2, "-k", "ocean_step_forced", "--tracer", "dye", "--variable", "dye=temp", ACC, "-o")
+    words = ("--steps", 2, "-k", "ocean_step_forced", "--tracer", "dye=temp", ACC, "-o")
     miniapp.json("-d", "gpu", *words, tmp_path / "gpu.h5", quick=False, env=mock.environment())
     miniapp.json("-d", "cpu", *words, tmp_path / "cpu.h5", quick=False)
     for name in ("temp", "salt", "tke", "eke", "dye"):

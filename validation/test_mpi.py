@@ -137,8 +137,8 @@ WORK = {
     "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
-    "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye,age", "--variable", "dye=temp",
-                "--variable", "age=salt", *ODD, GRID),
+    "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye=temp,age=salt",
+                *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
 }
 # What is cut in other ways than CUTS. Cells are cut along one axis, so that blocks are as narrow as they

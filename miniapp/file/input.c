@@ -309,6 +309,19 @@ static enum miniapp_status check_fields(struct miniapp_input *input)
     return status;
 }
 
+/* An ocean that is all land is legal, as a part of a larger one may be, but seldom meant. A process
+ * that checks a part of the rows cannot tell. */
+static enum miniapp_status look_for_water(struct miniapp_input *input)
+{
+    size_t water;
+    if (input->strips > 1 || (input->allow & MINIAPP_ALLOW_INVALID))
+        return MINIAPP_DONE;
+    const enum miniapp_status status = miniapp_input_count_water(input, &water);
+    if (!status && water == 0)
+        warn("%s: all of the ocean is land", input->path);
+    return status;
+}
+
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 {
     const struct window own = own_window(input);
@@ -318,6 +331,8 @@ enum miniapp_status miniapp_input_check(struct miniapp_input *input)
     enum miniapp_status status = check_still_same(input);
     if (!status)
         status = check_fields(input);
+    if (!status)
+        status = look_for_water(input);
     if (!status)
         status = check_still_same(input);
     input->was_refused = status == MINIAPP_INPUT;

@@ -111,17 +111,14 @@ static enum miniapp_status look(struct scan *scan)
 {
     const struct part *const part = &scan->part;
     const struct miniapp_grid *const grid = &scan->first.grid;
-    const struct miniapp_input *const input = scan->run->input;
-    const size_t ghosts = miniapp_input_has_ghosts(input) ? MINIAPP_HALO : 0;
-    const struct planes planes = {.levels = scan->row->part.nz};
+    const size_t ghosts = miniapp_input_has_ghosts(scan->run->input) ? MINIAPP_HALO : 0;
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t p = 0; p < planes.levels && !status; p++) {
-        const size_t z = plane_in_state(input, &planes, p);
+    for (size_t z = 0; z < scan->row->part.nz && !status; z++) {
         status = take_level(scan, z);
         for (size_t y = 0; y < part->ny && !status; y++)
             for (size_t x = 0; x < part->nx; x++)
                 look_at_cell(scan, part->x0 + x, part->y0 + y, z,
-                             (p * grid->ny + part->whole_y0 + y + ghosts) * grid->nx +
+                             (z * grid->ny + part->whole_y0 + y + ghosts) * grid->nx +
                                  part->whole_x0 + x + ghosts);
     }
     return status;

@@ -357,8 +357,8 @@ static error_t add_threads(struct options *options, const char *text)
 
 /* ---- lists ---- */
 
-/* The end of the next item of a comma-separated list. After an item with a ':', one with a '=' alone
- * is another binding of the same kernel, as in triad:salt=temp,temp=salt. */
+/* The end of the next item of a comma-separated list. After an item with a ':', one with a '='
+ * alone is another binding of the same kernel, as in triad:salt=temp,temp=salt. */
 static const char *end_of_item(const char *item)
 {
     const char *end = item + strcspn(item, ",");

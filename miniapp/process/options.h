@@ -55,10 +55,10 @@ struct options {
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;
     struct miniapp_input_options *reading; /* how the input is to be read */
-    char *sources;      /* NAME=DATASET,...: what tracers start as; or NULL */
-    char *source_words; /* the same, cut into words */
-    bool allow_divergent; /* in steps in time */
-    int allow; /* MINIAPP_ALLOW_*, of the input and what comes of it */
+    char *sources;                         /* NAME=DATASET,...: what tracers start as; or NULL */
+    char *source_words;                    /* the same, cut into words */
+    bool allow_divergent;                  /* in steps in time */
+    int allow;                             /* MINIAPP_ALLOW_*, of the input and what comes of it */
 };
 
 /* Fills the options, with their defaults, from the command line. --help and --version print and

@@ -96,8 +96,8 @@ static enum miniapp_status open_input(struct run *run)
     return status ? status : miniapp_input_check(run->input);
 }
 
-/* An ocean that is all land is legal, as a part of a larger one may be, but seldom meant. */
-static enum miniapp_status look_for_water(struct run *run)
+/* Whether any process has found water in its part. The reader warns where there is only one. */
+static enum miniapp_status look_for_water_anywhere(struct run *run)
 {
     size_t water;
     enum miniapp_status status = miniapp_input_count_water(run->input, &water);
@@ -105,7 +105,7 @@ static enum miniapp_status look_for_water(struct run *run)
     status = agree_on(status, &most, 1);
     run->is_land = most == 0;
     if (!status && run->is_land && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
-        ranks_own() == 0)
+        ranks_own() == 0 && ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);
     return status;
 }
@@ -703,7 +703,7 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(open_input(run));
     if (!status)
-        status = look_for_water(run);
+        status = look_for_water_anywhere(run);
     if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
         status = agree(check_builds(run));
     if (!status)
@@ -737,7 +737,7 @@ enum miniapp_status run_check(struct run *run)
     char absent[PROVENANCE_TEXT];
     enum miniapp_status status = agree(open_input(run));
     if (!status)
-        status = look_for_water(run);
+        status = look_for_water_anywhere(run);
     if (!status)
         status = agree(choose_settings(run));
     if (!status)
