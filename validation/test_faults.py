@@ -257,6 +257,3 @@ def test_no_thread_to_be_had(miniapp, small, tmp_path):
         miniapp.passes(small, "-k", "eos", "-t", 1, "-o", tmp_path / name, env=env)
     with h5py.File(tmp_path / "with.h5") as expected, h5py.File(tmp_path / "without.h5") as found:
         assert np.array_equal(found["dHdT"], expected["dHdT"])
-
-
-@pytest.mark.unsanitized("the sanitizer has handlers of its own")

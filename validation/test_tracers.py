@@ -233,7 +233,7 @@ def test_a_step_of_a_tracer_alone(miniapp, device, tmp_path):
 # ---- what is refused ----
 
 def test_one_that_is_missing(miniapp):
-    miniapp.fails(INPUT, "missing: dataset 'dye', which the chosen kernels read", GRID, "--steps", 1,
+    miniapp.fails(INPUT, "dataset 'dye' is missing, which the chosen kernels read", GRID, "--steps", 1,
                   "--tracer", "dye", quick=False)
 
 

@@ -39,9 +39,9 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct min
  * along x are no longer current, but for those of a part of an ocean. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
-/* Whether fields are checked against their ranges, MINIAPP_INPUT with the first bad index: when they
- * are set whole, and when a kernel first reads them. Land is left out where the mask of the field is
- * set. At first they are not checked: a field that an input was read into has been. */
+/* Whether fields are checked against their ranges, MINIAPP_INPUT with the first bad index: when
+ * they are set whole, and when a kernel first reads them. Land is left out where the mask of the
+ * field is set. At first they are not checked: a field that an input was read into has been. */
 void miniapp_state_set_checks(struct miniapp_state *, bool checks);
 
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,

@@ -28,6 +28,8 @@ static bool is_netcdf_classic(const char *path)
 /* What a reason of HDF5's may mean besides damage. */
 static const char *remark_on(const char *reason)
 {
+    if (strstr(reason, "already open"))
+        return "; another program is writing it, or ended without closing it";
     return strstr(reason, "version") ? "; a file of a newer HDF5 can be read after "
                                        "'h5repack --low=0 --high=2 FILE NEW.h5' there"
                                      : "";
@@ -189,8 +191,7 @@ static int read_chunk(hid_t dataset, hsize_t *chunk)
     return rank;
 }
 
-/* Whether all chunks were written, or the whole of a dataset that is not in chunks. HDF5 reads
- * zeros in the place of what was not. */
+/* Whether all chunks were written, or the whole of a dataset that is not in chunks. */
 static bool is_written(hid_t dataset)
 {
     hsize_t chunk[H5S_MAX_RANK], length[H5S_MAX_RANK], there, all = 1;
@@ -222,8 +223,6 @@ static const char *odd_storage(hid_t dataset)
                "file";
     if (is_external)
         return "has its numbers in other files: 'h5repack -l CONTI' stores them in one file";
-    if (!is_written(dataset))
-        return "was never written, or not all of it: HDF5 would read its fill value";
     return NULL;
 }
 
@@ -245,6 +244,15 @@ static enum miniapp_status check_storage(hid_t dataset, const char *path, const 
         return fail(MINIAPP_INPUT, "%s: dataset '%s' is packed" TURN_INTO_INPUT, path, name, path);
     const char *const odd = odd_storage(dataset);
     return odd ? fail(MINIAPP_INPUT, "%s: dataset '%s' %s", path, name, odd) : MINIAPP_DONE;
+}
+
+enum miniapp_status check_written(hid_t dataset, const char *path, const char *name)
+{
+    return is_written(dataset) ? MINIAPP_DONE
+                               : fail(MINIAPP_INPUT,
+                                      "%s: dataset '%s' was never written, or not all of it: HDF5 "
+                                      "would read its fill value",
+                                      path, name);
 }
 
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset)

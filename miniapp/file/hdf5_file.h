@@ -47,8 +47,12 @@ bool has_dataset(hid_t file, const char *name);
  * caller frees it; NULL if memory is short. */
 char *name_of_two(const char *sequence, const char *field);
 
-/* Opens a dataset of plain numbers, all of which were written and lie in the file itself. */
+/* Opens a dataset of plain numbers that lie in the file itself. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset);
+
+/* Checks that all of a dataset was written: HDF5 reads zeros, or a fill value, in the place of what
+ * was not. */
+enum miniapp_status check_written(hid_t dataset, const char *path, const char *name);
 
 /* The lengths of a dataset's axes, which are as many as the field has. */
 enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,

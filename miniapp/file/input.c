@@ -153,27 +153,42 @@ static size_t *length_along(struct miniapp_grid *grid, enum miniapp_axis axis)
     return axis == MINIAPP_X ? &grid->nx : axis == MINIAPP_Y ? &grid->ny : &grid->nz;
 }
 
-/* Compares the lengths of a dataset with those that others had, or adds them. */
+/* Compares the length of an axis with that of other datasets, or notes it. If two differ, either
+ * may be wrong, so this is reported once. */
+static enum miniapp_status agree_on_length(struct miniapp_input *input, const char *name,
+                                           enum miniapp_axis axis, hsize_t length)
+{
+    const bool is_fixed = axis > MINIAPP_Z; /* the sides of a triad */
+    const size_t known = miniapp_axis_length(axis, &input->whole);
+    const size_t least = is_fixed ? known : 1, most = is_fixed ? known : INT32_MAX;
+    if (length >= least && length <= most && !is_fixed && !input->said_by[axis]) {
+        *length_along(&input->whole, axis) = (size_t)length;
+        input->said_by[axis] = name;
+        return MINIAPP_DONE;
+    }
+    if (length >= least && length <= most && length == known)
+        return MINIAPP_DONE;
+    if (input->is_disputed[axis])
+        return MINIAPP_INPUT;
+    input->is_disputed[axis] = true;
+    if (length < least || length > most) /* GPU code counts no farther */
+        return fail(
+            MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but must have %zu to %zu",
+            input->path, name, (unsigned long long)length, miniapp_axis_name(axis), least, most);
+    return fail(MINIAPP_INPUT,
+                "%s: dataset '%s' has %llu cells along %s, but '%s' has %zu (the order of axes is "
+                "z, y, x)",
+                input->path, name, (unsigned long long)length, miniapp_axis_name(axis),
+                input->said_by[axis], known);
+}
+
 static enum miniapp_status agree_on_lengths(struct miniapp_input *input, enum field_id id,
                                             const hsize_t *length)
 {
-    for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
-        const enum miniapp_axis axis = fields[id].axes[i];
-        const bool is_fixed = axis > MINIAPP_Z; /* the sides of a triad */
-        const size_t known = miniapp_axis_length(axis, &input->whole);
-        if (!is_fixed && !input->said_by[axis]) {
-            *length_along(&input->whole, axis) = (size_t)length[i];
-            input->said_by[axis] = input->source[id];
-        } else if (known != length[i]) {
-            return fail(
-                MINIAPP_INPUT,
-                "%s: dataset '%s' has %llu cells along %s, but '%s' needs %zu (the order of "
-                "axes is z, y, x)",
-                input->path, input->source[id], (unsigned long long)length[i],
-                miniapp_axis_name(axis), is_fixed ? fields[id].name : input->said_by[axis], known);
-        }
-    }
-    return MINIAPP_DONE;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int i = 0; i < miniapp_field_rank(&fields[id]) && !status; i++)
+        status = agree_on_length(input, input->source[id], fields[id].axes[i], length[i]);
+    return status;
 }
 
 /* What takes fewer bytes is read without a look at how much memory is left. */
@@ -191,6 +206,9 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
     input->passing_bytes = fmax(input->passing_bytes, bytes);
     if (bytes < SMALL || miniapp_host_has(bytes, lack))
         return MINIAPP_DONE;
+    if (input->is_too_large)
+        return MINIAPP_INPUT;
+    input->is_too_large = true;
     return fail(MINIAPP_INPUT, "%s: dataset '%s' is too large for memory: it %s", input->path,
                 input->source[id], lack);
 }
@@ -210,6 +228,8 @@ static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum fie
         status = agree_on_lengths(input, id, length);
     if (!status)
         status = check_memory(input, id, dataset, length);
+    if (!status)
+        status = check_written(dataset, input->path, input->source[id]);
     if (!status)
         find_scales(input, id, dataset);
     H5Dclose(dataset);
@@ -248,9 +268,10 @@ static enum miniapp_status check_absent(const struct miniapp_input *input)
     }
     return count == 0 ? MINIAPP_DONE
                       : fail(MINIAPP_INPUT,
-                             "%s: missing: dataset%s %s, which the chosen kernels "
+                             "%s: dataset%s %s %s missing, which the chosen kernels "
                              "read" TURN_INTO_INPUT,
-                             input->path, count > 1 ? "s" : "", text, input->path);
+                             input->path, count > 1 ? "s" : "", text, count > 1 ? "are" : "is",
+                             input->path);
 }
 
 /* ---- the grid ---- */

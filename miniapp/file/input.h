@@ -34,11 +34,13 @@ struct miniapp_input {
     bool is_bad[MOST_FIELDS];          /* a failure was reported for it */
     struct miniapp_grid whole;         /* as in the file, with or without ghosts */
     const char *said_by[MINIAPP_AXES]; /* the dataset that each length is from, or NULL */
+    bool is_disputed[MINIAPP_AXES];    /* by another dataset: this was reported */
     struct miniapp_grid grid;          /* of the window: the part of the file that is read now */
     size_t x0, y0;                     /* the window's first cell in the file */
     int strip, strips;
     char scale[MINIAPP_AXES][SCALE_NAME]; /* the dimension scale of each axis, or "" */
     bool has_ghosts, is_cyclic;
+    bool is_too_large;     /* some dataset is, for the memory: this was reported */
     bool was_refused;      /* by miniapp_input_check */
     bool is_set[SETTINGS]; /* by the file */
     double setting[SETTINGS];

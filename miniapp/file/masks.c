@@ -18,10 +18,10 @@ static void fill_water(const struct miniapp_input *input, enum field_id id, cons
 {
     const size_t plane = input->grid.nx * input->grid.ny;
     for (size_t i = 0; i < plane * input->grid.nz; i++) {
-        const double deepest = values[i % plane];
-        water[i] = fields[id].type == MINIAPP_MASK
-                       ? values[i] != 0
-                       : deepest > 0 && (double)(i / plane + 1) >= deepest;
+        const double deepest = values[i % plane]; /* of kbot */
+        const size_t level = i / plane + 1;
+        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
+                                                   : deepest > 0 && (double)level >= deepest;
     }
 }
 

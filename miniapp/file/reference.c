@@ -158,7 +158,8 @@ static enum miniapp_status read_whole(hid_t dataset, const char *path,
                 MINIAPP_INPUT, "%s: dataset '%s' has %llu cells along %s, but the input has %zu",
                 path, field->name, (unsigned long long)box.count[i],
                 miniapp_axis_name(field->axes[i]), miniapp_axis_length(field->axes[i], grid));
-    return status ? status : read_box(dataset, path, field->name, &box, values);
+    const enum miniapp_status written = status ? status : check_written(dataset, path, field->name);
+    return written ? written : read_box(dataset, path, field->name, &box, values);
 }
 
 static enum miniapp_status read_reference_dataset(const struct miniapp_references *references,

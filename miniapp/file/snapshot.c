@@ -501,6 +501,8 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
     if (why)
         status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' %s", path, field->name, why);
     if (!status)
+        status = check_written(dataset, path, field->name);
+    if (!status)
         status = read_levels(path, dataset, state, field, level);
     H5Dclose(dataset);
     return status;

@@ -105,7 +105,9 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
     if (input->allow & MINIAPP_ALLOW_INVALID)
         return MINIAPP_DONE;
     for (size_t z = 0; z < input->grid.nz; z++) {
-        if (z > 0 && !(values[z] > values[z - 1]))
+        if (!isfinite(values[z])) /* which is allowed, if it comes here */
+            continue;
+        if (z > 0 && isfinite(values[z - 1]) && values[z] <= values[z - 1])
             return fail(MINIAPP_INPUT,
                         "%s: %s is %g, but must lie above the level before, at %g: levels go from "
                         "the bottom up" TURN_INTO_INPUT,

@@ -16,7 +16,7 @@ static void end_with_digest(char kept[PROVENANCE_TEXT], const char *text)
 {
     static const char mark[] = "... of SHA-256 ";
     char *const end = kept + PROVENANCE_TEXT - SHA256_TEXT;
-    memcpy(end - strlen(mark), mark, strlen(mark));
+    snprintf(end - strlen(mark), strlen(mark) + 1, "%s", mark);
     digest_text(text, end);
 }
 
