@@ -232,7 +232,7 @@ static void inputs_that_are_none(void **state)
     const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_zt]};
     struct miniapp_input *none = (struct miniapp_input *)&none;
     assert_refused(miniapp_input_open(path, wanted, 2, NULL, &none), MINIAPP_INPUT,
-                   "file.h5: dataset 'zt' is missing (height of the T point, ");
+                   "file.h5: dataset 'zt' is missing, which the chosen kernels read");
     assert_null(none);
     assert_refused(miniapp_input_open(folder, wanted, 1, NULL, &none), MINIAPP_INPUT,
                    "not an HDF5 file, nor any regular file");
@@ -258,7 +258,7 @@ static void references(void **state)
     assert_refused(miniapp_reference_read(references, NULL, &fields[FIELD_salt], &other,
                                           MINIAPP_FLOAT64, 0, &reference),
                    MINIAPP_INPUT,
-                   "file.h5: dataset 'salt' has 7 cells along z, but 'the input' has 6");
+                   "file.h5: dataset 'salt' has 7 cells along z, but the input has 6");
     assert_null(reference.values);
     assert_refused(miniapp_reference_read(references, NULL, &fields[FIELD_dHdT], &grid,
                                           MINIAPP_FLOAT64, 0, &reference),
