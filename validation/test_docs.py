@@ -269,3 +269,10 @@ def test_every_script_is_told_of():
     for path in sorted((ROOT / "run").iterdir()):
         if path.is_file() and path.read_bytes().startswith(b"#!"):
             assert f"run/{path.name}" in texts, path.name
+
+
+def test_tables_are_those_of_the_program(miniapp):
+    """run/tables --write makes them."""
+    done = subprocess.run([sys.executable, ROOT / "run" / "tables", "--check"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib" / "libminiapp.so")})
+    assert done.returncode == DONE, done.stderr

@@ -38,7 +38,6 @@ class Miniapp(CMakePackage):
     depends_on("hdf5+hl~mpi")
     depends_on("jansson")
     depends_on("nettle")
-    depends_on("udunits")
     # Clang up to 20 and CUDA 13 make images that no GPU accepts (LLVM issue 159088).
     depends_on("cuda@:12", when="offload=nvptx %clang@:20")
     depends_on("cuda", when="offload=nvptx %clang@21:")
