@@ -169,28 +169,6 @@ def test_index_of_datasets_that_cannot_be_read(miniapp, small, reference, hdf5_m
 
 # ---- attributes that HDF5 would read into too little memory ----
 
-@pytest.mark.parametrize("power", [59, 60, 62])
-def test_a_list_longer_than_its_bytes(miniapp, tmp_path, ocean, power):
-    """In a format without checksums: as many elements as make the number of their bytes 0."""
-    path = tmp_path / "list.h5"
-    with h5py.File(path, "w") as file:
-        file.attrs.update({**ocean[1], "halo": 2})
-        for name, value in ocean[0].items():
-            file[name] = value
-        file["lon"] = np.arange(11.0)
-        file["lon"].make_scale("lon")
-        for name in ("temp", "salt"):
-            file[name].dims[2].attach_scale(file["lon"])
-    content = bytearray(path.read_bytes())
-    name = content.index(b"REFERENCE_LIST\0")
-    type_size, space_size = struct.unpack("<HH", content[name - 4:name])
-    space = name + 16 + (type_size + 7) // 8 * 8
-    for place in range(space + 8, space + space_size, 8):  # the length, and the most that it may be
-        struct.pack_into("<Q", content, place, 2**power)
-    path.write_bytes(content)
-    miniapp.fails(INPUT, r"list\.h5: the dimension scales of dataset 'salt' cannot be read", path)
-
-
 TEXTS = {"many texts": (np.array(["x" * 8] * 1000, object), h5py.string_dtype()),
          "one text": (np.array(["x" * 8], object), h5py.string_dtype()),
          "wide texts": (np.array([b"x" * 64] * 3), None), "numbers": (np.full(1000, 0x41414141), None)}
