@@ -30,15 +30,6 @@ def test_configure_refuses(tmp_path, compiler, targets, complaint):
     assert complaint in " ".join(done.stderr.split()), done.stderr
 
 
-def test_configure_refuses_a_parallel_hdf5_that_is_not_there(tmp_path):
-    """A build without MPI has none."""
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DCMAKE_C_COMPILER=clang-19",
-                           "-DMINIAPP_PARALLEL_HDF5=ON", "-DMINIAPP_TESTS=OFF"],
-                          capture_output=True, text=True, check=False)
-    assert done.returncode, done
-    assert "No HDF5 that was built with the MPI of this build" in " ".join(done.stderr.split())
-
-
 @pytest.mark.skipif(not LONG, reason="MINIAPP_TEST_LONG=1 builds kernels that count beyond 1e9 points")
 def test_wide_count(tmp_path):
     """Its kernels agree with the host's, also beyond 2^31 points."""

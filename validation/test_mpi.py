@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line, replace, write)
+from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
@@ -57,7 +56,6 @@ class Ranks:
                                    check=True).stdout
         self.miniapp, self.folder, self.changes = miniapp, folder, {}
         self.is_mpich = "libmpich" in libraries
-        self.writes_together = "libhdf5_openmpi" in libraries or "libhdf5_mpich" in libraries
         if not self.is_mpich and "libmpi.so" not in libraries:
             pytest.skip("the program is built without MPI")
         self.idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
@@ -81,7 +79,6 @@ class Ranks:
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
             "OMPI_MCA_orte_tmpdir_base": str(self.folder), "HWLOC_COMPONENTS": "-pci,-linuxio",
-            "MINIAPP_PARALLEL_HDF5": "1",  # which has no say where HDF5 is serial
             **self.changes})
 
     def run(self, ranks, *arguments, program=None):
@@ -297,19 +294,11 @@ def same_datasets(a, b):
             assert ours[name].id.get_create_plist().equal(theirs[name].id.get_create_plist()), name
 
 
-@pytest.fixture
-def together(ranks):
-    """Where all processes write the data of a file."""
-    if not ranks.writes_together:
-        pytest.skip("HDF5 is serial: the first process writes")
-
-
 @pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
 def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
     words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, path)
     ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
-    printed = ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
-    assert ("all write outputs" in printed) == ranks.writes_together
+    ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
     same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
     assert sorted(os.listdir(tmp_path)) == ["four.h5", "one.h5"]
 
@@ -318,21 +307,11 @@ def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
     ("-k", "triad", "--precision", "float32", "-s", 4096),
     ("-k", "triad", "--shape", "16400x12x5"),  # where a plane is no single chunk
 ], ids=["float32", "two chunks a plane"])
-def test_all_processes_write(ranks, together, tmp_path, words):
+def test_other_outputs_are_those_of_one_process(ranks, tmp_path, words):
     words = (*words, *QUICK, GRID)
     ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
     ranks.passes("3x2", *words, "-o", tmp_path / "six.h5")
     same_datasets(tmp_path / "one.h5", tmp_path / "six.h5")
-
-
-@pytest.mark.parametrize("told", ["0", None])
-def test_the_first_process_writes_alone(ranks, together, tmp_path, monkeypatch, told):
-    """Where it is told so, or nothing."""
-    words = ("-k", "eos", *QUICK, GRID)
-    ranks.passes("2x1", *words, "-o", tmp_path / "all.h5")
-    monkeypatch.setattr(ranks, "changes", {"MINIAPP_PARALLEL_HDF5": told})
-    assert "the first writes outputs" in ranks.passes("2x1", *words, "-o", tmp_path / "one.h5")
-    same_datasets(tmp_path / "all.h5", tmp_path / "one.h5")
 
 
 def test_a_reference_is_compared(ranks, device):
@@ -578,7 +557,7 @@ def test_a_process_without_memory(ranks, tmp_path):
                 program=[script, ranks.miniapp.path])
 
 
-# ---- failures of what all write ----
+# ---- failures of writing ----
 
 LARGE = ("-k", "triad", *QUICK, "--shape", "300x200x40", GRID)  # 20 MB; MPI's own files are less
 
@@ -596,59 +575,14 @@ exec "$@"
     return script
 
 
-@pytest.mark.parametrize("condition", ['"$rank" -ge 0', '"$rank" = 0', '"$rank" = 1', '"$rank" -gt 0'],
-                         ids=["all", "the first", "one", "all others"])
-def test_data_that_processes_cannot_write(ranks, together, tmp_path, condition):
-    """Before it begins, or in the midst of what they do together."""
+@pytest.mark.parametrize("condition", ['"$rank" -ge 0', '"$rank" = 0'], ids=["all", "the first"])
+def test_data_that_cannot_be_written(ranks, tmp_path, condition):
+    """The first process writes, and the others learn that it could not."""
     script = some_ranks(tmp_path, condition, "trap '' XFSZ; ulimit -f 32768")
     folder = tmp_path / "out"
     folder.mkdir()
     ranks.fails(OUTPUT, "out.h5: cannot be written: ", 3, *LARGE, "-o", folder / "out.h5",
                 program=[script, ranks.miniapp.path])
-    assert not os.listdir(folder)
-
-
-def test_a_folder_that_one_process_has_not(ranks, together, tmp_path):
-    if subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "tmpfs", tmp_path],
-                      capture_output=True, check=False).returncode:
-        pytest.skip("nothing can be mounted here")
-    folder = tmp_path / "out"
-    folder.mkdir()
-    script = some_ranks(tmp_path, '"$rank" = 1', 'exec unshare --mount sh -c \'mount -t tmpfs tmpfs '
-                        f'"{folder}" && exec "$@"\' sh "$@"')
-    ranks.fails(OUTPUT, "out.h5: cannot be written: No such file", 2, *LARGE, "-o",
-                folder / "out.h5", program=[script, ranks.miniapp.path])
-    assert not os.listdir(folder)
-
-
-# A file system on which the lock of one process is in the way of others, as NFS makes it.
-LOCKED = """
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
-int fcntl(int file, int command, ...)
-{
-    va_list arguments;
-    va_start(arguments, command);
-    void *const argument = va_arg(arguments, void *);
-    va_end(arguments);
-    int (*const other)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, "fcntl");
-    const int result = other(file, command, argument);
-    if (command == F_GETLK)
-        ((struct flock *)argument)->l_type = F_WRLCK;
-    return result;
-}
-int fcntl64(int, int, ...) __attribute__((alias("fcntl")));
-"""
-
-
-def test_a_file_that_the_first_process_locks(ranks, together, tmp_path):
-    locked = library(tmp_path / "locked.so", "#define _GNU_SOURCE\n" + LOCKED)
-    folder = tmp_path / "out"
-    folder.mkdir()
-    ranks.fails(OUTPUT, "out.h5: cannot be written: its file system .*MINIAPP_PARALLEL_HDF5=0", 2, *LARGE,
-                "-o", folder / "out.h5",
-                program=["env", f"LD_PRELOAD={locked}:{ranks.idling}", ranks.miniapp.path])
     assert not os.listdir(folder)
 
 
@@ -683,14 +617,14 @@ def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
                 program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
 
 
-def assert_disk_is_full(ranks, folder, together, *words, program=None):
+def assert_disk_is_full(ranks, folder, *words, program=None):
     """Of 4 MB."""
     done = subprocess.run(["unshare", "--mount", "sh", "-c",
                            'mount -t tmpfs -o size=4M tmpfs "$0" || exit 77; "$@"; code=$?; '
                            'ls -A "$0"; exit $code',
                            folder, *ranks.command(2, *words, "-o", folder / "out.nc", program=program)],
-                          env=ranks.environment() | {"MINIAPP_PARALLEL_HDF5": together},
-                          capture_output=True, text=True, check=False, timeout=TOGETHER_S)
+                          env=ranks.environment(), capture_output=True, text=True, check=False,
+                          timeout=TOGETHER_S)
     if done.returncode in (1, 77) and "mount" in done.stderr:
         pytest.skip("nothing can be mounted here")
     assert done.returncode == OUTPUT and not done.stdout, done
@@ -699,10 +633,9 @@ def assert_disk_is_full(ranks, folder, together, *words, program=None):
 
 @pytest.mark.parametrize("words", [LARGE, (GRID, "--shape", "132x68x20", "--steps", 2, "--every", 1)],
                          ids=["output", "snapshot"])
-@pytest.mark.parametrize("together", ["0", "1"])
-def test_a_full_disk(ranks, tmp_path, words, together):
+def test_a_full_disk(ranks, tmp_path, words):
     """A snapshot has more fields after the one that does not fit."""
-    assert_disk_is_full(ranks, tmp_path, together, *words)
+    assert_disk_is_full(ranks, tmp_path, *words)
 
 
 # Writes to stderr until a process is gone whose number a file tells, and holds nothing else of its parent.
@@ -723,18 +656,7 @@ def test_a_full_disk_whose_output_ends_late(ranks, tmp_path):
     (first / "writer.py").write_text(WRITER.format(other / "pid"))
     writes = some_ranks(first, '"$rank" = 0', f'"{sys.executable}" "{first}/writer.py"')
     tells = some_ranks(other, '"$rank" = 1', f'echo $$ >"{other}/pid"')
-    assert_disk_is_full(ranks, disk, "0", *LARGE, program=[tells, writes, ranks.miniapp.path])
-
-
-def test_a_full_disk_after_a_snapshot(ranks, tmp_path):
-    """On one process: MPI's end makes a parallel HDF5 close the file once more that it could not write."""
-    snapshot = tmp_path / "end.000005.nc"
-    with ranks.miniapp.start(GRID, "--steps", 10**6, "--every", 5, "-o", tmp_path / "end.nc") as process:
-        process.wait_for(snapshot.exists)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (2**15, 2**15))
-        _, message = process.finish()
-    assert process.returncode == OUTPUT
-    assert_one_line(message)
+    assert_disk_is_full(ranks, disk, *LARGE, program=[tells, writes, ranks.miniapp.path])
 
 
 def test_another_build_on_one_process(ranks, tmp_path):

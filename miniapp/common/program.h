@@ -232,20 +232,6 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 /* ---- several processes ---- */
 
 struct blocks;
-struct part;
-
-/* Whether all processes write the data of a field together, each its own part: if HDF5 is parallel
- * and the first process has $MINIAPP_PARALLEL_HDF5 set to something other than 0 or nothing. All
- * processes have to call this. */
-bool miniapp_output_is_shared(void);
-
-/* Writes a field on y and x. The first process, which alone has an output, calls
- * miniapp_output_begin before and miniapp_output_end after. All processes call this one, if none
- * has failed, and all get the same status. `take` gives this process's part of a plane of the
- * file. */
-typedef enum miniapp_status (*miniapp_taker)(void *context, size_t plane, double *values);
-enum miniapp_status miniapp_output_parts(struct miniapp_output *, const struct part *,
-                                         miniapp_taker take, void *context);
 
 /* Checks that all processes have read the same for a field of a state that was spread: lines of the
  * grid whole, other fields where blocks overlap. All processes call it; MINIAPP_INPUT if not. */
@@ -260,10 +246,6 @@ void miniapp_state_overlap(struct miniapp_state *, bool overlaps);
 
 /* How many seconds it spent on exchanges. */
 double miniapp_state_exchange_seconds(const struct miniapp_state *);
-
-/* This process's part of a plane of a field, with the ghosts of the whole ocean or without. */
-enum miniapp_status miniapp_state_get_own(struct miniapp_state *, const char *name, size_t plane,
-                                          bool with_ghosts, double *values);
 
 /* Gathers a plane of a field from all blocks in the first process, with or without the ghosts of
  * the whole ocean. `values` has room for it there, and is not used in the other processes. */

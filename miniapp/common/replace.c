@@ -255,56 +255,6 @@ enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_F
     return access(path, F_OK) == 0 ? MINIAPP_DONE : unwritable(new->place, "/proc is not there");
 }
 
-/* Reserves space, so that a full disk shows here, and not while several processes write together.
- * Some file systems cannot do that: there it shows later. */
-static bool reserve(int file, size_t bytes)
-{
-    struct stat there;
-    if (fstat(file, &there) != 0)
-        return false;
-    int error;
-    do
-        error = fallocate(file, 0, there.st_size, (off_t)bytes);
-    while (error != 0 && errno == EINTR);
-    return error == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
-}
-
-enum miniapp_status replace_lend(const struct replacement *new, size_t bytes, char path[PATH_MAX])
-{
-    char link[OPEN_FILE_PATH];
-    const enum miniapp_status status = replace_path(new, link);
-    if (status)
-        return status;
-    const ssize_t length = readlink(link, path, PATH_MAX - 1);
-    if (length < 0 || !reserve(new->file, bytes))
-        return unwritable(new->place, strerror(errno));
-    path[length] = '\0';
-    return MINIAPP_DONE;
-}
-
-bool replace_join(const char *path)
-{
-    char folder[PATH_MAX];
-    const char *const slash = strrchr(path, '/');
-    snprintf(folder, sizeof(folder), "%.*s", (int)(slash + 1 - path), path);
-    snprintf(hidden.name, sizeof(hidden.name), "%s", slash + 1);
-    hidden.folder = open_folder(folder);
-    hidden.is_there = hidden.folder >= 0;
-    on_abandon(remove_hidden);
-    return hidden.is_there;
-}
-
-void replace_part(void)
-{
-    hidden.is_there = 0;
-    close(hidden.folder);
-}
-
-bool replace_remove(void)
-{
-    return hidden.is_there && unlinkat(hidden.folder, hidden.name, 0) == 0;
-}
-
 /* The file gets the owner and the mode of the one that it replaces. If it cannot get the group, the
  * group's permissions are dropped, because they would go to another group. A new file gets the mode
  * that the umask allows. */
@@ -321,16 +271,6 @@ static bool take_mode(const struct replacement *new)
         fchown(new->file, (uid_t)-1, there.st_gid) != 0)
         mode &= ~(mode_t)S_IRWXG;
     return fchmod(new->file, mode) == 0;
-}
-
-/* Goes in steps of 32 MiB, and leaves errors to replace_finish. */
-void replace_start_sync(struct replacement *new)
-{
-    struct stat there;
-    if (fstat(new->file, &there) != 0 || there.st_size - new->started < 32 << 20)
-        return;
-    sync_file_range(new->file, new->started, there.st_size - new->started, SYNC_FILE_RANGE_WRITE);
-    new->started = there.st_size;
 }
 
 /* Some file systems cannot sync a folder (EINVAL), nor can one that was opened with O_PATH be

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /* ---- where a file is to be ---- */
 
@@ -39,8 +38,7 @@ enum miniapp_status unwritable(const struct place *place, const char *reason);
 
 struct replacement {
     const struct place *place;
-    int file;      /* open and locked (flock), or -1 */
-    off_t started; /* what lies before has been started on its way to the disk */
+    int file; /* open and locked (flock), or -1 */
 };
 
 /* Starts an empty file; a process has one at a time. */
@@ -49,23 +47,6 @@ enum miniapp_status replace_start(const struct place *place, struct replacement 
 /* A path by which a library can open the file. */
 enum { OPEN_FILE_PATH = 32 };
 enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_FILE_PATH]);
-
-/* Reserves space for so many more bytes, if the file system can, and gives a path by which other
- * processes can open the file. */
-enum miniapp_status replace_lend(const struct replacement *new, size_t bytes, char path[PATH_MAX]);
-
-/* Lets another process take part in writing the file: from replace_join to replace_part, the file
- * is removed if that process gives up. */
-bool replace_join(const char *path);
-void replace_part(void);
-
-/* Removes the file, whichever process started it. If several processes try, only the first
- * succeeds. */
-bool replace_remove(void);
-
-/* Lets the kernel start to write to the disk what is in the file by now, so that the disk has work
- * while the rest is made, and replace_finish waits for little. */
-void replace_start_sync(struct replacement *new);
 
 /* Puts the file, which is complete now, in its place. It stays open and locked. */
 enum miniapp_status replace_finish(struct replacement *new);

@@ -3,9 +3,7 @@
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
-#include "mpi_io.h"
 #include "program.h"
-#include "ranks.h"
 #include "status.h"
 
 #include <hdf5_hl.h>
@@ -15,41 +13,28 @@
 
 enum miniapp_status output_failed(struct miniapp_output *output)
 {
-    if (mpi_io_is_there())
-        ranks_skip_end();
     output->is_spoilt = true;
     return unwritable(&output->place, hdf5_reason());
 }
 
-/* A format whose metadata has checksums. No other process knows the file, which is locked
- * already. */
-hid_t output_access(void)
+/* Starts the file, in a format whose metadata has checksums. HDF5 takes no lock: no other process
+ * knows the file. */
+static enum miniapp_status start(struct miniapp_output *output)
 {
+    char path[OPEN_FILE_PATH];
+    enum miniapp_status status = replace_start(&output->place, &output->new);
+    if (!status)
+        status = replace_path(&output->new, path);
+    if (status)
+        return status;
+    hdf5_start();
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     H5Pset_file_locking(access, false, true);
-    return access;
-}
-
-enum miniapp_status output_open_file(struct miniapp_output *output, bool is_new)
-{
-    char path[OPEN_FILE_PATH];
-    const enum miniapp_status status = replace_path(&output->new, path);
-    if (status)
-        return status;
-    const hid_t access = output_access();
-    output->file = is_new ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
-                          : H5Fopen(path, H5F_ACC_RDWR, access);
+    output->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return output->file < 0 ? output_failed(output) : MINIAPP_DONE;
-}
-
-static enum miniapp_status start(struct miniapp_output *output)
-{
-    const enum miniapp_status status = replace_start(&output->place, &output->new);
-    hdf5_start();
-    return status ? status : output_open_file(output, true);
 }
 
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
@@ -151,6 +136,23 @@ static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, u
 
 /* ---- fields ---- */
 
+/* HDF5 wants chunks under 4 GiB. A single number has no chunks. */
+hid_t checked_chunks(const hsize_t *lengths, int rank)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        const hsize_t most = 1 << 14;
+        chunk[i] = i + 2 < rank ? 1 : lengths[i] < most ? lengths[i] : most;
+    }
+    const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(creation, 0);
+    if (rank == 0)
+        return creation;
+    H5Pset_chunk(creation, rank, chunk);
+    H5Pset_fletcher32(creation);
+    return creation;
+}
+
 /* Creates a field's dataset, named FIELD, or SEQUENCE.FIELD if that name is taken. */
 static hid_t create_dataset(const struct miniapp_output *output, const char *sequence,
                             const struct miniapp_field *field, hid_t type, hid_t space,
@@ -197,32 +199,22 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
     return written ? MINIAPP_DONE : output_failed(output);
 }
 
-herr_t write_box_as(hid_t dataset, hid_t type, hid_t transfer, const struct box *box,
-                    const void *values)
+herr_t write_box(hid_t dataset, const struct box *box, const double *values)
 {
     if (box->rank == 0)
-        return H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, transfer, values);
+        return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     const hid_t to = H5Dget_space(dataset);
     const hid_t from = H5Screate_simple(box->rank, box->count, NULL);
     herr_t error = H5Sselect_hyperslab(to, H5S_SELECT_SET, box->first, NULL, box->count, NULL);
     if (error >= 0)
-        error = H5Dwrite(dataset, type, from, to, transfer, values);
+        error = H5Dwrite(dataset, H5T_NATIVE_DOUBLE, from, to, H5P_DEFAULT, values);
     H5Sclose(from);
     H5Sclose(to);
     return error;
 }
 
-herr_t write_box(struct miniapp_output *output, hid_t dataset, const struct box *box,
-                 const double *values)
-{
-    if (chunk_finish(&output->chunk) < 0)
-        return -1;
-    if (is_chunk(dataset, box) && chunk_make_room(&output->chunk, box))
-        return chunk_start(&output->chunk, dataset, box, values);
-    return write_box_as(dataset, H5T_NATIVE_DOUBLE, H5P_DEFAULT, box, values);
-}
-
-struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
+/* A plane of a dataset along its last axes. */
+static struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
 {
     struct box box = {0};
     const hid_t space = H5Dget_space(dataset);
@@ -239,20 +231,15 @@ struct box box_of_plane(hid_t dataset, int plane_rank, size_t plane)
 enum miniapp_status miniapp_output_plane(struct miniapp_output *output, size_t plane,
                                          const double *values)
 {
-    if (chunk_finish(&output->chunk) < 0)
-        return output_failed(output);
     const struct box box = box_of_plane(output->dataset, output->plane_rank, plane);
-    if (write_box(output, output->dataset, &box, values) < 0)
-        return output_failed(output);
-    replace_start_sync(&output->new);
-    return MINIAPP_DONE;
+    return write_box(output->dataset, &box, values) < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_end(struct miniapp_output *output)
 {
-    const herr_t written = chunk_finish(&output->chunk), closed = H5Dclose(output->dataset);
+    const herr_t closed = H5Dclose(output->dataset);
     output->dataset = -1;
-    return written < 0 || closed < 0 ? output_failed(output) : MINIAPP_DONE;
+    return closed < 0 ? output_failed(output) : MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_output_write(struct miniapp_output *output, const char *sequence,
@@ -294,7 +281,6 @@ void miniapp_output_discard(struct miniapp_output *output)
 {
     if (!output)
         return;
-    chunk_release(&output->chunk);
     if (output->dataset >= 0)
         H5Dclose(output->dataset);
     if (output->file >= 0)

@@ -224,13 +224,13 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
     return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
 }
 
-static bool write_level(struct miniapp_output *output, hid_t dataset, size_t z,
-                        const struct miniapp_grid *inner, const struct levels_of *level)
+static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inner,
+                        const struct levels_of *level)
 {
     const struct box box = box_of_level(z, 0, 0, inner);
     for (size_t i = 0; i < inner->nx * inner->ny; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
-    return write_box(output, dataset, &box, level->values) >= 0;
+    return write_box(dataset, &box, level->values) >= 0;
 }
 
 static enum miniapp_status write_levels(struct miniapp_output *output, struct miniapp_state *state,
@@ -242,11 +242,9 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
     for (size_t z = 0; z < inner.nz; z++) {
         const enum miniapp_status gathered = gather_level(state, field, z, level);
         status = status ? status : gathered;
-        if (output && !status && dataset >= 0 && !write_level(output, dataset, z, &inner, level))
+        if (output && !status && dataset >= 0 && !write_level(dataset, z, &inner, level))
             status = output_failed(output);
     }
-    if (dataset >= 0 && chunk_finish(&output->chunk) < 0 && !status)
-        status = output_failed(output);
     return status;
 }
 
@@ -317,42 +315,6 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
     return status;
 }
 
-/* This process's part of a field that all processes write together. */
-struct own_levels {
-    struct miniapp_state *state;
-    const struct miniapp_field *field;
-    const struct levels_of *level;
-};
-
-static enum miniapp_status take_level(void *context, size_t z, double *values)
-{
-    const struct own_levels *const own = context;
-    const struct miniapp_grid inner = miniapp_grid_interior(&own->state->grid);
-    enum miniapp_status status = get_mask(own->state, own->field, z, own->level);
-    if (!status)
-        status = get_level(own->state, own->field, z, own->level->plane, values);
-    for (size_t i = 0; i < inner.nx * inner.ny && !status; i++)
-        values[i] = own->level->mask[i] != 0 ? values[i] : missing;
-    return status;
-}
-
-static enum miniapp_status share_carried(struct miniapp_output *output, struct miniapp_state *state,
-                                         const struct miniapp_field *field,
-                                         const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const struct part part = {
-        .nx = inner.nx, .ny = inner.ny, .whole_x0 = state->x0, .whole_y0 = state->y0};
-    struct own_levels own = {state, field, level};
-    if (output)
-        output->dataset = create_carried(output, state, field);
-    enum miniapp_status status =
-        ranks_agree(output && output->dataset < 0 ? output_failed(output) : MINIAPP_DONE);
-    if (!status)
-        status = miniapp_output_parts(output, &part, take_level, &own);
-    return ranks_agree(output && !status ? miniapp_output_end(output) : status);
-}
-
 /* Veros's attribute of all settings, as JSON. */
 static bool write_settings(hid_t file, const struct miniapp_settings *values)
 {
@@ -371,26 +333,17 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
                                             const struct miniapp_sequence *sequence, size_t step)
 {
     const double number = (double)step;
-    const bool is_shared = state->exchange && miniapp_output_is_shared();
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
-    enum miniapp_status status = make_levels(is_shared ? &state->grid
-                                             : output  ? &state->whole
-                                                       : &none,
-                                             &level);
+    enum miniapp_status status = make_levels(output ? &state->whole : &none, &level);
     if (state->exchange && status)
         ranks_abort(status); /* others wait for levels */
     if (status)
         return status;
     status = write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
-    if (is_shared)
-        status = ranks_agree(status);
-    for (size_t id = 1; id <= miniapp_field_count() && !(status && (is_shared || !state->exchange));
-         id++)
+    for (size_t id = 1; id <= miniapp_field_count() && !(status && !state->exchange); id++)
         if (miniapp_sequence_carries(sequence, &fields[id])) {
-            const enum miniapp_status written =
-                is_shared ? share_carried(output, state, &fields[id], &level)
-                          : write_carried(output, state, &fields[id], &level);
+            const enum miniapp_status written = write_carried(output, state, &fields[id], &level);
             status = status ? status : written;
         }
     free(level.plane);

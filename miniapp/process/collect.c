@@ -123,50 +123,6 @@ static enum miniapp_status end_use(struct run *run, const struct row *row,
     return status;
 }
 
-/* Where the output that all processes write together comes from. */
-struct taken {
-    const struct run *run;
-    const struct row *row;
-    const char *name;
-    struct planes planes;
-    bool ghosts;
-};
-
-static enum miniapp_status take_own(void *context, size_t plane, double *values)
-{
-    const struct taken *const taken = context;
-    return miniapp_state_get_own(taken->row->state, taken->name, plane, taken->ghosts, values);
-}
-
-/* Whether all processes write an output together. If the first process needs all planes for
- * something else, too, or if the field does not lie on x and y, it writes the output alone. */
-static bool is_shared(const struct run *run, const struct planes *planes)
-{
-    const struct options *const options = &run->options;
-    return options->output && !options->reference && !options->checksums && planes->has_x &&
-           planes->has_y && miniapp_output_is_shared();
-}
-
-static enum miniapp_status share_output(struct run *run, const struct row *row,
-                                        const struct bound_field *bound,
-                                        const struct miniapp_grid *grid)
-{
-    const bool ghosts = miniapp_input_has_ghosts(run->input);
-    const struct block block = block_of(&row->blocks, ranks_own());
-    const struct part part = part_of_block(&row->blocks, &block, true, true, ghosts);
-    struct taken taken = {run, row, bound->name, planes_of(bound->field, grid), ghosts};
-    enum miniapp_status status = MINIAPP_DONE;
-    if (ranks_own() == 0)
-        status = miniapp_output_begin(run->output, miniapp_sequence_name(row->sequence),
-                                      bound->field, grid, row->precision);
-    status = agree(status);
-    if (!status)
-        status = miniapp_output_parts(run->output, &part, take_own, &taken);
-    if (!status && ranks_own() == 0)
-        status = miniapp_output_end(run->output);
-    return agree(status);
-}
-
 /* Brings one output to the host and to the form of the file, to be compared, hashed and written.
  * After a failure the other processes still send what they have, until the next agreement. */
 static enum miniapp_status use_output(struct run *run, struct row *row,
@@ -176,8 +132,6 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
     const bool is_user = ranks_own() == 0;
     struct use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);
-    if (is_shared(run, &planes))
-        return share_output(run, row, bound, &use.grid);
     double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
     enum miniapp_status status = MINIAPP_DONE;
     if (is_user && !plane)

@@ -283,7 +283,6 @@ static int leave(struct run *run, enum miniapp_status own)
     if (ranks_count() > 1 && code) {
         stop_with(code);
         ranks_meet();
-        ranks_leave(code);
     }
     return code;
 }

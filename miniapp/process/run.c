@@ -447,10 +447,10 @@ static void describe_processes(struct provenance *provenance, const struct optio
     provenance_add(provenance, "processes", text);
     if (options->overlap)
         provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s; %s", ranks_library(),
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
              ranks_on_node(),
-             ranks_gpu_aware() ? "it sends from a GPU's memory" : "a GPU's messages go by the host",
-             miniapp_output_is_shared() ? "all write outputs" : "the first writes outputs");
+             ranks_gpu_aware() ? "it sends from a GPU's memory"
+                               : "a GPU's messages go by the host");
     provenance_add(provenance, "mpi", text);
 }
 

@@ -101,15 +101,6 @@ void ranks_before_abort(void (*say)(void))
     (void)say;
 }
 
-void ranks_skip_end(void)
-{
-}
-
-void ranks_leave(int exit_code)
-{
-    (void)exit_code;
-}
-
 _Noreturn void ranks_abort(enum miniapp_status status)
 {
     exit(status);

@@ -69,26 +69,13 @@ bool ranks_gpu_aware(void)
     return told && told[0] ? strcmp(told, "0") != 0 : is_aware();
 }
 
-static bool skips_end;
-
-void ranks_skip_end(void)
-{
-    skips_end = true;
-}
-
 /* Runs even if argp or a library ends the process: all ranks then do the same. */
 static void finalize(void)
 {
     int is_final;
     MPI_Finalized(&is_final);
-    if (!is_final && !skips_end)
+    if (!is_final)
         MPI_Finalize();
-}
-
-void ranks_leave(int exit_code)
-{
-    if (skips_end && count > 1)
-        MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 static void find_node(void)

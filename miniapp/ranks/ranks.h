@@ -48,15 +48,6 @@ enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, siz
 void ranks_before_abort(void (*say)(void));
 _Noreturn void ranks_abort(enum miniapp_status status);
 
-/* From now on this process ends without MPI_Finalize, in which a parallel HDF5 closes everything:
- * it keeps half of a file that it could not write, and crashes when it closes that again. */
-void ranks_skip_end(void);
-
-/* Ends all ranks with this exit code if this one skips MPI_Finalize. A launcher takes a process
- * that is gone without it for one that crashed: MPICH's kills the others, and SIGKILL may become
- * the exit code of the run. */
-void ranks_leave(int exit_code);
-
 /* ---- messages ---- */
 
 /* A message to one neighbour, and one from it. Their tags tell messages apart if two blocks touch

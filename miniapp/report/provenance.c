@@ -39,7 +39,7 @@ void provenance_of_build(struct provenance *provenance)
     unsigned major = 0, minor = 0, release = 0;
     char hdf5[64];
     H5get_libversion(&major, &minor, &release);
-    snprintf(hdf5, sizeof(hdf5), "%u.%u.%u" BUILD_HDF5, major, minor, release);
+    snprintf(hdf5, sizeof(hdf5), "%u.%u.%u", major, minor, release);
     provenance->count = 0;
     provenance_add(provenance, "version", BUILD_VERSION);
     provenance_add(provenance, "git_commit", BUILD_COMMIT);

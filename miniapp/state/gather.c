@@ -54,22 +54,6 @@ static enum miniapp_status get_plane(struct miniapp_state *state, const struct s
                 : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
 }
 
-enum miniapp_status miniapp_state_get_own(struct miniapp_state *state, const char *name,
-                                          size_t plane, bool with_ghosts, double *values)
-{
-    struct slot *const slot = state_slot(state, name);
-    double *own;
-    if (!slot)
-        return MINIAPP_USAGE;
-    const struct part part =
-        part_of_rank(slot->field, exchange_blocks(state), ranks_own(), with_ghosts);
-    const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
-    const enum miniapp_status status = get_plane(state, slot, plane, part.block_nx * ny, 0, &own);
-    if (!status)
-        copy_own(own, &part, values);
-    return status;
-}
-
 enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
                                          size_t plane, bool with_ghosts, double *values)
 {
