@@ -52,13 +52,14 @@ static struct window window_from(const struct miniapp_input *input, const struct
 struct cells own_rows(const struct miniapp_input *input)
 {
     const size_t ny = input->whole.ny, strip = (size_t)input->strip, strips = (size_t)input->strips;
-    const size_t first = strip * ny / strips, end = (strip + 1) * ny / strips;
-    return (struct cells){first, end > first ? end : first + 1}; /* where rows are few */
+    return (struct cells){strip * ny / strips, (strip + 1) * ny / strips};
 }
 
+/* A process that has no rows of its own, where rows are few, looks at one of another. */
 struct window own_window(const struct miniapp_input *input)
 {
-    const struct cells x = {0, input->whole.nx}, y = own_rows(input);
+    const struct cells x = {0, input->whole.nx}, own = own_rows(input);
+    const struct cells y = {own.first, own.end > own.first ? own.end : own.first + 1};
     return window_from(input, &x, &y);
 }
 
