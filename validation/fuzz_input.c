@@ -1,47 +1,22 @@
 /*
  * libFuzzer's entry to the reader, with HDF5 in the process: any bytes, as an input of each kernel
- * and as a reference of each output, give a status and leave nothing open. A crash inside HDF5 ends
- * the process here, which nobody has said is ours, where the program turns it into a message
- * (miniapp/file/guard.h). run/fuzz runs it.
- *
- * HDF5's checksums would turn every change down. Here they count as right; where $MENDED is set, it
- * names a copy of the file in which they are, so that it does to the program what it did here.
+ * and as a reference of each output, give a status and leave nothing open. run/fuzz runs it, and
+ * says whose the crashes are.
  */
 #include "program.h"
 
-#include <fcntl.h>
 #include <hdf5.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- checksums ---- */
 
-typedef uint32_t checksum_function(const void *data, size_t length, uint32_t start);
-
-/* The file to be mended, in memory, where it lasts when HDF5 crashes; NULL where there is none. */
-static uint8_t *mended;
-static size_t mended_size;
-
-/* Puts the right checksum behind every place of the file that holds these data. */
-static void mend(const void *data, size_t length, uint32_t checksum)
-{
-    if (!mended)
-        return;
-    uint8_t *from = mended;
-    uint8_t *const end = mended + mended_size;
-    while ((from = memmem(from, (size_t)(end - from), data, length))) {
-        if (from + length + 4 > end)
-            return;
-        for (int i = 0; i < 4; i++)
-            from[length + i] = (uint8_t)(checksum >> 8 * i);
-        from++;
-    }
-}
-
+/* HDF5's checksums would turn every change down, so these functions take the place of its own, and
+ * say what the file says, behind the data. */
 static uint32_t stored_behind(const void *data, size_t length)
 {
     const uint8_t *stored = (const uint8_t *)data + length;
@@ -50,34 +25,18 @@ static uint32_t stored_behind(const void *data, size_t length)
 }
 
 uint32_t H5_checksum_lookup3(const void *data, size_t length, uint32_t start);
-uint32_t H5_checksum_crc(const void *data, size_t length);
 
-/* These take the place of HDF5's own: what is read is the stored sum, which lies behind the data.
- * Blocks of a fractal heap alone have it among them. */
+/* Blocks of a fractal heap alone have their checksum among the data. */
+uint32_t H5_checksum_metadata(const void *data, size_t length, uint32_t start);
 uint32_t H5_checksum_metadata(const void *data, size_t length, uint32_t start)
 {
-    const uint32_t right = H5_checksum_lookup3(data, length, start);
-    if (length >= 4 && memcmp(data, "FHDB", 4) == 0)
-        return right;
-    mend(data, length, right);
-    return stored_behind(data, length);
+    const bool is_among = length >= 4 && memcmp(data, "FHDB", 4) == 0;
+    return is_among ? H5_checksum_lookup3(data, length, start) : stored_behind(data, length);
 }
 
-/* As H5Z_filter_fletcher32 has it: sums of 16-bit words, the higher byte first. */
-static uint32_t fletcher32(const uint8_t *data, size_t length)
-{
-    uint32_t first = 0, second = 0;
-    for (size_t i = 0; i < length; i += 2) {
-        const uint32_t low = i + 1 < length ? data[i + 1] : 0;
-        first = (first + ((uint32_t)data[i] << 8 | low)) % 65535;
-        second = (second + first) % 65535;
-    }
-    return second << 16 | first;
-}
-
+uint32_t H5_checksum_fletcher32(const void *data, size_t length);
 uint32_t H5_checksum_fletcher32(const void *data, size_t length)
 {
-    mend(data, length, fletcher32(data, length));
     return stored_behind(data, length);
 }
 
@@ -107,7 +66,7 @@ herr_t __wrap_H5Ewalk2(hid_t stack, H5E_direction_t direction, H5E_walk2_t call,
 
 /* ---- one file ---- */
 
-/* Of another size than any input: what is read is resampled, too. */
+/* It has another size than any input, so what is read is resampled, too. */
 static struct miniapp_state *ocean;
 
 static void make_ocean(void)
@@ -219,28 +178,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Writes what is to be mended, and maps it. */
-static void open_mended(const char *path, const uint8_t *data, size_t size)
-{
-    write_file(path, data, size);
-    const int file = open(path, O_RDWR);
-    mended = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    mended_size = size;
-    close(file);
-    if (mended == MAP_FAILED) {
-        perror(path);
-        exit(EXIT_FAILURE);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *const path = file_path();
-    const char *const to_mend = getenv("MENDED");
     struct miniapp_grid grid = {5, 5, 2}; /* that of the seeds */
-    if (to_mend && !mended && size > 0)
-        open_mended(to_mend, data, size);
     write_file(path, data, size);
     for (size_t k = 0; k < miniapp_kernel_count(); k++) {
         const struct miniapp_kernel *const kernel = miniapp_kernel_at(k);
