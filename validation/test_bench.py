@@ -418,7 +418,7 @@ def test_checksums(miniapp, small, ocean, tmp_path):
 # ---- ended before their time ----
 
 @pytest.mark.parametrize("number, name, code", [
-    (signal.SIGINT, "SIGINT", 130), (signal.SIGTERM, "SIGTERM", 143),
+    (signal.SIGINT, "SIGINT", 130), (signal.SIGHUP, "SIGHUP", 129), (signal.SIGTERM, "SIGTERM", 143),
     (signal.SIGUSR1, "SIGUSR1", 143), (signal.SIGUSR2, "SIGUSR2", 143)])
 def test_what_is_done_is_printed(miniapp, small, tmp_path, number, name, code):
     """And shown again, which is no failure."""

@@ -395,7 +395,7 @@ ssize_t pwrite(int file, const void *data, size_t bytes, off_t place)
 @pytest.mark.parametrize("number, code", [
     (signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGUSR1, 128 + signal.SIGTERM),
     (signal.SIGINT, 128 + signal.SIGINT),  # in order, with what was measured
-    (signal.SIGHUP, -signal.SIGHUP), (signal.SIGQUIT, -signal.SIGQUIT)])
+    (signal.SIGHUP, 128 + signal.SIGHUP), (signal.SIGQUIT, -signal.SIGQUIT)])
 def test_signal_before_the_write(miniapp, small, old, number, code):
     """The unfinished file is there from the start: it goes when a long run is ended."""
     with miniapp.start("-r", 10**8, small, "--output", old) as process:

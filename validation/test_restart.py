@@ -166,7 +166,7 @@ def test_other_files_are_no_snapshots(march):
     march.assert_end_is_that_of(6)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_lose_nothing(march, number):
     """The step that they came in is kept."""
     with march.miniapp.start(*march.words(EVER)) as process:
@@ -174,7 +174,7 @@ def test_signals_lose_nothing(march, number):
         process.send_signal(number)
         process.finish()
     last = march.snapshots()[-1]
-    assert process.returncode == 128 + (signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+    assert process.returncode == 128 + (signal.SIGTERM if number == signal.SIGUSR1 else number)
     assert f"--restart goes on from the snapshot of step {last}\n" in process.said()
     assert not march.end.exists() and not unfinished(march.folder)
     march.passes(last + 7, "--restart")

@@ -730,7 +730,7 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
         "kernels on it, validates and times them.\v"
         "Exit status: 0 done; 1 a validation failed, an output is not finite, or steps do not keep "
         "a budget; 2 wrong usage; 3 an input cannot be used; 4 the device cannot be used; "
-        "5 an output cannot be written; 130 and 143 a signal ended the run.",
+        "5 an output cannot be written; 129, 130 and 143 a signal ended the run.",
         NULL,
         NULL,
         NULL};

@@ -4,14 +4,15 @@
 #include "program.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-/* In this order, they come from a user's Ctrl-C; from Slurm and PBS; as a warning from Slurm and
- * Grid Engine; and from LSF. */
-static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
-static const char *const names[] = {"SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"};
+/* In this order, they come from a user's Ctrl-C; from a terminal that was closed; from Slurm and
+ * PBS; as a warning from Slurm and Grid Engine; and from LSF. */
+static const int signals[] = {SIGINT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2};
+static const char *const names[] = {"SIGINT", "SIGHUP", "SIGTERM", "SIGUSR1", "SIGUSR2"};
 enum { SIGNALS = sizeof(signals) / sizeof(*signals) };
 
 static volatile sig_atomic_t noted;
@@ -54,16 +55,22 @@ const char *stop_signal_name(void)
     return names[i];
 }
 
+static int exit_code_of(int signal_number)
+{
+    const bool stays = signal_number == SIGINT || signal_number == SIGHUP;
+    return 128 + (stays ? signal_number : SIGTERM);
+}
+
 int stop_exit_code(void)
 {
-    return 128 + (stop_signal() == SIGINT ? SIGINT : SIGTERM);
+    return exit_code_of(stop_signal());
 }
 
 static void note(int signal_number)
 {
     if (noted) {
         miniapp_abandon();
-        _exit(128 + (noted == SIGINT ? SIGINT : SIGTERM));
+        _exit(exit_code_of(noted));
     }
     noted = signal_number;
 }

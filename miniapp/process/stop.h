@@ -10,7 +10,7 @@
 void stop_prepare(void);
 
 /*
- * From here on SIGINT, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed
+ * From here on SIGINT, SIGHUP, SIGTERM, SIGUSR1 and SIGUSR2 are noted: the call that is being timed
  * completes, and what was measured is reported. A second signal ends the program at once. Signals
  * that whoever started the program told it to ignore stay ignored.
  */
@@ -34,7 +34,8 @@ enum miniapp_status agree_on(enum miniapp_status status, double *numbers, size_t
 /* Its name; there has to be one. */
 const char *stop_signal_name(void);
 
-/* 128 + SIGINT after SIGINT, else 128 + SIGTERM: what schedulers take for an ordered end. */
+/* 128 + the signal after SIGINT or SIGHUP, else 128 + SIGTERM: what schedulers take for an ordered
+ * end. */
 int stop_exit_code(void);
 
 #endif
