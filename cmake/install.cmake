@@ -15,6 +15,10 @@ endif()
 
 # ---- the library ----
 
+# A project that takes the sources by add_subdirectory links the same names as one that finds the
+# installed package.
+add_library(miniapp::miniapp ALIAS libminiapp_shared)
+add_library(miniapp::miniapp_static ALIAS libminiapp)
 set_target_properties(libminiapp_shared PROPERTIES EXPORT_NAME miniapp)
 set_target_properties(libminiapp PROPERTIES EXPORT_NAME miniapp_static)
 install(TARGETS libminiapp_shared libminiapp EXPORT miniapp DESTINATION lib)

@@ -125,6 +125,17 @@ def test_versions(prefix, tmp_path, version, fits):
     assert (done.returncode == DONE) == fits, done
 
 
+@pytest.mark.parametrize("library", ["miniapp::miniapp", "miniapp::miniapp_static"])
+def test_client_with_the_sources_as_a_subdirectory(library, tmp_path):
+    """CMake fails at once if another project's target links something that is not there."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\n"
+        f'add_subdirectory("{ROOT}" miniapp)\nadd_executable(client "{CLIENTS}/main.c")\n'
+        f"target_link_libraries(client PRIVATE {library})\n")
+    command("cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja",
+            "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_TESTS=OFF")
+
+
 # ---- clients by pkg-config ----
 
 def flags(prefix, *options):
