@@ -12,7 +12,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE
+from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE, assert_one_line
 from processes import DEADLINE_S
 
 # Veros's names: the settings that --set knows
@@ -364,7 +364,7 @@ def test_small_stack(miniapp, small, kilobytes):
                       preexec_fn=limit)
 
 
-@pytest.mark.parametrize("size", ["0", "1", "255", "64k", "255K", "262143B", "0M"])
+@pytest.mark.parametrize("size", ["0", "1", "255", "64k", "255K", "262143B", "0M", "1 k", " 64 "])
 def test_small_stack_of_threads(miniapp, small, size):
     """The runtime would take 16 KiB, and threads would crash."""
     done = miniapp.run(*QUICK, small, "-t", 2, env={"OMP_STACKSIZE": size})
@@ -373,10 +373,58 @@ def test_small_stack_of_threads(miniapp, small, size):
         f"miniapp: OMP_STACKSIZE is '{size}', but must be 256K or more")
 
 
-@pytest.mark.parametrize("size", ["256", "256k", "262144B", "1M", "1G", "nonsense", "-1", ""])
+@pytest.mark.parametrize("size", ["256", "256k", "262144B", "1M", "1 m", "1G", "nonsense", "-1", ""])
 def test_stack_of_threads(miniapp, small, size):
     done = miniapp.run(*QUICK, small, "-k", "all,calibration", "-t", 2, env={"OMP_STACKSIZE": size})
     assert done.returncode == DONE, done
+
+
+def test_small_stack_by_the_variable_of_the_runtime(miniapp, small):
+    if miniapp.is_gcc:
+        pytest.skip("GCC's runtime does not know it")
+    miniapp.fails(USAGE, "KMP_STACKSIZE is '32k', but must be 256K or more", *QUICK, small, "-t", 2,
+                  env={"KMP_STACKSIZE": "32k"})
+
+
+def may_have(gigabytes):
+    return lambda: resource.setrlimit(resource.RLIMIT_AS, (int(gigabytes * 2**30),) * 2)
+
+
+def is_root_then_nobody():
+    """Who has a process already, and may have no other."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+@pytest.mark.unsanitized("the sanitizer takes all addresses")
+@pytest.mark.parametrize("env, limit", [
+    ({"OMP_NUM_THREADS": "8", "OMP_STACKSIZE": "2G"}, may_have(8)),
+    ({"OMP_NUM_THREADS": "64"}, may_have(0.6)),
+    ({"OMP_NUM_THREADS": "2", "OMP_STACKSIZE": "9999999999G"}, None),
+    ({"OMP_NUM_THREADS": "2"}, is_root_then_nobody)], ids=["stacks", "many", "endless", "ulimit -u"])
+def test_threads_that_cannot_be_started(miniapp, small, env, limit, tmp_path):
+    """A line, and the code of a device, in the place of the runtime's abort."""
+    if limit is is_root_then_nobody and os.getuid() != 0:
+        pytest.skip("only root can be another user")
+    for folder in (tmp_path, *tmp_path.parents[:2], small.parent):
+        folder.chmod(0o755)
+    done = miniapp.run(*QUICK, "-k", "eos", small, env=env, preexec_fn=limit)
+    if env.get("OMP_STACKSIZE") == "9999999999G" and done.returncode == DONE:
+        return  # GCC's runtime takes no such number, and its own size
+    assert done.returncode == DEVICE, done
+    assert re.match(r"miniapp: \d+ threads with stacks of [0-9.e+]+ MB cannot be started \(.*\): take fewer "
+                    "threads, a smaller OMP_STACKSIZE, or higher limits", done.stderr.splitlines()[-1])
+
+
+def test_display_of_affinity(miniapp, small):
+    """LLVM's runtime prints it among the results."""
+    done = miniapp.run(*QUICK, "-k", "eos", "--format", "json", small, env={"OMP_DISPLAY_AFFINITY": "TRUE"})
+    assert done.returncode == DONE and json.loads(done.stdout)["results"]
+    if not miniapp.is_gcc:
+        assert_one_line(done.stderr)
+        assert "warning: OMP_DISPLAY_AFFINITY is ignored" in done.stderr
 
 
 @pytest.mark.unsanitized("the sanitizer needs more")

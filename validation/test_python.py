@@ -321,6 +321,63 @@ def test_threads_have_states_of_their_own(water, device):
             np.testing.assert_array_equal(made, wanted)
 
 
+FORKING = """
+import os, threading
+import numpy as np
+import miniapp
+
+def work(temp):
+    return float(miniapp.eos(np.full((4, 20, 20), 35.0), np.full((4, 20, 20), temp), np.linspace(400, 5, 4)).mean())
+
+def in_child(call):
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except miniapp.Error as error:
+            print(type(error).__name__, error, flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+miniapp.set_threads(2)
+work(10.0)
+in_child(lambda: print(work(11.0) == work(11.0), flush=True))
+state = miniapp.State((4, 20, 20))
+inside, over = threading.Event(), threading.Event()
+
+def stay_inside():
+    with state.lock:
+        inside.set()
+        over.wait()
+
+thread = threading.Thread(target=stay_inside)
+thread.start()
+inside.wait()
+in_child(lambda: state.has("temp"))
+over.set()
+thread.join()
+print(state.has("temp"))
+in_child(lambda: print(state.has("temp"), flush=True))
+"""
+
+
+def test_forked_children_go_on():
+    """Neither the runtime's threads nor those that hold a lock are in a child: it must not wait for them."""
+    done = run(FORKING)
+    assert done.stdout.splitlines() == [
+        "True", "UsageError the process was forked while another thread was in a call on this state: "
+        "make another state here", "False", "False"], done
+
+
+def test_more_threads_than_the_system_starts():
+    """The runtime would end the interpreter."""
+    done = run("import resource, miniapp\n"
+               "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
+               "try: miniapp.set_threads(8)\nexcept miniapp.DeviceError as error: print(error)\n"
+               "miniapp.set_threads(1)", OMP_STACKSIZE="2G", OPENBLAS_NUM_THREADS="1")
+    assert done.returncode == 0 and done.stdout.startswith("8 threads with stacks of 2147 MB cannot be started"), done
+
+
 def test_threads_share_a_state(water, device):
     wanted = package.eos(*water)
     state = package.State(water[0].shape, device)

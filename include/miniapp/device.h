@@ -28,10 +28,12 @@ const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200
 
 /* ---- the host ---- */
 
-/* How many threads run the kernels that the calling thread starts. 0 stands for as many as
- * $OMP_NUM_THREADS says or, without it, one for each CPU. */
+/* How many threads run the kernels that the calling thread starts, at most 4096. 0 stands for as
+ * many as $OMP_NUM_THREADS says or, without it, one for each CPU. MINIAPP_DEVICE if so many cannot
+ * be started: it then stays as it was. A child that was forked after threads had run has one thread
+ * with GCC's runtime. */
 int miniapp_host_threads(void);
-void miniapp_host_set_threads(int threads);
+enum miniapp_status miniapp_host_set_threads(int threads);
 
 MINIAPP_END
 

@@ -101,6 +101,8 @@ bool miniapp_device_describe(int number, char *text, size_t size);
 
 /* How many CPUs the process may use. */
 int miniapp_host_cpus(void);
+enum { MAX_THREADS = 4096 }; /* with many more, the OpenMP runtime lacks memory and aborts */
+enum { LEAST_STACK = 256 };  /* KiB; half of that was found to be enough */
 
 /* Whether so many bytes of memory are left to the process. If not, `lack` becomes the end of a
  * message: "needs 3 GB, but the machine has 2 GB". */

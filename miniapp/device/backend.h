@@ -12,6 +12,7 @@
 #include "table.h"
 #include "target.h"
 
+#include <miniapp/status.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,9 +36,10 @@ struct backend {
     /* How many blocks, and threads in each, a loop nest of so many points gets. */
     void (*geometry)(int number, int points, int *blocks, int *threads);
 
-    /* The kernels of a precision. They run on the device that this thread selected last. */
+    /* The kernels of a precision. They run on the device that this thread selected last, if it could
+     * be. */
     const struct kernel_functions *(*functions)(enum miniapp_precision precision);
-    void (*select)(int number);
+    enum miniapp_status (*select)(int number);
 
     /* Memory of a device; NULL where there is not enough. */
     void *(*allocate)(int number, size_t bytes);

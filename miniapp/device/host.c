@@ -1,8 +1,8 @@
 #include "host.h"
-#include "cgroup.h"
 #include "program.h"
+#include "status.h"
+#include "threads.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,72 +18,6 @@ enum { LARGE_PAGE = 2 << 20 };
  * cache lines further on than the one before it. More lines cost time: with 17, so that the arrays
  * of a loop reach the ends of their pages one after the other, eos was a tenth slower. */
 enum { STAGGER = 2 * 64, STAGGERS = 16 };
-
-/* By the affinity mask and the quota of the control group. */
-int miniapp_host_cpus(void)
-{
-    const int procs = omp_get_num_procs();
-    const double quota = ceil(cgroup_cpus());
-    return quota < procs ? (int)fmax(quota, 1) : procs;
-}
-
-/* The threads are counted, because a limit of the runtime may leave fewer than were asked for. */
-int miniapp_host_threads(void)
-{
-    int threads = 1;
-#pragma omp parallel
-#pragma omp single
-    threads = omp_get_num_threads();
-    return threads;
-}
-
-void miniapp_host_set_threads(int threads)
-{
-    static int at_first;
-    if (!at_first)
-        at_first = getenv("OMP_NUM_THREADS") ? omp_get_max_threads() : miniapp_host_cpus();
-    omp_set_dynamic(0);
-    omp_set_num_threads(threads > 0 ? threads : at_first);
-}
-
-/* Where only places were asked for, GCC's runtime says that threads are bound, LLVM's how. */
-static const char *policy_text(int policy)
-{
-    switch (policy) {
-    case omp_proc_bind_master: return "primary";
-    case omp_proc_bind_close: return "close";
-    case omp_proc_bind_spread: return "spread";
-    default: return "bound";
-    }
-}
-
-enum { COUNT_TEXT = 40 }; /* "1 CPU", "2 to 4 CPUs" */
-
-static void count_cpus(int least, int most, char text[COUNT_TEXT])
-{
-    const size_t used = least < most ? (size_t)snprintf(text, COUNT_TEXT, "%d to ", least) : 0;
-    snprintf(text + used, COUNT_TEXT - used, "%d CPU%s", most, most == 1 ? "" : "s");
-}
-
-const char *miniapp_host_binding(char text[MINIAPP_BINDING])
-{
-    const int policy = omp_get_proc_bind(), places = omp_get_num_places();
-    const bool is_bound = policy != omp_proc_bind_false;
-    int least = omp_get_num_procs(), most = is_bound ? 0 : least;
-    char cpus[COUNT_TEXT];
-    for (int place = 0; place < places && is_bound; place++) {
-        const int own = omp_get_place_num_procs(place);
-        least = own < least ? own : least;
-        most = own > most ? own : most;
-    }
-    count_cpus(least, most, cpus);
-    if (is_bound)
-        snprintf(text, MINIAPP_BINDING, "%s, with %d place%s of %s", policy_text(policy), places,
-                 places == 1 ? "" : "s", cpus);
-    else
-        snprintf(text, MINIAPP_BINDING, "none, on %s", cpus);
-    return text;
-}
 
 const char *miniapp_host_processor(void)
 {
@@ -144,6 +78,8 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
                  missing);
         return false;
     }
+    if (threads_refused(0, reason))
+        return false;
     snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(), miniapp_host_threads(),
              miniapp_host_threads() == 1 ? "" : "s");
     return true;
@@ -161,7 +97,9 @@ static void touch(char *memory, size_t bytes)
 {
     const ptrdiff_t chunk = 1 << 16;
     const ptrdiff_t total = (ptrdiff_t)bytes;
-#pragma omp parallel for schedule(static)
+    char reason[DEVICE_TEXT];
+    const bool is_shared = !threads_refused(0, reason);
+#pragma omp parallel for schedule(static) if (is_shared)
     for (ptrdiff_t start = 0; start < total; start += chunk)
         memset(memory + start, 0, (size_t)(total - start < chunk ? total - start : chunk));
 }
@@ -192,9 +130,13 @@ static void host_release(int number, void *memory)
         munmap(((struct block *)memory)[-1].base, ((struct block *)memory)[-1].bytes);
 }
 
-static void select_host(int number)
+/* A thread may be the first to call from where it is: a new thread, or a forked child. */
+static enum miniapp_status select_host(int number)
 {
+    char reason[DEVICE_TEXT];
+    const enum miniapp_status status = threads_refused(0, reason);
     (void)number;
+    return status ? fail(status, "%s", reason) : MINIAPP_DONE;
 }
 
 extern const struct kernel_functions functions_host_float64, functions_host_float32;

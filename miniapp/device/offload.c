@@ -234,6 +234,12 @@ static void *allocate_pinned(int number, size_t bytes)
     return llvm_omp_target_alloc_host ? llvm_omp_target_alloc_host(bytes, number) : NULL;
 }
 
+static enum miniapp_status select_device(int number)
+{
+    omp_set_default_device(number);
+    return MINIAPP_DONE;
+}
+
 static void release_pinned(int number, void *memory)
 {
     llvm_omp_target_free_host(memory, number);
@@ -247,7 +253,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .geometry = geometry,
     .open = open_device,
     .functions = functions,
-    .select = omp_set_default_device,
+    .select = select_device,
     .allocate = allocate,
     .release = release,
     .to_device = to_device,

@@ -9,26 +9,27 @@
 #include "status.h"
 #include "stop.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 /* Sets the number of threads to the largest that any row runs on, because memory is spread over
  * them. */
-static void set_threads(struct options *options)
+static enum miniapp_status set_threads(struct options *options)
 {
     int threads = 0;
     for (size_t i = 0; i < options->thread_count; i++)
         threads = (int)options->threads[i] > threads ? (int)options->threads[i] : threads;
-    miniapp_host_set_threads(threads);
-    if (options->action != ACTION_RUN)
-        return;
+    if (options->action != ACTION_RUN && options->action != ACTION_CHECK)
+        return MINIAPP_DONE;
+    const enum miniapp_status status = miniapp_host_set_threads(threads);
+    if (status || options->action == ACTION_CHECK)
+        return status;
     const int asked = threads ? threads : miniapp_host_threads();
     if (asked > miniapp_host_cpus())
         warn("%d threads share the %d CPU%s that this process may use", asked, miniapp_host_cpus(),
@@ -39,6 +40,7 @@ static void set_threads(struct options *options)
     for (size_t i = 0; i < options->thread_count; i++) /* the report has to say what runs */
         if ((int)options->threads[i] > miniapp_host_threads())
             options->threads[i] = (size_t)miniapp_host_threads();
+    return MINIAPP_DONE;
 }
 
 static enum miniapp_status list(const struct options *options)
@@ -57,60 +59,6 @@ static enum miniapp_status show(const struct options *options, struct results *r
     const enum miniapp_status status = results_load(options->show, "be shown", results);
     results->earlier_count = 0;
     return status ? status : report(results, options->format);
-}
-
-/* Whether a text is a list of whole numbers from 1 on, with commas between: the threads at each
- * level of nested parallel regions. */
-static bool is_list_of_threads(const char *text)
-{
-    for (;; text++) {
-        char *end;
-        text += strspn(text, " ");
-        const unsigned long threads = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
-        if (threads < 1 || threads > MAX_THREADS)
-            return false;
-        text = end + strspn(end, " ");
-        if (*text != ',')
-            return !*text;
-    }
-}
-
-enum { LEAST_STACK = 256 }; /* KiB; half of that was found to be enough */
-
-/* The size of threads' stacks in KiB, from a text of OMP_STACKSIZE; NAN if that is not valid: then
- * the OpenMP runtime warns, and takes its own size. */
-static double stack_of_threads(const char *text)
-{
-    static const char units[] = "BKMG";
-    char *end;
-    const double number = isdigit((unsigned char)text[0]) ? strtod(text, &end) : NAN;
-    const char *const unit = isnan(number) ? NULL : strchr(units, toupper((unsigned char)*end));
-    if (!unit)
-        return NAN;
-    return *end ? ldexp(number, 10 * (int)(unit - units - 1)) : number;
-}
-
-/* libomp aborts on a value that it cannot read, and takes the last digits of one that is too
- * large. */
-static enum miniapp_status check_threads(void)
-{
-    static const char name[] = "OMP_NUM_THREADS";
-    const char *const threads = getenv(name);
-    if (threads && !threads[0])
-        unsetenv(name);
-    else if (threads && !is_list_of_threads(threads))
-        return fail(MINIAPP_USAGE, "%s is '%s', but must be a whole number from 1 to %d", name,
-                    threads, MAX_THREADS);
-    return MINIAPP_DONE;
-}
-
-static enum miniapp_status check_stack_of_threads(void)
-{
-    const char *const stack = getenv("OMP_STACKSIZE");
-    if (stack && stack_of_threads(stack) < LEAST_STACK)
-        return fail(MINIAPP_USAGE, "OMP_STACKSIZE is '%s', but must be %dK or more", stack,
-                    LEAST_STACK);
-    return MINIAPP_DONE;
 }
 
 /* Fails if the stack is too small, because a crash would not say why. */
@@ -143,13 +91,16 @@ static void keep_freed_memory(void)
         mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }
 
-/* Checks the limits and the environment that the program relies on. */
-static enum miniapp_status settle_in(void)
+/* LLVM's runtime prints this to standard output, among the results; GCC's prints it elsewhere. */
+static void keep_results_apart(void)
 {
-    enum miniapp_status status = check_stack();
-    if (!status)
-        status = check_stack_of_threads();
-    return status ? status : check_threads();
+#if defined(__clang__)
+    static const char name[] = "OMP_DISPLAY_AFFINITY";
+    const char *const value = getenv(name);
+    if (value && strcasecmp(value, "true") == 0)
+        warn("%s is ignored, because the OpenMP runtime would print among the results", name);
+    unsetenv(name);
+#endif
 }
 
 /* ---- what is said ---- */
@@ -296,15 +247,18 @@ int main(int argc, char **argv)
     fill_standard_streams();
     keep_freed_memory();
     enum miniapp_status status = start_ranks(&argc, &argv);
+    keep_results_apart();
     join_words(argc, argv, run.command_line); /* argp moves the words about */
     if (!status)
-        status = ranks_agree(settle_in());
+        status = ranks_agree(check_stack());
     if (!status)
         status = ranks_agree(parse_options(argc, argv, &run.options));
     if (status)
         return leave(&run, status);
     stop_prepare();
-    set_threads(&run.options);
+    status = ranks_agree(set_threads(&run.options));
+    if (status)
+        return leave(&run, status);
     if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
         status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
                                                    : list(&run.options);

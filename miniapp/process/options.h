@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_REPEATS = 64 };   /* of one repeatable option */
-enum { MAX_THREADS = 4096 }; /* with many more, the OpenMP runtime lacks memory and aborts */
+enum { MAX_REPEATS = 64 }; /* of one repeatable option */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */

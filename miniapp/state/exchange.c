@@ -384,8 +384,9 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
                                     size_t count)
 {
     const double start = seconds_now();
-    enum miniapp_status status = MINIAPP_DONE;
-    backend_of(state)->select(state->device->number);
+    enum miniapp_status status = backend_of(state)->select(state->device->number);
+    if (status)
+        return status;
     if (state->exchange) {
         status = finish(state);
         if (!status)

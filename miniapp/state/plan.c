@@ -340,9 +340,8 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
 static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
 {
     struct miniapp_state *const state = plan->state;
-    enum miniapp_status status = MINIAPP_DONE;
+    enum miniapp_status status = state->device->backend->select(state->device->number);
     plan->advances = advances;
-    state->device->backend->select(state->device->number);
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         status = prepare(state, &plan->steps[s]);

@@ -137,7 +137,7 @@ DECLARATIONS = {
     "listen": (LISTENER, LISTENER),
     "version": (c_char_p,),
     "host_threads": (c_int,),
-    "host_set_threads": (None, c_int),
+    "host_set_threads": (Status, c_int),
     "device_open": (Status, c_char_p, OUT),
     "device_close": (None, c_void_p),
     "device_label": (c_char_p, c_void_p),
