@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import os
 import threading
 import weakref
 from collections.abc import Sequence
@@ -59,11 +60,39 @@ def as_grid(shape: Sequence[int]) -> Grid:
 
 # ---- the state ----
 
+class Lock:
+    """Lets one thread after the other in, and nobody in a child that was forked while one was inside: what that
+    thread had begun stays undone there, and so would its lock."""
+
+    def __init__(self):
+        self.inner, self.is_broken = threading.RLock(), False
+        locks.add(self)
+
+    def __enter__(self):
+        if self.is_broken:
+            raise UsageError("the process was forked while another thread was in a call on this state: "
+                             "make another state here")
+        self.inner.acquire()
+
+    def __exit__(self, *_error):
+        self.inner.release()
+
+    def look_after_fork(self):
+        if self.inner.acquire(blocking=False):
+            self.inner.release()
+        else:
+            self.is_broken = True
+
+
+locks: weakref.WeakSet[Lock] = weakref.WeakSet()
+os.register_at_fork(after_in_child=lambda: [lock.look_after_fork() for lock in locks])
+
+
 class Memory:
     """What the library holds of a state. It is freed when no state, plan or array refers to it."""
 
     def __init__(self, library, grid, device, precision):
-        self.lock = threading.RLock()
+        self.lock = Lock()
         c, handle, opened = library.c, c_void_p(), c_void_p()
         weakref.finalize(self, release, c, handle, opened)  # first: a warning may be raised once it is open
         library.open_device(device, opened)
