@@ -31,9 +31,10 @@ STEPS = 8
 SOURCES = ["K_diss_v", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "eke_diss_tke",
            "eke_diss_iw"]
 IN_SNAPSHOT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "ht", "beta", "Nsqr", "temp",
-               "salt", "u", "v", "w", "tke", "eke", "kappaM", "forc_tke_surface"]
-IN_RESTART = ["tau", "taup1", "taum1", "time", "temp", "salt", "u", "v", "tke", "dtke", "eke",
-              "Nsqr"]
+               "salt", "u", "v", "w", "tke", "eke", "kappaM", "forc_tke_surface", "forc_temp_surface",
+               "forc_salt_surface", "K_diss_h"]
+IN_RESTART = ["tau", "taup1", "taum1", "time", "temp", "salt", "dtemp", "dsalt", "u", "v", "tke", "dtke",
+              "eke", "deke", "K_diss_v", "Nsqr"]
 REBUILT = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot", "maskT", "maskU",
            "maskV", "maskW", "K_iso", "mxl", "kappaM", "u_wgrid", "v_wgrid", "w_wgrid",
            "forc_tke_surface"]

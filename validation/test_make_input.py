@@ -929,8 +929,9 @@ def test_snapshot_without_sources_and_without_advection(made, tmp_path):
                      enable_eke_isopycnal_diffusion="false")(file)
     g = made(altered(tmp_path, change), "--time", "1")
     assert "forc: not all of its parts are in the snapshot (missing: K_diss_v)" in g["said"]
-    assert "forc: default" in g["said"] and "does not advect TKE" in g["said"]
-    assert g["attributes"]["K_h_tke"] == 0 and (g["K_iso"] == 1000).all()
+    assert "forc: default" in g["said"] and (g["K_iso"] == 1000).all()
+    assert g["attributes"]["enable_tke_superbee_advection"] == 0
+    assert g["attributes"]["enable_tke_hor_diffusion"] == 0
 
 
 def test_snapshot_without_eke(made, tmp_path):
@@ -939,6 +940,8 @@ def test_snapshot_without_eke(made, tmp_path):
         set_settings(enable_eke="false")(file)
         for name, like in (("K_diss_gm", "eke_diss_iw"), ("K_diss_h", "K_diss_v"),
                            ("P_diss_skew", "P_diss_v")):
+            if name in file:
+                del file[name]
             file.copy(like, name)
     g = made(altered(tmp_path, change), "--time", "1")
     with h5py.File(SNAPSHOT) as file:
@@ -968,13 +971,15 @@ def test_snapshot_in_another_order(fails, tmp_path):
     fails(INPUT, r"salt has axes .* expected \(Time, zt, yt, xt\)", path, "--time", "1")
 
 
-def test_snapshot_without_tke_and_on_metres(drawn, tmp_path):
+def test_snapshot_on_metres(drawn, tmp_path):
     def change(file):
-        drop("tke", "forc_tke_surface")(file)
-        set_settings(enable_tke="false", coord_degree="false", tke_mxl_choice=1)(file)
+        set_settings(coord_degree="false", tke_mxl_choice=1)(file)
+        file["coriolis_t"] = np.full(file["beta"].shape[-2:], 1e-4)
+        file["coriolis_t"].dims[0].attach_scale(file["yt"])
+        file["coriolis_t"].dims[1].attach_scale(file["xt"])
     g = drawn(altered(tmp_path, change), "--time", "1")
     assert (g["cost"] == 1).all() and (g["cosu"] == 1).all()
-    assert g["x"][0] == -3500 and "tke: default" in g["said"]
+    assert g["x"][0] == -3500 and (g["coriolis_t"] == 1e-4).all()
 
 
 @pytest.mark.parametrize("pattern, change, arguments", [

@@ -70,13 +70,13 @@ def checksum(path):
     return digest.hexdigest()
 
 
-def root_attributes(chosen, settings, is_own, cyclic, halo):
+def root_attributes(chosen, settings, has_all, cyclic, halo):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
     give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
     kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
-            for name in (table.settings() if is_own else (*SETTINGS, *chosen.set)) if name in settings}
+            for name in (table.settings() if has_all else (*SETTINGS, *chosen.set)) if name in settings}
     return {
         "Conventions": "CF-1.8",
         "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
@@ -167,7 +167,7 @@ def build(chosen):
     is_degrees = bool(settings.get("coord_degree", True))
     if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
-    root = root_attributes(chosen, settings, source.is_own, cyclic, halo)
+    root = root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)
     written = write(chosen, g, root, is_degrees)
     for name, what in (("maskT", "cells"), ("kbot", "columns")):
         if name in g:

@@ -34,7 +34,7 @@ def bound_by_thickness(mxl, g, least):
 
 
 def eddy_diffusivity(eke, nsqr, coriolis, beta, g, settings):
-    """K_gm of the EKE closure, as set_eke_diffusivities makes it."""
+    """The length of eddies and K_gm, as set_eke_diffusivities makes them."""
     terms = np.sqrt(np.maximum(0.0, nsqr)) * g["dzw"][:, None, None] * g["maskW"] / settings["pi"]
     speed = np.sum(np.ascontiguousarray(terms.T), axis=2).T  # along contiguous z, as in Veros
     rossby = np.minimum(speed / np.maximum(np.abs(coriolis), 1e-16),
@@ -43,7 +43,7 @@ def eddy_diffusivity(eke, nsqr, coriolis, beta, g, settings):
     rhines = np.sqrt(sqrteke / np.maximum(beta, 1e-16))
     length = np.maximum(settings["eke_lmin"], np.minimum(settings["eke_cross"] * rossby,
                                                          settings["eke_crhin"] * rhines))
-    return np.minimum(settings["eke_k_max"], settings["eke_c_k"] * length * sqrteke)
+    return length, np.minimum(settings["eke_k_max"], settings["eke_c_k"] * length * sqrteke)
 
 
 def with_ghosts(values, cyclic):

@@ -1,21 +1,36 @@
-"""Grid, state and mixing fields of a Veros run from its snapshot, bit for bit as Veros had them.
+"""Grid, state, mixing, forcing and settings of a Veros run from its snapshot, bit for bit as Veros had them.
 
-Without ghosts, which the program adds. The state may come from a restart of the same run, which
-holds neither grid nor settings. Veros: io_tools/netcdf.py, restart.py, core/numerics.py.
+Without ghosts, which the program adds. The state may come from a restart of the same run, which holds neither
+grid nor settings. Veros writes a restart at the start of a step and a record at its end, and both then have the
+state of the start; only the record has what the step made. Veros: io_tools/netcdf.py, restart.py, veros.py.
 """
 
 import json
+import re
 
 import h5py
 import numpy as np
 
-from . import axes, closures, grid
-from .options import SETTINGS
+from . import axes, closures, grid, table
 from .problem import Unusable, note
 
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
 STATE = ("temp", "salt", "u", "v")
 SOURCES = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot")
+# What the record has of its step, if the run stored it
+OF_STEP = ("K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "P_diss_skew", "P_diss_iso",
+           "eke_diss_tke", "eke_diss_iw", "kappaH")
+# What momentum dissipates in a step: 0 in a run that has none of these switches on
+BY_FRICTION = {
+    "K_diss_h": ("enable_hor_friction", "enable_biharmonic_friction"),
+    "K_diss_gm": ("enable_TEM_friction",),
+    "K_diss_bot": ("enable_bottom_friction", "enable_quadratic_bottom_friction", "enable_ray_friction",
+                   "enable_momentum_sources")}
+DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
+ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode")  # settings that Veros's files do not have
+# What the kernels do not cover with another value
+WANTED = {"enable_tke": True, "enable_hor_diffusion": False, "enable_biharmonic_mixing": False,
+          "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 METRES_A_KM = 1e3
 
 
@@ -24,13 +39,36 @@ def is_snapshot(source):
 
 
 def settings_of(path, dataset):
+    """Refuses those that the kernels do not cover, in one line."""
     try:
         settings = json.loads(dataset.attrs["setup_settings"])
-        return {**settings, "coord_degree": bool(settings["coord_degree"]),
-                **{name: float(settings[name]) for name in (*SETTINGS, "pi", "omega")}}
+        ours = [name for name in table.settings() if name not in ONLY_OURS]
+        settings.update({name: float(settings[name]) for name in (*ours, "omega")})
+        odd = [f"{name} = {settings[name]}" for name, wanted in WANTED.items() if settings[name] != wanted]
+        odd += [f"{name} = False beside enable_eke" for name in ("enable_neutral_diffusion", "enable_skew_diffusion")
+                if settings["enable_eke"] and not settings[name]]
     except (ValueError, KeyError, TypeError) as error:
         raise Unusable(f"{path}: attribute 'setup_settings' cannot be read ({error}), expected "
                        "what Veros writes") from error
+    if odd:
+        raise Unusable(f"{path}: a run with {', '.join(odd)}, expected one that the kernels cover")
+    return settings
+
+
+def add_switches(settings, path, dataset):
+    """As settings of the kernels: what they have no switch for, and what Veros's files do not tell."""
+    version = re.match(r"(\d+)\.(\d+)", str(dataset.attrs.get("veros_version", "")))
+    before = bool(version) and tuple(map(int, version.groups())) < (1, 7)
+    settings["pyom_compatibility_mode"] = float(before)
+    note(f"pyom_compatibility_mode: {before:d}, as Veros {dataset.attrs.get('veros_version', '1.7')} is by default; if "
+         "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0")
+    if not settings["enable_skew_diffusion"] or not settings["enable_neutral_diffusion"]:
+        settings["K_gm_0"] = 0.0
+        note("K_gm_0: 0, since the run has no skew diffusion")
+    if not settings["enable_neutral_diffusion"]:
+        settings["K_iso_0"] = settings["K_iso_steep"] = 0.0
+        note("K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
+    note(f"{path}: all settings are the run's")
 
 
 class Snapshot:
@@ -82,10 +120,11 @@ class Restart:
             raise Unusable(f"{self.path}: missing: {name}, expected in a restart of this run")
         values = self.core[name]
         nz, ny, nx = self.shape
-        if values.shape != (nx + 4, ny + 4, nz, 3):
-            raise Unusable(f"{self.path}: {name} has shape {values.shape}, expected "
-                           f"{(nx + 4, ny + 4, nz, 3)} of the snapshot's run")
-        return np.ascontiguousarray(values[2:-2, 2:-2, :, self.slots[slot]].T, float)
+        shape = (nx + 4, ny + 4, nz) if name == "K_diss_v" else (nx + 4, ny + 4, nz, 3)
+        if values.shape != shape:
+            raise Unusable(f"{self.path}: {name} has shape {values.shape}, expected {shape} of the snapshot's run")
+        values = values if values.ndim == 3 else values[..., self.slots[slot]]
+        return np.ascontiguousarray(values[2:-2, 2:-2].T, float)
 
     def __getitem__(self, name):
         return self.get(name)
@@ -103,16 +142,33 @@ def add_grid(g, snapshot, settings):
         g["cost"], g["cosu"] = np.ones_like(g["y"]), np.ones_like(g["y"])
 
 
-def isoneutral_diffusivity(g, state, snapshot, settings):
-    """K_iso: a constant, or K_gm of the EKE closure."""
-    if not (settings["enable_eke"] and settings["enable_eke_isopycnal_diffusion"]):
+def coriolis(g, snapshot, settings):
+    if snapshot.has("coriolis_t"):
+        return snapshot["coriolis_t"]
+    if not settings["coord_degree"]:
+        snapshot.require(("coriolis_t",), "for EKE on a Cartesian grid")
+    note("coriolis_t: 2 omega sin(latitude); if the run's is another, add it to its output_variables")
+    f = 2 * settings["omega"] * np.sin(g["y"] / 180.0 * settings["pi"])
+    return np.broadcast_to(f[:, None], g["kbot"].shape)
+
+
+def add_diffusivities(g, state, snapshot, settings):
+    """K_gm and K_iso: constants, or by the EKE closure."""
+    if settings["enable_eke"]:
+        snapshot.require(("beta",), "for K_gm by EKE")
+        g["eke"], g["beta"], g["coriolis_t"] = state["eke"], snapshot["beta"], coriolis(g, snapshot, settings)
+        g["eke_len"], g["K_gm"] = closures.eddy_diffusivity(g["eke"], g["Nsqr"], g["coriolis_t"], g["beta"], g,
+                                                            settings)
+        note("K_gm and eke_len: from EKE and the stratification, by Veros's closure")
+    else:
+        g["K_gm"] = np.full_like(g["temp"], settings["K_gm_0"])
+        note(f"K_gm: K_gm_0 of the run, {settings['K_gm_0']:g} m2 s-1")
+    if settings["enable_eke"] and settings["enable_eke_isopycnal_diffusion"]:
+        g["K_iso"] = g["K_gm"]
+        note("K_iso: that of K_gm")
+    else:
         note(f"K_iso: K_iso_0 of the run, {settings['K_iso_0']:g} m2 s-1")
-        return np.full_like(g["temp"], settings["K_iso_0"])
-    snapshot.require(("beta",), "for K_iso by EKE")
-    note("K_iso: from EKE and the stratification, with f = 2 omega sin(latitude)")
-    coriolis = 2 * settings["omega"] * np.sin(g["y"] / 180.0 * settings["pi"])[:, None]
-    return closures.eddy_diffusivity(state["eke"], g["Nsqr"], coriolis, snapshot["beta"], g,
-                                     settings)
+        g["K_iso"] = np.full_like(g["temp"], settings["K_iso_0"])
 
 
 def sources_of_tke(snapshot, settings):
@@ -120,7 +176,7 @@ def sources_of_tke(snapshot, settings):
     names = [*SOURCES, *(("eke_diss_tke", "eke_diss_iw") if settings["enable_eke"] else
                          ("K_diss_gm", "K_diss_h", "P_diss_skew"))]
     lacks = [name for name in names if not snapshot.has(name)]
-    if lacks or settings["enable_idemix"] or settings["enable_store_cabbeling_heat"]:
+    if lacks or settings["enable_store_cabbeling_heat"]:
         note("forc: not all of its parts are in the snapshot"
             + (f" (missing: {', '.join(lacks)})" if lacks else ""))
         return None
@@ -136,31 +192,80 @@ def sources_of_tke(snapshot, settings):
     return forc + part["K_diss_bot"]
 
 
-def add_turbulence(g, state, snapshot, settings):
+def add_turbulence(g, state, settings):
     g["tke"] = state["tke"]
     g["mxl"], g["kappaM"] = closures.mixing(g["tke"], g["Nsqr"], g, settings)
     note("mxl and kappaM: from tke and the stratification, by Veros's closure")
-    if isinstance(state, Restart):
-        g["tke_taup1"], g["dtke_taum1"] = state.get("tke", "taup1"), state.get("dtke", "taum1")
-    if snapshot.has("K_diss_v"):
+
+
+def add_levels(g, state, settings):
+    """The other time levels, which a restart has."""
+    for name in ("temp", "salt", "tke", *(["eke"] if settings["enable_eke"] else [])):
+        g[f"d{name}_taum1"] = state.get(f"d{name}", "taum1")
+        if name in ("tke", "eke"):
+            g[f"{name}_taup1"] = state.get(name, "taup1")
+    g["K_diss_v"] = state["K_diss_v"]
+    note(f"tendencies at taum1, and K_diss_v of the step before, for Richardson's number: from {state.path}")
+
+
+def add_step(g, state, snapshot, settings, chosen):
+    """What the record has of its step; whatever momentum makes is asked for where a run goes on."""
+    g.update({name: snapshot[name] for name in OF_STEP if snapshot.has(name)})
+    lacks = [name for name, switches in BY_FRICTION.items() if name not in g and settings["enable_conserve_energy"]
+             and any(settings.get(switch) for switch in switches)]
+    if state is snapshot:
+        g.update({"K_diss_v": snapshot["K_diss_v"]} if snapshot.has("K_diss_v") else {})
+        note("note: no step of the run starts from a snapshot alone, which lacks the tendencies at taum1, 0 here, and "
+             f"K_diss_v of the step before; --restart has them{'; lacks ' + ', '.join(lacks) if lacks else ''}")
+    elif lacks := [name for name in lacks if name not in {*chosen.default, *chosen.variable}]:
+        snapshot.require(lacks, "for a step that goes on from a restart (--default NAME=VALUE takes another)")
+    elif settings["enable_Prandtl_tke"]:
+        note("note: momentum makes K_diss_v anew before TKE is stepped; here it stays, so the run's own TKE is another "
+             "after a step, but not its temp and salt")
+    elif snapshot.has("K_diss_v") and is_of_step(g, state, snapshot):
         g["K_diss_v"] = snapshot["K_diss_v"]
-    snapshot.require(("forc_tke_surface",), "as the forcing of TKE")
-    g["forc_tke_surface"] = snapshot["forc_tke_surface"]
-    if state is not snapshot and (snapshot["temp"] != g["temp"]).any():
+        note("K_diss_v: of the record's step, since the run's Prandtl number does not depend on it")
+    if not is_of_step(g, state, snapshot):
+        note("note: the record is not of the restart's step, so what momentum dissipated and the fluxes through the "
+             "surface are of another; a record of one more step of Veros from the restart has this step's")
         note("forc: not from the snapshot, whose record is not of the restart's step")
     elif (forc := sources_of_tke(snapshot, settings)) is not None:
         g["forc"] = forc
 
 
-def tell_settings(settings):
-    """Sets K_h_tke to 0 if the run has no lateral diffusion, and says what else differs from
-    miniapp."""
-    if not settings["enable_tke_hor_diffusion"]:
-        note("K_h_tke: 0, since the run has no lateral diffusion of TKE")
-        settings["K_h_tke"] = 0.0
-    if not settings["enable_tke_superbee_advection"]:
-        note("note: the run does not advect TKE by superbee, as miniapp's tke does; --default "
-            "u_wgrid=0 --default v_wgrid=0 --default w_wgrid=0 switch that off")
+def is_of_step(g, state, snapshot):
+    return state is snapshot or (snapshot["temp"] == g["temp"]).all()
+
+
+def restoring(g, tracer, letter, snapshot):
+    """To which value, and how fast, if the record has both and they make its flux."""
+    names, flux = (f"{letter}_star", f"{letter}_rest"), snapshot[f"forc_{tracer}_surface"]
+    if not all(snapshot.has(name) and snapshot.dataset[name].dims[-2:] in (("yt", "xt"), ("Time", "yt"), ("yt",))
+               for name in names):
+        return {}
+    star, rest = (values if values.ndim == 2 else values[:, None] for values in map(snapshot.__getitem__, names))
+    made = rest * (star - snapshot[tracer][-1]) * g["maskT"][-1]
+    if np.abs(made - flux).max() > 1e-12 * np.abs(flux).max():
+        note(f"{', '.join(names)}: not taken, since they do not make forc_{tracer}_surface")
+        return {}
+    return {name: np.broadcast_to(values, flux.shape) for name, values in zip(names, (star, rest))}
+
+
+def add_forcing(g, snapshot, settings):
+    """Fluxes through the surface, and how a step makes them anew."""
+    fluxes = ("forc_temp_surface", "forc_salt_surface", "forc_tke_surface")
+    snapshot.require(fluxes, "as the forcing")
+    g.update({name: snapshot[name] for name in fluxes})
+    for tracer, letter in (("temp", "t"), ("salt", "s")):
+        made = restoring(g, tracer, letter, snapshot)
+        g.update(made or {f"{letter}_flux": g[f"forc_{tracer}_surface"]})
+        note(f"forc_{tracer}_surface: of the record; in ocean_step_forced "
+             + (f"by restoring, with {' and '.join(made)}" if made else f"the same, as {letter}_flux"))
+    if settings["enable_tempsalt_sources"]:
+        names = ("temp_source", "salt_source")
+        snapshot.require(names, "since enable_tempsalt_sources is on")
+        g.update({name: snapshot[name] for name in names})
+        note("temp_source, salt_source: of the record; only ocean_step_forced takes them")
 
 
 def rebuild(source, chosen):
@@ -175,8 +280,7 @@ def rebuild(source, chosen):
     add_grid(g, snapshot, settings)
     wet = ~np.isnan(snapshot.raw("salt"))
     grid.add_topography(g, wet, cyclic)
-    needed = [*STATE, "Nsqr", *(["tke"] if settings["enable_tke"] else []),
-              *(["eke"] if settings["enable_eke"] else [])]
+    needed = [*STATE, "Nsqr", "tke", *(["eke"] if settings["enable_eke"] else [])]
     if chosen.restart:
         state = Restart(chosen.restart, wet.shape)
         if ((state["salt"] != 0) != wet).any():
@@ -189,12 +293,16 @@ def rebuild(source, chosen):
         + (f"state from {chosen.restart}" if chosen.restart else "and the state of the record"))
     g["temp"], g["salt"], g["Nsqr"] = state["temp"], state["salt"], state["Nsqr"]
     note("temp and salt: as the run has them, not converted")
-    g["K_iso"] = isoneutral_diffusivity(g, state, snapshot, settings)
-    if settings["enable_tke"]:
-        add_turbulence(g, state, snapshot, settings)
+    g.update({name: state[name] for name in DERIVED if state.has(name)})
+    add_switches(settings, snapshot.path, snapshot.dataset)
+    add_diffusivities(g, state, snapshot, settings)
+    add_turbulence(g, state, settings)
+    if state is not snapshot:
+        add_levels(g, state, settings)
+    add_step(g, state, snapshot, settings, chosen)
+    add_forcing(g, snapshot, settings)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
     g["u_wgrid"], g["v_wgrid"], g["w_wgrid"] = closures.velocities_on_upper_faces(
         state["u"], state["v"], g, cyclic)
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")
-    tell_settings(settings)
     return g, settings, cyclic
