@@ -53,6 +53,7 @@ class Case:
         if name in self.values and self.values[name].size:
             self.values[name] = array = self.values[name].astype(float)
             array[place or self.element(name)] = value
+            self.storage[name].pop("dtype", None)
 
     def edit(self, function):
         self.edits.append(function)
@@ -85,8 +86,7 @@ def make_ocean(draw, seed, halo, cyclic):
         values = {name: array.copy() for name, array in values.items()}
         for name, array in values.items():
             if axes_of(name, array).endswith("x"):
-                array[..., :HALO] = array[..., -2 * HALO:array.shape[-1] - HALO]
-                array[..., -HALO:] = array[..., HALO:2 * HALO]
+                array[...] = array[..., (np.arange(nx) - HALO) % (nx - 2 * HALO) + HALO]
     level = np.arange(1, nz + 1)[:, None, None]
     values |= fields.faces((values["kbot"] > 0) & (level >= values["kbot"]), cyclic, halo)
     return values
@@ -143,9 +143,11 @@ def others(case):
 
 def scales(case):
     def edit(file):
-        file["x"] = np.arange(float(len(file["dxt"])))
-        file["x"].make_scale("x")
-        file["temp"].dims[2].attach_scale(file["x"])
+        scale = file.create_dataset("x", data=np.arange(9.0))
+        scale.make_scale("x")
+        for dataset in file.values():
+            if isinstance(dataset, h5py.Dataset) and dataset != scale and dataset.ndim:
+                dataset.dims[dataset.ndim - 1].attach_scale(scale)
     case.edit(edit)
 
 
@@ -165,8 +167,11 @@ def dry_land(case):
 
 
 def soft_link(case):
-    name = case.pick()
-    case.edit(lambda file: (file.move(name, "elsewhere"), file.__setitem__(name, h5py.SoftLink("/elsewhere"))))
+    def edit(file):
+        if "temp" in file:
+            file.move("temp", "elsewhere")
+            file["temp"] = h5py.SoftLink("/elsewhere")
+    case.edit(edit)
 
 
 TRAITS = (types, chunks, units, others, scales, without_options, dry_land, soft_link)
@@ -260,7 +265,7 @@ def unwritten(case):
     name = case.pick()
 
     def make_part(file, values):
-        whole = case.chance(0.3) or not values.ndim
+        whole = case.chance(0.3) or not values.size
         file.create_dataset(name, values.shape, "f8", chunks=None if whole else (1,) * values.ndim)
         if not whole and values.shape[0] > 1:
             file[name][1:] = values[1:]

@@ -572,3 +572,17 @@ def test_land_is_0_or_in_range(miniapp, small):
     y, x = np.argwhere(read(small, "kbot") > 0)[0]
     change(small, "mxl", (5, y, x), 0)
     miniapp.fails(INPUT, rf"mxl\[5, {y}, {x}\] is 0, but must be positive", "-k", "tke", small)
+
+
+@pytest.mark.parametrize("mask, message", [
+    (np.ones((7, 9, 11)), "'maskT' has 7 cells along z"), (np.ones((6, 9, 11) + (1,) * 5), "'maskT' has 8 axes"),
+    (np.full((6, 9, 11), 2), r"maskT\[0, 0, 0\] is 2")], ids=("longer", "more axes", "2"))
+@pytest.mark.parametrize("reader", ["eos", "density"])
+def test_mask_that_tells_which_ghosts_count(miniapp, small, reader, mask, message):
+    """It is checked, and reported once, whether or not the kernel itself reads it."""
+    replace(small, "maskT", mask)
+    for name in ("salt", "temp", "maskW"):
+        replace(small, name, read(small, name)[..., (np.arange(11) - HALO) % 7 + HALO])
+    with h5py.File(small, "a") as file:
+        file.attrs["cyclic_x"] = 1
+    miniapp.fails(INPUT, message, "-k", reader, small)

@@ -36,8 +36,8 @@ struct backend {
     /* How many blocks, and threads in each, a loop nest of so many points gets. */
     void (*geometry)(int number, int points, int *blocks, int *threads);
 
-    /* The kernels of a precision. They run on the device that this thread selected last, if it could
-     * be. */
+    /* The kernels of a precision. They run on the device that this thread selected last, if it
+     * could be. */
     const struct kernel_functions *(*functions)(enum miniapp_precision precision);
     enum miniapp_status (*select)(int number);
 

@@ -114,7 +114,10 @@ static void list_needed(struct miniapp_input *input, const struct miniapp_field 
     for (size_t id = 1; id <= miniapp_field_count(); id++)
         if (input->needed[id] && !input->is_there[id])
             input->needed[fields[id].stand_in] = true;
-    input->needed[NO_FIELD] = false;
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
+        if (input->needed[id])
+            input->is_asked[id] = input->is_asked[fields[id].wet] = true;
+    input->needed[NO_FIELD] = input->is_asked[NO_FIELD] = false;
 }
 
 /* Keeps the first scale that is found for each axis: outputs get its coordinates. */
@@ -240,7 +243,7 @@ static enum miniapp_status look_at_datasets(struct miniapp_input *input)
 {
     enum miniapp_status status = MINIAPP_DONE;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && goes_on(status); id++)
-        if (input->needed[id] && input->is_there[id]) {
+        if (input->is_asked[id] && input->is_there[id]) {
             const enum miniapp_status found = look_at_dataset(input, id);
             input->is_bad[id] = found != MINIAPP_DONE;
             status = first_of(status, found);

@@ -29,6 +29,7 @@ struct miniapp_input {
     enum miniapp_precision precision; /* the narrowest of the states that a field is read for */
     bool wanted[MOST_FIELDS];
     bool needed[MOST_FIELDS];          /* with what stands in for those that are absent */
+    bool is_asked[MOST_FIELDS];        /* needed, or a mask that says where a needed field counts */
     const char *source[MOST_FIELDS];   /* the dataset that holds the field */
     bool is_there[MOST_FIELDS];        /* that dataset */
     bool is_bad[MOST_FIELDS];          /* a failure was reported for it */

@@ -25,7 +25,8 @@ static void fill_water(const struct miniapp_input *input, enum field_id id, cons
     }
 }
 
-/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. */
+/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. What is
+ * wrong with it is reported once. */
 enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
                                const uint8_t **water)
 {
@@ -34,6 +35,7 @@ enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
     if (*water || !input->is_there[mask] || input->is_bad[mask])
         return MINIAPP_DONE;
     const enum miniapp_status status = read_field(input, mask, &values);
+    input->is_bad[mask] = status != MINIAPP_DONE;
     if (status)
         return status;
     uint8_t *const kept = malloc(miniapp_grid_points(&input->grid));
