@@ -30,7 +30,7 @@ from veros.diagnostics.snapshot import Snapshot
 
 STEPS = 6
 IN_STEP = ["K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin",
-           "P_diss_skew", "P_diss_iso", "eke_diss_tke", "eke_diss_iw", "coriolis_t", "t_star", "t_rest"]  # docs/your-data.md names them
+           "P_diss_skew", "P_diss_iso", "eke_diss_tke", "eke_diss_iw", "coriolis_t", "t_star", "t_rest"]
 NO_EKE = {"enable_eke": False, "enable_eke_isopycnal_diffusion": False}
 RUNS = {
     "acc": {},

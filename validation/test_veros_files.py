@@ -208,6 +208,21 @@ def test_a_record_of_another_step(runs, acc, tmp_path):
     assert "the record is not of the restart's step" in make(acc, tmp_path / "grid.h5")
 
 
+def test_levels_that_alternate(acc, tmp_path):
+    """Veros puts faces midway between T points: where levels are stretched steeply, distances of those alternate."""
+    dzt = np.array([300.0, 260.0, 150.0, 120.0, 100.0, 90.0])
+    zw, zt = np.cumsum(dzt), np.array([150.0, 450.0, 670.0, 750.0, 910.0, 950.0])
+    assert (np.abs(0.5 * (zt[1:] + zt[:-1]) - zw[:-1]) < 1e-9).all()
+    dzw = np.diff(zt, append=2 * zw[-1] - zt[-1])
+    levels = {"dzt": dzt, "dzw": dzw, "zt": zt - zw[-1], "zw": zw - zw[-1]}
+    for factor in (1.0, 100.0):
+        with h5py.File(acc / "run.snapshot.nc", "a") as file:
+            for name, values in levels.items():
+                file[name][...] = values * (factor if name == "dzt" else 1)
+        made = make(acc, tmp_path / "grid.h5")
+        assert isinstance(made, str) if factor == 1 else "dzt[0] is 30000, but zt goes" in made[1], made
+
+
 @pytest.mark.parametrize("version, mode", [("1.6.0", 1), ("1.10.2", 0), ("unknown", 0)])
 def test_older_veros_diffuses_twice(acc, tmp_path, version, mode):
     with h5py.File(acc / "run.snapshot.nc", "a") as file:

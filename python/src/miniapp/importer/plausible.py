@@ -18,6 +18,16 @@ def alike(values, expected):
     return (values >= expected / 2) & (values <= 2 * expected)
 
 
+def fits(apart, width):
+    """Which distances of T points are the mean of both widths; or, as in Veros, whose faces lie midway between T
+    points, leave widths that are the mean of both distances. Steep stretching makes those distances alternate."""
+    between = alike(apart, 0.5 * (width[1:] + width[:-1]))
+    if len(width) < 3:
+        return between
+    centred = np.pad(np.isclose(width[1:-1], 0.5 * (apart[1:] + apart[:-1]), rtol=1e-5), 1, mode="edge")
+    return between | (centred[1:] & centred[:-1])
+
+
 def faults_of(g, cyclic, halo):
     """Lines that say what is wrong."""
     rules = (levels, pressure, upper_faces, widths, cosines, directions, columns, faces, walls, ghosts)
@@ -40,7 +50,7 @@ def has(g, *names):
 # ---- along one axis ----
 
 def levels(g, *_):
-    """The distance of two T points is dzw, and the mean of their dzt."""
+    """The distance of two T points is dzw, and fits their dzt."""
     if "zt" not in g:
         return
     zt = g["zt"]
@@ -48,8 +58,8 @@ def levels(g, *_):
     yield from first("zt", zt > 0, g, "but heights are negative below the surface")
     yield from first("zt", np.append(False, apart <= 0), g, lambda k: f"after {zt[k - 1]:g}, but heights rise")
     for name in {"dzt", "dzw"} & set(g):
-        size = g[name][:-1] if name == "dzw" else 0.5 * (g[name][1:] + g[name][:-1])
-        yield from first(name, ~alike(size, apart) & (apart > 0), g,
+        fit = alike(g[name][:-1], apart) if name == "dzw" else fits(apart, g[name])
+        yield from first(name, ~fit & (apart > 0), g,
                          lambda k: f"but zt goes from {zt[k]:g} to {zt[k + 1]:g} there")
 
 
@@ -77,11 +87,11 @@ def upper_faces(g, *_):
 
 
 def widths(g, *_):
-    """The distance of two T points is the mean width of their cells."""
+    """The distance of two T points fits the widths of their cells."""
     for name, of_cells in (("dxu", "dxt"), ("dyu", "dyt")):
         if has(g, name, of_cells):
             width = g[of_cells]
-            yield from first(name, ~alike(g[name][:-1], 0.5 * (width[1:] + width[:-1])), g,
+            yield from first(name, ~fits(g[name][:-1], width), g,
                              lambda i, w=width, of=of_cells: f"but {of} is {w[i]:g} and {w[i + 1]:g} on its sides")
 
 
