@@ -167,6 +167,24 @@ def test_index_of_datasets_that_cannot_be_read(miniapp, small, reference, hdf5_m
     assert codes == {DONE, INPUT}
 
 
+# ---- HDF5's heap, which has no checksum ----
+
+def test_the_heap_is_not_read(miniapp, tmp_path):
+    """It holds the datasets' lists of their scales. HDF5 crashes on some damage of it, and reads zeros without
+    end; names and coordinates in outputs come from the lists of the scales, which have checksums."""
+    whole = GRID.read_bytes()
+    expected = miniapp.checksums(GRID, "-k", "eos")
+    first = whole.index(b"GCOL")
+    size = int.from_bytes(whole[first + 8:first + 16], "little")
+    path, out = tmp_path / "heap.h5", tmp_path / "out.h5"
+    for place in (first, first + 16, first + 48, first + size // 2):
+        path.write_bytes(whole[:place] + bytes(first + size - place) + whole[first + size:])
+        assert miniapp.checksums(path, "-k", "eos", "-o", out) == expected
+        with h5py.File(out) as file:
+            assert [axis[0].name for axis in file["dHdT"].dims] == ["/z", "/y", "/x"]
+            assert np.array_equal(file["x"], read(GRID, "x"))
+
+
 # ---- attributes that HDF5 would read into too little memory ----
 
 TEXTS = {"many texts": (np.array(["x" * 8] * 1000, object), h5py.string_dtype()),

@@ -3,6 +3,7 @@
 
 #include <hdf5_hl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* netCDF-4 puts this before a name that a dimension shares with a variable that is not its
@@ -28,6 +29,75 @@ void name_of_dimension(const char *scale, char name[AXIS_NAME])
     const bool is_prefixed = strncmp(own, prefix, strlen(prefix)) == 0;
     snprintf(name, AXIS_NAME, "%s", own + (is_prefixed ? strlen(prefix) : 0));
 }
+
+/* ---- finding scales ---- */
+
+/* An element of REFERENCE_LIST, the attribute in which a scale lists the axes that it belongs
+ * to. */
+struct belonging {
+    hobj_ref_t dataset;
+    int axis;
+};
+
+enum { MOST_BELONGINGS = 1 << 16 };
+
+/* The list, which the caller frees; NULL if there is none. */
+static struct belonging *read_belongings(hid_t scale, hssize_t *count)
+{
+    const hid_t attribute = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct belonging));
+    *count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+    struct belonging *list =
+        *count > 0 && *count <= MOST_BELONGINGS ? calloc((size_t)*count, sizeof(*list)) : NULL;
+    H5Tinsert(type, "dataset", HOFFSET(struct belonging, dataset), H5T_STD_REF_OBJ);
+    H5Tinsert(type, "dimension", HOFFSET(struct belonging, axis), H5T_NATIVE_INT);
+    if (list && H5Aread(attribute, type, list) < 0) {
+        free(list);
+        list = NULL;
+    }
+    H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return list;
+}
+
+struct search {
+    struct belonging wanted;
+    char *name;
+};
+
+/* Ends the search at the scale that is wanted. */
+static herr_t look_at_scale(hid_t root, const char *name, const H5L_info_t *link, void *context)
+{
+    const struct search *const search = context;
+    if (link->type != H5L_TYPE_HARD || strlen(name) >= AXIS_NAME ||
+        H5Aexists_by_name(root, name, "REFERENCE_LIST", H5P_DEFAULT) <= 0)
+        return 0;
+    hssize_t count;
+    const hid_t scale = H5Oopen(root, name, H5P_DEFAULT);
+    struct belonging *const list = scale >= 0 ? read_belongings(scale, &count) : NULL;
+    bool is_it = false;
+    for (hssize_t i = 0; list && i < count && !is_it; i++)
+        is_it = list[i].dataset == search->wanted.dataset && list[i].axis == search->wanted.axis;
+    if (is_it)
+        snprintf(search->name, AXIS_NAME, "%s", name);
+    free(list);
+    if (scale >= 0)
+        H5Oclose(scale);
+    return is_it;
+}
+
+void find_scale(hid_t file, const char *dataset, int axis, char name[AXIS_NAME])
+{
+    struct search search = {.wanted.axis = axis, .name = name};
+    if (H5Rcreate(&search.wanted.dataset, file, dataset, H5R_OBJECT, -1) >= 0)
+        H5Literate(file, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, look_at_scale, &search);
+}
+
+/* ---- copying them ---- */
 
 static bool lies_in_file(hid_t dataset)
 {

@@ -10,6 +10,11 @@ enum { AXIS_NAME = 128 };
 /* What netCDF calls the dimension of a scale. */
 void name_of_dimension(const char *scale, char name[AXIS_NAME]);
 
+/* The name of the scale in the root group that belongs to an axis of a dataset; leaves `name` as it
+ * is if there is none. The scales themselves say so: the list that the dataset has of them lies in
+ * HDF5's heap, which has no checksum, and on whose damage HDF5 crashes or reads without end. */
+void find_scale(hid_t file, const char *dataset, int axis, char name[AXIS_NAME]);
+
 /* Whether a scale holds a number for each of so many cells, in the file itself. */
 bool is_coordinate(hid_t file, const char *path, hsize_t cells);
 

@@ -4,7 +4,6 @@
 #include "hdf5_error.h"
 #include "status.h"
 
-#include <hdf5_hl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,19 +120,14 @@ static void list_needed(struct miniapp_input *input, const struct miniapp_field 
 }
 
 /* Keeps the first scale that is found for each axis: outputs get its coordinates. */
-static herr_t keep_scale(hid_t dataset, unsigned dimension, hid_t scale, void *text)
-{
-    (void)dataset;
-    (void)dimension;
-    return H5Iget_name(scale, text, SCALE_NAME) > 0;
-}
-
 static void find_scales(struct miniapp_input *input, enum field_id id, hid_t dataset)
 {
+    if (H5Aexists(dataset, "DIMENSION_LIST") <= 0)
+        return;
     for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
         char *const name = input->scale[fields[id].axes[i]];
-        if (!name[0] && H5DSget_num_scales(dataset, (unsigned)i) > 0)
-            H5DSiterate_scales(dataset, (unsigned)i, NULL, keep_scale, name);
+        if (!name[0])
+            find_scale(input->file, input->source[id], i, name);
     }
 }
 

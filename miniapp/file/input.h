@@ -4,6 +4,7 @@
 #ifndef INPUT_H
 #define INPUT_H
 
+#include "coordinates.h"
 #include "hdf5_file.h"
 #include "program.h"
 #include "table.h"
@@ -18,8 +19,6 @@ struct miniapp_input_options {
     const char *source[MOST_FIELDS]; /* another dataset that a tracer starts as, or NULL */
     int strip, strips; /* which strip of rows this process checks, of how many; or 0 */
 };
-
-enum { SCALE_NAME = 128 };
 
 struct miniapp_input {
     char *path;
@@ -39,7 +38,7 @@ struct miniapp_input {
     struct miniapp_grid grid;          /* of the window: the part of the file that is read now */
     size_t x0, y0;                     /* the window's first cell in the file */
     int strip, strips;
-    char scale[MINIAPP_AXES][SCALE_NAME]; /* the dimension scale of each axis, or "" */
+    char scale[MINIAPP_AXES][AXIS_NAME]; /* the dimension scale of each axis, or "" */
     bool has_ghosts, is_cyclic;
     bool is_too_large;     /* some dataset is, for the memory: this was reported */
     bool was_refused;      /* by miniapp_input_check */
