@@ -59,6 +59,8 @@ class Reader:
         refuse({name for name in needed.difference(there) if not self.table[name].is_optional}, "fields are missing")
         needed = [name for name in self.table if name in needed.intersection(there)]
         datasets = {name: self.dataset(name) for name in needed}
+        for name in {self.table[name].wet for name in needed}.intersection(there):
+            self.dataset(name)
         for axis, length in self.lengths.items():
             refuse(length < (2 * HALO + 1 if self.has_ghosts and axis in "xy" else 1), f"{axis} is too short")
         values = {name: dataset[...].astype(float) for name, dataset in datasets.items()}
@@ -151,7 +153,9 @@ class Reader:
 
     def standing_in(self, name, values):
         row = self.table[name]
-        return row.factor * values[row.stand_in] if row.stand_in else np.zeros([self.lengths[axis] for axis in row.axes])
+        if row.stand_in:
+            return row.factor * values[row.stand_in]
+        return np.zeros([self.lengths[axis] for axis in row.axes])
 
     def with_ghosts(self, name, values):
         """Beyond a closed side lies land, and nothing flows; other fields repeat the cell beside it."""

@@ -22,10 +22,10 @@ class Case:
 
     def __init__(self, seed, table, sequences, settings):
         self.draw = random.Random(seed)
-        self.rng = np.random.default_rng(seed)
         self.table, self.settings = table, settings
         self.sequence = self.draw.choice(list(sequences))
         self.read = sequences[self.sequence]
+        self.wet = sorted({table[name].wet for name in self.read} - {""})
         self.halo, self.cyclic = self.draw.choice((0, HALO)), self.draw.random() < 0.5
         self.values = make_ocean(self.draw, seed, self.halo, self.cyclic)
         self.root = {"halo": self.draw.choice((int, float, np.uint8, lambda halo: [halo]))(self.halo)}
@@ -40,9 +40,10 @@ class Case:
         return self.draw.random() < probability
 
     def pick(self, *names):
-        """One of the names, or of what is mostly read."""
-        there = [name for name in names or (self.read if self.chance(0.9) else self.values) if name in self.values]
-        read = [name for name in there if name in self.read]
+        """One of the names; or of what is read, of the masks that tell where it counts, or seldom of all."""
+        chosen = names or self.draw.choices((self.read, self.wet, self.values), (8, 1, 1))[0]
+        there = [name for name in chosen if name in self.values]
+        read = [name for name in there if name in self.read] if names else there
         return self.draw.choice(read or there or ["temp"])
 
     def element(self, name):
@@ -61,7 +62,11 @@ class Case:
     def replace(self, name, make):
         """Another object under the name of a dataset, made by make(file, values)."""
         def edit(file):
-            values = file.pop(name)[...] if isinstance(file.get(name), h5py.Dataset) else np.zeros(1)
+            found = file.get(name)
+            is_plain = isinstance(found, h5py.Dataset) and found.dtype.kind in "biuf" and not found.external
+            values = found[...] if is_plain else np.zeros(1)
+            if name in list(file):  # which a link to nowhere is, too
+                del file[name]
             make(file, values)
         self.edit(edit)
 
@@ -80,7 +85,8 @@ def make_ocean(draw, seed, halo, cyclic):
     nx, ny, nz = draw.randint(5, 9), draw.randint(5, 9), draw.randint(1, 5)
     values, _ = fields.make(nx, ny, nz, seed)
     if not halo:
-        values = {name: array[tuple(slice(HALO, -HALO) if axis in "xy" else slice(None) for axis in axes_of(name, array))]
+        inner = {"x": slice(HALO, -HALO), "y": slice(HALO, -HALO)}
+        values = {name: array[tuple(inner.get(axis, slice(None)) for axis in axes_of(name, array))]
                   for name, array in values.items()}
     elif cyclic:
         values = {name: array.copy() for name, array in values.items()}
@@ -163,7 +169,8 @@ def dry_land(case):
         if wet and wet != "kbot":
             case.values[name] = np.where(case.values[wet] > 0, values, 0)
         elif wet:
-            case.values[name] = np.where(case.values["maskT"] if values.ndim == 3 else case.values["kbot"] > 0, values, 0)
+            water = case.values["maskT"] if values.ndim == 3 else case.values["kbot"] > 0
+            case.values[name] = np.where(water, values, 0)
 
 
 def soft_link(case):
@@ -247,10 +254,11 @@ def elsewhere(case):
     name = case.pick()
 
     def virtual(file, values):
+        source = f"source{len(file)}"
         layout = h5py.VirtualLayout(values.shape, "f8")
         if values.shape:
-            layout[...] = h5py.VirtualSource(file.filename, "source", shape=values.shape)
-        file["source"] = values
+            layout[...] = h5py.VirtualSource(file.filename, source, shape=values.shape)
+        file[source] = values
         file.create_virtual_dataset(name, layout)
 
     def external(file, values):
