@@ -202,11 +202,23 @@ def test_tolerances_that_would_pass_anything(miniapp, small, reference, suffix, 
         edit(reference, "dHdT", **{name + suffix: 0.0})
 
 
-def test_no_tolerance_for_what_is_0_everywhere(miniapp, small, reference):
+def test_tolerances_of_what_is_0_everywhere(miniapp, small, reference):
+    """Those of the field's own scale, which each output has."""
+    use_default_tolerances(reference)
+    for described, _ in each_output(miniapp):
+        replace(reference, described.name, 0 * read(reference, described.name))
+    _, checks = verdicts(miniapp, small, reference, "--allow-invalid")  # no length of mixing is 0
+    for described, _ in each_output(miniapp):
+        assert checks[described.name]["atol"] > 0, described.name
+
+
+def test_atol_of_what_is_0_everywhere(miniapp, small, reference):
     replace(reference, "tke_surf_corr", 0 * read(reference, "tke_surf_corr"))
+    words = (small, *of_outputs(miniapp, ["tke_surf_corr"]), "--validate", reference)
     edit(reference, "tke_surf_corr", atol=1e-300)
-    miniapp.fails(INPUT, "'atol' of dataset 'tke_surf_corr' is 1e-300, but must be from 0 to 0",
-                  small, *of_outputs(miniapp, ["tke_surf_corr"]), "--validate", reference)
+    assert "must be" not in miniapp.run(*words).stderr
+    edit(reference, "tke_surf_corr", atol=1e-5)
+    miniapp.fails(INPUT, "'atol' of dataset 'tke_surf_corr' is 1e-05, but must be from 0 to 1e-06: ", *words)
 
 
 def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):

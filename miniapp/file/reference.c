@@ -16,9 +16,9 @@
  * Outputs are 0 on land and wherever a kernel computes nothing; some are 0 nearly everywhere. A
  * single wrong value would change the largest magnitude. A median would be too small: most of an
  * output may be far smaller than the terms whose difference it is, and these determine its
- * rounding.
+ * rounding. Where all is 0, the table has a scale.
  */
-static double scale_of(const double *values, size_t elements)
+static double scale_of(const struct miniapp_field *field, const double *values, size_t elements)
 {
     enum { LEAST = DBL_MIN_EXP - DBL_MANT_DIG, EXPONENTS = DBL_MAX_EXP - LEAST + 1 };
     size_t below[EXPONENTS] = {0}, count = 0, seen = 0;
@@ -30,7 +30,7 @@ static double scale_of(const double *values, size_t elements)
             count++;
         }
     if (count == 0)
-        return 0;
+        return field->scale;
     const size_t left_out = count < 200 ? count > 1 : count / 100;
     for (exponent = LEAST; seen < count - left_out; exponent++)
         seen += below[exponent - LEAST];
@@ -178,7 +178,7 @@ static enum miniapp_status read_reference_dataset(const struct miniapp_reference
         status = check_plausible(path, field, grid, reference->values, allow);
     if (!status)
         status = read_tolerances(dataset, path, field->name, precision,
-                                 scale_of(reference->values, elements), reference);
+                                 scale_of(field, reference->values, elements), reference);
     return status;
 }
 
