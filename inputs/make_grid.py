@@ -428,11 +428,11 @@ def content(path):
     return result
 
 
-def check(path):
-    """Compare the stored file with a new one; the exit code."""
+def check(path, write):
+    """Compare the stored file with a new one, which `write` writes; the exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        fresh = os.path.join(folder, "grid.h5")
-        write_grid(fresh)
+        fresh = os.path.join(folder, "fresh.h5")
+        write(fresh)
         with open(path, "rb") as a, open(fresh, "rb") as b:
             if a.read() == b.read():
                 print(f"{path}: identical")
@@ -456,7 +456,7 @@ def main():
     options = parser.parse_args()
     try:
         if options.check:
-            sys.exit(check(options.output))
+            sys.exit(check(options.output, write_grid))
         write_grid(options.output)
     except LibraryError as error:
         sys.exit(f"make_grid.py: {error}")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Write the reference of an input file: the outputs of every kernel that has a reference module.
+"""Write the reference of an input file: the outputs of every kernel that has a reference module, or of steps.
 
 The result is an output file as the program writes it, with tolerances as
 attributes: of two kernels that write one field the second has it as KERNEL.FIELD. It is the same bit for bit each time: no times, no paths, no host in it.
@@ -17,7 +17,10 @@ import h5py
 import numpy as np
 
 import reference
-from reference import files
+from reference import files, steps
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "run"))
+import pairs  # noqa: E402  pylint: disable=wrong-import-position
 
 DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program
 
@@ -27,19 +30,32 @@ BARE_DIMENSION = "This is a netCDF dimension but not a netCDF variable.%10d"
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("input", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="REF.h5")
+    parser.add_argument("input", type=Path, nargs="?")
+    parser.add_argument("-o", "--output", type=Path, metavar="REF.h5")
+    parser.add_argument("--stored", action="store_true",
+                        help="all references of run/pairs.py, in the place of one of INPUT")
     parser.add_argument("--check", action="store_true",
                         help="compare REF.h5 with a new computation instead of writing it")
     options = parser.parse_args(arguments)
+    if options.stored == bool(options.input or options.output) or bool(options.input) != bool(options.output):
+        parser.error("expected either INPUT and -o REF.h5, or --stored")
+    wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output)]
+    by_file = {}
+    for pair in wanted:
+        by_file.setdefault(pair.reference, []).append(pair)
+    return max(make(path, of_it, options.check) for path, of_it in by_file.items())
+
+
+def make(path, of_it, is_check):
+    """The reference of pairs that share a file, or a comparison with what is there; the exit code."""
     try:
-        with scratch_file(options.output.parent) as scratch:
-            write_reference(options.input, scratch)
-            if options.check:
-                return report(differences(scratch, options.output), options.output)
-            os.replace(scratch, options.output)
+        with scratch_file(path.parent) as scratch:
+            write_reference(of_it, scratch)
+            if is_check:
+                return report(differences(scratch, path), path)
+            os.replace(scratch, path)
     except (OSError, KeyError, ValueError) as error:
-        print(f"{options.input}: {error}", file=sys.stderr)
+        print(f"{of_it[0].input}: {error}", file=sys.stderr)
         return BAD_INPUT
     return DONE
 
@@ -56,19 +72,32 @@ def scratch_file(folder):
         Path(name).unlink(missing_ok=True)
 
 
-def write_reference(input_path, output_path):
-    with h5py.File(input_path, "r") as source:
-        kernels = [kernel for kernel in reference.kernels() if files.is_computable(kernel, source)]
-        if not kernels:
+def write_reference(of_it, output_path):
+    with h5py.File(of_it[0].input, "r") as source:
+        outputs = [output for pair in of_it for output in outputs_of(pair, source)]
+        if not outputs:
             raise ValueError("holds the datasets of no kernel that has a reference")
         with create(output_path) as output:
-            describe(output, title="Reference of " + ", ".join(k.NAME for k in kernels),
+            makers = ", ".join(dict.fromkeys(maker for maker, *_ in outputs))
+            describe(output, title=f"Reference of {makers}",
                      source="validation/make_reference.py: 80-bit arithmetic, rounded",
-                     input_sha256=sha256(input_path))
-            for kernel in kernels:
-                for name, field in files.compute(kernel, source).items():
-                    taken = f"{kernel.NAME}.{name}" if name in output else name
-                    write_field(output, source, taken, field, kernel.TOLERANCES[name])
+                     input_sha256=sha256(of_it[0].input))
+            for maker, name, field, tolerances in outputs:
+                taken = f"{maker}.{name}" if name in output or of_it[0].steps else name
+                write_field(output, source, taken, field, tolerances)
+
+
+def outputs_of(pair, source):
+    """The kernel or sequence, the name, the field and its tolerances of each."""
+    if pair.steps:
+        for sequence in pair.kernels:
+            for name, field in steps.compute(sequence, source, pair.steps).items():
+                yield sequence, name, field, steps.TOLERANCE
+        return
+    for kernel in reference.kernels():
+        if files.is_computable(kernel, source) and (pair.kernels == pairs.ALL or kernel.NAME in pair.kernels):
+            for name, field in files.compute(kernel, source, **pair.settings).items():
+                yield kernel.NAME, name, field, kernel.TOLERANCES[name]
 
 
 def create(path):
@@ -98,9 +127,10 @@ def write_field(output, source, name, field, tolerances):
                                     **(layout if shape else {}))
     describe(dataset, units=field.units, long_name=field.long_name)
     largest = np.abs(field.values).max()
-    for precision, suffix in (("float64", ""), ("float32", "_float32")):
-        dataset.attrs["rtol" + suffix] = tolerances[precision].rtol
-        dataset.attrs["atol" + suffix] = tolerances[precision].atol_rel * largest
+    for precision, tolerance in tolerances.items():
+        suffix = "" if precision == "float64" else f"_{precision}"
+        dataset.attrs["rtol" + suffix] = tolerance.rtol
+        dataset.attrs["atol" + suffix] = tolerance.atol_rel * largest
     for dimension, (axis, length) in enumerate(zip(field.axes, shape)):
         dataset.dims[dimension].attach_scale(dimension_scale(output, source, axis, length))
 

@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -87,7 +88,7 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
     for name in ("inputs", "validation"):  # but no run/compare, which takes long
         (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
     executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
-    for name in ("peers", "safely.py"):
+    for name in ("pairs.py", "peers", "safely.py"):
         (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
     words = [word for name in others for word in ("--other", tmp_path / name)]
     done = gpu_check(miniapp, "--miniapp", tmp_path / "program", *words, "--size", "5000", "-o",
@@ -98,9 +99,11 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
     assert result["validation_passed"] is True and result["same_bits"] is True
     assert 0 < result["empty_call_s"] < 1
     steps = {step["name"]: step for step in result["steps"]}
-    for precision in ("float64", "float32"):
-        verdicts = steps[f"validation, {precision}"]["data"]["validation"]
+    for name, precision in itertools.product(("grid", "rough", "switched"), ("float64", "float32")):
+        verdicts = steps[f"validation, {name}, {precision}"]["data"]["validation"]
         assert {verdict["kernel"] for verdict in verdicts} >= {str(k) for k in miniapp.kernels}
+    for sequence in ("ocean_step_eke", "ocean_step_forced"):
+        assert steps[f"validation, 2 steps of {sequence} on rough, float64"]["data"]["validation"]
     for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
                  "transfers at each call"):
         assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
@@ -144,7 +147,8 @@ print(json.dumps({{"results": [{{"kernel": "eos", "points": 7, "median_s": secon
     monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other)])
     check = script.Check(script.arguments())
     script.choose(check)
-    assert [step["exit_code"] for step in check.steps if str(other) in step["name"]] == [1]
+    codes = {step["exit_code"] for step in check.steps if str(other) in step["name"]}
+    assert codes == {1} and not any(step["name"] == f"choice: {other}" for step in check.steps)
     capsys.readouterr()
     script.print_choices(check)
     title, heads, row = capsys.readouterr().out.strip().splitlines()

@@ -14,7 +14,9 @@ import pytest
 
 import make_eos_points
 import make_reference
+import pairs
 import reference
+from miniapp.library import default
 from reference import eos, teos10
 
 HERE = Path(__file__).parent
@@ -267,6 +269,38 @@ def test_every_tolerance_has_a_reason():
             assert set(precisions) == {"float64", "float32"}
             for tolerance in precisions.values():
                 assert tolerance.why and tolerance.rtol >= 0 and tolerance.atol_rel > 0
+
+
+@pytest.mark.parametrize("pair", pairs.ROUGH, ids=lambda pair: pair.name)
+def test_stored_references_of_rough_oceans(pair):
+    """They are what the references make of these inputs today."""
+    same_file = [other for other in pairs.ROUGH if other.reference == pair.reference]
+    assert make_reference.make(pair.reference, same_file, True) == make_reference.DONE
+
+
+def test_rough_oceans_are_reproducible():
+    subprocess.run([sys.executable, HERE.parent / "inputs" / "make_rough.py", "--check"], check=True)
+
+
+def test_rough_oceans_leave_nothing_even():
+    """What the stored grid hides: spacings that are alike, and fields that are absent."""
+    described = default()
+    for ocean in ("rough", "switched"):
+        with h5py.File(HERE.parent / "inputs" / f"{ocean}.h5") as file:
+            assert file["dzt"][-1] != file["dzw"][-1]
+            for name in ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu"):
+                inside = slice(None) if "z" in name else slice(file.attrs["halo"], -file.attrs["halo"] or None)
+                assert np.diff(file[name][inside]).all(), name
+            for kernel in reference.kernels():
+                for name in set(described.reads(kernel.NAME)) - {"sample", "factor_a", "factor_b"}:
+                    assert file[name][...].any(), name
+
+
+def test_arguments(capsys):
+    for words in ([], ["a.h5"], ["-o", "b.h5"], ["--stored", "a.h5", "-o", "b.h5"]):
+        with pytest.raises(SystemExit):
+            make_reference.main(words)
+    assert "expected either INPUT and -o REF.h5, or --stored" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not (GRID.exists() and GRID_REFERENCE.exists()), reason="not made yet")

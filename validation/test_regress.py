@@ -20,6 +20,7 @@ REGRESS = HERE.parent / "run/regress"
 MADE_UP = """#!/bin/sh
 here=${0%/*}
 code=$(cat "$here/code")
+case "$*" in */rough.h5 | */switched.h5 | */masks.h5) exit "$(cat "$here/others" 2>/dev/null || echo 0)" ;; esac
 echo "$@" >"$here/words"
 echo >>"$here/runs"
 cat "$here/printed.$(wc -l <"$here/runs")"
@@ -90,6 +91,21 @@ class MadeUp:
 @pytest.fixture
 def made_up(tmp_path):
     return MadeUp(tmp_path)
+
+
+@pytest.mark.parametrize("action", ["save", "check"])
+def test_other_stored_inputs(made_up, action):
+    """A program that disagrees with their references alone."""
+    made_up.save()
+    (made_up.folder / "others").write_text("1")
+    if action == "check":
+        code, rows = made_up.check()
+        assert code == MISMATCH and rows["rough/float64"]["numbers"] == "changed" and "rough/float32" not in rows
+        table = made_up.regress("check", made_up.baseline).stdout
+        assert re.search("^switched/float64 +changed ", table, re.MULTILINE)
+    else:
+        done = made_up.regress("save", made_up.baseline)
+        assert done.returncode == MISMATCH and "rough/float64: fails validation" in done.stderr
 
 
 # ---- speed ----

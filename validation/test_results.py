@@ -3,13 +3,16 @@ any number of threads; settings that change them, and those that are not finite.
 
 import json
 import re
+import subprocess
+import sys
 
 import h5py
 import numpy as np
 import pytest
 
 import fields
-from conftest import GRID, GRID_REFERENCE, MISMATCH, QUICK, read, read_of, replace, write
+from conftest import DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, read, read_of, replace, write
+from processes import executable
 from test_kernels import reference_of
 from test_verdict import edit, scale_of
 
@@ -49,6 +52,39 @@ def test_quickstart(miniapp, together, devices):
     count = len(devices) * sum(len(kernel.outputs) for kernel in miniapp.kernels)
     assert (f"validation PASSED: {count} of {count} variables agree"
             in on_the_grid(miniapp, together, "float64", devices))
+
+
+# ---- the other stored inputs ----
+
+def run_validate(miniapp, *words):
+    return subprocess.run([sys.executable, HERE.parent / "run" / "validate", *words], capture_output=True,
+                          text=True, check=False, env=miniapp.environment())
+
+
+def test_all_stored_references(miniapp, devices):
+    words = [word for device in devices for word in ("--device", device)]
+    done = run_validate(miniapp, "--miniapp", miniapp.path, *words)
+    assert done.returncode == DONE and done.stderr == "", done
+    assert done.stdout.count("validation PASSED: ") == len(done.stdout.splitlines()) == 12
+
+
+def test_a_stored_reference_that_is_not_met(miniapp, tmp_path):
+    """As where the rough oceans alone show a mistake."""
+    executable(tmp_path / "program", f"""#!/bin/sh
+case "$*" in *switched.other*) echo 'validation FAILED: 16 of 17'; echo 'miniapp: they differ' >&2; exit 1 ;; esac
+exec {miniapp.path} "$@"
+""")
+    done = run_validate(miniapp, "--miniapp", tmp_path / "program")
+    assert done.returncode == MISMATCH and done.stderr == 2 * "miniapp: they differ\n", done
+    assert done.stdout.count("PASSED") == 10 and done.stdout.count("validation FAILED: 16 of 17") == 2
+
+
+@pytest.mark.parametrize("program, code", [("exit 4", DEVICE), ("kill -TERM $$", 143), (None, DEVICE)])
+def test_a_program_that_validates_nothing(miniapp, tmp_path, program, code):
+    if program:
+        executable(tmp_path / "program", f"#!/bin/sh\n{program}\n")
+    done = run_validate(miniapp, "--miniapp", tmp_path / "program")
+    assert done.returncode == code and "PASSED" not in done.stdout and "Traceback" not in done.stderr, done
 
 
 # ---- the same on all roads ----

@@ -1,0 +1,46 @@
+"""The stored pairs of an input and its reference, with what the program does on each."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+ALL = ("all", "calibration")
+BOTH = ("float64", "float32")
+
+
+class Pair(NamedTuple):
+    """Of steps in time, two: in float32 they are too far off to be compared."""
+
+    name: str
+    input: Path
+    reference: Path
+    kernels: tuple = ALL
+    steps: int = 0
+    settings: dict = {}
+    precisions: tuple = BOTH
+    words: tuple = ()
+
+    def arguments(self, precision):
+        words = ["--steps", str(self.steps)] if self.steps else ["-r", "1"]
+        for kernel in self.kernels:
+            words += ["-k", kernel]
+        for setting, value in self.settings.items():
+            words += ["--set", f"{setting}={value}"]
+        return [*words, *self.words, "--precision", precision, "--validate", self.reference]
+
+
+def pair(ocean, name=None, suffix="", **more):
+    return Pair(name or ocean, ROOT / "inputs" / f"{ocean}.h5", ROOT / "validation" / f"{ocean}{suffix}.reference.h5",
+                **more)
+
+
+GRID = pair("grid")
+ROUGH = (
+    pair("rough"), pair("switched"), pair("masks", words=("--allow-invalid",)),
+    pair("switched", "switched, with other settings", ".other",  # than rough.h5 and switched.h5 have
+         kernels=("density", "expansion", "eke", "tke", "tempsalt_sources", "vertical_dissipation"),
+         settings={"eq_of_state_type": 5, "enable_tke_upwind_advection": 0, "enable_eke_upwind_advection": 0,
+                   "enable_conserve_energy": 0}),
+    *(pair("rough", f"2 steps of {sequence} on rough", ".steps", kernels=(sequence,), steps=2, precisions=BOTH[:1])
+      for sequence in ("ocean_step_eke", "ocean_step_forced")))
+PAIRS = (GRID, *ROUGH)
