@@ -50,7 +50,7 @@ for word; do
   *) set -- "$@" "$word" ;;
   esac
 done
-case $* in *--list-devices*) ;; *) set -- "$@" --repetitions 1 --burnin 0 ;; esac
+case $* in *--list-devices* | *--steps*) ;; *) set -- "$@" --repetitions 1 --burnin 0 ;; esac
 exec {miniapp} "$@"
 """
 
