@@ -1,6 +1,6 @@
 /* An input that is open, for the files that make up the reader: input.c opens it, values.c reads
- * and checks a field, masks.c checks what several fields say together, window.c chooses the part of
- * the file that is read, load.c brings it into states. */
+ * and checks a field, water.c a mask, masks.c checks what several fields say together, window.c
+ * chooses the part of the file that is read, load.c brings it into states. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -66,20 +66,22 @@ enum miniapp_status check_still_same(const struct miniapp_input *input);
  * values. */
 enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values);
 
-/* "salt[3, 0, 17]", an element of the window by its index in the file. */
-const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
-                          char text[ELEMENT_NAME]);
+/* ---- water.c ---- */
 
-/* ---- masks.c ---- */
+/* The window's part of a field's dataset, as it is stored. */
+enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, double *values);
+
+/* Checks that a mask is 0 or 1, with no land above water, or that kbot is a level: kernels address
+ * memory by them. */
+enum miniapp_status check_mask(const struct miniapp_input *input, enum field_id id,
+                               const double *values);
 
 /* Which cells or faces of the window are water by a mask or by kbot, 1 or 0; NULL if the file lacks
  * it, or if it is bad. The input owns the bytes. */
 enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
                                const uint8_t **water);
 
-/* Checks that no land lies above water in a mask. */
-enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id mask,
-                                  const double *values);
+/* ---- masks.c ---- */
 
 /* Checks the wanted fields against each other: cells with cells, faces with the cells beside
  * them. */
@@ -126,5 +128,9 @@ bool is_in_margin(const struct miniapp_input *input, size_t element);
 /* The element of the whole field. */
 size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
                        size_t element);
+
+/* "salt[3, 0, 17]", an element of the window by its index in the file. */
+const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
+                          char text[ELEMENT_NAME]);
 
 #endif

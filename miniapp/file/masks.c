@@ -6,46 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What tells which cells are water. */
+/* The fields that tell which cells are water. */
 static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
 enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
 
 /* ---- water ---- */
-
-/* Copies a mask, or fills each column from its level in kbot up to the surface. */
-static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
-                       uint8_t *water)
-{
-    const size_t plane = input->grid.nx * input->grid.ny;
-    for (size_t i = 0; i < plane * input->grid.nz; i++) {
-        const double deepest = values[i % plane]; /* of kbot */
-        const size_t level = i / plane + 1;
-        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
-                                                   : deepest > 0 && (double)level >= deepest;
-    }
-}
-
-/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. What is
- * wrong with it is reported once. */
-enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
-                               const uint8_t **water)
-{
-    double *values = NULL;
-    *water = input->water[mask];
-    if (*water || !input->is_there[mask] || input->is_bad[mask])
-        return MINIAPP_DONE;
-    const enum miniapp_status status = read_field(input, mask, &values);
-    input->is_bad[mask] = status != MINIAPP_DONE;
-    if (status)
-        return status;
-    uint8_t *const kept = malloc(miniapp_grid_points(&input->grid));
-    if (kept)
-        fill_water(input, mask, values, kept);
-    free(values);
-    *water = input->water[mask] = kept;
-    return kept ? MINIAPP_DONE
-                : fail(MINIAPP_DEVICE, "out of memory for the water of '%s'", fields[mask].name);
-}
 
 /* The water cells by the first of maskT, maskW and kbot that the kernels read and that is not bad.
  */
@@ -78,25 +43,7 @@ enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_
     return status;
 }
 
-/* ---- columns ---- */
-
-enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id mask,
-                                  const double *values)
-{
-    const size_t plane = input->grid.nx * input->grid.ny;
-    char land[ELEMENT_NAME], below[ELEMENT_NAME];
-    if (input->allow & MINIAPP_ALLOW_INVALID)
-        return MINIAPP_DONE;
-    for (size_t i = plane; i < plane * input->grid.nz; i++)
-        if (values[i] == 0 && values[i - plane] != 0)
-            return fail(
-                MINIAPP_INPUT,
-                "%s: %s is land, but %s below it is water: water reaches the surface, which "
-                "is the last level",
-                input->path, place_in_file(input, mask, i, land),
-                place_in_file(input, mask, i - plane, below));
-    return MINIAPP_DONE;
-}
+/* ---- cells ---- */
 
 /* Since water reaches the surface, T cells, W cells and kbot say the same of each cell. */
 static enum miniapp_status check_cells(struct miniapp_input *input, enum field_id first,

@@ -8,35 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
-                          char text[ELEMENT_NAME])
-{
-    return element_name(input->source[id], &fields[id], &input->whole,
-                        element_in_file(input, &fields[id], element), text);
-}
-
 /* ---- what a value may be ---- */
-
-/* Masks and indices have to be whole numbers in their ranges, with no index above the surface,
- * because kernels address memory by them. */
-static enum miniapp_status check_whole(const struct miniapp_input *input, enum field_id id,
-                                       const double *values, size_t elements)
-{
-    const struct miniapp_field *const field = &fields[id];
-    const double most =
-        field->counts ? (double)miniapp_axis_length(field->counts, &input->grid) : field->valid_max;
-    char range[RANGE_TEXT], place[ELEMENT_NAME];
-    for (size_t i = 0; i < elements; i++) {
-        if (values[i] != floor(values[i]) || !isfinite(values[i]))
-            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be whole", input->path,
-                        place_in_file(input, id, i, place), values[i]);
-        if (values[i] < field->valid_min || values[i] > most)
-            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s", input->path,
-                        place_in_file(input, id, i, place), values[i],
-                        range_text(field->valid_min, most, range));
-    }
-    return MINIAPP_DONE;
-}
 
 static bool is_accepted(const struct miniapp_input *input, const struct miniapp_field *field,
                         double value)
@@ -122,20 +94,6 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
 
 /* ---- reading ---- */
 
-static enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id,
-                                        double *values)
-{
-    const char *const name = input->source[id];
-    const struct box box = box_in_file(input, &fields[id]);
-    hid_t dataset;
-    enum miniapp_status status = open_dataset(input->file, input->path, name, &dataset);
-    if (status)
-        return status;
-    status = read_box(dataset, input->path, name, &box, values);
-    H5Dclose(dataset);
-    return status;
-}
-
 static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
                                       const double *values, size_t elements)
 {
@@ -144,8 +102,7 @@ static enum miniapp_status check_read(struct miniapp_input *input, enum field_id
         const bool is_height = id == FIELD_zt || id == FIELD_zw;
         return status || !is_height ? status : check_heights(input, id, values);
     }
-    const enum miniapp_status status = check_whole(input, id, values, elements);
-    return status || fields[id].type == MINIAPP_INDEX ? status : check_columns(input, id, values);
+    return check_mask(input, id, values);
 }
 
 /* Fills a field that is absent with what stands in for it. */

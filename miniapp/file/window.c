@@ -143,3 +143,10 @@ struct box box_in_file(const struct miniapp_input *input, const struct miniapp_f
     }
     return box;
 }
+
+const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
+                          char text[ELEMENT_NAME])
+{
+    return element_name(input->source[id], &fields[id], &input->whole,
+                        element_in_file(input, &fields[id], element), text);
+}
