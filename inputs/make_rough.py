@@ -107,7 +107,7 @@ def make_kbot(rng, kbot):
 
 
 def carried(stream, axis):
-    """What flows through a face between two of its edges, of which the one before the first holds nothing."""
+    """Flow through a face between two of its edges; the edge before the first one holds nothing."""
     return np.diff(stream, axis=axis, prepend=0.0)
 
 

@@ -9,7 +9,7 @@ BOTH = ("float64", "float32")
 
 
 class Pair(NamedTuple):
-    """Of steps in time, two: in float32 they are too far off to be compared."""
+    """An input, its reference and how they are compared; steps are two, and in float64 only, where they agree."""
 
     name: str
     input: Path

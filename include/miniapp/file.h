@@ -19,7 +19,7 @@ struct miniapp_input_options;
 struct miniapp_input_options *miniapp_input_options_create(void); /* NULL if memory is short */
 void miniapp_input_options_free(struct miniapp_input_options *);
 
-/* What else to accept, combined with |: NaN and Inf; values out of range. */
+/* Flags of what else to accept, combined with |: NaN and Inf; values out of range. */
 enum { MINIAPP_ALLOW_NONFINITE = 1, MINIAPP_ALLOW_INVALID = 2 };
 void miniapp_input_options_allow(struct miniapp_input_options *, int allow);
 

@@ -10,7 +10,7 @@ struct samples {
     size_t count, wanted;
 };
 
-/* What a step in time meets in the flow. */
+/* Courant numbers and divergence of the flow that a step in time meets. */
 struct flow {
     bool is_there;
     double courant[3]; /* the largest Courant numbers, along x, y and z */

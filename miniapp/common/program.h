@@ -23,10 +23,10 @@ void miniapp_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Removes an output that is half written. A signal handler may call it. */
 void miniapp_abandon(void);
 
-/* Call this before all else. If HDF5 or an offload runtime crashes, hangs or ends the process, it
- * then prints one line and exits with MINIAPP_INPUT or MINIAPP_DEVICE. For that the library catches
- * SIGSEGV, SIGBUS, SIGFPE, SIGABRT and SIGPROF while it reads files or opens devices. An exit with
- * code 1 is taken to be the offload runtime's, unless the last failure was a MINIAPP_MISMATCH. */
+/* Call this before all else. If an offload runtime crashes while a device is opened, or aborts or
+ * ends the process at any time, the library then prints one line and exits with MINIAPP_DEVICE. An
+ * exit with code 1 is taken to be the offload runtime's, unless the last failure was a
+ * MINIAPP_MISMATCH. */
 void miniapp_own_process(bool owned);
 
 /* ---- tables ---- */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the affinity mask and the quota of the control group. */
+/* The smaller of the affinity mask and the quota of the control group. */
 int miniapp_host_cpus(void)
 {
     const int procs = omp_get_num_procs();
@@ -136,8 +136,8 @@ static void *wait_at_gate(void *has_started)
     return NULL;
 }
 
-/* What a thread of the runtime takes beside its stack. As glibc keeps stacks of threads that have
- * ended, they then also are large enough for the runtime. */
+/* Memory that a thread of the runtime takes beside its stack. As glibc keeps stacks of threads that
+ * have ended, they then also are large enough for the runtime. */
 static const size_t beside_stack = 1 << 20;
 
 /* Starts so many threads, and ends them; returns what hindered it, or 0. */

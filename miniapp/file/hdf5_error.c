@@ -31,11 +31,6 @@ void hdf5_start(void)
 {
     has_refused = false;
     H5dont_atexit();
-    hdf5_listen();
-}
-
-void hdf5_listen(void)
-{
     H5Eset_auto2(H5E_DEFAULT, keep_reason, NULL);
 }
 

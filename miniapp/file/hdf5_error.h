@@ -8,10 +8,6 @@
  * exit: after a failed write it would try again, and crash. */
 void hdf5_start(void);
 
-/* Keeps the reasons of this thread's failures, too: in a thread-safe HDF5, each thread has errors
- * of its own. */
-void hdf5_listen(void);
-
 /* The innermost message of the last call that failed, or "no reason given". Valid until the next
  * call; a reason is given once. */
 const char *hdf5_reason(void);

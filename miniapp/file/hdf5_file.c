@@ -25,7 +25,7 @@ static bool is_netcdf_classic(const char *path)
     return is_read && memcmp(magic, "CDF", 3) == 0 && strchr("\1\2\5", magic[3]) && magic[3];
 }
 
-/* What a reason of HDF5's may mean besides damage. */
+/* A remark on a reason of HDF5's that may mean something else than damage. */
 static const char *remark_on(const char *reason)
 {
     if (strstr(reason, "already open"))

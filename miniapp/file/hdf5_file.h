@@ -39,8 +39,8 @@ const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_A
 
 /* ---- datasets ---- */
 
-/* Whether the root group has a dataset of that name. What cannot be looked up, in a damaged file or
- * in one that may not be read, counts as there: opening it then fails. */
+/* Whether the root group has a dataset of that name. A name that cannot be looked up, in a damaged
+ * file or in one that may not be read, counts as there: opening it then fails. */
 bool has_dataset(hid_t file, const char *name);
 
 /* "SEQUENCE.FIELD": the dataset of a field in a file that has the field from several sequences. The

@@ -15,7 +15,7 @@ enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now
     return before ? before : now;
 }
 
-/* What HDF5 cannot read may be damaged in other places, too, where it would crash. */
+/* A file that HDF5 cannot read may be damaged in other places, too, where HDF5 would crash. */
 bool goes_on(enum miniapp_status status)
 {
     return !status || (status == MINIAPP_INPUT && !hdf5_has_refused());
@@ -76,12 +76,12 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
 
 /* A file that does not say whether it has ghosts is most likely none of ours: nothing else is
  * reported of it. */
-static enum miniapp_status read_attributes(struct miniapp_input *input)
+static enum miniapp_status read_attributes(struct miniapp_input *input, bool *says_halo)
 {
     int halo = 0, cyclic = 0;
-    bool says_halo, says_cyclic;
-    enum miniapp_status status = read_choice(input, "halo", MINIAPP_HALO, &says_halo, &halo);
-    if (!status && !says_halo)
+    bool says_cyclic;
+    enum miniapp_status status = read_choice(input, "halo", MINIAPP_HALO, says_halo, &halo);
+    if (!status && !*says_halo)
         return fail(
             MINIAPP_INPUT,
             "%s: attribute 'halo' is missing, which says whether the outer cells are ghosts "
@@ -99,7 +99,7 @@ static enum miniapp_status read_attributes(struct miniapp_input *input)
 
 /* ---- datasets ---- */
 
-/* What the caller wants, and what stands in for those fields that are absent. */
+/* Lists the fields that the caller wants, and those that stand in for absent ones. */
 static void list_needed(struct miniapp_input *input, const struct miniapp_field *const *wanted,
                         size_t count)
 {
@@ -188,7 +188,7 @@ static enum miniapp_status agree_on_lengths(struct miniapp_input *input, enum fi
     return status;
 }
 
-/* What takes fewer bytes is read without a look at how much memory is left. */
+/* A dataset of fewer bytes is read without a look at how much memory is left. */
 #define SMALL 1e6
 
 /* Only one field at a time is held as double, with the chunk that it is read from. */
@@ -362,8 +362,8 @@ enum miniapp_status miniapp_input_check(struct miniapp_input *input)
 static enum miniapp_status read_header(struct miniapp_input *input,
                                        const struct miniapp_field *const *wanted, size_t count)
 {
-    bool says_halo = H5Aexists(input->file, "halo") > 0;
-    enum miniapp_status status = read_attributes(input);
+    bool says_halo;
+    enum miniapp_status status = read_attributes(input, &says_halo);
     if (!goes_on(status) || !says_halo)
         return status;
     const bool are_attributes_known = !status;

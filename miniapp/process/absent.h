@@ -1,4 +1,4 @@
-/* What stands in for optional datasets that the input lacks. */
+/* Optional datasets that the input lacks, and what stands in for them. */
 #ifndef ABSENT_H
 #define ABSENT_H
 

@@ -140,7 +140,7 @@ static enum miniapp_status measure(struct scan *scan)
     return status;
 }
 
-/* What sums of values that were rounded when they were written may be off by. */
+/* The most that sums of values may be off by which were rounded when they were written. */
 static double rounding_of(const struct scan *scan)
 {
     return fmin(most_below, 4096 * scan->size * (scan->is_single ? FLT_EPSILON : DBL_EPSILON));

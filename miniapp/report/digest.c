@@ -25,15 +25,13 @@ static bool add_file(struct sha256_ctx *context, const char *path)
     return is_read;
 }
 
-void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT])
+void digest_file(const char *path, char text[SHA256_TEXT])
 {
     struct sha256_ctx context;
-    bool are_read = true;
     sha256_init(&context);
-    for (size_t i = 0; i < count; i++)
-        are_read = add_file(&context, paths[i]) && are_read;
+    const bool is_read = add_file(&context, path);
     finish(&context, text);
-    if (!are_read)
+    if (!is_read)
         text[0] = '\0';
 }
 

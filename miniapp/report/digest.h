@@ -7,8 +7,8 @@
 
 enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
 
-/* Of files, one after the other; "" where one cannot be read. */
-void digest_files(const char *const *paths, size_t count, char text[SHA256_TEXT]);
+/* The digest of a file; "" if it cannot be read. */
+void digest_file(const char *path, char text[SHA256_TEXT]);
 
 /* Of values that come one part after the other, as they lie in memory. */
 void digest_begin(struct sha256_ctx *context);

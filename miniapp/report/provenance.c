@@ -58,16 +58,15 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
             (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "", words[i]);
 }
 
-static void add_digest(struct provenance *provenance, const char *name, const char *const *files,
-                       size_t count)
+static void add_digest(struct provenance *provenance, const char *input)
 {
     char text[SHA256_TEXT];
-    if (ranks_own() > 0) /* only the first process reads whole files for this */
+    if (ranks_own() > 0) /* only the first process reads the whole file for this */
         return;
-    digest_files(files, count, text);
+    digest_file(input, text);
     if (!text[0])
-        warn("%s: cannot be read any more: the results carry no SHA-256 of it", files[0]);
-    provenance_add(provenance, name, text);
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
+    provenance_add(provenance, "input_sha256", text);
 }
 
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
@@ -78,7 +77,7 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     provenance_add(provenance, "host", text);
     provenance_add(provenance, "cpu", miniapp_host_processor());
     provenance_add(provenance, "input", input);
-    add_digest(provenance, "input_sha256", &input, 1);
+    add_digest(provenance, input);
     provenance_add(provenance, "command_line", command_line);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     provenance_add(provenance, "time", text);

@@ -34,7 +34,7 @@ class Ocean:
 
     Fields are found by name, or else by CF standard name; their dimensions may be in any order, with others of
     length 1. The result is a DataArray, or a Dataset if a kernel has several, in the order z, y, x; it is missing
-    where the first field with these dimensions is. What cannot be used raises a miniapp.Error.
+    where the first field with these dimensions is. A Dataset that cannot be used raises a miniapp.Error.
     """
 
     def __init__(self, dataset: xarray.Dataset):
@@ -93,7 +93,7 @@ class Ocean:
         return part, complete.settings_of(PATH, settings), bool(cyclic), halo
 
     def decoded(self, wanted) -> xarray.Dataset:
-        """What is needed of the Dataset, unpacked and computed once."""
+        """The variables of the Dataset that are needed, unpacked and computed once."""
         names = {variable.name for field in wanted if (variable := self.find(field)) is not None}
         lines = [name for name in (*self.dataset.coords, "zt", "zw") if name in self.dataset.variables]
         part = self.dataset[[*names]].assign({name: self.dataset[name] for name in lines})

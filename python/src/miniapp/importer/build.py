@@ -88,7 +88,7 @@ def root_attributes(chosen, settings, has_all, cyclic, halo):
 
 
 def stored(g):
-    """What goes into the file, in its types."""
+    """The fields that go into the file, in its types."""
     return {name: np.ascontiguousarray(g[name], table.type_of(name))
             for name in (*table.COORDINATES, *table.fields()) if name in g}
 
@@ -102,7 +102,7 @@ def attributes_of(is_degrees):
 
 @contextlib.contextmanager
 def blaming(path):
-    """What goes wrong here is due to that output."""
+    """Blames that output for a failure in the block."""
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:

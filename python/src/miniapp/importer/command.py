@@ -7,7 +7,7 @@
 Temperature and salinity lie on latitude, longitude and depth, as in WOA, EN4, NEMO's or a regional
 model's output. They are found by their CF standard names, which also say what they are (in-situ,
 potential or Conservative Temperature; practical or Absolute Salinity), by common names, or by
---variable temp=THEIRS. Grid, masks, kbot and pressure follow from them. What else the kernels read
+--variable temp=THEIRS. Grid, masks, kbot and pressure follow from them. All else that the kernels read
 is taken from the files if it is there, and otherwise has a default that is stated. A file with the
 grid's own fields, such as dxt and dzt, keeps those. Every step is reported on stderr, and a picture
 shows what was made, if matplotlib is there. docs/your-data.md has the details.

@@ -353,7 +353,7 @@ def parts_of(source, chosen):
 
 
 def make(source, chosen):
-    """Fields, settings, whether x is cyclic, and ghosts. Of several files, the last one that has something
+    """Fields, settings, whether x is cyclic, and ghosts. If several files have something, the last one
     gives it: so a snapshot, which has no grid, goes after the input that it was made of."""
     g, settings, cyclic, parts = {}, {}, 0.0, list(parts_of(source, chosen))
     halo = min(halo for _, halo in parts)

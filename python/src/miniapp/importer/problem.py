@@ -1,4 +1,4 @@
-"""What ends a run, and how anything is said. Each problem is one line that says what is wrong and what was
+"""Problems that end a run, and how lines are printed. Each problem is one line that says what is wrong and what was
 expected."""
 
 import sys

@@ -1,4 +1,4 @@
-"""What the program says of its fields and settings, what it does not say of coordinates, and constants."""
+"""The program's own tables of fields and settings, attributes of coordinates, and constants."""
 
 import numpy as np
 

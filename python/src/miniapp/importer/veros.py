@@ -17,10 +17,10 @@ from .problem import Unusable, note
 GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
 STATE = ("temp", "salt", "u", "v")
 SOURCES = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot")
-# What the record has of its step, if the run stored it
+# Fields of the step that a record has, if the run stored them
 OF_STEP = ("K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "P_diss_skew", "P_diss_iso",
            "eke_diss_tke", "eke_diss_iw", "kappaH")
-# What momentum dissipates in a step: 0 in a run that has none of these switches on
+# Dissipation by momentum in a step: 0 in a run that has none of these switches on
 BY_FRICTION = {
     "K_diss_h": ("enable_hor_friction", "enable_biharmonic_friction"),
     "K_diss_gm": ("enable_TEM_friction",),
@@ -28,7 +28,7 @@ BY_FRICTION = {
                    "enable_momentum_sources")}
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode")  # settings that Veros's files do not have
-# What the kernels do not cover with another value
+# Settings that the kernels cover with this value only
 WANTED = {"enable_tke": True, "enable_hor_diffusion": False, "enable_biharmonic_mixing": False,
           "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
 METRES_A_KM = 1e3
@@ -209,7 +209,7 @@ def add_levels(g, state, settings):
 
 
 def add_step(g, state, snapshot, settings, chosen):
-    """What the record has of its step; whatever momentum makes is asked for where a run goes on."""
+    """The record's fields of its step; those that momentum makes have to be there where a run goes on."""
     g.update({name: snapshot[name] for name in OF_STEP if snapshot.has(name)})
     lacks = [name for name, switches in BY_FRICTION.items() if name not in g and settings["enable_conserve_energy"]
              and any(settings.get(switch) for switch in switches)]
