@@ -1281,7 +1281,7 @@ def test_no_file(fails, tmp_path):
 
 @pytest.mark.parametrize("pattern, arguments", [
     ("expected NAME=VALUE", ["--default", "K_iso"]),
-    ("there is no 'K_is', expected one of .*K_iso", ["--default", "K_is=3"]),
+    ("there is no 'K_is'; the closest is 'K_iso'", ["--default", "K_is=3"]),
     ("expected a number", ["--default", "K_iso=much"]),
     ("expected a number", ["--set", "dt_mom=inf"]),
     ("'K_iso' was given before", ["--default", "K_iso=1", "--default", "K_iso=2"]),

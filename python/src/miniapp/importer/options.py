@@ -1,6 +1,7 @@
 """The command line of run/make-input."""
 
 import argparse
+import difflib
 import math
 from pathlib import Path
 
@@ -74,8 +75,8 @@ def pairs(option, texts, names):
         if not equals or not value:
             raise Usage(f"{option} {text}: expected NAME=VALUE")
         if name not in names:
-            raise Usage(f"{option} {text}: there is no '{name}', expected one of "
-                        f"{', '.join(names)}")
+            closest = difflib.get_close_matches(name, names, 1, 0)[0]
+            raise Usage(f"{option} {text}: there is no '{name}'; the closest is '{closest}'")
         if name in result:
             raise Usage(f"{option} {text}: '{name}' was given before")
         result[name] = value
