@@ -127,6 +127,50 @@ def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tm
             lambda: package.State((6, 9, 11), device).add("dye", "kbot"))
 
 
+def changed(path, change):
+    """The stored acc after a change, which gets the open file."""
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path, "a") as file:
+        change(file)
+    return path
+
+
+def test_steps_in_a_flow_without_w_are_those_of_the_program(miniapp, device, tmp_path):
+    """Both make it by continuity from u and v."""
+    path, output = changed(tmp_path / "in.h5", lambda file: file.pop("w")), tmp_path / "end.h5"
+    miniapp.passes(path, "--steps", STEPS, "-d", device, "-o", output, quick=False)
+    state = package.load(path, "ocean_step", device)
+    state.step(STEPS)
+    for name in ("temp", "salt", "tke"):
+        both = [inside(state.field(name), values) for values in (state[name], read(output, name))]
+        np.testing.assert_array_equal(*both)
+    assert not package.load(path, "tracer_advection", device)["w"].any()  # as in the program
+
+
+def test_the_flow_is_measured_as_by_the_program(miniapp, device):
+    flow = miniapp.json("--steps", 1, "-d", device, GRID, quick=False)["results"][0]["steps"]["flow"]
+    state = package.load(GRID, "ocean_step", device)
+    assert state.flow()._asdict() == flow
+    refused(package.UsageError, "'eos' takes no flow", lambda: state.flow("eos"))
+
+
+def test_a_flow_that_diverges(device):
+    state = package.load(ACC, "ocean_step", device)
+    state["w"] = -state["w"]
+    refused(package.InputError, r"^the flow is not free of divergence: in a step of 43200 s, cell \[0, \d+, \d+\] "
+            r"gains or loses \S+ of its volume.*\(check=False accepts it\)$", state.step)
+    trusting = package.load(ACC, "ocean_step", device, check=False)
+    trusting["w"] = state["w"]
+    trusting.step()
+
+
+def test_a_setting_of_a_file_that_is_out_of_range(tmp_path):
+    path = changed(tmp_path / "in.h5", lambda file: file.attrs.update(dt_tracer=-1.0))
+    refused(package.InputError, rf"^{path}: setting 'dt_tracer' is -1, ", lambda: package.load(path, "ocean_step"))
+    assert package.load(path, "ocean_step", dt_tracer=7).setting("dt_tracer") == 7
+    refused(package.UsageError, "precision: takes", lambda: package.load(ACC, "ocean_step", precision="x"))
+
+
 def test_steps_start_anew_from_what_is_set(device, original):
     """As a state that never made other steps."""
     first, second = (package.load(original, "ocean_step", device, check=False) for _ in range(2))

@@ -45,7 +45,7 @@ struct row {
     bool each_call;                 /* its calls transfer their data */
     bool advances;                  /* each call goes on from what the one before has left */
     bool is_bad;                    /* an output is not finite or beyond its limits, at the end */
-    struct flow flow;               /* of one that advances, where its steps take a flow */
+    struct miniapp_flow flow;       /* of one that advances, where its steps take a flow */
     size_t good_step;               /* of one that advances: the last that is known to be finite */
     struct miniapp_budget *budgets; /* likewise: MINIAPP_BUDGETS of them */
     double last;                    /* the time of the last untimed call */

@@ -2,20 +2,11 @@
 #ifndef MEASURE_H
 #define MEASURE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct samples {
     double *seconds;
     size_t count, wanted;
-};
-
-/* Courant numbers and divergence of the flow that a step in time meets. */
-struct flow {
-    bool is_there;
-    double courant[3]; /* the largest Courant numbers, along x, y and z */
-    double below, top; /* the largest divergence times the time step: below the surface's level, and
-                          in it, without what goes through the surface */
 };
 
 struct timing {

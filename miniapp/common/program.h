@@ -177,6 +177,12 @@ struct miniapp_destination {
 enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct miniapp_field *,
                                        const struct miniapp_destination *, size_t count);
 
+/* Before the first step: computes w by continuity, if the sequence reads it and the file has only u
+ * and v. */
+bool miniapp_input_has_only_u_and_v(const struct miniapp_input *);
+enum miniapp_status miniapp_state_make_w(struct miniapp_state *, const struct miniapp_input *,
+                                         const struct miniapp_sequence *);
+
 /* Counts the cells that are water by maskT, maskW or kbot: all of them where the wanted fields are
  * none of these. */
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
@@ -281,6 +287,28 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *, const struct mi
                                          struct miniapp_budget *);
 enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct miniapp_sequence *,
                                           size_t steps, struct miniapp_budget *);
+
+/* The flow in which a step is made. */
+struct miniapp_flow {
+    bool is_there;     /* the sequence takes one */
+    double courant[3]; /* the largest Courant numbers, along x, y and z */
+    double below, top; /* the largest share of its volume that a cell gains or loses in a step:
+                          below the top level, and in it, without what goes through the surface */
+    double time_step;
+    double tolerated[2]; /* of these two: below, what rounding explains, at most 1e-4; 0.05 */
+    double excess;       /* of the first cell that gains or loses more: [z, y, x], without ghosts */
+    size_t cell[3];
+};
+
+/* Measures the flow before a step. If the state is a part of an ocean, all processes call it. */
+enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct miniapp_sequence *,
+                                         struct miniapp_flow *);
+
+/* MINIAPP_INPUT if a cell gains or loses more than is tolerated. The message begins with the
+ * path, which may be "", adds `ghosts` to the indices of the cell, and says what accepts the flow.
+ */
+enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
+                                       const char *remedy);
 
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`. If `input` is NULL, the horizontal coordinates are distances.

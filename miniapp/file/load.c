@@ -101,6 +101,21 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     return status;
 }
 
+bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
+{
+    return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
+}
+
+enum miniapp_status miniapp_state_make_w(struct miniapp_state *state,
+                                         const struct miniapp_input *input,
+                                         const struct miniapp_sequence *sequence)
+{
+    return miniapp_sequence_reads(sequence, &fields[FIELD_w]) &&
+                   miniapp_input_has_only_u_and_v(input)
+               ? miniapp_run(state, "vertical_velocity")
+               : MINIAPP_DONE;
+}
+
 enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)
 {
     input->precision = miniapp_state_precision(state);

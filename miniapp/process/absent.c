@@ -17,12 +17,6 @@ static bool has(const struct run *run, const char *name)
     return miniapp_input_has(run->input, miniapp_field_find(name));
 }
 
-/* Steps in a flow that has no w. */
-static bool makes_w(const struct run *run)
-{
-    return run->options.steps && lacks(run, "w") && has(run, "u") && has(run, "v");
-}
-
 /* "; the closest in the file is 'tstar'" */
 static const char *closest_text(const struct run *run, const char *name, char text[NAME])
 {
@@ -57,7 +51,7 @@ static size_t describe(const struct run *run, const struct miniapp_field *field,
     const char *const name = miniapp_field_name(field);
     if (miniapp_input_closest(run->input, field, close, sizeof(close)))
         snprintf(named, sizeof(named), "; the closest is '%s'", close);
-    if (strcmp(name, "w") == 0 && makes_w(run))
+    if (strcmp(name, "w") == 0 && run->options.steps && miniapp_input_has_only_u_and_v(run->input))
         return (size_t)snprintf(text, room, "w (by continuity from u and v%s)", named);
     if (!other)
         return (size_t)snprintf(text, room, "%s (0%s)", name, named);
@@ -82,10 +76,4 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
             used += describe(run, field, text + used, PROVENANCE_TEXT - used);
     }
     return text;
-}
-
-enum miniapp_status absent_make_w(const struct run *run, struct row *row)
-{
-    const bool is_read = miniapp_sequence_reads(row->sequence, miniapp_field_find("w"));
-    return is_read && makes_w(run) ? miniapp_run(row->state, "vertical_velocity") : MINIAPP_DONE;
 }

@@ -2,7 +2,6 @@
 #ifndef ABSENT_H
 #define ABSENT_H
 
-#include "bench.h"
 #include "run.h"
 
 /* MINIAPP_INPUT where the input has one half of a pair that means nothing alone. */
@@ -10,8 +9,5 @@ enum miniapp_status absent_check(const struct run *run);
 
 /* "w (0), kappaH (kappaM times 0.1; the closest is 'kappa_H')"; "" where nothing is absent. */
 const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT]);
-
-/* Before the first step: computes w by continuity, if steps take a flow and the input lacks it. */
-enum miniapp_status absent_make_w(const struct run *run, struct row *row);
 
 #endif

@@ -1,5 +1,4 @@
 #include "finite.h"
-#include "flow.h"
 #include "planes.h"
 #include "ranks.h"
 #include "status.h"
@@ -42,8 +41,9 @@ static void look_through(const double *values, const struct part *part, size_t p
     }
 }
 
-enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there, size_t *element,
-                                   double *value)
+/* Gives all processes the element that comes first in the order of the file, and its value. */
+static enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there,
+                                          size_t *element, double *value)
 {
     if (ranks_count() == 1)
         return status;
@@ -89,6 +89,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
     return agree_on_first(status, &found->is_there, &found->element, &found->value);
 }
 
+enum { FLOW_TEXT = 80 };
 static const char others[] = "; so are ";
 
 /* Whether a text of note_nonfinite names a field: as the first one, or in its list of others. */
@@ -104,6 +105,16 @@ static bool is_noted(const char *text, const char *name)
         word += strcspn(word, ",");
     }
     return false;
+}
+
+/* "Courant numbers 0.1, 0.2 and 3"; "" where steps take no flow. */
+static const char *courant_text(const struct miniapp_flow *flow, char text[FLOW_TEXT])
+{
+    text[0] = '\0';
+    if (flow->is_there)
+        snprintf(text, FLOW_TEXT, "Courant numbers %.3g, %.3g and %.3g", flow->courant[0],
+                 flow->courant[1], flow->courant[2]);
+    return text;
 }
 
 void note_nonfinite(const struct row *row, const struct bound_field *output,

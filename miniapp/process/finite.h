@@ -20,10 +20,6 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
                                    const struct bound_field *output, int allow,
                                    struct nonfinite *found);
 
-/* Gives all processes the element that comes first in the order of the file, and its value. */
-enum miniapp_status agree_on_first(enum miniapp_status status, bool *is_there, size_t *element,
-                                   double *value);
-
 /* Adds to the text that is reported at the end: where the first one is, and the names of the
  * others. `step` is the step in time after which it was there, or 0. */
 void note_nonfinite(const struct row *row, const struct bound_field *output,

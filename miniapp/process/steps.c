@@ -1,10 +1,8 @@
 #include "steps.h"
-#include "absent.h"
 #include "clock.h"
 #include "difference.h"
 #include "files.h"
 #include "finite.h"
-#include "flow.h"
 #include "progress.h"
 #include "ranks.h"
 #include "status.h"
@@ -242,6 +240,18 @@ static enum miniapp_status open_budgets(struct row *row)
     return status ? status : miniapp_budgets_open(row->state, row->sequence, row->budgets);
 }
 
+/* MINIAPP_INPUT where the flow of a row diverges, unless that is allowed or the grid is not the
+ * file's own. */
+static enum miniapp_status check_flow(const struct run *run, struct row *row)
+{
+    const struct options *const options = &run->options;
+    const size_t ghosts = miniapp_input_has_ghosts(run->input) ? MINIAPP_HALO : 0;
+    const enum miniapp_status status = miniapp_flow_measure(row->state, row->sequence, &row->flow);
+    if (status || options->allow_divergent || options->shapes[0].nx > 0)
+        return status;
+    return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");
+}
+
 enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -254,9 +264,9 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
                                            : miniapp_snapshot_settle(row->state, row->sequence));
         if (!status)
-            status = absent_make_w(run, row);
+            status = miniapp_state_make_w(row->state, run->input, row->sequence);
         if (!status)
-            status = flow_check(run, row);
+            status = check_flow(run, row);
         if (!status)
             status = open_budgets(row);
     }
@@ -354,7 +364,7 @@ static enum miniapp_status go_back(struct run *run, struct bench *bench, struct 
         status = has_snapshot ? load_snapshot(run, row, row->good_step)
                               : miniapp_snapshot_settle(row->state, row->sequence);
     if (!status)
-        status = absent_make_w(run, row);
+        status = miniapp_state_make_w(row->state, run->input, row->sequence);
     *step = has_snapshot ? row->good_step : 0;
     miniapp_plan_restart(row->plan);
     return status;

@@ -108,9 +108,9 @@ static struct miniapp_budget load_budget(const json_t *entry)
     };
 }
 
-static struct flow load_flow(const json_t *flow)
+static struct miniapp_flow load_flow(const json_t *flow)
 {
-    return (struct flow){
+    return (struct miniapp_flow){
         .is_there = json_is_object(flow),
         .courant = {number_of(flow, "courant_x", NAN), number_of(flow, "courant_y", NAN),
                     number_of(flow, "courant_z", NAN)},

@@ -243,7 +243,7 @@ static void print_shares(const struct results *results)
     }
 }
 
-static void print_flow(const struct flow *flow)
+static void print_flow(const struct miniapp_flow *flow)
 {
     if (!flow->is_there)
         return;

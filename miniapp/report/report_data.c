@@ -84,7 +84,7 @@ static json_t *budgets_array(const struct march *march)
     return budgets;
 }
 
-static json_t *flow_object(const struct flow *flow)
+static json_t *flow_object(const struct miniapp_flow *flow)
 {
     json_t *object = json_object();
     json_object_set_new(object, "courant_x", number(flow->courant[0]));

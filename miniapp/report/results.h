@@ -32,7 +32,7 @@ struct share {
 struct march {
     size_t first, last; /* the step from which it went on, and the last one */
     double time_step;   /* of the ocean, in seconds */
-    struct flow flow;
+    struct miniapp_flow flow;
     bool is_judged; /* by its budgets; not with interpolated masks, which disagree */
     struct miniapp_budget budgets[MINIAPP_BUDGETS];
     size_t budget_count;

@@ -12,7 +12,7 @@ from ctypes import c_double, c_void_p
 import numpy as np
 
 from . import library as libraries
-from .library import Destination, Library, UsageError, encode
+from .library import PRECISIONS, Destination, InputError, Library, UsageError, encode
 from .state import State
 
 one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several threads
@@ -21,16 +21,20 @@ one_at_a_time = threading.Lock()  # reads a file: HDF5 is not made for several t
 def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision: str = "float64", *,
          library: Library | None = None, **settings: float) -> State:
     """A state with what a kernel or a sequence reads, from a file in the program's format (docs/input.md):
-    checked, with ghosts, and with the file's settings where no others are given."""
+    checked, with ghosts, and with the file's settings where no others are given. What is optional and absent is
+    taken as the program takes it: for a step in time, w by continuity from u and v if the file has only these."""
     library = library or libraries.default()
     wanted = [library.fields[name] for name in library.reads(sequence)]
     with one_at_a_time, opened(library, path, [field.handle for field in wanted]) as file:
         grid = library.c.input_grid(file)
+        own = settings_of(library, file, path, sequence, precision, settings)
         state = State((grid.nz, grid.ny, grid.nx), device, precision, library.c.input_is_cyclic(file),
-                      library=library, **{**settings_of(library, file, sequence), **settings})
+                      library=library, **own, **settings)
         for field in wanted:
             target = Destination(state.memory.handle, encode(field.name), False)
             library.c.input_load(file, field.handle, ctypes.byref(target), 1)
+        if library.levels(sequence):
+            state.call(library.c.state_make_w, file, library.find_sequence(sequence))
     return state
 
 
@@ -55,11 +59,13 @@ def encode_path(path) -> bytes:
     return encoded
 
 
-def settings_of(library, file, sequence) -> dict[str, float]:
-    """The settings of the file that the sequence uses."""
+def settings_of(library, file, path, sequence, precision, given) -> dict[str, float]:
+    """The settings of the file that the sequence uses, where no others are given."""
     found, value, kernels = {}, c_double(), library.find_sequence(sequence)
     for setting in library.settings.values():
-        if library.c.sequence_uses(kernels, setting.handle) and library.c.input_setting(
-                file, setting.handle, ctypes.byref(value)):
+        if setting.name not in given and library.c.sequence_uses(kernels, setting.handle) and (
+                library.c.input_setting(file, setting.handle, ctypes.byref(value))):
+            library.c.setting_check(setting.handle, value, precision != PRECISIONS[0],
+                                    encode_path(path), InputError.status)
             found[setting.name] = value.value
     return found

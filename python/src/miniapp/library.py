@@ -21,10 +21,12 @@ from collections.abc import Callable
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 VARIABLE = "MINIAPP_LIBRARY"
 PRECISIONS = ("float64", "float32")  # enum miniapp_precision
+HALO = 2  # MINIAPP_HALO: ghosts on each side of y and x
 MAX_THREADS = 4096  # as in the program: with many more, the OpenMP runtime aborts
 
 
@@ -128,6 +130,15 @@ class Budget(ctypes.Structure):
 
 
 BUDGETS = 70  # MINIAPP_BUDGETS
+
+
+class FlowNumbers(ctypes.Structure):
+    """struct miniapp_flow"""
+    _fields_ = [("is_there", c_bool), ("courant", c_double * 3),
+                *((name, c_double) for name in ("below", "top", "time_step")), ("tolerated", c_double * 2),
+                ("excess", c_double), ("cell", c_size_t * 3)]
+
+
 OUT = POINTER(c_void_p)
 LISTENER = type(listen)
 # What is called of include/miniapp/*.h and program.h: the result, then the arguments.
@@ -167,6 +178,7 @@ DECLARATIONS = {
     "setting_default": (c_double, c_void_p),
     "setting_is_whole": (c_bool, c_void_p),
     "setting_range": (None, c_void_p, c_void_p, c_void_p),
+    "setting_check": (Status, c_void_p, c_double, c_int, c_char_p, Status),
     "kernel_count": (c_size_t,),
     "kernel_at": (c_void_p, c_size_t),
     "kernel_name": (c_char_p, c_void_p),
@@ -211,9 +223,12 @@ DECLARATIONS = {
     "input_grid": (Grid, c_void_p),
     "input_is_cyclic": (c_bool, c_void_p),
     "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
+    "state_make_w": (Status, c_void_p, c_void_p, c_void_p),
     "input_load": (Status, c_void_p, c_void_p, c_void_p, c_size_t),
     "budgets_open": (Status, c_void_p, c_void_p, c_void_p),
     "budgets_close": (Status, c_void_p, c_void_p, c_size_t, c_void_p),
+    "flow_measure": (Status, c_void_p, c_void_p, c_void_p),
+    "flow_judge": (Status, c_void_p, c_size_t, c_char_p, c_char_p),
     "snapshot_settle": (Status, c_void_p, c_void_p),
     "plan_create": (Status, c_void_p, c_void_p, c_char_p, OUT),
     "plan_free": (None, c_void_p),
@@ -256,6 +271,16 @@ class Range:
     def holds(self, values):
         """Whether a number lies in it, or each of an array; NaN does not."""
         return (values >= self.least) & (values <= self.most) & (not self.is_whole or values % 1 == 0)
+
+
+class Flow(NamedTuple):
+    """The largest Courant numbers of a step in time, and the largest share of its volume that a cell gains or loses
+    in it: below the top level, and in the top level, without what goes through the surface."""
+    courant_x: float
+    courant_y: float
+    courant_z: float
+    divergence_below: float
+    divergence_in_top_level: float
 
 
 @dataclasses.dataclass(frozen=True)

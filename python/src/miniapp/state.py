@@ -13,7 +13,8 @@ from ctypes import c_char_p, c_void_p
 import numpy as np
 
 from . import library as libraries
-from .library import PRECISIONS, Field, Grid, InputError, Library, MismatchError, Type, UsageError, decode, encode
+from .library import (
+    HALO, PRECISIONS, Field, Flow, Grid, InputError, Library, MismatchError, Type, UsageError, decode, encode)
 
 
 # ---- arrays ----
@@ -282,9 +283,10 @@ class State:
     def step(self, n: int = 1, sequence: str = "ocean_step", tracers: Sequence[str] = ()) -> None:
         """Makes n steps in time, like `miniapp --steps`: the first ones start from the fields as they were
         set, and so do those after one of the prognostic fields was set again. Tracers are fields that were
-        added like "tracer"; nothing comes in through their surface unless it was set. A MismatchError says
-        what the steps have made that is not finite, is beyond the limits of an ocean, or is lost or gained
-        against a budget, unless the state was made with check=False."""
+        added like "tracer"; nothing comes in through their surface unless it was set. Unless the state was made
+        with check=False, an InputError says where the flow is not free of divergence, and a MismatchError what
+        the steps have made that is not finite, is beyond the limits of an ocean, or is lost or gained against a
+        budget."""
         n = operator.index(n)
         if n < 0:
             raise UsageError(f"step: takes a number of steps, not {n}")
@@ -296,11 +298,26 @@ class State:
             if whole not in self.steps:
                 self.steps[whole] = self.begin_steps(sequence, whole)
             plan = self.steps[whole]
+            if self.check and n:
+                self.c.flow_judge(ctypes.byref(self.measure(plan.sequence)), HALO, b"", b"check=False")
             budgets = self.open_budgets(plan) if self.check and n else None
             for _ in range(n):
                 plan.advance()
             if budgets:
                 self.check_steps(plan, n, budgets)
+
+    def flow(self, sequence: str = "ocean_step") -> Flow:
+        """How fast the flow is in which the sequence's steps would be made, and how far it is from being free
+        of divergence."""
+        numbers = self.measure(self.library.find_sequence(sequence))
+        if not numbers.is_there:
+            raise UsageError(f"'{sequence}' takes no flow")
+        return Flow(*numbers.courant, numbers.below, numbers.top)
+
+    def measure(self, sequence):
+        numbers = libraries.FlowNumbers()
+        self.call(self.c.flow_measure, sequence, ctypes.byref(numbers))
+        return numbers
 
     def open_budgets(self, plan):
         budgets = (libraries.Budget * libraries.BUDGETS)()

@@ -18,11 +18,10 @@ from . import library as libraries
 from .functions import WRITES, arguments_of
 from .importer import complete, plausible
 from .importer.problem import NOTES
-from .library import Field, InputError, Type, UsageError
+from .library import HALO, Field, InputError, Type, UsageError
 from .state import State
 
 PATH = "the Dataset"
-HALO = complete.HALO
 KEPT = ("units", "standard_name", "positive", "axis", "scale_factor", "add_offset", "_FillValue", "missing_value",
         "_Unsigned", "valid_min", "valid_max", "valid_range")
 WATER = ("salt", "temp", "maskT", "maskW", "kbot")  # what tells land, where a kernel needs to know

@@ -5,11 +5,10 @@ import json
 
 import numpy as np
 
-from ..library import Type
+from ..library import HALO, Type
 from . import axes, masks, table, units
 from .problem import Unusable, note
 
-HALO = 2
 AXES = {"longitude": "x", "latitude": "y", "depth": "z", "time": "t"}
 NAMES = {"x": {"x", "xt", "xu", "nlon"}, "y": {"y", "yt", "yu", "nlat"}, "z": {"z", "zt", "zw"},
          "t": {"time", "t", "time_counter"}}

@@ -6,6 +6,7 @@ and is wrong: units, an axis that goes the other way, fields of another grid.
 
 import numpy as np
 
+from ..library import HALO
 from . import complete, masks, table
 from .problem import note
 
@@ -141,7 +142,7 @@ def faces(g, cyclic, halo):
         yield from first(name, inner(given & ~made[name], halo), g, "so open, but a cell beside it is land")
         closed = inner(made[name] & ~given, halo)
         if halo:
-            closed = closed[:, complete.HALO:-1, complete.HALO:-1]
+            closed = closed[:, HALO:-1, HALO:-1]
         if closed.any():
             note(f"warning: {closed.sum()} faces of {name} are closed between cells of water")
     if "maskW" in g:
