@@ -6,15 +6,13 @@
 #include "status.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /* ---- where a file is to be ---- */
 
 struct place {
-    char path[PATH_MAX];     /* as it was given */
-    int folder;              /* open, or -1; the folder that links lead to */
-    char name[NAME_MAX + 1]; /* in that folder */
+    char path[PATH_MAX];   /* as it was given */
+    char target[PATH_MAX]; /* the absolute path that links lead to */
 };
 
 /* MINIAPP_USAGE if the path that an option names leads to one of the files that are read. Some of
@@ -22,14 +20,9 @@ struct place {
 enum miniapp_status check_not_read(const char *option, const char *path,
                                    const char *const *read_files, size_t count);
 
-/* Finds the place. A link stays: its target is the place. Removes what killed runs left in the
- * folder. MINIAPP_OUTPUT if no file may be put there, or if the one that is there may not be
+/* Finds the place; links are followed. MINIAPP_OUTPUT if a file that is there may not be
  * replaced. */
 enum miniapp_status place_find(const char *path, struct place *place);
-void place_leave(struct place *place);
-
-/* Whether the file in the place is this open one. */
-bool place_holds(const struct place *place, int file);
 
 /* Fails with "PATH: cannot be written: REASON". */
 enum miniapp_status unwritable(const struct place *place, const char *reason);
@@ -38,17 +31,14 @@ enum miniapp_status unwritable(const struct place *place, const char *reason);
 
 struct replacement {
     const struct place *place;
-    int file; /* open and locked (flock), or -1 */
+    const char *path; /* of the unfinished file, in the folder of the target */
+    int file;         /* open, or -1 */
 };
 
-/* Starts an empty file; a process has one at a time. */
+/* Starts an empty file; a process has one at a time. MINIAPP_OUTPUT if none may be made there. */
 enum miniapp_status replace_start(const struct place *place, struct replacement *new);
 
-/* A path by which a library can open the file. */
-enum { OPEN_FILE_PATH = 32 };
-enum miniapp_status replace_path(const struct replacement *new, char path[OPEN_FILE_PATH]);
-
-/* Puts the file, which is complete now, in its place. It stays open and locked. */
+/* Puts the file, which is complete now, in its place. It stays open. */
 enum miniapp_status replace_finish(struct replacement *new);
 
 /* Closes the file, and removes it if it is not in its place. */

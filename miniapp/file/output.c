@@ -21,10 +21,7 @@ enum miniapp_status output_failed(struct miniapp_output *output)
  * knows the file. */
 static enum miniapp_status start(struct miniapp_output *output)
 {
-    char path[OPEN_FILE_PATH];
-    enum miniapp_status status = replace_start(&output->place, &output->new);
-    if (!status)
-        status = replace_path(&output->new, path);
+    const enum miniapp_status status = replace_start(&output->place, &output->new);
     if (status)
         return status;
     hdf5_start();
@@ -32,7 +29,7 @@ static enum miniapp_status start(struct miniapp_output *output)
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
     H5Pset_file_locking(access, false, true);
-    output->file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    output->file = H5Fcreate(output->new.path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     return output->file < 0 ? output_failed(output) : MINIAPP_DONE;
 }
@@ -44,7 +41,7 @@ enum miniapp_status miniapp_output_open(const char *path, const char *const *rea
     *opened = NULL;
     if (!output)
         return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
-    output->file = output->dataset = output->new.file = output->place.folder = -1;
+    output->file = output->dataset = output->new.file = -1;
     enum miniapp_status status = check_not_read("output", path, read_files, count);
     if (!status)
         status = place_find(path, &output->place);
@@ -286,6 +283,5 @@ void miniapp_output_discard(struct miniapp_output *output)
     if (output->file >= 0)
         H5Fclose(output->file);
     replace_close(&output->new);
-    place_leave(&output->place);
     free(output);
 }

@@ -3,6 +3,7 @@
 #include "load.h"
 #include "printable.h"
 #include "report_data.h"
+#include "same_file.h"
 #include "status.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static const struct resume *volatile made;
 static void remove_made(void)
 {
     if (made)
-        unlinkat(made->place.folder, made->place.name, 0);
+        unlink(made->place.target);
 }
 
 /* The process that holds a lock on the file, by the kernel's list of locks; 0 if that does not
@@ -58,14 +59,21 @@ static enum miniapp_status held_by_another(const struct resume *resume)
 static bool open_or_make(struct resume *resume)
 {
     const int how = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const struct place *const place = &resume->place;
+    const char *const path = resume->place.target;
     resume->is_made = false;
-    resume->file = openat(place->folder, place->name, how);
+    resume->file = open(path, how);
     if (resume->file >= 0 || errno != ENOENT)
         return resume->file >= 0;
-    resume->file = openat(place->folder, place->name, how | O_CREAT | O_EXCL, 0666);
+    resume->file = open(path, how | O_CREAT | O_EXCL, 0666);
     resume->is_made = resume->file >= 0;
     return resume->is_made || errno == EEXIST;
+}
+
+static bool is_in_place(const struct resume *resume)
+{
+    struct stat there, ours;
+    return lstat(resume->place.target, &there) == 0 && fstat(resume->file, &ours) == 0 &&
+           is_same_file(&there, &ours);
 }
 
 /* A run that has the lock replaces the file, or removes it if the run made no row. Then the file
@@ -80,7 +88,7 @@ static enum miniapp_status lock(struct resume *resume)
         const int error = flock(resume->file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
         if (error == EWOULDBLOCK)
             return held_by_another(resume);
-        if (place_holds(&resume->place, resume->file)) {
+        if (is_in_place(resume)) {
             if (error)
                 warn("%s: cannot be locked, so that another run may replace its rows: %s",
                      resume->place.path, strerror(error));
@@ -117,12 +125,11 @@ enum miniapp_status resume_open(const char *path, struct resume *resume)
 void resume_close(struct resume *resume)
 {
     made = NULL;
-    if (resume->is_made && place_holds(&resume->place, resume->file))
-        unlinkat(resume->place.folder, resume->place.name, 0);
+    if (resume->is_made && is_in_place(resume))
+        unlink(resume->place.target);
     if (resume->file >= 0)
         close(resume->file);
     resume->file = -1;
-    place_leave(&resume->place);
 }
 
 /* ---- what an earlier run left ---- */
@@ -257,9 +264,11 @@ enum miniapp_status resume_save(struct resume *resume, const struct results *res
     if (!status && !write_results(new.file, results))
         status = unwritable(&resume->place, strerror(errno));
     made = NULL; /* from now on it may hold rows */
-    if (!status)
+    if (!status) {
+        flock(new.file, LOCK_EX | LOCK_NB); /* nobody else can have it, but not all can be locked */
         status = replace_finish(&new);
-    if (!status) { /* the lock on the new file takes the place of the other one */
+    }
+    if (!status) {
         close(resume->file);
         resume->file = new.file;
         resume->is_made = false;

@@ -12,7 +12,7 @@ struct resume {
     bool is_made; /* by this run, and still empty: it is removed when the run ends */
 };
 
-#define NO_RESUME ((struct resume){.place = {.folder = -1}, .file = -1})
+#define NO_RESUME ((struct resume){.file = -1})
 
 /* Makes the file where there is none, and locks it. MINIAPP_OUTPUT where it cannot be written, or
  * another run has it. */
