@@ -55,38 +55,37 @@
 #define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
-#elif defined(__clang__)
-/* A part of an AMD GPU's compute unit has registers for one wave that takes more than half of them:
- * the compiler is told that it has to hold two. */
-#if defined(__AMDGCN__)
-#define TWO_WAVES ompx_attribute(__attribute__((amdgpu_waves_per_eu(2))))
 #else
-#define TWO_WAVES
-#endif
 #define LAUNCH omp target teams distribute parallel for defaultmap(firstprivate:pointer) TWO_WAVES
+#define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
+#if defined(__clang__)
 #define PARALLEL_ROWS EXPANDED_PRAGMA(LAUNCH collapse(3))
 #define PARALLEL_COLUMNS EXPANDED_PRAGMA(LAUNCH collapse(2))
 #define PARALLEL_ROWS_SUM(total, turns)                                                            \
     EXPANDED_PRAGMA(LAUNCH collapse(3) map(tofrom : total) reduction(+ : total)                    \
                         num_teams(blocks_of_sum(turns)))
-#define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
 #define ROW_PART(nx) 1
 #define ROW_CHUNK 1
 #define ALONG_X
 #define ALONG_X_SUM(sum)
 #else
-#define PARALLEL_ROWS                                                                              \
-    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer))
-#define PARALLEL_COLUMNS                                                                           \
-    PRAGMA(omp target teams distribute parallel for defaultmap(firstprivate:pointer))
+#define PARALLEL_ROWS EXPANDED_PRAGMA(LAUNCH collapse(2))
+#define PARALLEL_COLUMNS EXPANDED_PRAGMA(LAUNCH)
 #define PARALLEL_ROWS_SUM(total, turns)                                                            \
-    PRAGMA(omp target teams distribute parallel for collapse(2) defaultmap(firstprivate:pointer)   \
-           map(tofrom:total) reduction(+:total))
-#define ONCE PRAGMA(omp target defaultmap(firstprivate : pointer))
+    EXPANDED_PRAGMA(LAUNCH collapse(2) map(tofrom : total) reduction(+ : total))
 #define ROW_PART(nx) (nx)
 #define ROW_CHUNK 512
 #define ALONG_X _Pragma("omp simd")
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
+#endif
+#endif
+
+/* A part of an AMD GPU's compute unit has registers for one wave that takes more than half of them:
+ * Clang is told that it has to hold two. */
+#if defined(__AMDGCN__) && defined(__clang__)
+#define TWO_WAVES ompx_attribute(__attribute__((amdgpu_waves_per_eu(2))))
+#else
+#define TWO_WAVES
 #endif
 
 /* The type that a nest counts with: its axes, its points and the places of these in a field, but
