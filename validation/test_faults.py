@@ -13,13 +13,11 @@ import signal
 import subprocess
 from pathlib import Path
 
-import h5py
-import numpy as np
 import pytest
 
 import fields
 from conftest import DEVICE, DONE, HERE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line, write
-from processes import FullPipe, library, pause_at_random
+from processes import FullPipe, pause_at_random
 from test_output import unfinished
 
 
@@ -241,19 +239,3 @@ def test_few_files_may_be_open(miniapp, small, tmp_path):
         assert done.returncode in (DONE, INPUT, OUTPUT) and not TROUBLE.search(done.stderr), done
         assert output.exists() == (done.returncode == DONE)
     assert DONE in codes
-
-
-@pytest.mark.unsanitized("the sanitizer wants to be loaded first")
-def test_no_thread_to_be_had(miniapp, small, tmp_path):
-    """Outputs are written all the same."""
-    lacking = library(tmp_path / "lacking.so", """
-        #include <errno.h>
-        int pthread_create(void *thread, const void *how, void *(*start)(void *), void *of)
-        {
-            (void)thread, (void)how, (void)start, (void)of;
-            return EAGAIN;
-        }""")
-    for name, env in (("with.h5", {}), ("without.h5", {"LD_PRELOAD": str(lacking)})):
-        miniapp.passes(small, "-k", "eos", "-t", 1, "-o", tmp_path / name, env=env)
-    with h5py.File(tmp_path / "with.h5") as expected, h5py.File(tmp_path / "without.h5") as found:
-        assert np.array_equal(found["dHdT"], expected["dHdT"])
