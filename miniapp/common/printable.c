@@ -6,111 +6,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 8 }; /* a character, or "\u001b" */
+enum { ESCAPE = 4 /* "\x1b" */ };
 
-/* The number of bytes of the character that begins here, or 0 if they are not UTF-8; and its code
- * point. */
-static size_t decode(const unsigned char *text, unsigned *character)
+/* The number of bytes of the character that begins here; 0 if they are not UTF-8: no beginning, cut
+ * off, longer than need be, a surrogate or above U+10FFFF. */
+static size_t length_of(const unsigned char *c)
 {
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const size_t length = text[0] < 0x80         ? 1
-                          : text[0] >> 5 == 0x06 ? 2
-                          : text[0] >> 4 == 0x0e ? 3
-                          : text[0] >> 3 == 0x1e ? 4
-                                                 : 0;
-    *character = length < 2 ? text[0] : text[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (text[i] >> 6 != 2) /* or the text ends here */
+    const size_t length = c[0] < 0x80 ? 1 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < length; i++)
+        if (c[i] >> 6 != 2)
             return 0;
-        *character = *character << 6 | (text[i] & 0x3fu);
-    }
-    const bool is_surrogate = *character >= 0xd800 && *character <= 0xdfff;
-    return *character >= least[length] && *character <= 0x10ffff && !is_surrogate ? length : 0;
+    const bool is_bad = (c[0] >= 0x80 && c[0] < 0xc2) || c[0] > 0xf4 ||
+                        (c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] >= 0xa0) ||
+                        (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] >= 0x90);
+    return is_bad ? 0 : length;
 }
 
 /* Whether a terminal would obey a character: control characters; separators of lines and
- * paragraphs; embeddings, overrides and isolates of right-to-left text. */
-static bool is_obeyed(unsigned character)
+ * paragraphs (from U+2028); marks of right-to-left text (from U+202A and from U+2066). */
+static bool is_obeyed(const unsigned char *c)
 {
-    return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
-           character == 0x2029 || (character >= 0x202a && character <= 0x202e) ||
-           (character >= 0x2066 && character <= 0x2069);
+    return c[0] < 0x20 || c[0] == 0x7f || (c[0] == 0xc2 && c[1] < 0xa0) ||
+           (c[0] == 0xe2 && c[1] == 0x80 && c[2] >= 0xa8 && c[2] <= 0xae) ||
+           (c[0] == 0xe2 && c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9);
 }
 
-/* How the next character is printed; moves `text` past it. */
-static size_t next_piece(const char **text, char piece[PIECE])
-{
-    unsigned character;
-    const size_t length = decode((const unsigned char *)*text, &character);
-    if (length == 0)
-        snprintf(piece, PIECE, "\\x%02x", (unsigned char)**text);
-    else if (is_obeyed(character))
-        snprintf(piece, PIECE, "\\u%04x", character & 0xffff);
-    else
-        snprintf(piece, PIECE, "%.*s", (int)length, *text);
-    *text += length ? length : 1;
-    return strlen(piece);
-}
-
+/* The bytes after an escaped one are escaped as well: no character begins with them. */
 char *make_printable(const char *text, char *to, size_t size)
 {
-    char piece[PIECE];
     size_t used = 0;
     while (*text) {
-        const size_t length = next_piece(&text, piece);
-        if (used + length >= size)
+        const unsigned char *const c = (const unsigned char *)text;
+        const size_t length = length_of(c);
+        const bool is_harmless = length && !is_obeyed(c);
+        const size_t printed = is_harmless ? length : ESCAPE;
+        if (used + printed >= size)
             break;
-        memcpy(to + used, piece, length);
-        used += length;
+        if (is_harmless)
+            memcpy(to + used, text, length);
+        else
+            snprintf(to + used, ESCAPE + 1, "\\x%02x", *c);
+        used += printed;
+        text += is_harmless ? length : 1;
     }
     to[used] = '\0';
     return to;
 }
 
-static void print_until(FILE *stream, const char *text, const char *end)
-{
-    char piece[PIECE];
-    while (text < end) {
-        next_piece(&text, piece);
-        fputs(piece, stream);
-    }
-}
-
-static size_t breaks_at_end(const char *format)
-{
-    size_t count = 0;
-    for (const char *end = format + strlen(format); end > format && end[-1] == '\n'; end--)
-        count++;
-    return count;
-}
-
 void print_line(FILE *stream, const char *format, ...)
 {
+    const size_t before = strspn(format, "\n");
+    const char *after = format + strlen(format);
+    while (after > format + before && after[-1] == '\n')
+        after--;
     char *line = NULL;
     va_list arguments;
     va_start(arguments, format);
     const int length = vasprintf(&line, format, arguments);
     va_end(arguments);
-    if (length < 0) {
+    const size_t size = length < 0 ? 0 : ESCAPE * (size_t)length + 1;
+    char *const printable = size ? malloc(size) : NULL;
+    if (printable) {
+        line[(size_t)length - strlen(after)] = '\0';
+        fprintf(stream, "%.*s%s%s", (int)before, format,
+                make_printable(line + before, printable, size), after);
+    } else {
         fail(MINIAPP_DEVICE, "out of memory for a line of the report");
-        return;
     }
-    const size_t before = strspn(format, "\n");
-    const char *const end = line + length - breaks_at_end(format + before);
-    fwrite(line, 1, before, stream);
-    print_until(stream, line + before, end);
-    fputs(end, stream);
-    free(line);
-}
-
-void print_json(FILE *stream, const char *text)
-{
-    for (; *text; text++) {
-        const char *const end = text + strcspn(text, "\n");
-        print_until(stream, text, end);
-        text = end;
-        if (!*text)
-            return;
-        putc('\n', stream);
-    }
+    free(printable);
+    free(size ? line : NULL);
 }

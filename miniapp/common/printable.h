@@ -6,16 +6,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Copies a text, writing these characters as \u001b and bytes that are not UTF-8 as \xff. A text
- * that is too long is cut, but not inside a character or an escape. Returns `to`. */
+/* Copies a text, writing the bytes of these characters, and bytes that are not UTF-8, as \x1b. A
+ * text that is too long is cut, but not inside a character or an escape. Returns `to`. */
 char *make_printable(const char *text, char *to, size_t size);
 
 /* Like fprintf, but the only line breaks that stay are those at the beginning and end of the
  * format. */
 void print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define print(...) print_line(stdout, __VA_ARGS__)
-
-/* Prints a JSON text, and keeps its line breaks. The text still means the same. */
-void print_json(FILE *stream, const char *text);
 
 #endif

@@ -285,11 +285,8 @@ json_t *results_object(const struct results *results)
 void report_json(const struct results *results)
 {
     json_t *const root = results_object(results);
-    char *const text = json_dumps(root, JSON_INDENT(2));
-    if (text)
-        print_json(stdout, text);
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putchar('\n');
-    free(text);
     json_decref(root);
 }
 

@@ -1,7 +1,6 @@
 #include "resume.h"
 #include "difference.h"
 #include "load.h"
-#include "printable.h"
 #include "report_data.h"
 #include "same_file.h"
 #include "status.h"
@@ -232,26 +231,17 @@ bool resume_has_checksums(const struct results *results, const struct result *wa
 
 /* ---- saving ---- */
 
-static bool write_results(int file, const struct results *results)
+static bool write_results(const char *path, const struct results *results)
 {
+    FILE *const stream = fopen(path, "w");
+    if (!stream)
+        return false;
     json_t *const root = results_object(results);
-    char *const text = json_dumps(root, JSON_INDENT(2));
-    const int copy = dup(file); /* the lock lasts as long as one of the two is open */
-    FILE *const stream = copy >= 0 && text ? fdopen(copy, "w") : NULL;
-    bool written = false;
-    if (!text)
-        errno = ENOMEM;
-    if (stream) {
-        print_json(stream, text);
-        putc('\n', stream);
-        written = fflush(stream) == 0 && !ferror(stream);
-    }
+    errno = ENOMEM;
+    const bool written = json_dumpf(root, stream, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 &&
+                         putc('\n', stream) != EOF && fflush(stream) == 0;
     const int reason = errno;
-    if (stream)
-        fclose(stream);
-    else if (copy >= 0)
-        close(copy);
-    free(text);
+    fclose(stream);
     json_decref(root);
     errno = reason;
     return written;
@@ -261,7 +251,7 @@ enum miniapp_status resume_save(struct resume *resume, const struct results *res
 {
     struct replacement new;
     enum miniapp_status status = replace_start(&resume->place, &new);
-    if (!status && !write_results(new.file, results))
+    if (!status && !write_results(new.path, results))
         status = unwritable(&resume->place, strerror(errno));
     made = NULL; /* from now on it may hold rows */
     if (!status) {
