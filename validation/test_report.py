@@ -97,9 +97,7 @@ def test_entries_say_their_threads_where_these_vary(miniapp, small, reference, t
         entries = [entry["threads"] for entry in result[name] if entry["kernel"] == "eos"]
         assert sorted(set(entries)) == [1, 2], name
     assert [entry["threads"] for entry in result["transfers"]] == [row["threads"] for row in result["results"]]
-    csv_form, table = (miniapp.passes("--show", path, "--format", form, quick=False) for form in ("csv", "table"))
-    for what in ("transfer", "validation", "sha256"):
-        assert set(re.findall(rf"^# {what}: eos .* threads=(\d)$", csv_form, re.MULTILINE)) == {"1", "2"}
+    table = miniapp.passes("--show", path, quick=False)
     for line in (r"eos .* (?:\d+%|above), (\d) threads?$", r"eos .* points, (\d) threads?: .* held",
                  r"mixing on cpu in float64, (\d) threads?: eos", r"mixing .* points, (\d) threads?: eos"):
         assert re.findall(f"^{line}", table, re.MULTILINE) == ["1", "2"], line
@@ -131,8 +129,7 @@ def test_csv(miniapp, small):
     text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision",
                           "float32", "-r", 3)
     comments = [line for line in text.splitlines() if line.startswith("#")]
-    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN | {"read_s", "write_s",
-                                                                             "transfer", "seed", "clock"}
+    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN
     rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))
     assert len(rows) == 2 * len(miniapp.ocean)
     for row in rows:

@@ -290,95 +290,15 @@ void report_json(const struct results *results)
     json_decref(root);
 }
 
-/* ---- CSV: the rows, after everything else in comments ---- */
-
-static void csv_processes(const struct result *r)
-{
-    const struct processes *const all = &r->processes;
-    if (all->count)
-        print("# processes: %s %s %s count=%d along_x=%d along_y=%d largest_block=%zux%zux%zu "
-              "fastest=%.9g exchange=%.9g\n",
-              r->kernel, r->device, miniapp_precision_name(r->precision), all->count, all->along_x,
-              all->along_y, all->largest.nx, all->largest.ny, all->largest.nz, all->fastest,
-              all->exchange);
-}
-
-static void csv_march(const struct result *r)
-{
-    const struct march *const march = r->march;
-    if (!march)
-        return;
-    print("# steps: %s %s %s first=%zu last=%zu time_step_s=%.9g years_per_day=%.9g\n", r->kernel,
-          r->device, miniapp_precision_name(r->precision), march->first, march->last,
-          march->time_step, result_years_per_day(r));
-    if (march->flow.is_there)
-        print("# flow: %s %s %s courant_x=%.9g courant_y=%.9g courant_z=%.9g divergence_below=%.9g "
-              "divergence_in_top_level=%.9g\n",
-              r->kernel, r->device, miniapp_precision_name(r->precision), march->flow.courant[0],
-              march->flow.courant[1], march->flow.courant[2], march->flow.below, march->flow.top);
-    for (size_t b = 0; b < march->budget_count; b++)
-        print("# budget: %s %s %s %s units=%s steps=%zu change=%.17g gain=%.17g residual=%.9g "
-              "bound=%.9g %s\n",
-              r->kernel, r->device, miniapp_precision_name(r->precision), march->budgets[b].name,
-              march->budgets[b].units, march->budgets[b].steps, march->budgets[b].change,
-              march->budgets[b].gain, march->budgets[b].residual, march->budgets[b].bound,
-              budget_verdict(march, &march->budgets[b]));
-}
-
-/* Ends a comment, with its threads where they vary. */
-static void csv_end(const struct results *results, int threads)
-{
-    if (threads && results_vary_threads(results))
-        print(" threads=%d", threads);
-    putchar('\n');
-}
+/* ---- CSV: the rows, after where they come from in comments ---- */
 
 static void csv_comments(const struct results *results)
 {
-    const struct provenance *provenance = &results->provenance;
+    const struct provenance *const provenance = &results->provenance;
     for (size_t i = 0; i < provenance->count; i++)
         print("# %s: %s\n", provenance->names[i], provenance->texts[i]);
-    print("# seed: %llu\n", (unsigned long long)results->seed);
-    print("# clock: cost_s=%.3g resolution_s=%.3g\n", results->clock.cost,
-          results->clock.resolution);
-    if (results->earlier_count)
-        print("# resumed: %zu rows were there already\n", results->earlier_count);
     if (results->interrupted)
         print("# interrupted: %s\n", results->interrupted);
-    print("# read_s: %.9g\n", results->read_seconds);
-    print("# write_s: %.9g\n", results->write_seconds);
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
-        print("# transfer: %s %s %s points=%.0f to_device_bytes=%.0f to_device_s=%.9g "
-              "from_device_bytes=%.0f from_device_s=%.9g first_call_s=%.9g",
-              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-              r->to_device.bytes, r->to_device.seconds, r->from_device.bytes,
-              r->from_device.seconds, r->timing.first);
-        csv_end(results, r->threads);
-    }
-    for (size_t i = 0; i < results->result_count; i++) {
-        csv_processes(&results->results[i]);
-        csv_march(&results->results[i]);
-    }
-    for (size_t i = 0; i < results->check_count; i++) {
-        const struct check *c = &results->checks[i];
-        const struct verdict *v = &c->verdict;
-        char index[INDEX_TEXT];
-        print("# validation: %s %s %s %s max_abs=%.17g max_rel=%.17g rtol=%.17g atol=%.17g "
-              "compared=%zu below_atol=%.9g "
-              "worst_index=%s %s",
-              c->kernel, c->device, miniapp_precision_name(c->precision), c->variable, v->max_abs,
-              v->max_rel, v->rtol, v->atol, v->compared, v->below_atol,
-              index_text(v->worst_index, v->rank, index), v->passed ? "passed" : "FAILED");
-        csv_end(results, c->threads);
-    }
-    for (size_t i = 0; i < results->checksum_count; i++) {
-        const struct checksum *c = &results->checksums[i];
-        print("# sha256: %s %s %s %zux%zux%zu %s %s", c->kernel, c->device,
-              miniapp_precision_name(c->precision), c->grid.nx, c->grid.ny, c->grid.nz, c->variable,
-              c->text);
-        csv_end(results, c->threads);
-    }
 }
 
 /* Puts a text into quotes if it has a comma or a quote in it, as the bindings of a kernel do. */
