@@ -57,7 +57,6 @@ def test_limits_of_amd(clang):
 def test_ptx_for_both_gpus(clang, script, tmp_path):
     """It differs in the name of the target alone, as NEAREST has it."""
     script.make_toolkit(tmp_path)
-    script.name_kernels(tmp_path)
     old, new = (script.compile_to_ptx("tke", "float64", arch, tmp_path, []).read_text()
                 for arch in ("sm_80", "sm_90"))
     assert old.replace("sm_80", "sm_90") == new
@@ -425,7 +424,6 @@ def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, c
 def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
     executable(tmp_path / "linker", "#!/bin/sh\necho 'error: made up' >&2\nexit 1\n")
     monkeypatch.setattr(script, "LINKER", tmp_path / "linker")
-    script.name_kernels(tmp_path)
     with pytest.raises(SystemExit) as ended:
         list(script.rows_of("triad", "float64", "gfx90a", tmp_path, None, []))
     assert ended.value.code == DEVICE

@@ -61,6 +61,7 @@ def test_table_is_found():
     ("gpu", f"#pragma {LAUNCH} collapse(3)", 0),
     ("gpu-gcc", f"#pragma {LAUNCH} collapse(2)", 1)])
 def test_nest_of_a_kernel(target, launch, lanes):
+    """Without the list of all descriptions, so a new description compiles no other kernel again."""
     said = dense(nests(target, "eos", "--precision", "float32"))
     variant = "host" if target == "host" else "offload"
     assert f"voideos_{variant}_float32(conststructkernel_call*call){{{dense(launch)}for(" in said

@@ -150,7 +150,6 @@ def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
     if not targets[0].startswith("amd:"):
         pytest.skip("needs a build for AMD's GPUs")
     script, arch = load_script(), targets[0].partition(":")[2]
-    script.name_kernels(tmp_path)
     image, = images_of.images(module.read_bytes())[arch]
     built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
     rows = [row for kernel in ("tke", "isoneutral_mixing")

@@ -1,12 +1,17 @@
 /* The functions of one build, in the order of the table. */
 #include "directives.h"
+#include "table.h"
 #include "variant.h"
+
+exchange_function VARIANT(exchange_x);
+box_function VARIANT(copy_box);
+#define KERNEL(name, ...) kernel_function VARIANT(name);
+#define DESCRIPTIONS "all.kernels"
+#include "describe.h"
 
 static kernel_function *const run[KERNELS] = {
 #define KERNEL(name, ...) VARIANT(name),
-#define DESCRIPTIONS "all.kernels"
 #include "describe.h"
-#undef DESCRIPTIONS
 };
 
 const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box),

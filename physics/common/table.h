@@ -4,6 +4,8 @@
 #ifndef PHYSICS_TABLE_H
 #define PHYSICS_TABLE_H
 
+#include "call.h"
+
 #include <miniapp/field.h>
 #include <miniapp/kernel.h>
 #include <miniapp/sequence.h>
@@ -38,14 +40,6 @@ enum kernel_id {
 #include "describe.h"
 #undef DESCRIPTIONS
     KERNELS
-};
-
-/* SETTING_dt_tracer, ... */
-enum setting_id {
-#define SETTING_ROW(name, ...) SETTING_##name,
-#include "ocean.settings"
-#undef SETTING_ROW
-    SETTINGS
 };
 
 struct miniapp_field {
@@ -124,39 +118,6 @@ bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b);
  * the golden ratio. They fill [0, 1) evenly, are the same everywhere, and no two neighbours are
  * equal. */
 double sample_of(size_t element);
-
-/* How a kernel gets a total of the whole ocean. */
-struct totals {
-    void *context;
-    /* The host's copy of scratch; NULL where the copy failed: then the step fails, too. */
-    const double *(*on_host)(void *context, const double *scratch, size_t count);
-    /* Makes each number its sum over all blocks of the ocean, or else the largest. MPI chooses the
-     * order in which blocks are added, so sums have to be exact. */
-    void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
-};
-
-/* What a kernel gets: an array for each argument, and all settings. */
-struct kernel_call {
-    struct miniapp_grid grid;
-    const double *setting;
-    void *const *argument;
-    const struct totals *totals;
-};
-
-typedef void kernel_function(const struct kernel_call *call);
-
-/* In each of `rows` rows of nx cells, makes the ghosts at either end copies of the interior cells
- * at the other end. */
-typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
-
-/* A box of a field: in each plane, the cells from (x0, y0) on. */
-struct field_box {
-    size_t element_bytes, nx, ny, planes;
-    size_t x0, y0, width, height;
-};
-
-/* Copies a box into a message, or a message into a box. */
-typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
 
 /* A build of all kernels, for a precision and a target. */
 struct kernel_functions {

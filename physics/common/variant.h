@@ -7,7 +7,7 @@
 #ifndef PHYSICS_VARIANT_H
 #define PHYSICS_VARIANT_H
 
-#include "table.h"
+#include "call.h"
 
 typedef REAL real;
 
@@ -19,14 +19,5 @@ typedef REAL real;
 #define VARIANT(name) PHYSICS_PASTE(name, PHYSICS_VARIANT)
 #define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
 #define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
-
-/* This build's kernels, and the functions that exchange ghosts for it. */
-extern const struct kernel_functions VARIANT(functions);
-exchange_function VARIANT(exchange_x);
-box_function VARIANT(copy_box);
-#define KERNEL(name, ...) kernel_function VARIANT(name);
-#define DESCRIPTIONS "all.kernels"
-#include "describe.h"
-#undef DESCRIPTIONS
 
 #endif
