@@ -35,8 +35,19 @@ def pair(ocean, name=None, suffix="", **more):
 
 
 GRID = pair("grid")
+THREADS = ("-t", "3")  # of which each has tiles of three levels: those below and above them are another's
+ANY = ("--allow-invalid",)
 ROUGH = (
-    pair("rough"), pair("switched"), pair("masks", words=("--allow-invalid",)),
+    pair("rough", words=THREADS), pair("switched"), pair("masks", words=ANY),
+    pair("masks", "masks, with other settings", ".other", words=ANY,  # than masks.h5 has
+         kernels=("density", "expansion", "isoneutral", "isoneutral_mixing", "isoneutral_skew", "tke",
+                  "tke_diffusivities", "tke_forcing", "eke", "eke_diffusivities", "tracer_advection",
+                  "tempsalt_sources", "vertical_dissipation"),
+         settings={"eq_of_state_type": 3, "clamp_enthalpy": 0, "tke_mxl_choice": 1, "enable_superbee_advection": 0,
+                   "enable_kappaH_profile": 0, "enable_Prandtl_tke": 0, "enable_tke_hor_diffusion": 0,
+                   "enable_tke_superbee_advection": 0, "enable_eke": 0, "enable_eke_isopycnal_diffusion": 0,
+                   "enable_eke_superbee_advection": 0, "enable_eke_upwind_advection": 1,
+                   "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 0, "pyom_compatibility_mode": 0}),
     pair("switched", "switched, with other settings", ".other",  # than rough.h5 and switched.h5 have
          kernels=("density", "expansion", "eke", "tke", "tempsalt_sources", "vertical_dissipation"),
          settings={"eq_of_state_type": 5, "enable_tke_upwind_advection": 0, "enable_eke_upwind_advection": 0,
