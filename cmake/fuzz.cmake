@@ -8,7 +8,7 @@ set(MINIAPP_FUZZ_SECONDS 10 CACHE STRING "How long the test fuzzes, on all cores
 
 # The library is compiled again with the sanitizers; its kernels are taken as they are.
 get_target_property(library_sources miniapp_library_objects SOURCES)
-add_executable(fuzz_input validation/fuzz_input.c ${library_sources}
+add_executable(fuzz_input validation/reader/fuzz_input.c ${library_sources}
   $<TARGET_OBJECTS:physics_host_float64> $<TARGET_OBJECTS:physics_host_float32>)
 add_dependencies(fuzz_input build_header)
 target_include_directories(fuzz_input PRIVATE
@@ -25,9 +25,9 @@ target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_H
 # learned; run/fuzz says what counts as a failure of it.
 set(seeds ${CMAKE_CURRENT_BINARY_DIR}/seeds)
 add_custom_command(OUTPUT ${seeds}.done
-  COMMAND ${MINIAPP_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/validation/make_seeds.py ${seeds}
+  COMMAND ${MINIAPP_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/validation/reader/make_seeds.py ${seeds}
   COMMAND ${CMAKE_COMMAND} -E touch ${seeds}.done
-  DEPENDS validation/make_seeds.py validation/fields.py)
+  DEPENDS validation/reader/make_seeds.py validation/fields.py)
 add_custom_target(fuzz_seeds ALL DEPENDS ${seeds}.done)
 add_dependencies(fuzz_input fuzz_seeds)
 add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/fuzz
@@ -37,7 +37,7 @@ set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 1800)
 # Saved runs: what reads and prints them has the sanitizers, the rest is the library as it is.
 get_target_property(program_sources miniapp SOURCES)
 list(FILTER program_sources EXCLUDE REGEX "/main\\.c$")
-add_executable(fuzz_results validation/fuzz_results.c ${program_sources})
+add_executable(fuzz_results validation/program/fuzz_results.c ${program_sources})
 add_dependencies(fuzz_results build_header)
 target_include_directories(fuzz_results PRIVATE
   $<TARGET_PROPERTY:miniapp,INCLUDE_DIRECTORIES>)

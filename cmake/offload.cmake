@@ -123,7 +123,7 @@ row(nvidia Clang
   NOTE "bitcode, for a ptxas at start: run/cuda12 fetches what makes machine code")
 # The assembler's check needs CUDA. GCC's table of regions has text relocations. For the variables that
 # each lane of a warp has for itself, GCC 12 reserves 128 bytes if it does not know their size in time,
-# and then writes beyond them without a word: validation/check_image.py compares.
+# and then writes beyond them without a word: validation/gpu/check_image.py compares.
 row(nvidia GNU
   FORM "PTX"
   FLAGS -fopenmp -foffload=nvptx-none

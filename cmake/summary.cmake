@@ -24,7 +24,7 @@ function(miniapp_summary)
   miniapp_row("unit tests: cmocka" "${CMOCKA_VERSION}" "install libcmocka-dev; not built")
   miniapp_row("test of the column solve: LAPACKE" "${LAPACKE_VERSION}"
     "install liblapacke-dev; not built")
-  miniapp_row("end-to-end tests: Python" "${MINIAPP_PYTHON}"
+  miniapp_row("tests in Python" "${MINIAPP_PYTHON}"
     "install python3-h5py python3-mpmath python3-pytest; not run")
   miniapp_row("offload: ${offload_targets}" "${offload_note}" "")
   message(STATUS "builds bin/miniapp for --device cpu")

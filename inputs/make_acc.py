@@ -32,7 +32,7 @@ except ImportError as missing:
         sys.exit()
     sys.exit(f"make_acc.py: {missing}; --help says where it comes from")
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation" / "physics"))
 import veros_acc  # noqa: E402  pylint: disable=wrong-import-position
 
 from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position

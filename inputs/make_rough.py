@@ -26,7 +26,8 @@ import numpy as np
 
 import make_grid  # which finds miniapp
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "validation"))
+VALIDATION = Path(__file__).resolve().parent.parent / "validation"
+sys.path[:0] = [str(VALIDATION), str(VALIDATION / "physics")]
 # pylint: disable=wrong-import-position
 import fields as random_fields  # noqa: E402
 from fields import HALO  # noqa: E402

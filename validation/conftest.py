@@ -324,6 +324,9 @@ def pytest_configure(config):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     config.addinivalue_line("markers", "kernels_that_read(name): of a dataset, a setting, `mask`")
+    config.addinivalue_line("markers", "every_compiler: other compilers' builds repeat it")
+    config.addinivalue_line("markers", "every_device: builds with offload repeat it, where it takes a device")
+    config.addinivalue_line("markers", "every_mpi: builds with another MPI, or with MPI and offload, repeat it")
     config.addinivalue_line("markers", "unsanitized(reason): not for a build with sanitizers, for a reason")
 
 

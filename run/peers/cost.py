@@ -23,9 +23,9 @@ import numpy as np
 from .ranks import HALO
 from .results import Unusable
 
-LIMITS = Path(__file__).resolve().parents[2] / "validation/paper.json"
+LIMITS = Path(__file__).resolve().parents[2] / "validation/gpu/paper.json"
 # Exchanges of a step between blocks, and the fields in space that they hold in all;
-# validation/test_scaling.py counts both.
+# validation/parallel/test_scaling.py counts both.
 EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4)}
 # What all ranks find out together in a step: the largest terms and the sums of
 # advection_dissipation, and whether there was a signal.

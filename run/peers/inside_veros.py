@@ -19,7 +19,7 @@ def work(options):
     """Answers the requests of standard input, until it ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # Veros has much to say there
-    sys.path.insert(0, str(ROOT / "validation"))
+    sys.path.insert(0, str(ROOT / "validation" / "physics"))
     shape = [int(length) for length in options.shape.split(",")]
     if options.model:
         ocean = Models(shape, options.setup, options.steps)

@@ -1,0 +1,141 @@
+"""The bundle runs where there is nothing but glibc: no Clang, no LLVM, no HDF5.
+
+`run/bundle` packs the build under test; a folder that holds a shell, a few tools and glibc becomes
+the root of the file system, with the bundle in it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, DONE, MISMATCH
+from processes import DEADLINE_S
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ("sh", "dirname", "readlink")
+RUN = "mount --rbind /proc proc && mount --rbind /dev dev && mount --rbind /sys sys && exec chroot . \"$@\""
+VALIDATE = ("-r", "1", "--kernel", "all", "--precision", "float64",
+            "--validate", "validation/grid.reference.h5", "inputs/grid.h5")
+
+
+def make_root(folder):
+    """A root with the tools that the bundle's script needs, and the libraries that those need."""
+    for name in ("proc", "dev", "sys", "tmp", "bin"):
+        (folder / name).mkdir()
+    libraries = set()
+    for tool in TOOLS:
+        path = Path(shutil.which(tool)).resolve()
+        shutil.copy(path, folder / "bin" / tool)
+        listing = subprocess.run(["ldd", path], check=True, capture_output=True, text=True).stdout
+        libraries.update(re.findall(r"/\S+", listing))
+    glibc = Path(next(library for library in libraries if "/libc.so" in library)).parent
+    libraries.update(str(glibc / f"{name}.so.{number}") for name, number in (
+        ("libm", 6), ("libmvec", 1), ("libdl", 2), ("librt", 1), ("libpthread", 0),
+        ("libresolv", 2)))
+    for library in libraries:
+        target = folder / library.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library, target)
+
+
+@pytest.fixture(scope="module")
+def unpacked(miniapp, tmp_path_factory):
+    """The folder of the bundle, inside a root of its own."""
+    if miniapp.offload == "no":
+        pytest.skip("this build has no offload, so it is not bundled")
+    if os.getuid() != 0:
+        pytest.skip("only root may change the root of the file system")
+    if not shutil.which("patchelf"):
+        pytest.skip("patchelf is missing")
+    build = miniapp.path.parent.parent
+    root = tmp_path_factory.mktemp("root")
+    make_root(root)
+    probe = subprocess.run(["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c", ":"],
+                           cwd=root, capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no root of one's own here: {probe.stderr}")
+    with tempfile.TemporaryDirectory(dir=build) as folder:  # where ccache knows what another preset compiled
+        without_optimisation(build, Path(folder))
+        subprocess.run([ROOT / "run" / "bundle", "--unpacked", folder], check=True)
+        bundle, = Path(folder, "bundle").glob("miniapp-*-linux-x86_64")
+        shutil.copytree(bundle, root / "any where")
+    return root / "any where"
+
+
+def without_optimisation(build, folder):
+    """Puts into a folder what run/bundle takes of a build, but asks for programs that are neither optimised,
+    since that takes minutes, nor hold anything for a debugger."""
+    cache = (build / "CMakeCache.txt").read_text()
+    for name, value in (("CMAKE_BUILD_TYPE", "None"), ("MINIAPP_HOST_FLAGS", "-O0")):
+        cache, found = re.subn(rf"^({name}:STRING=).*", rf"\g<1>{value}", cache, flags=re.MULTILINE)
+        assert found == 1, name
+    (folder / "CMakeCache.txt").write_text(cache)
+    (folder / "lib").symlink_to(build / "lib")
+
+
+@pytest.fixture
+def run(unpacked):
+    """Runs the bundle's program, or another, in its folder and root."""
+    def run_there(*arguments, program="bin/miniapp", env=None):
+        command = ["unshare", "--mount", "sh", "-c", RUN, "sh", "/bin/sh", "-c",
+                   f'cd "/any where" && exec {program} "$@"', "sh", *arguments]
+        return subprocess.run(command, cwd=unpacked.parent, capture_output=True, text=True,
+                              check=False, timeout=DEADLINE_S,
+                              env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", **(env or {})})
+
+    return run_there
+
+
+@pytest.mark.parametrize("program", ["bin/miniapp", "bin/miniapp-v3"])
+def test_host(run, program):
+    """By the program for this processor, and by the one that asks for less (the same one where there is no
+    AVX-512)."""
+    done = run("--device", "cpu", *VALIDATE, program=program)
+    assert done.returncode == DONE and done.stderr == "", done
+
+
+def test_flags(run):
+    """The bundle's program is compiled with the flags of the build."""
+    done = run("--version")
+    assert re.search(" -O0 -march=x86-64-v[34] ", done.stdout), done
+
+
+@pytest.fixture
+def scripts(miniapp):
+    """Bundles of all builds have the same."""
+    if miniapp.offload != "emulated":
+        pytest.skip("the bundle of the emulated device's build shows that its scripts run")
+
+
+def test_job_script(scripts, run):
+    done = run("-r", "1", program="run/slurm/cpu", env={"SLURM_CPUS_PER_TASK": "1"})
+    assert done.returncode == DONE and done.stderr == "", done
+    assert "validation PASSED" in done.stdout
+
+
+def test_regress(scripts, unpacked, tmp_path):
+    """By the Python of this machine, on the bundle's program and files."""
+    baseline = tmp_path / "baseline.json"
+    words = ("--processes", "5", "--seconds", "0.0001", "--device", "gpu", "--precision", "float64")
+    for action, codes in (("save", (DONE,)), ("check", (DONE, MISMATCH))):  # "slower" is a mismatch
+        done = subprocess.run([sys.executable, "run/regress", action, baseline, *words],
+                              cwd=unpacked, capture_output=True, text=True, check=False)
+        assert done.returncode in codes and done.stderr == "", done
+    assert str(unpacked / "bin/miniapp") in json.loads(baseline.read_text())["provenance"][
+        "command_line"]
+
+
+def test_gpu(miniapp, run):
+    done = run("--device", "gpu", *VALIDATE)
+    if "gpu" in miniapp.devices:
+        assert done.returncode == DONE and done.stderr == "", done
+    else:
+        assert done.returncode == DEVICE, done
+        assert re.fullmatch("miniapp: device 'gpu' cannot be used: .*\n", done.stderr), done

@@ -1,0 +1,220 @@
+"""run/gpu-check, on the emulated device: that it measures and judges; not what a GPU does."""
+
+import importlib.machinery
+import importlib.util
+import itertools
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
+from processes import DEADLINE_S, executable, wait_for
+
+SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
+
+# In the place of a program for a GPU: all is well, and its sweep lasts until it is asked to end.
+PROGRAM = f"""#!{sys.executable}
+import json, signal, sys
+
+ROW = {{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s": 1e-5,
+       "ns_per_point": 2.5, "gb_per_s": 9.0}}
+
+
+if "--list-devices" in sys.argv:
+    print("gpu:0 made up; an empty kernel takes 5 us")
+elif "--validate" in sys.argv:
+    print(json.dumps({{"validation": [{{"passed": True}}]}}))
+elif "--checksums" in sys.argv:
+    print(json.dumps({{"checksums": {{"dHdT": "0"}}}}))
+else:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # it comes when it is waited for
+    open(sys.argv[0] + ".sweeps", "w").close()
+    signal.sigwait([signal.SIGTERM])
+    print(json.dumps({{"results": [ROW]}}), flush=True)
+    sys.exit(143)
+"""
+
+# The program, with few and small rows, of one call each.
+QUICK_PROGRAM = """#!/bin/sh
+for word; do
+  shift
+  case $word in
+  --sweep) set -- "$@" --size 4096 ;;
+  1048576 | 65536) set -- "$@" 8192 ;;
+  *) set -- "$@" "$word" ;;
+  esac
+done
+case $* in *--list-devices* | *--steps*) ;; *) set -- "$@" --repetitions 1 --burnin 0 ;; esac
+exec {miniapp} "$@"
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    executable(tmp_path / "program", PROGRAM)
+    return tmp_path / "program"
+
+
+def load_script():
+    """run/gpu-check as a module."""
+    loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+    loader.exec_module(module)
+    return module
+
+
+def gpu_check(miniapp, *words, script=SCRIPT, env=None):
+    return subprocess.run([sys.executable, script, "--miniapp", miniapp.path, *words],
+                          capture_output=True, text=True, env=miniapp.environment(env),
+                          check=False, timeout=DEADLINE_S)
+
+
+def test_emulated_device(miniapp, tmp_path):
+    if miniapp.offload != "emulated":
+        pytest.skip("needs a build with emulated offload")
+    check_all_steps(miniapp, tmp_path, others=["other"])
+
+
+def check_all_steps(miniapp, tmp_path, env=None, others=()):
+    """From end to end, on few and small rows; what it has found."""
+    for name in ("program", *others):
+        executable(tmp_path / name, QUICK_PROGRAM.format(miniapp=miniapp.path))
+    for name in ("inputs", "validation"):  # but no run/compare, which takes long
+        (tmp_path / name).symlink_to(SCRIPT.parent.parent / name)
+    executable(tmp_path / "run" / "gpu-check", SCRIPT.read_text())
+    for name in ("pairs.py", "peers", "safely.py"):
+        (tmp_path / "run" / name).symlink_to(SCRIPT.parent / name)
+    words = [word for name in others for word in ("--other", tmp_path / name)]
+    done = gpu_check(miniapp, "--miniapp", tmp_path / "program", *words, "--size", "5000", "-o",
+                     tmp_path / "out", script=tmp_path / "run" / "gpu-check", env=env)
+    assert done.returncode == DONE, done
+    assert "validation PASSED; two runs give the same bits" in done.stdout
+    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert result["validation_passed"] is True and result["same_bits"] is True
+    assert 0 < result["empty_call_s"] < 1
+    steps = {step["name"]: step for step in result["steps"]}
+    for name, precision in itertools.product(("grid", "rough", "switched"), ("float64", "float32")):
+        verdicts = steps[f"validation, {name}, {precision}"]["data"]["validation"]
+        assert {verdict["kernel"] for verdict in verdicts} >= {str(k) for k in miniapp.kernels}
+    for sequence in ("ocean_step_eke", "ocean_step_forced"):
+        assert steps[f"validation, 2 steps of {sequence} on rough, float64"]["data"]["validation"]
+    for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
+                 "transfers at each call"):
+        assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
+    for choice in ("as it is", "blocks used again", "the host waits", "as it is, again",
+                   *(str(tmp_path / name) for name in others)):
+        step = steps[f"choice: {choice}"]
+        assert step["outcome"] == "done" and len(step["data"]["results"]) == 10
+    assert "\ntimes of choices, as ratios\n" in done.stdout
+    assert all(step["outcome"] for step in result["steps"])
+    return result
+
+
+def test_time_that_is_up(miniapp, program, tmp_path):
+    """What is stopped reports what it has; what has no time left says so."""
+    done = gpu_check(miniapp, "--miniapp", program, "--budget", "5", "-o", tmp_path / "out")
+    assert done.returncode == DONE, done
+    steps = {step["name"]: step for step in json.loads((tmp_path / "out.json").read_text())["steps"]}
+    assert re.fullmatch("stopped after [0-9]+ s", steps["sweep, float64"]["outcome"])
+    assert steps["sweep, float64"]["data"]["results"][0]["points"] == 4096
+    assert steps["sweep, float32"]["outcome"] == "skipped: no time left"
+
+
+def test_gpu_that_is_not_there(miniapp, tmp_path):
+    if miniapp.offload != "yes" or "gpu" in miniapp.devices:
+        pytest.skip("needs a build for GPUs, and none of them here")
+    done = gpu_check(miniapp, "-o", tmp_path / "out")
+    assert done.returncode == DEVICE
+    assert "run/gpu-check: the GPU cannot be used: miniapp: device 'gpu'" in done.stderr
+
+
+def test_other_build_that_is_wrong(tmp_path, program, monkeypatch, capsys):
+    """Its times are of no interest. Ratios are to the program as it is."""
+    script = load_script()
+    other = tmp_path / "other"
+    executable(other, "#!/bin/sh\nexit 1\n")
+    executable(program, f"""#!{sys.executable}
+import json, os
+seconds = 2 if os.environ.get("MINIAPP_SPIN") == "0" else 1
+print(json.dumps({{"results": [{{"kernel": "eos", "points": 7, "median_s": seconds}}]}}))
+""")
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "--other", str(other)])
+    check = script.Check(script.arguments())
+    script.choose(check)
+    codes = {step["exit_code"] for step in check.steps if str(other) in step["name"]}
+    assert codes == {1} and not any(step["name"] == f"choice: {other}" for step in check.steps)
+    capsys.readouterr()
+    script.print_choices(check)
+    title, heads, row = capsys.readouterr().out.strip().splitlines()
+    assert title == "times of choices, as ratios"
+    assert re.split("  +", heads) == ["kernel", "points", "blocks used again", "the host waits", "as it is, again"]
+    assert row.split() == ["eos", "7", "1.000", "2.000", "1.000"]
+
+
+def test_program_that_is_not_there(miniapp, tmp_path):
+    done = subprocess.run([sys.executable, SCRIPT, "--miniapp", tmp_path / "none"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == USAGE and "there is no program" in done.stderr
+
+
+def test_signal_that_ends_it_loses_no_step(program, tmp_path):
+    with subprocess.Popen([sys.executable, SCRIPT, "--miniapp", program, "-o", tmp_path / "out"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(program.with_suffix(".sweeps").exists, process)
+        process.send_signal(signal.SIGTERM)  # as Ctrl-C, which a job in the background ignores
+        output, errors = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("run/gpu-check: stopped by the user; ")
+    result = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert result["validation_passed"] is True and result["same_bits"] is True
+    last = result["steps"][-1]
+    assert last["name"] == "sweep, float64" and last["outcome"] == "stopped by the user"
+    assert last["data"]["results"][0]["points"] == 4096
+    assert re.search("^a_new_one +float64 +4096 ", output, re.MULTILINE)
+    assert (tmp_path / "out-time.svg").exists()
+
+
+@pytest.fixture
+def signals():
+    """Those that a script in this process listens to are as they were, afterwards."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGINT, signal.SIGTERM)]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def test_signal_while_a_step_starts(program, tmp_path, monkeypatch, signals):
+    """Its process is ended, and what it says is recorded."""
+    script = load_script()
+
+    class Signalled(subprocess.Popen):
+        def __init__(self, *words, **options):
+            super().__init__(*words, **options)
+            wait_for(program.with_suffix(".sweeps").exists, self)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr("sys.argv", ["run/gpu-check", "--miniapp", str(program), "-o", str(tmp_path / "out")])
+    check = script.Check(script.arguments())
+    script.SIGNALS.listen()
+    monkeypatch.setattr(subprocess, "Popen", Signalled)
+    with pytest.raises(KeyboardInterrupt):
+        check.miniapp("a sweep", 60)
+    step, = check.steps
+    assert step["outcome"] == "stopped by the user" and step["exit_code"] == 143
+    assert step["data"]["results"][0]["points"] == 4096
+
+
+def test_folder_that_is_not_there(program, tmp_path):
+    done = subprocess.run([sys.executable, SCRIPT, "--miniapp", program, "-o",
+                           tmp_path / "none" / "x"], capture_output=True, text=True, check=False,
+                          timeout=DEADLINE_S)
+    assert done.returncode == OUTPUT and done.stdout == "", done
+    assert_one_line(done.stderr)
+    assert done.stderr.startswith("run/gpu-check: ") and "folder" in done.stderr

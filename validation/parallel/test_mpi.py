@@ -1,0 +1,723 @@
+"""Several processes: the same bits as one, however the ocean is cut, and failures that all hear of."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
+from processes import Running, executable, library, wait_for
+from test_mock import mock  # noqa: F401, a fixture
+from test_steps import ACC, with_tendencies
+
+pytestmark = pytest.mark.every_mpi
+
+CUTS = ["2x1", "1x2", "2x2", "3x2", "4x4"]
+TOGETHER_S = 600  # only turns a hang of processes that wait for each other into a failure
+
+
+def count(cut):
+    along_x, along_y = cut.split("x")
+    return int(along_x) * int(along_y)
+
+
+# A process that waits sleeps for a moment each time that it has asked in vain: otherwise it would spin on
+# a core that another process needs. Open MPI then yields its core, where it is told to; MPICH, which
+# cannot be told, asks by another function.
+IDLING = """
+#include <dlfcn.h>
+#include <stddef.h>
+#include <time.h>
+int sched_yield(void)
+{
+    return nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+unsigned ucp_worker_progress(void *worker)
+{
+    unsigned (*const progress)(void *) = (unsigned (*)(void *))dlsym(RTLD_NEXT, "ucp_worker_progress");
+    const unsigned events = progress(worker);
+    if (events == 0)
+        sched_yield();
+    return events;
+}
+"""
+
+
+class Ranks:
+    """The program, started by the launcher of the MPI that it is linked with. Processes that wait
+    sleep: there may be more of them than cores, and other tests run beside them."""
+
+    def __init__(self, miniapp, folder):
+        libraries = subprocess.run(["ldd", miniapp.path], capture_output=True, text=True,
+                                   check=True).stdout
+        self.miniapp, self.folder, self.changes = miniapp, folder, {}
+        self.is_mpich = "libmpich" in libraries
+        if not self.is_mpich and "libmpi.so" not in libraries:
+            pytest.skip("the program is built without MPI")
+        self.idling = library(folder / "idling.so", "#define _GNU_SOURCE\n" + IDLING)
+        self.launcher = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-x",
+                         f"LD_PRELOAD={self.idling}"]
+        if self.is_mpich:
+            self.launcher = ["mpirun.mpich", "-genv", "LD_PRELOAD", str(self.idling)]
+
+    def command(self, ranks, *arguments, program=None):
+        """Of so many ranks, or of a process that no launcher starts."""
+        launcher = [*self.launcher, "-n", str(ranks)] if ranks else []
+        return [*launcher, *map(str, program or [self.miniapp.path]), *map(str, arguments)]
+
+    def environment(self):
+        """Open MPI takes 0.2 s to look for networks that are not used within a node, and as long to start
+        a daemon beside a process that has no launcher. Its launcher fails if another one, of another file
+        of tests, removes their common folder just then, as the last of them does: each file has its own.
+        Either MPI has hwloc look for PCI devices, which takes 20 ms in a virtual machine."""
+        return self.miniapp.environment({
+            "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_ess_singleton_isolated": "1",
+            "OMPI_MCA_orte_tmpdir_base": str(self.folder), "HWLOC_COMPONENTS": "-pci,-linuxio",
+            **self.changes})
+
+    def run(self, ranks, *arguments, program=None):
+        return subprocess.run(self.command(ranks, *arguments, program=program),
+                              env=self.environment(), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=TOGETHER_S,
+                              check=False)
+
+    def start(self, ranks, *arguments):
+        return Running(self.command(ranks, "--verbose", *arguments), env=self.environment())
+
+    def passes(self, cut, *arguments):
+        """A run that is done without a word on stderr; what it printed. It is test_scaling.py that
+        runs one rank by a launcher, which takes longer than most runs."""
+        done = self.run(count(cut) if cut != "1x1" else 0, "--decompose", cut, *arguments)
+        said = [line for line in own_lines(done.stderr) if "of a node share" not in line]
+        assert done.returncode == DONE and not said, done
+        assert not TROUBLE.search(done.stderr), done
+        return done.stdout
+
+    def fails(self, code, pattern, ranks, *arguments, program=None, or_code=None):
+        """Whatever the launcher says, one of the processes says why, in one line."""
+        done = self.run(ranks, *arguments, program=program)
+        assert done.returncode in (code, or_code), done
+        lines = own_lines(done.stderr)
+        assert len(lines) == 1 and re.search(pattern, lines[0]), done
+        assert "median" not in done.stdout
+        return done
+
+    def checksums(self, cut, *arguments):
+        results = json.loads(self.passes(cut, "--format", "json", "--checksums", *arguments))
+        return {(entry["kernel"], entry["precision"], entry["variable"]): entry["sha256"]
+                for entry in results["checksums"]}
+
+
+def own_lines(text):
+    return [line for line in text.splitlines() if line.startswith("miniapp: ")]
+
+
+@pytest.fixture(scope="module")
+def ranks(miniapp, tmp_path_factory):
+    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
+
+
+# ---- the same bits ----
+
+MANY = 100
+ODD = ("--shape", "35x31x10")  # its blocks differ in size
+WORK = {
+    "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", GRID),
+    "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
+    "steps": ("--steps", MANY, ACC),
+    "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
+    "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
+    "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
+    "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye=temp,age=salt",
+                *ODD, GRID),
+    "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
+}
+# What is cut in other ways than CUTS. Cells are cut along one axis, so that blocks are as narrow as they
+# can be. Sixteen processes take seconds to start: they share all kernels and the longest steps, and the
+# other steps only with MINIAPP_TEST_LONG=1. What is new to them in sixteen blocks, one between two others
+# along y, these have in three.
+OTHER_CUTS = {
+    **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
+    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "tracers"), {"4x4": "1x3"})),
+}
+
+
+@pytest.fixture(scope="module", params=WORK)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Files of the same data that are not compressed: to decompress them takes each process longer than to
+    compute."""
+    folder, paths = tmp_path_factory.mktemp("stored"), {}
+    for path in (GRID, ACC):
+        paths[path] = folder / path.name
+        with h5py.File(path) as compressed, h5py.File(paths[path], "w") as file:
+            file.attrs.update(compressed.attrs)
+            for name, dataset in compressed.items():
+                file[name] = dataset[...]
+                file[name].attrs.update({key: value for key, value in dataset.attrs.items()
+                                         if not key.isupper()})  # but for references to axes
+    return paths
+
+
+@pytest.fixture(scope="module")
+def work(kind, ranks, stored):
+    *words, path = (ranks.miniapp.steps(word) if word == MANY else word for word in WORK[kind])
+    return (*words, stored[path])
+
+
+@pytest.fixture(scope="module")
+def alone(ranks, work):
+    """What one process makes, on each device."""
+    return {device: ranks.checksums("1x1", "-d", device, *work)
+            for device in ranks.miniapp.devices_to_test}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_bits_do_not_depend_on_the_cut(ranks, kind, work, alone, device, cut):
+    if ranks.is_mpich and count(cut) > 4:
+        pytest.skip("Open MPI has made more blocks of them")
+    cut = OTHER_CUTS.get(kind, {}).get(cut, cut)
+    assert ranks.checksums(cut, "-d", device, *work) == alone[device]
+
+
+@pytest.mark.parametrize("cut", ["1x2", "2x2"])
+def test_bits_do_not_depend_on_when_ghosts_come(ranks, kind, work, alone, device, cut):
+    """Between kernels, in as many rounds as a block one cell wide takes."""
+    if "cells" in kind:
+        cut = {"1x2": "1x4", "2x2": "4x1"}[cut]
+    assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device]
+
+
+def islands(path):
+    """A basin with islands one cell wide, some of them where blocks meet."""
+    import fields
+    values, settings = fields.make(16, 14, 5, seed=11)
+    for y, x in ((5, 9), (6, 9), (8, 8), (9, 7), (4, 4), (11, 13)):
+        values["kbot"][y, x] = 0
+        for name in ("maskT", "maskU", "maskV", "maskW"):
+            values[name][:, y, x] = 0
+        values["maskU"][:, y, x - 1] = 0
+        values["maskV"][:, y - 1, x] = 0
+    return write(path, values, settings, halo=2)
+
+
+@pytest.mark.parametrize("cut", ["2x1", "2x2"])
+def test_islands_across_cuts(ranks, tmp_path, device, cut):
+    path = islands(tmp_path / "islands.h5")
+    words = ("-d", device, "-k", "all", *QUICK, path)
+    assert ranks.checksums(cut, *words) == ranks.checksums("1x1", *words)
+
+
+def test_an_ocean_between_walls(ranks, tmp_path):
+    """Without ghosts in its file, and of an odd number of columns."""
+    with h5py.File(GRID) as file:
+        values = {name: np.array(file[name]) for name in ("salt", "temp", "p")}
+    path = write(tmp_path / "odd.h5", {**values, "salt": values["salt"][..., :-1, :-1],
+                                       "temp": values["temp"][..., :-1, :-1]}, halo=0)
+    words = ("-k", "eos", *QUICK, path)
+    assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words)
+
+
+def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
+    """As where MPI takes a GPU's pointers; the emulated device's memory is the host's."""
+    if device == "cpu":
+        pytest.skip("the host's memory is the device's")
+    words = ("-d", device, "-k", "ocean_step_eke", "--steps", 3, ACC)
+    alone = ranks.checksums("1x1", *words)
+    monkeypatch.setenv("MINIAPP_GPU_AWARE", "1")
+    assert ranks.checksums("2x2", *words) == alone
+    assert "it sends from a GPU's memory" in ranks.passes("2x1", *words)
+
+
+# What a runtime without pinned memory answers, as GCC's is.
+UNPINNED = """
+#include <stddef.h>
+void *llvm_omp_target_alloc_host(size_t bytes, int device)
+{
+    (void)bytes;
+    (void)device;
+    return NULL;
+}
+"""
+
+
+def test_messages_without_pinned_memory(ranks, device, tmp_path):
+    if device == "cpu":
+        pytest.skip("the host's memory is the device's")
+    unpinned = library(tmp_path / "unpinned.so", UNPINNED)
+    done = ranks.run(2, "-d", device, "-k", "ocean_step_eke", "--steps", 3, ACC,
+                     program=["env", f"LD_PRELOAD={unpinned}:{ranks.idling}", ranks.miniapp.path])
+    assert done.returncode == DONE and not TROUBLE.search(done.stderr), done
+
+
+@pytest.mark.parametrize("more", [("--transfer", "each-call", GRID), ("--shape", "14x13x6", ACC)],
+                         ids=["copied at each call", "resampled with ghosts"])
+def test_ghosts_across_the_seam(ranks, device, more):
+    """Those beyond the edge of a file come from the other side, before anything is run."""
+    words = ("-d", device, "-k", "all", *QUICK, *more)
+    assert ranks.checksums("2x1", *words) == ranks.checksums("1x1", *words)
+
+
+def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
+    """Of a build for NVIDIA's GPUs, `cmake --preset nvptx -DMINIAPP_MPI=ON`."""
+    monkeypatch.setattr(ranks, "changes", mock.environment())
+    for words in (("-k", "ocean_step_eke", "--steps", 3), ("-k", "all", *QUICK)):
+        words = ("-d", "gpu", "--shape", "14x14x6", *words, GRID)
+        alone = ranks.checksums("1x1", *words)
+        assert all(ranks.checksums(cut, *words) == alone for cut in ("2x1", "1x2", "2x2"))
+
+
+# ---- files ----
+
+def attributes(dataset):
+    """Their values, but for references to axes."""
+    return {name: "" if name.isupper() else str(value) for name, value in dataset.attrs.items()}
+
+
+def same_datasets(a, b):
+    with h5py.File(a) as ours, h5py.File(b) as theirs:
+        assert set(ours) == set(theirs)
+        for name in ours:
+            assert ours[name][...].tobytes() == theirs[name][...].tobytes(), name
+            assert attributes(ours[name]) == attributes(theirs[name]), name
+            assert ours[name].dtype == theirs[name].dtype, name
+            assert ours[name].id.get_create_plist().equal(theirs[name].id.get_create_plist()), name
+
+
+@pytest.mark.parametrize("path", [GRID, ACC], ids=["without ghosts", "with ghosts"])
+def test_the_output_is_that_of_one_process(ranks, tmp_path, device, path):
+    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, path)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes("2x2", *words, "-o", tmp_path / "four.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+    assert sorted(os.listdir(tmp_path)) == ["four.h5", "one.h5"]
+
+
+@pytest.mark.parametrize("words", [
+    ("-k", "triad", "--precision", "float32", "-s", 4096),
+    ("-k", "triad", "--shape", "16400x12x5"),  # where a plane is no single chunk
+], ids=["float32", "two chunks a plane"])
+def test_other_outputs_are_those_of_one_process(ranks, tmp_path, words):
+    words = (*words, *QUICK, GRID)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes("3x2", *words, "-o", tmp_path / "six.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "six.h5")
+
+
+def test_a_reference_is_compared(ranks, device):
+    reference = GRID.parent.parent / "validation" / "grid.reference.h5"
+    words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, GRID, "--validate", reference,
+             "--format", "json")
+    one, four = (json.loads(ranks.passes(cut, *words))["validation"] for cut in ("1x1", "2x2"))
+    assert one == four
+
+
+def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
+    words = ("-d", device, ACC, "-k", "ocean_step_eke", "--every", 4)
+    whole, end = tmp_path / "whole.nc", tmp_path / "end.nc"
+    ranks.passes("1x1", *words, "--steps", 10, "-o", whole)
+    ranks.passes("2x2", *words, "--steps", 8, "-o", end)
+    same_datasets(tmp_path / "whole.000004.nc", tmp_path / "end.000004.nc")
+    ranks.passes("1x2", *words, "--steps", 10, "-o", end, "--restart")
+    same_datasets(whole, end)
+
+
+def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
+    words = (ACC, "-k", "ocean_step_eke", "--every", 4, "-o", tmp_path / "end.nc")
+    ranks.passes("2x2", *words, "--steps", 8)
+    ranks.fails(INPUT, r"end\.000004\.nc: cannot go on from it: it was made with kappaH_min=2e-05, but this run has "
+                "kappaH_min=10$", 4, *words, "--steps", 8, "--restart", "--set", "kappaH_min=10")
+
+
+def test_budgets_do_not_depend_on_the_cut(ranks, tmp_path):
+    """Nor on the tendencies that the file brings into the first step."""
+    words = (with_tendencies(ACC, tmp_path / "in.h5"), "-k", "ocean_step_eke", "--tracer", "dye", "--steps", 2,
+             "--format", "json")
+    one, four = (json.loads(ranks.passes(cut, *words))["results"][0]["steps"] for cut in ("1x1", "2x2"))
+    assert one["budgets"] == four["budgets"] and all(budget["kept"] for budget in one["budgets"])
+    assert one["flow"] == four["flow"] and one["flow"]["divergence_below"] > 0
+
+
+def test_the_first_cell_that_diverges_does_not_depend_on_the_cut(ranks, tmp_path):
+    with h5py.File(ACC) as file:
+        w = file["w"][...]
+    w[1, 35, 28] *= 2
+    path = tmp_path / "in.h5"
+    path.write_bytes(ACC.read_bytes())
+    replace(path, "w", w)
+    for count in (0, 4):
+        ranks.fails(INPUT, r"cell \[1, 35, 28\] gains or loses", count, "--steps", 2, path)
+
+
+@pytest.mark.parametrize("cut", ["1x4", "2x2"])
+def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
+    """Where they have its grid, they have its state, too."""
+    words = ("-k", "eos,fma", "--roofline", *QUICK, GRID)
+    ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
+    ranks.passes(cut, *words, "-o", tmp_path / "four.h5")
+    same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+
+
+# ---- processes that disagree ----
+
+def at_home(ranks, folder, *options):
+    """A program that each rank runs in a folder of its own, with options of its own."""
+    cases = " ".join(f"{rank}) set -- {words} \"$@\";;" for rank, words in enumerate(options))
+    script = (f"rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; cd {folder}/$rank; "
+              f"case $rank in {cases} esac; exec {ranks.miniapp.path} \"$@\"")
+    return ["sh", "-c", script, "sh"]
+
+
+def add_to_temp(file):
+    file["temp"][...] += 5
+
+
+def widen(file):
+    file["dzt"][3] += 1
+
+
+def set_another(file):
+    file.attrs["AB_eps"] = 0.3
+
+
+@pytest.mark.parametrize("change, complaint", [
+    (add_to_temp, "process [01] has read another 'temp' than the other processes: their files differ"),
+    (widen, "process 1 has read another 'dzt' than the other processes: their files differ"),
+    (set_another, "process 1 has read another file of that name than the first: its size, grid or settings differ")])
+def test_copies_of_the_input_that_differ(ranks, tmp_path, change, complaint):
+    """As stale ones on a node's own disk do."""
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+        path = tmp_path / rank / "in.h5"
+        path.write_bytes(ACC.read_bytes())
+        with h5py.File(path) as file:
+            dzt = file["dzt"][...]
+        replace(path, "dzt", dzt)  # not packed, so that a change keeps the size of the file
+    words = ("--steps", 2, "--allow-divergent", "in.h5")
+    done = ranks.run(2, *words, program=at_home(ranks, tmp_path))
+    assert done.returncode == DONE, done
+    with h5py.File(tmp_path / "1" / "in.h5", "a") as file:
+        change(file)
+    done = ranks.run(2, *words, program=at_home(ranks, tmp_path))
+    assert done.returncode == INPUT and re.search(complaint, done.stderr), done
+
+
+@pytest.mark.parametrize("options", [("--steps 2", "--steps 3"), ("--decompose 1x2", "--decompose 2x1")])
+def test_options_that_differ(ranks, tmp_path, options):
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+    ranks.fails(USAGE, "process 1 has other options than the first", 2, "-k", "ocean_step", ACC,
+                program=at_home(ranks, tmp_path, *options))
+
+
+# ---- reports ----
+
+def test_one_process_prints(ranks):
+    table = ranks.passes("2x2", "-k", "eos", *QUICK, GRID)
+    assert table.count("median") == 1
+    assert re.search(r"2 x 2 blocks of at most 49 x 24 x 20 points", table)
+    assert re.search(r"# processes +4\n", table)
+    assert re.search(r"# mpi +\S.*; 4 of the processes on this node", table)
+    assert ranks.run(2, "--help").stdout.count("Usage:") == 1
+
+
+def test_a_report_says_how_processes_shared(ranks):
+    results = json.loads(ranks.passes("2x1", "--steps", 3, ACC, "--format", "json"))
+    shared = results["results"][0]["processes"]
+    assert (shared["count"], shared["along_x"], shared["along_y"]) == (2, 2, 1)
+    assert 0 < shared["exchange"] < 1 and 0 < shared["fastest"] <= 1
+
+
+def test_memory_of_a_process_falls(ranks):
+    def held(cut):
+        results = json.loads(ranks.passes(cut, "-k", "isoneutral", *QUICK, "--shape", "124x124x10",
+                                          GRID, "--format", "json"))
+        return results["results"][0]["device_bytes"]
+    assert held("2x2") / held("1x1") == pytest.approx(64 * 64 / 124**2, rel=0.02)
+
+
+def test_a_sweep_is_resumed(ranks, tmp_path):
+    kept = tmp_path / "kept.json"
+    words = ("-k", "eos", *QUICK, GRID, "--resume", kept)
+    ranks.passes("2x1", *words, "-s", 4096)
+    ranks.passes("2x1", *words, "-s", "4096,16384")
+    results = json.loads(kept.read_text())["results"]
+    assert [(row["nx"], row["processes"]["count"]) for row in results] == [(32, 2), (51, 2)]
+    ranks.fails(INPUT, "cannot be resumed", 4, *words)
+    ranks.fails(INPUT, "made with no overlap, but this run has overlap=ghosts are under way", 2, *words, "--overlap")
+
+
+def test_a_sweep_with_ceilings_is_resumed(ranks, tmp_path):
+    kept = tmp_path / "kept.json"
+    words = (*QUICK, GRID, "--roofline", "-s", 4096, "--resume", kept)
+    for kernels in ("eos", "eos,isoneutral"):
+        ranks.passes("2x1", "-k", kernels, *words)
+    names = [row["kernel"] for row in json.loads(kept.read_text())["results"]]
+    assert sorted(set(names)) == ["eos", "fma", "isoneutral", "triad"]
+
+
+# ---- failures ----
+
+def test_one_line_of_what_all_find(ranks, tmp_path):
+    ranks.fails(USAGE, "--steps takes a whole number", 2, "--steps", "x", GRID)
+    ranks.fails(INPUT, "No such file", 2, tmp_path / "none.h5")
+    ranks.fails(USAGE, "--decompose 2x2 makes 4 blocks, but there are 2 processes", 2,
+                "--decompose", "2x2", GRID)
+    ranks.fails(USAGE, "--decompose takes two whole numbers", 2, "--decompose", "2", GRID)
+    ranks.fails(USAGE, "3 processes cannot share 1 x 2 columns", 3, *QUICK, "--shape", "5x6x4",
+                "-k", "eos", GRID)
+    ranks.fails(USAGE, "'expsum' is a single number", 2, *QUICK, "-k", "expsum", GRID)
+    ranks.fails(OUTPUT, "cannot be written", 2, "-k", "eos", *QUICK, GRID, "-o",
+                tmp_path / "none" / "out.h5")
+
+
+def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
+    ranks.fails(INPUT, "none.json", 2, "--show", tmp_path / "none.json")
+    monkeypatch.setattr(ranks, "changes", {"OMP_NUM_THREADS": "abc"})
+    ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 2, GRID)
+    ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 1, GRID)
+
+
+def test_a_warning_of_any_part(ranks, tmp_path):
+    """Faces in the north of the file that are closed between cells of water."""
+    path = tmp_path / "closed.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        mask = file["maskV"][...]
+    mask[:, -6, 10:14] = 0
+    replace(path, "maskV", mask)
+    for words in ((GRID, 0), (path, 1)):
+        done = ranks.run(4, "-k", "isoneutral", *QUICK, words[0])
+        warned = [line for line in own_lines(done.stderr) if "are closed between cells" in line]
+        assert done.returncode == DONE and len(warned) == words[1], done
+
+
+def test_a_part_without_water(ranks, tmp_path):
+    """It is no fault, but an ocean without any is odd."""
+    path = tmp_path / "land.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        masks = {name: file[name][...] for name in ("maskT", "maskU", "maskV", "maskW", "kbot")}
+        north = len(file["dyt"]) // 3
+    for southern, chosen, said in ((1, "isoneutral", 0), (0, "isoneutral", 1), (0, "all", 1)):
+        for name, mask in masks.items():
+            mask[..., north - (name == "maskV"):, :] = 0
+            replace(path, name, mask * southern)
+        done = ranks.run(4, "--decompose", "1x4", "-k", chosen, *QUICK, path)
+        warned = [line for line in own_lines(done.stderr) if "all of the ocean is land" in line]
+        assert done.returncode == DONE and len(warned) == said, done
+
+
+def one_rank(folder, command):
+    """A program that runs the command in place of the own one on rank 1."""
+    script = folder / "one_rank"
+    executable(script, f"""#!/bin/sh
+if [ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ]; then
+  {command}
+fi
+exec "$@"
+""")
+    return script
+
+
+def test_a_file_that_one_process_cannot_open(ranks, tmp_path):
+    script = one_rank(tmp_path, f'exec "$1" "{tmp_path}/none.h5"')
+    ranks.fails(INPUT, "none.h5: No such file", 2, GRID, program=[script, ranks.miniapp.path])
+
+
+def test_a_file_in_which_one_process_finds_an_error(ranks, tmp_path):
+    """In the northern block, by its place in the whole file."""
+    path = tmp_path / "wrong.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path) as file:
+        values = file["temp"][...]
+        water = np.argwhere(file["maskT"][...] != 0)
+    place = tuple(water[np.argmax(water[:, 1])])
+    values[place] = 99
+    replace(path, "temp", values)
+    ranks.fails(INPUT, re.escape(f"temp[{', '.join(map(str, place))}] is 99"), 4, *QUICK,
+                "-k", "eos", path)
+
+
+def test_a_process_without_memory(ranks, tmp_path):
+    if ranks.miniapp.is_sanitized:
+        pytest.skip("a sanitizer takes more address space than any limit")
+    script = one_rank(tmp_path, "ulimit -v 1200000")
+    ranks.fails(DEVICE, "out of memory", 2, *QUICK, "-k", "isoneutral", "-s", "16M", GRID,
+                program=[script, ranks.miniapp.path])
+
+
+# ---- failures of writing ----
+
+LARGE = ("-k", "triad", *QUICK, "--shape", "300x200x40", GRID)  # 20 MB; MPI's own files are less
+
+
+def some_ranks(folder, condition, command):
+    """A program that runs the command in place of the own one, or before it, on some ranks."""
+    script = folder / "some_ranks"
+    executable(script, f"""#!/bin/sh
+rank="${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"
+if [ {condition} ]; then
+  {command}
+fi
+exec "$@"
+""")
+    return script
+
+
+@pytest.mark.parametrize("condition", ['"$rank" -ge 0', '"$rank" = 0'], ids=["all", "the first"])
+def test_data_that_cannot_be_written(ranks, tmp_path, condition):
+    """The first process writes, and the others learn that it could not."""
+    script = some_ranks(tmp_path, condition, "trap '' XFSZ; ulimit -f 32768")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    ranks.fails(OUTPUT, "out.h5: cannot be written: ", 3, *LARGE, "-o", folder / "out.h5",
+                program=[script, ranks.miniapp.path])
+    assert not os.listdir(folder)
+
+
+# One process has ended, and so the launcher ends the other one, which is not quite as far.
+LATE = """
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+
+int MPI_Finalize(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 1)
+        raise(SIGTERM);
+    return PMPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("code, said, words", [(USAGE, "unknown option", ["--frobnicate"]),
+                                               (INPUT, "absent.h5: No such file", ["absent.h5"])])
+def test_a_process_that_is_ended_late(ranks, tmp_path, code, said, words):
+    """It ends with the code of the failure that it has in common with the others. They have said why.
+
+    Open MPI's launcher sends SIGTERM; MPICH's does not, but if a process ends by it, may kill the others."""
+    compiler = "mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi"
+    (tmp_path / "late.c").write_text(LATE)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "late.so", tmp_path / "late.c"],
+                   check=True)
+    ranks.fails(code, said, 2, *words, or_code=signal.SIGKILL if ranks.is_mpich else None,
+                program=["env", f"LD_PRELOAD={tmp_path / 'late.so'}:{ranks.idling}", ranks.miniapp.path])
+
+
+def assert_disk_is_full(ranks, folder, *words, program=None):
+    """Of 4 MB."""
+    done = subprocess.run(["unshare", "--mount", "sh", "-c",
+                           'mount -t tmpfs -o size=4M tmpfs "$0" || exit 77; "$@"; code=$?; '
+                           'ls -A "$0"; exit $code',
+                           folder, *ranks.command(2, *words, "-o", folder / "out.nc", program=program)],
+                          env=ranks.environment(), capture_output=True, text=True, check=False,
+                          timeout=TOGETHER_S)
+    if done.returncode in (1, 77) and "mount" in done.stderr:
+        pytest.skip("nothing can be mounted here")
+    assert done.returncode == OUTPUT and not done.stdout, done
+    assert len(own_lines(done.stderr)) == 1 and "No space left" in done.stderr, done
+
+
+@pytest.mark.parametrize("words", [LARGE, (GRID, "--shape", "132x68x20", "--steps", 2, "--every", 1)],
+                         ids=["output", "snapshot"])
+def test_a_full_disk(ranks, tmp_path, words):
+    """A snapshot has more fields after the one that does not fit."""
+    assert_disk_is_full(ranks, tmp_path, *words)
+
+
+# Writes to stderr until a process is gone whose number a file tells, and holds nothing else of its parent.
+WRITER = """
+import subprocess
+subprocess.Popen(["sh", "-c", 'until [ -s "$0" ]; do :; done; read -r other <"$0"; '
+                  'while kill -0 "$other" 2>/dev/null; do echo; done >&2', "{}"],
+                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+"""
+
+
+def test_a_full_disk_whose_output_ends_late(ranks, tmp_path):
+    """MPICH's launcher counts the end of a process that it has killed itself, if the output of another one goes
+    on until then: it looks for ends whenever there is output."""
+    disk, first, other = (tmp_path / name for name in ("disk", "first", "other"))
+    for folder in (disk, first, other):
+        folder.mkdir()
+    (first / "writer.py").write_text(WRITER.format(other / "pid"))
+    writes = some_ranks(first, '"$rank" = 0', f'"{sys.executable}" "{first}/writer.py"')
+    tells = some_ranks(other, '"$rank" = 1', f'echo $$ >"{other}/pid"')
+    assert_disk_is_full(ranks, disk, *LARGE, program=[tells, writes, ranks.miniapp.path])
+
+
+def test_another_build_on_one_process(ranks, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(ranks.miniapp.path.read_bytes().replace(b"Release", b"Rel..se"))
+    other.chmod(0o755)
+    script = one_rank(tmp_path, f'shift; exec "{other}" "$@"')
+    ranks.fails(USAGE, "process 1 runs another build", 2, *QUICK, "-k", "eos", GRID,
+                program=[script, ranks.miniapp.path])
+
+
+# ---- signals ----
+
+def children(launcher):
+    """The processes of the run, by rank."""
+    found = {}
+    for folder in os.listdir("/proc"):
+        if folder.isdigit():
+            try:
+                words = open(f"/proc/{folder}/environ", "rb").read().split(b"\0")
+                command = open(f"/proc/{folder}/cmdline", "rb").read()
+            except OSError:
+                continue
+            names = dict(word.split(b"=", 1) for word in words if b"=" in word)
+            rank = names.get(b"OMPI_COMM_WORLD_RANK", names.get(b"PMI_RANK"))
+            if rank is not None and b"miniapp" in command and \
+                    names.get(b"MINIAPP_TEST_RUN") == str(launcher).encode():
+                found[int(rank)] = int(folder)
+    return found
+
+
+@pytest.fixture
+def endless(ranks, tmp_path, monkeypatch):
+    """Steps on two processes, more than any test waits for; and the processes."""
+    monkeypatch.setenv("MINIAPP_TEST_RUN", str(tmp_path))
+    with ranks.start(2, "--steps", 10**6, ACC, "--every", 2, "-o", tmp_path / "end.nc",
+                     "--format", "json") as run:
+        wait_for(lambda: list(tmp_path.glob("end.00*.nc")), run)
+        yield run, wait_for(lambda: (found := children(tmp_path)) and len(found) == 2 and found,
+                            run)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
+    run, found = endless
+    os.kill(found[rank], signal.SIGUSR1)
+    output = run.communicate(timeout=TOGETHER_S)[0]
+    assert run.returncode != DONE
+    assert json.loads(output)["interrupted"] == "SIGUSR1"
+    lines = [line for line in own_lines(run.said()) if "ended by" in line]
+    assert len(lines) == 1 and "--restart goes on from" in lines[0], run.said()
+
+
+def test_a_process_that_is_killed_ends_all(endless, tmp_path):
+    run, found = endless
+    os.kill(found[1], signal.SIGKILL)
+    run.communicate(timeout=TOGETHER_S)
+    assert run.returncode != DONE
+    wait_for(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in found.values()))
+    for path in tmp_path.glob("end*"):
+        with h5py.File(path) as snapshot:  # it has its place, so it is whole
+            assert "temp" in snapshot and path.name != "end.nc"

@@ -1,0 +1,429 @@
+"""run/scaling: its runs by made-up and real launchers, its tables, its model and what it predicts."""
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from conftest import DONE, HERE, INPUT, USAGE
+from processes import DEADLINE_S, Running, executable, library, wait_for, waiting
+from test_mpi import ACC, Ranks, count
+
+SCRIPT = HERE.parent / "run" / "scaling"
+sys.path.insert(0, str(SCRIPT.parent))
+from peers import cost, ranks as kept, ranks_figures  # noqa: E402  pylint: disable=wrong-import-position
+
+UNUSABLE, TERMINATED, INTERRUPTED = INPUT, 143, 130
+FACTORS = (80e-9, 5e-6, 30e-6, 1e-9)  # as in cost.FACTORS
+STEP = cost.Step(22, 2, 3, 8)
+
+
+# ---- made-up runs ----
+
+def made_up(kind, ranks, seconds=None, settings="dt_tracer=43200", **changes):
+    """What the program would print of so many ranks, were the model the truth."""
+    size = (128, 128, 20) if kind == "strong" else (64 * ranks, 64, 20)
+    if kind == "strong":
+        blocks, block = cost.block_of(size, ranks)
+    else:
+        blocks, block = (ranks, 1), (68, 68, 20)
+    seconds = seconds or cost.seconds(FACTORS, cost.counts(STEP, blocks, block))
+    nx, ny = size[0] + 4, size[1] + 4
+    row = {"kernel": "ocean_step", "device": "cpu", "precision": "float64", "threads": 1, "nx": nx,
+           "ny": ny, "nz": 20, "steps": {"first": 0, "last": 20},
+           "p25_s": 0.9 * seconds, "median_s": seconds, "p75_s": 1.2 * seconds,
+           "device_bytes": 430.0 * block[0] * block[1] * 20,
+           "shares": [{"kernel": "density", "bytes": 80 * nx * ny * 20, "flops": 48 * nx * ny * 20}]}
+    if ranks > 1:
+        row["processes"] = {
+            "count": ranks, "along_x": blocks[0], "along_y": blocks[1], "fastest": 0.9,
+            "exchange": 0.2, "largest_block": dict(zip(("nx", "ny", "nz"), block))}
+    row.update(changes)
+    provenance = {"host": "vm", "cpu": "made up", "time": "2026-11-22T00:00:00Z",
+                  "settings": settings, "command_line": "PROGRAM OPTIONS",
+                  "mpi": "MPI; 1 of the processes on this node; by the host's memory"}
+    return {"interrupted": None, "provenance": provenance, "results": [row]}
+
+
+def save(folder, kind, ranks, **changes):
+    kept.path_of(folder, kind, ranks).write_text(json.dumps(made_up(kind, ranks, **changes)))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Runs of both kinds."""
+    path = tmp_path / "runs"
+    path.mkdir()
+    for kind in kept.KINDS:
+        for number in (1, 2, 4, 8):
+            save(path, kind, number)
+    return path
+
+
+def run(*words, **options):
+    return subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE_S, **options)
+
+
+def passes(*words, **options):
+    done = run(*words, **options)
+    assert done.returncode == DONE and "Traceback" not in done.stderr, done
+    return done.stdout
+
+
+def fails(code, pattern, *words, **options):
+    done = run(*words, **options)
+    assert done.returncode == code and re.search(pattern, done.stderr), done
+    assert done.stderr.splitlines()[-1].startswith("run/scaling: " if code != USAGE else
+                                                   "run/scaling: error: "), done
+    assert "Traceback" not in done.stderr
+    return done
+
+
+# ---- tables and figures ----
+
+def test_a_folder_is_read(folder):
+    output = passes(folder)
+    strong, weak = output.split("weak scaling of ocean_step")
+    assert strong.startswith("strong scaling of ocean_step on cpu in float64")
+    first, *_, last = [line.split() for line in weak.splitlines() if re.match(r" +\d", line)]
+    assert first[:5] == ["1", "1", "x", "1", "81920"] and last[:5] == ["8", "8", "x", "1", "81920"]
+    time = [cost.seconds(FACTORS, cost.counts(STEP, (n, 1), (68, 68, 20))) for n in (1, 8)]
+    efficiency = 100 * time[0] / time[1]
+    assert f"{efficiency:.1f} %" in " ".join(last) and f"{8 * efficiency / 100:.2f}" in last
+    assert {path.name for path in folder.glob("scaling.*")} == {"scaling.svg", "scaling.png"}
+
+
+def test_several_folders_are_one(folder, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    save(other, "strong", 16)
+    assert re.search(r"\n +16 ", passes(folder, other))
+
+
+@pytest.mark.parametrize("what, spoil", [
+    ("holds no strong", lambda folder: [path.unlink() for path in folder.glob("*.json")]),
+    ("is not what miniapp", lambda folder: (folder / "weak-0002.json").write_text("{")),
+    ("is not what miniapp", lambda folder: (folder / "weak-0002.json").write_text("[1]")),
+    ("is not what miniapp", lambda folder: (folder / "weak-x.json").write_text("{}")),
+    ("is of 2 ranks, not of 3", lambda folder: (folder / "weak-0002.json").rename(
+        folder / "weak-0003.json")),
+    ("was not interrupted", lambda folder: (folder / "weak-0002.json").write_text(
+        json.dumps({**made_up("weak", 2), "interrupted": "SIGTERM"}))),
+    ("is not what miniapp.*'host'", lambda folder: (folder / "weak-0001.json").write_text(
+        json.dumps({**made_up("weak", 1), "provenance": {}}))),
+    ("is not what miniapp", lambda folder: (folder / "weak-0001.json").write_text(
+        json.dumps({**made_up("weak", 1), "provenance": {"host": "h", "cpu": "c", "time": None}}))),
+    ("is not what miniapp", lambda folder: (folder / "weak-0002.json").write_text(100000 * "[")),
+    ("a step of inf", lambda folder: save(folder, "strong", 2, median_s=math.inf, p75_s=math.inf)),
+    ("its kernel is eos", lambda folder: save(folder, "weak", 2, kernel="eos")),
+    ("its threads is 2", lambda folder: save(folder, "weak", 2, threads=2)),
+    ("that is no weak scaling", lambda folder: save(folder, "weak", 2, nx=100)),
+    ("that is no strong scaling", lambda folder: save(folder, "strong", 2, nz=21)),
+    ("its dt_tracer is 100, but in", lambda folder: save(folder, "weak", 2, settings="dt_tracer=100")),
+    ("has 5 steps, but", lambda folder: save(folder, "weak", 2, steps={"first": 0, "last": 5})),
+    ("weak-0002.json: .*remove", lambda folder: (folder / "weak-0002.json").write_text("{")),
+    ("a step of 0", lambda folder: save(folder, "strong", 2, median_s=0)),
+    ("cannot be read", lambda folder: (folder / "weak-0099.json").mkdir()),
+])
+def test_bad_folders(folder, what, spoil):
+    spoil(folder)
+    done = fails(UNUSABLE, what, folder)
+    assert done.stderr.count("\n") == 1 and not list(folder.glob("*.svg"))
+
+
+@pytest.mark.parametrize("words", [
+    (), ("--strong", "folder"), ("--strong", "--weak"), ("--predict",), ("folder", "--", "-k", "eos"),
+    ("--strong", "-n", "0"), ("--strong", "-n", "2,2"), ("--strong", "-n", "x"),
+    ("--weak", "--shape", "2x2"), ("--weak", "--steps", "0"), ("--weak", "--task", "0"),
+    ("--weak", "--launcher", "srun -n {count}"), ("--weak", "--launcher", "mpirun '"),
+    ("--weak", "--launcher", "{ranks.x}"), ("--weak", "--launcher", "{ranks[a]}"),
+    ("folder", "--predict", "--rate", "0"),
+])
+def test_wrong_usage(words, tmp_path):
+    fails(USAGE, "", *words, cwd=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# ---- the model ----
+
+def test_the_model_is_fitted_back(folder):
+    series = kept.read_folders([folder])
+    fitted, held = cost.split(series)
+    assert [(one.kind, one.ranks) for one in held] == [("strong", 8), ("weak", 8)]
+    assert cost.fit(STEP, fitted) == pytest.approx(FACTORS, rel=1e-6)
+
+
+def test_what_is_held_out_is_not_fitted(folder):
+    """A run of the most ranks that is twice as slow changes no prediction, and is seen."""
+    before = cost.predict(kept.read_folders([folder]), OPTIONS)
+    assert before.basis.endswith("off by 0 % at most where held out")
+    slow = 2 * before.modelled(before.held[1])
+    save(folder, "weak", 8, seconds=slow)
+    after = cost.predict(kept.read_folders([folder]), OPTIONS)
+    assert after.factors == before.factors and after.error(after.held[1]) == pytest.approx(-0.5)
+    assert after.basis.endswith("off by 50 % at most where held out")
+
+
+def test_no_factor_is_below_0(folder):
+    """Times that fall with more messages have no latency."""
+    for number in (2, 4):
+        for kind in kept.KINDS:
+            save(folder, kind, number, seconds=1e-3)
+    factors = cost.fit(STEP, cost.split(kept.read_folders([folder]))[0])
+    assert min(factors) >= 0 and max(factors) > 0
+
+
+class OPTIONS:
+    """Those of run/scaling."""
+
+    latency, bandwidth, copy, launch, memory_bandwidth, rate = 2, 50, 25, 10, 4.3, 34
+
+
+def test_predictions_follow_the_model(folder):
+    found = cost.predict(kept.read_folders([folder]), OPTIONS)
+    ours, gpus = found.machines
+    assert ours.factors == pytest.approx(FACTORS, rel=1e-6)  # of ranks on several nodes
+    rows = list(cost.predictions(found.step, ours, (1440, 720, 50)))
+    assert [row[0] for row in rows][::10] == [1, 1000]
+    assert sum(rows[0][3]) == pytest.approx(80e-9 * 1444 * 724 * 50 + 22 * 5e-6)
+    bytes_and_flops = max(80 / 4.3e12, 48 / 34e12)
+    assert gpus.factors == pytest.approx((bytes_and_flops, 10e-6, 22e-6, 1e-9 / 50 + 1e-9 / 25))
+
+
+def test_on_one_node_there_was_no_network(folder):
+    for kind in kept.KINDS:
+        for number in (2, 4, 8):
+            path = kept.path_of(folder, kind, number)
+            path.write_text(path.read_text().replace("; 1 of the", f"; {number} of the"))
+    found = cost.predict(kept.read_folders([folder]), OPTIONS)
+    assert found.machines[0].factors[2:] == pytest.approx((2e-6, 1e-9 / 50))
+    assert "stated: the runs were on one node" in found.machines[0].sources
+
+
+def test_a_prediction_says_that_it_is_one(folder, monkeypatch):
+    output = passes("--predict", folder)
+    assert output.startswith("prediction, not measured; fitted to ocean_step on ranks strong 1, ")
+    for title in ("1/4 degree", "1/10 degree"):
+        lines = [line for line in output.splitlines() if title in line]
+        assert len(lines) == 2 and all(line.startswith("prediction: ") for line in lines)
+    assert output.count("held out") == 3  # two runs, and the worst of them in the first line
+    assert (folder / "prediction.svg").exists() and (folder / "prediction.png").exists()
+    drawn = []
+    monkeypatch.setattr(ranks_figures.figures, "save", lambda figure, _: drawn.append(figure))
+    ranks_figures.draw_predictions(cost.predict(kept.read_folders([folder]), OPTIONS), "prefix")
+    for axis in drawn[0].axes:
+        assert axis.get_title().startswith("PREDICTION, not measured")
+        assert axis.get_ylabel().startswith("predicted")
+    assert "prediction, not measured; fitted to" in "".join(
+        text.get_text() for text in drawn[0].texts)
+
+
+@pytest.mark.parametrize("what, spoil", [
+    ("too few", lambda folder: [path.unlink() for path in folder.glob("weak*.json")]),
+    ("too few", lambda folder: [kept.path_of(folder, kind, number).unlink()
+                                for kind in kept.KINDS for number in (4, 8)]),
+    ("the model knows ocean_step", lambda folder: [
+        save(folder, kind, number, kernel="veros") for kind in kept.KINDS
+        for number in (1, 2, 4, 8)]),
+])
+def test_what_cannot_be_fitted(folder, what, spoil):
+    spoil(folder)
+    assert fails(UNUSABLE, what, "--predict", folder).stderr.count("\n") == 1
+
+
+# ---- runs by a made-up launcher ----
+
+# Prints what a real one would, after it has noted its command line.
+LAUNCHER = """#!/bin/sh
+echo "$@" >>"{log}"
+case "$*" in *--decompose*) kind=weak ;; *) kind=strong ;; esac
+name=$kind-$(printf %04d "$1")
+shift
+sed "s|PROGRAM OPTIONS|$*|" "{folder}/$name.json"
+"""
+
+
+@pytest.fixture
+def launcher(tmp_path):
+    """(options of run/scaling for it, the command lines that it gets)"""
+    path, log, printed = (tmp_path / name for name in ("launcher", "log", "printed"))
+    printed.mkdir()
+    for kind in kept.KINDS:
+        for ranks in (1, 2, 4, 6):
+            save(printed, kind, ranks)
+    executable(path, LAUNCHER.format(log=log, folder=printed))
+    return (("--launcher", f"{path} {{ranks}}", "-o", tmp_path / "out", "--program", "PROGRAM",
+             "--input", "INPUT"), lambda: log.read_text().splitlines() if log.exists() else [])
+
+
+def test_what_is_kept_is_not_run_again(launcher, tmp_path):
+    options, lines = launcher
+    passes("--strong", "-n", "1,2", *options, "--", "-k", "ocean_step")
+    assert lines() == [f"{number} PROGRAM --steps 20 --format json -k ocean_step INPUT"
+                       for number in (1, 2)]
+    output = passes("--strong", "-n", "1,2,4", *options, "--", "-k", "ocean_step")
+    assert len(lines()) == 3 and lines()[-1].startswith("4 ") and re.search(r"\n +4 ", output)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"strong-0001.json", "strong-0002.json", "strong-0004.json", "scaling.svg",
+                     "scaling.png"}
+
+
+@pytest.mark.parametrize("words, what", [
+    (["--steps", "5"], "made with '--steps 20', not with '--steps 5'"),
+    (["--shape", "64x64x20"], "made with no more, not with '--shape 68x68x20'"),
+    (["--", "--set", "dt_tracer=1"], "made with no more, not with '--set dt_tracer=1'"),
+    (["--input", "OTHER"], "made with 'INPUT', not with 'OTHER'"),
+])
+def test_runs_of_other_options_do_not_share_a_folder(launcher, words, what):
+    """Not even where none of them would be used again; and before anything is run."""
+    options, lines = launcher
+    passes("--strong", "-n", "1", *options)
+    fails(UNUSABLE, f"strong-0001.json: was {what}.*: give another -o", "--strong", "-n", "2", *options,
+          *words)
+    assert len(lines()) == 1
+
+
+def test_blocks_of_weak_scaling_are_alike(launcher):
+    options, lines = launcher
+    passes("--weak", "-n", "1,2,4,6", "--shape", "30x20x10", "--steps", "7", *options)
+    shapes = [re.search(r"--steps 7 .* --shape (\S+) --decompose (\S+)", line).groups()
+              for line in lines()]
+    assert shapes == [("34x24x10", "1x1"), ("34x44x10", "1x2"), ("64x44x10", "2x2"),
+                      ("64x64x10", "2x3")]
+
+
+def test_a_task_of_an_array_runs_its_own_number(launcher, tmp_path):
+    options, lines = launcher
+    for task in (2, 4):  # there are three numbers
+        assert passes("--strong", "-n", "1,2,4", "--task", task, *options) == ""
+    assert [line.split()[0] for line in lines()] == ["2"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["strong-0002.json"]
+
+
+@pytest.mark.parametrize("body, code, what", [
+    ("echo why >&2; exit 3", 3, "2 ranks: '.*launcher 2 PROGRAM.*' failed"),
+    ("kill -9 $$", 137, "failed"),
+    ("echo '{}{}'", UNUSABLE, "did not start 2 processes of one run"),
+    (": nothing", UNUSABLE, "did not start 2 processes"),
+])
+def test_a_run_that_fails_is_not_kept(launcher, tmp_path, body, code, what):
+    executable(tmp_path / "launcher", f"#!/bin/sh\n{body}\n")
+    fails(code, what, "--strong", "-n", "2", *launcher[0])
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_no_launcher(launcher):
+    fails(4, "cannot be run", "--strong", *launcher[0], "--launcher", "none/there {ranks}")
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, TERMINATED), (signal.SIGUSR1, TERMINATED),
+                                          (signal.SIGINT, INTERRUPTED)])
+def test_a_signal_reaches_the_ranks_as_sigusr1(launcher, tmp_path, number, code):
+    executable(tmp_path / "launcher",
+               waiting("USR1", f"touch {tmp_path}/started", f"touch {tmp_path}/told; exit 143"))
+    with Running([sys.executable, SCRIPT, "--strong", "-n", "2,4", *launcher[0]]) as job:
+        wait_for(lambda: (tmp_path / "started").exists(), job)
+        job.send_signal(number)
+        output, said = job.finish()
+    assert job.returncode == code and output == "" and "run the same command again" in said, said
+    assert (tmp_path / "told").exists() and not list((tmp_path / "out").iterdir())
+
+
+# ---- real ones ----
+
+@pytest.fixture(scope="module")
+def ranks(miniapp, tmp_path_factory):
+    return Ranks(miniapp, tmp_path_factory.mktemp("mpi"))
+
+
+@pytest.mark.every_mpi
+def test_real_runs_have_the_blocks_of_the_model(ranks, tmp_path):
+    launcher = " ".join([*ranks.launcher, "-n", "{ranks}"])
+    for kind, numbers in (("strong", "1,2,4"), ("weak", "1,2")):
+        passes(f"--{kind}", "-n", numbers, "--shape", "20x16x6", "--steps", "3", "--launcher",
+               launcher, "--program", ranks.miniapp.path, "-o", tmp_path, env=ranks.environment())
+    series = kept.read_folders([tmp_path])
+    assert [(one.blocks, one.block) for one in series["strong"]] == [
+        cost.block_of((20, 16, 6), number) for number in (1, 2, 4)]
+    assert {one.block for one in series["weak"]} == {(24, 20, 6)}
+    assert all(0 < one.exchange < 1 and one.on_one_node for one in series["weak"][1:])
+
+
+# By MPI's profiling interface: what a process sends in all.
+COUNTING = """
+#include <mpi.h>
+#include <stdio.h>
+static long messages, bytes, single, together, looks;
+int MPI_Isend(const void *data, int many, MPI_Datatype type, int to, int tag, MPI_Comm all,
+              MPI_Request *request)
+{
+    messages++;
+    bytes += many;
+    return PMPI_Isend(data, many, type, to, tag, all, request);
+}
+int MPI_Testall(int many, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    looks++;
+    return PMPI_Testall(many, requests, flag, statuses);
+}
+int MPI_Send(const void *data, int many, MPI_Datatype type, int to, int tag, MPI_Comm all)
+{
+    single++;
+    return PMPI_Send(data, many, type, to, tag, all);
+}
+int MPI_Bcast(void *data, int many, MPI_Datatype type, int from, MPI_Comm all)
+{
+    single++;
+    return PMPI_Bcast(data, many, type, from, all);
+}
+int MPI_Allreduce(const void *own, void *data, int many, MPI_Datatype type, MPI_Op by, MPI_Comm all)
+{
+    together++;
+    return PMPI_Allreduce(own, data, many, type, by, all);
+}
+int MPI_Finalize(void)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        fprintf(stderr, "sent %ld %ld %ld %ld %ld\\n", messages, bytes, single, together, looks);
+    return PMPI_Finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def counting(ranks, tmp_path_factory):
+    return library(tmp_path_factory.mktemp("counting") / "counting.so", COUNTING,
+                   compiler="mpicc.mpich" if ranks.is_mpich else "mpicc.openmpi")
+
+
+@pytest.mark.parametrize("sequence", cost.EXCHANGES)
+@pytest.mark.parametrize("cut, overlap", [("2x1", []), ("1x2", []), ("2x1", ["--overlap"])])
+def test_a_step_sends_what_the_model_says(ranks, counting, sequence, cut, overlap):
+    def sent(steps):
+        """21 and 23 steps look at the fields equally often, whether they are finite."""
+        done = ranks.run(count(cut), "--decompose", cut, *overlap, "-k", sequence, "--steps", steps,
+                         "--shape", "20x18x6", ACC,
+                         program=["env", f"LD_PRELOAD={counting}:{ranks.idling}", ranks.miniapp.path])
+        found = re.search(r"sent (.*)", done.stderr)
+        assert done.returncode == DONE and found, done
+        return [int(word) for word in found[1].split()]
+
+    blocks = tuple(map(int, cut.split("x")))
+    step = cost.step_of({"kernel": sequence, "precision": "float64"})
+    block = 16 // blocks[0] + 4, 14 // blocks[1] + 4, 6
+    messages, moved, single, together, looks = (
+        (more - less) / 2 for more, less in zip(sent(23), sent(21)))
+    sides = 2 * (blocks[0] > 1) + (blocks[1] > 1)  # x is cyclic
+    assert messages == step.exchanges * sides
+    assert moved == cost.counts(step, blocks, block)[3]
+    assert (single, together) == (0, cost.REDUCTIONS)
+    # In ocean_step messages have the time of one kernel, and then they are waited for.
+    assert (looks > 0) == (bool(overlap) and sequence != "ocean_step")

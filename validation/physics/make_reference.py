@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""Write the reference of an input file: the outputs of every kernel that has a reference module, or of steps.
+
+The result is an output file as the program writes it, with tolerances as
+attributes: of two kernels that write one field the second has it as KERNEL.FIELD. It is the same bit for bit each time: no times, no paths, no host in it.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+import reference
+from reference import files, steps
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "run"))
+import pairs  # noqa: E402  pylint: disable=wrong-import-position
+
+DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program
+
+# HDF5's name for a dimension scale that holds no coordinate, as netCDF-4 reads it
+BARE_DIMENSION = "This is a netCDF dimension but not a netCDF variable.%10d"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("input", type=Path, nargs="?")
+    parser.add_argument("-o", "--output", type=Path, metavar="REF.h5")
+    parser.add_argument("--stored", action="store_true",
+                        help="all references of run/pairs.py, in the place of one of INPUT")
+    parser.add_argument("--check", action="store_true",
+                        help="compare REF.h5 with a new computation instead of writing it")
+    options = parser.parse_args(arguments)
+    if options.stored == bool(options.input or options.output) or bool(options.input) != bool(options.output):
+        parser.error("expected either INPUT and -o REF.h5, or --stored")
+    wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output)]
+    by_file = {}
+    for pair in wanted:
+        by_file.setdefault(pair.reference, []).append(pair)
+    return max(make(path, of_it, options.check) for path, of_it in by_file.items())
+
+
+def make(path, of_it, is_check):
+    """The reference of pairs that share a file, or a comparison with what is there; the exit code."""
+    try:
+        with scratch_file(path.parent) as scratch:
+            write_reference(of_it, scratch)
+            if is_check:
+                return report(differences(scratch, path), path)
+            os.replace(scratch, path)
+    except (OSError, KeyError, ValueError) as error:
+        print(f"{of_it[0].input}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    return DONE
+
+
+@contextlib.contextmanager
+def scratch_file(folder):
+    """A name beside the result, so that a file half written never stands in its place."""
+    handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
+    os.close(handle)
+    os.chmod(name, 0o644)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def write_reference(of_it, output_path):
+    with h5py.File(of_it[0].input, "r") as source:
+        outputs = [output for pair in of_it for output in outputs_of(pair, source)]
+        if not outputs:
+            raise ValueError("holds the datasets of no kernel that has a reference")
+        with create(output_path) as output:
+            makers = ", ".join(dict.fromkeys(maker for maker, *_ in outputs))
+            describe(output, title=f"Reference of {makers}",
+                     source="validation/make_reference.py: 80-bit arithmetic, rounded",
+                     input_sha256=sha256(of_it[0].input))
+            for maker, name, field, tolerances in outputs:
+                taken = f"{maker}.{name}" if name in output or of_it[0].steps else name
+                write_field(output, source, taken, field, tolerances)
+
+
+def outputs_of(pair, source):
+    """The kernel or sequence, the name, the field and its tolerances of each."""
+    if pair.steps:
+        for sequence in pair.kernels:
+            for name, field in steps.compute(sequence, source, pair.steps).items():
+                yield sequence, name, field, steps.TOLERANCE
+        return
+    for kernel in reference.kernels():
+        if files.is_computable(kernel, source) and (pair.kernels == pairs.ALL or kernel.NAME in pair.kernels):
+            for name, field in files.compute(kernel, source, **pair.settings).items():
+                yield kernel.NAME, name, field, kernel.TOLERANCES[name]
+
+
+def create(path):
+    """A file whose root group, too, keeps no times, for which h5py.File has no option."""
+    creation = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    creation.set_obj_track_times(False)
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_libver_bounds(h5py.h5f.LIBVER_V110, h5py.h5f.LIBVER_V110)
+    return h5py.File(h5py.h5f.create(bytes(path), h5py.h5f.ACC_TRUNC, creation, access))
+
+
+def describe(target, **texts):
+    """Attributes of fixed-length strings, netCDF's NC_CHAR."""
+    for key, text in texts.items():
+        target.attrs[key] = np.bytes_(text)
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def write_field(output, source, name, field, tolerances):
+    shape = field.values.shape
+    layout = dict(chunks=(1,) * (len(shape) - 2) + shape[-2:], shuffle=True, compression="gzip",
+                  compression_opts=9, fletcher32=True)
+    dataset = output.create_dataset(name, data=field.values, track_times=False,
+                                    **(layout if shape else {}))
+    describe(dataset, units=field.units, long_name=field.long_name)
+    largest = np.abs(field.values).max()
+    for precision, tolerance in tolerances.items():
+        suffix = "" if precision == "float64" else f"_{precision}"
+        dataset.attrs["rtol" + suffix] = tolerance.rtol
+        dataset.attrs["atol" + suffix] = tolerance.atol_rel * largest
+    for dimension, (axis, length) in enumerate(zip(field.axes, shape)):
+        dataset.dims[dimension].attach_scale(dimension_scale(output, source, axis, length))
+
+
+def dimension_scale(output, source, axis, length):
+    """The axis, with the input's coordinate where it has one."""
+    if axis in output:
+        return output[axis]
+    if is_coordinate(source.get(axis), length):
+        scale = output.create_dataset(axis, data=source[axis][...], track_times=False)
+        scale.make_scale(axis)
+        for key in ("units", "long_name", "standard_name", "axis", "positive"):
+            if key in source[axis].attrs:
+                scale.attrs[key] = source[axis].attrs[key]
+    else:
+        scale = output.create_dataset(axis, (length,), ">f4", track_times=False)
+        scale.make_scale(BARE_DIMENSION % length)
+    return scale
+
+
+def is_coordinate(dataset, length):
+    if dataset is None or dataset.shape != (length,):
+        return False
+    return "but not a netCDF variable" not in str(dataset.attrs.get("NAME", ""))
+
+
+def differences(new_path, stored_path):
+    """What the stored file has that a new one has not; the bytes may differ by zlib's version."""
+    found = []
+    with h5py.File(new_path, "r") as new, h5py.File(stored_path, "r") as stored:
+        found += different_attributes("/", new, stored)
+        for name in sorted(set(new) | set(stored)):
+            if name not in new or name not in stored:
+                found.append(f"{name}: in one file only")
+                continue
+            if not np.array_equal(new[name][...], stored[name][...]):
+                found.append(f"{name}: values differ")
+            found += different_attributes(name, new[name], stored[name])
+    return found
+
+
+def different_attributes(name, new, stored):
+    """Apart from the references between variables and axes, which are addresses in the file."""
+    references = {"DIMENSION_LIST", "REFERENCE_LIST"}
+    keys = (set(new.attrs) | set(stored.attrs)) - references
+    return [f"{name}: attribute {key} differs" for key in sorted(keys)
+            if not np.array_equal(new.attrs.get(key), stored.attrs.get(key))]
+
+
+def report(found, path):
+    for line in found:
+        print(f"{path}: {line}", file=sys.stderr)
+    return FAILED if found else DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""What can be switched in kernels, each way, against their references."""
+
+import itertools
+
+import pytest
+
+import fields
+from test_kernels import OCEANS, check
+
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+
+ON_OFF = (0, 1)
+SWITCHES = {
+    "tke": {"enable_tke_hor_diffusion": ON_OFF, "enable_tke_superbee_advection": ON_OFF,
+            "enable_tke_upwind_advection": ON_OFF},
+    "tke_forcing": {"enable_eke": ON_OFF, "enable_store_cabbeling_heat": ON_OFF},
+    "tke_diffusivities": {"tke_mxl_choice": (1, 2), "enable_kappaH_profile": ON_OFF,
+                          "enable_Prandtl_tke": ON_OFF},
+    "tracer_advection": {"enable_superbee_advection": ON_OFF},
+    "advection_dissipation": {"enable_superbee_advection": ON_OFF, "enable_conserve_energy": ON_OFF},
+    "eke_diffusivities": {"enable_eke": ON_OFF, "enable_eke_isopycnal_diffusion": ON_OFF},
+    "eke": {"enable_eke_superbee_advection": ON_OFF, "enable_eke_upwind_advection": ON_OFF,
+            "enable_store_cabbeling_heat": ON_OFF},
+    "tempsalt_sources": {"enable_conserve_energy": ON_OFF},
+    "density": {"clamp_enthalpy": ON_OFF},
+    "vertical_dissipation": {"enable_conserve_energy": ON_OFF, "eq_of_state_type": (1, 2, 3, 4, 5)},
+    "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF},
+    "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_conserve_energy": ON_OFF},
+}
+# at values that are no defaults, so that each shows
+NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
+           "Prandtl_tke0": 7.0, "eke_lmin": 90.0, "eke_crhin": 1.1, "eke_k_max": 1500.0, "alpha_eke": 1.3,
+           "eke_c_eps": 0.5}
+CASES = [(name, dict(zip(switches, values))) for name, switches in SWITCHES.items()
+         for values in itertools.product(*switches.values())]
+
+
+def choices_of_runs():
+    """Kernels run together: what is chosen for several of them goes into one run, where it agrees."""
+    runs = []
+    for _, chosen in CASES:
+        for run in runs:
+            if all(run.get(switch, value) == value for switch, value in chosen.items()):
+                run.update(chosen)
+                break
+        else:
+            runs.append(dict(chosen))
+    return runs
+
+
+RUNS = choices_of_runs()
+
+
+# float32 is as accurate as the ocean "odd" lets it be, and has code of its own in each switch
+KINDS = [("odd", "float64"), ("two levels", "float64"), ("one level", "float64"), ("odd", "float32")]
+
+
+@pytest.mark.parametrize("ocean_name, precision", KINDS)
+@pytest.mark.parametrize("name, chosen", CASES, ids=lambda case: str(case).replace(" ", ""))
+def test_each_way(miniapp, together, device, name, chosen, ocean_name, precision):
+    kernel = next(kernel for kernel in miniapp.kernels if kernel.name == name)
+    number, run = next((number, run) for number, run in enumerate(RUNS)
+                       if chosen.items() <= run.items())
+
+    def make_ocean():
+        values, settings = fields.make(**OCEANS[ocean_name])
+        return values, settings | NUMBERS | run
+
+    ocean = together.ocean(f"{ocean_name}, run {number}", make_ocean)
+    check(together, kernel, ocean, "-d", device, of=SWITCHES, precision=precision)
+
+
+def test_all_switches_are_tested(miniapp):
+    """All settings of kernels that enable something."""
+    switches = {setting for kernel in miniapp.kernels for setting in kernel.settings
+                if setting.startswith(("enable_", "clamp_")) or setting.endswith(("_choice", "_mode"))}
+    assert switches == {setting for chosen in SWITCHES.values() for setting in chosen
+                        if setting != "eq_of_state_type"}  # which test_kernels.py takes for all

@@ -1,0 +1,232 @@
+"""A run of Veros goes on from its own files: make_veros_runs.py has those of one run for each switch, and what
+Veros's next step made."""
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import DONE, INPUT, read
+
+HERE = Path(__file__).resolve().parents[1]
+ARCHIVE = HERE / "physics/veros" / "runs.tar.xz"
+SCRIPT = HERE.parent / "run" / "make-input"
+AS_PYOM = ("--set", "pyom_compatibility_mode=1", "--set", "clamp_enthalpy=0")  # no file of Veros tells
+with tarfile.open(ARCHIVE) as archive:
+    RUNS = sorted({name.split("/")[0] for name in archive.getnames()})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    with tarfile.open(ARCHIVE) as archive:
+        for entry in archive:
+            path = folder / entry.name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(archive.extractfile(entry).read())
+    return folder
+
+
+def make(folder, output, *arguments, snapshot="run.snapshot.nc", restart="run.restart.h5"):
+    """What it said; with its exit code if it failed."""
+    files = [folder / snapshot, *(["--restart", folder / restart] if restart else [])]
+    done = subprocess.run([sys.executable, SCRIPT, *map(str, (*files, "-o", output, *arguments))],
+                          capture_output=True, text=True, check=False, timeout=120)
+    return done.stderr if done.returncode == DONE else (done.returncode, done.stderr)
+
+
+def step(miniapp, folder, grid, sequence="ocean_step_forced"):
+    output = folder / "out.h5"
+    miniapp.passes(grid, "--steps", 1, "-k", sequence, "-o", output, quick=False)
+    return output
+
+
+def difference(output, name, expected):
+    """Of the largest value."""
+    wanted = read(expected, name)
+    return np.abs(read(output, name) - wanted).max() / np.abs(wanted).max()
+
+
+def fields_of(path):
+    with h5py.File(path) as file:
+        return list(file)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_next_step_is_that_of_veros(miniapp, runs, tmp_path, name):
+    """TKE is that of Veros's routines where K_diss_v stays what it is; only momentum makes it anew, and
+    without Richardson's number no more than that is needed."""
+    folder, grid = runs / name, tmp_path / "grid.h5"
+    said = make(folder, grid, *(AS_PYOM if name == "as_pyom" else ()))
+    assert isinstance(said, str), said
+    output = step(miniapp, tmp_path, grid)
+    of_tke = "next.h5" if name == "constant_prandtl" else "kept.h5"
+    assert ("momentum makes K_diss_v anew" in said) == (name != "constant_prandtl")
+    for field in fields_of(folder / "next.h5"):
+        expected = folder / (of_tke if field == "tke" else "next.h5")
+        error = difference(output, field, expected)
+        print(f"{name}: {field} off by {error:.1e}")
+        assert error < 1e-10, field
+
+
+@pytest.mark.parametrize("name", ["acc", "without_eke", "density_5"])
+@pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke"])
+def test_other_sequences_step_the_same(miniapp, runs, tmp_path, name, sequence):
+    """With the fluxes of the record, and in ocean_step with the diffusivities that were rebuilt."""
+    grid = tmp_path / "grid.h5"
+    make(runs / name, grid)
+    output = step(miniapp, tmp_path, grid, sequence)
+    for field in ("temp", "salt"):
+        assert difference(output, field, runs / name / "next.h5") < 1e-10
+    if sequence == "ocean_step_eke" and name != "without_eke":
+        assert difference(output, "eke", runs / name / "next.h5") < 1e-10
+
+
+@pytest.mark.parametrize("name, said", [
+    ("as_pyom", "pyom_compatibility_mode: 0, as Veros 1.7.0 is by default"),
+    ("sources", "only ocean_step_forced takes them")])
+def test_what_a_step_would_miss_is_said_and_matters(miniapp, runs, tmp_path, name, said):
+    grid = tmp_path / "grid.h5"
+    assert said in make(runs / name, grid)
+    output = step(miniapp, tmp_path, grid, "ocean_step_eke")
+    assert difference(output, "temp", runs / name / "next.h5") > 1e-10
+
+
+def test_all_that_is_stored_keeps_its_bits(runs, tmp_path):
+    """Levels of the restart, without ghosts; what the record has of its step; all settings."""
+    folder, grid = runs / "sources", tmp_path / "grid.h5"
+    make(folder, grid)
+    with h5py.File(grid) as made, h5py.File(folder / "run.restart.h5") as restart, \
+            h5py.File(folder / "run.snapshot.nc") as snapshot:
+        core = restart["core"]
+        for name in ("temp", "salt", "w", "tke", "eke", "Nsqr", "rho", "Hd", "int_drhodT", "dtemp_taum1",
+                     "dsalt_taum1", "dtke_taum1", "deke_taum1", "tke_taup1", "eke_taup1"):
+            theirs, _, level = name.partition("_ta")
+            values = core[name if name in core else theirs][2:-2, 2:-2, :, int(core[f"ta{level or 'u'}"][()])].T
+            np.testing.assert_array_equal(made[name][()], values, name)
+        np.testing.assert_array_equal(made["K_diss_v"][()], core["K_diss_v"][2:-2, 2:-2].T)
+        wet = made["maskT"][()] == 1
+        for name in ("K_diss_h", "K_diss_bot", "P_diss_v", "kappaH", "temp_source", "salt_source"):
+            np.testing.assert_array_equal(made[name][wet], snapshot[name][0][wet], name)
+        for name in ("forc_temp_surface", "forc_salt_surface", "forc_tke_surface", "coriolis_t"):
+            values = snapshot[name][()].reshape(-1, *wet[0].shape)[-1]
+            np.testing.assert_array_equal(made[name][wet[-1]], values[wet[-1]], name)
+        assert made.attrs["enable_eke"] == 1 and made.attrs["eke_cross"] == 2 and made.attrs["K_iso_steep"] == 500
+
+
+# ---- what is lacking ----
+
+@pytest.fixture
+def acc(runs, tmp_path):
+    """A copy that may be changed."""
+    return Path(shutil.copytree(runs / "acc", tmp_path / "acc"))
+
+
+def drop(folder, *names):
+    with h5py.File(folder / "run.snapshot.nc", "a") as file:
+        for name in names:
+            del file[name]
+
+
+def set_setting(folder, old, new):
+    with h5py.File(folder / "run.snapshot.nc", "a") as file:
+        text = file.attrs["setup_settings"]
+        assert old in text
+        file.attrs["setup_settings"] = text.replace(old, new)
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ('"enable_tke": true', '"enable_tke": false', "enable_tke = False"),
+    ('"enable_hor_diffusion": false', '"enable_hor_diffusion": true', "enable_hor_diffusion = True"),
+    ('"enable_biharmonic_mixing": false', '"enable_biharmonic_mixing": true', "enable_biharmonic_mixing = True"),
+    ('"enable_idemix": false', '"enable_idemix": true', "enable_idemix = True"),
+    ('"rho_0": 1024.0', '"rho_0": 1025.0', "rho_0 = 1025.0"),
+    ('"grav": 9.81', '"grav": 9.8', "grav = 9.8"),
+    ('"enable_skew_diffusion": true', '"enable_skew_diffusion": false',
+     "enable_skew_diffusion = False beside enable_eke"),
+])
+def test_switches_that_the_kernels_do_not_have(acc, tmp_path, old, new, said):
+    set_setting(acc, old, new)
+    code, line = make(acc, tmp_path / "grid.h5")
+    assert code == INPUT and line.count("\n") == 1
+    assert f"a run with {said}, expected one that the kernels cover" in line
+    assert not (tmp_path / "grid.h5").exists()
+
+
+def test_a_run_that_did_not_store_what_momentum_dissipates(miniapp, runs, acc, tmp_path):
+    drop(acc, "K_diss_h", "K_diss_bot")
+    grid = tmp_path / "grid.h5"
+    code, line = make(acc, grid)
+    assert code == INPUT and line.count("\n") == 1
+    assert "missing: K_diss_h, K_diss_bot, expected in Veros's snapshot for a step that goes on" in line
+    said = make(acc, grid, "--default", "K_diss_h=0", "--default", "K_diss_bot=0")
+    assert "K_diss_h: 0, by --default" in said
+    assert difference(step(miniapp, tmp_path, grid), "temp", runs / "acc" / "next.h5") < 1e-10
+
+
+def test_a_snapshot_alone_is_no_start_of_a_step(acc, tmp_path):
+    drop(acc, "K_diss_bot")
+    said = make(acc, tmp_path / "grid.h5", restart=None)
+    assert "lacks the tendencies at taum1" in said and "lacks K_diss_bot" in said
+    assert "dtemp_taum1" not in fields_of(tmp_path / "grid.h5")
+
+
+def test_fluxes_that_the_fields_of_restoring_do_not_make(miniapp, runs, acc, tmp_path):
+    """Another t_rest, or one in another unit: the flux of the record is taken as it is."""
+    with h5py.File(acc / "run.snapshot.nc", "a") as file:
+        file["t_rest"][...] = 2 * file["t_rest"][...]
+    said = make(acc, tmp_path / "grid.h5")
+    assert "t_star, t_rest: not taken, since they do not make forc_temp_surface" in said
+    assert "the same, as t_flux" in said
+    assert difference(step(miniapp, tmp_path, tmp_path / "grid.h5"), "temp", runs / "acc" / "next.h5") < 1e-10
+
+
+def test_a_run_that_did_not_store_coriolis(miniapp, runs, acc, tmp_path):
+    drop(acc, "coriolis_t")
+    assert "coriolis_t: 2 omega sin(latitude)" in make(acc, tmp_path / "grid.h5")
+    assert difference(step(miniapp, tmp_path, tmp_path / "grid.h5"), "eke", runs / "acc" / "next.h5") < 1e-10
+    plane = Path(shutil.copytree(runs / "cartesian", tmp_path / "plane"))
+    drop(plane, "coriolis_t")
+    code, line = make(plane, tmp_path / "plane.h5")
+    assert code == INPUT and "missing: coriolis_t, expected in Veros's snapshot for EKE on a Cartesian" in line
+
+
+def test_sources_that_are_not_there(runs, tmp_path):
+    folder = Path(shutil.copytree(runs / "sources", tmp_path / "sources"))
+    drop(folder, "salt_source")
+    code, line = make(folder, tmp_path / "grid.h5")
+    assert code == INPUT and "missing: salt_source, expected in Veros's snapshot since enable_tempsalt_sources" in line
+
+
+def test_a_record_of_another_step(runs, acc, tmp_path):
+    shutil.copy(runs / "constant_K_iso" / "run.restart.h5", acc / "run.restart.h5")
+    assert "the record is not of the restart's step" in make(acc, tmp_path / "grid.h5")
+
+
+def test_levels_that_alternate(acc, tmp_path):
+    """Veros puts faces midway between T points: where levels are stretched steeply, distances of those alternate."""
+    dzt = np.array([300.0, 260.0, 150.0, 120.0, 100.0, 90.0])
+    zw, zt = np.cumsum(dzt), np.array([150.0, 450.0, 670.0, 750.0, 910.0, 950.0])
+    assert (np.abs(0.5 * (zt[1:] + zt[:-1]) - zw[:-1]) < 1e-9).all()
+    dzw = np.diff(zt, append=2 * zw[-1] - zt[-1])
+    levels = {"dzt": dzt, "dzw": dzw, "zt": zt - zw[-1], "zw": zw - zw[-1]}
+    for factor in (1.0, 100.0):
+        with h5py.File(acc / "run.snapshot.nc", "a") as file:
+            for name, values in levels.items():
+                file[name][...] = values * (factor if name == "dzt" else 1)
+        made = make(acc, tmp_path / "grid.h5")
+        assert isinstance(made, str) if factor == 1 else "dzt[0] is 30000, but zt goes" in made[1], made
+
+
+@pytest.mark.parametrize("version, mode", [("1.6.0", 1), ("1.10.2", 0), ("unknown", 0)])
+def test_older_veros_diffuses_twice(acc, tmp_path, version, mode):
+    with h5py.File(acc / "run.snapshot.nc", "a") as file:
+        file.attrs["veros_version"] = version
+    make(acc, tmp_path / "grid.h5")
+    with h5py.File(tmp_path / "grid.h5") as file:
+        assert file.attrs["pyom_compatibility_mode"] == mode

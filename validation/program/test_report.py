@@ -1,0 +1,193 @@
+"""The report of a run: its rows, in the three forms in which they are printed."""
+
+import csv
+import io
+import json
+import math
+import os
+import re
+
+import h5py
+import pytest
+
+from conftest import DONE, INPUT
+from test_verdict import use_default_tolerances
+
+pytestmark = pytest.mark.every_device
+
+# Section 5 of the interface
+RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
+          "min_s", "p25_s", "median_s", "p75_s", "max_s", "ns_per_point", "gb_per_s", "speedup",
+          "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
+          "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks"]
+NO_NUMBER = {"bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
+             "threads", "efficiency", "transfer", "marks"}
+VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
+              "worst_index", "passed", "compared", "below_atol"}
+BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
+         "hdf5_version"}
+RUN = {"host", "cpu", "threads", "binding", "grid", "device", "settings", "input", "input_sha256",
+       "command_line", "time"}
+
+
+# ---- rows ----
+
+def test_a_row_for_each_kernel_device_precision_and_size(miniapp, devices, small):
+    words = [word for device in devices for word in ("-d", device)]
+    result = miniapp.json(small, *words, "--size", 1000, "--size", 2000,
+                          "--precision", "float32", "--precision", "float64")
+    rows = [(row["kernel"], row["device"], row["precision"], row["points"])
+            for row in result["results"]]
+    labels = ["cpu", "gpu:0"][:len(devices)]
+    assert len(rows) == len(set(rows)) == len(miniapp.ocean) * len(labels) * 4
+    assert set(rows) == {(kernel.name, device, precision, points) for kernel in miniapp.ocean
+                         for device in labels for precision in ("float32", "float64")
+                         for points in (20 * 20 * 3, 26 * 26 * 4)}
+
+
+def test_speedup_is_over_the_first_device(miniapp, small, gpu):
+    rows = miniapp.json(small, "-d", gpu, "-d", "cpu", "-r", 5, "-k", "eos")["results"]
+    assert [row["device"] for row in rows] == ["gpu:0", "cpu"]
+    assert rows[0]["speedup"] == 1
+    assert math.isclose(rows[1]["speedup"], rows[0]["median_s"] / rows[1]["median_s"], rel_tol=1e-6)
+
+
+def test_kernels_run_once_in_the_order_given(miniapp, small):
+    names = [kernel.name for kernel in miniapp.ocean]
+    words = [word for name in reversed(names) for word in ("-k", name)]
+    rows = miniapp.json(small, *words, "-k", names[0])["results"]
+    assert [row["kernel"] for row in rows] == names[::-1]
+    assert [row["kernel"] for row in miniapp.json(small)["results"]] == names
+
+
+def test_times_are_in_order(miniapp, small):
+    for row in miniapp.json(small, "-r", 20)["results"]:
+        times = [row[name] for name in ("min_s", "p25_s", "median_s", "p75_s", "max_s")]
+        assert times == sorted(times) and times[0] > 0 and row["stdev_s"] > 0
+        assert row["min_s"] <= row["mean_s"] <= row["max_s"]
+        ns_per_point = 1e9 * row["median_s"] / row["points"]
+        assert math.isclose(row["ns_per_point"], ns_per_point, rel_tol=1e-6)
+
+
+def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
+    sizes = {"x": ocean[0]["salt"].shape[2], "y": ocean[0]["salt"].shape[1],
+             "z": ocean[0]["salt"].shape[0]}
+    for precision, width in (("float64", 8), ("float32", 4)):
+        result = miniapp.json(small, "--precision", precision, "-d", device)
+        for kernel, row, moved in zip(miniapp.ocean, result["results"], result["transfers"]):
+            assert row["kernel"] == moved["kernel"] == kernel.name
+            bytes_in, bytes_out = (
+                sum(math.prod(sizes.get(axis, 2) for axis in dataset.axes)
+                    * (1 if dataset.is_mask else 4 if dataset.name == "kbot" else width)
+                    for dataset in datasets) for datasets in (kernel.inputs, kernel.outputs))
+            total = 1e-9 * (bytes_in + bytes_out) / row["median_s"]
+            assert math.isclose(row["gb_per_s"], total, rel_tol=1e-6)
+            assert moved["to_device_bytes"] == (0 if device == "cpu" else bytes_in)
+
+
+# ---- JSON, CSV, table ----
+
+def test_entries_say_their_threads_where_these_vary(miniapp, small, reference, tmp_path):
+    path = tmp_path / "results.json"
+    words = (small, "-k", "eos,mixing", "-t", "1,2", "--roofline", "--checksums", "--validate", reference,
+             "--format", "json")
+    done = miniapp.run("-r", 1, *words)  # on one core it warns
+    assert done.returncode == DONE
+    path.write_text(done.stdout)
+    result = json.loads(done.stdout)
+    for name in ("transfers", "validation", "checksums"):
+        entries = [entry["threads"] for entry in result[name] if entry["kernel"] == "eos"]
+        assert sorted(set(entries)) == [1, 2], name
+    assert [entry["threads"] for entry in result["transfers"]] == [row["threads"] for row in result["results"]]
+    table = miniapp.passes("--show", path, quick=False)
+    for line in (r"eos .* (?:\d+%|above), (\d) threads?$", r"eos .* points, (\d) threads?: .* held",
+                 r"mixing on cpu in float64, (\d) threads?: eos", r"mixing .* points, (\d) threads?: eos"):
+        assert re.findall(f"^{line}", table, re.MULTILINE) == ["1", "2"], line
+
+
+def test_json(miniapp, small, reference, device):
+    use_default_tolerances(reference)  # another device need not agree to the bit
+    result = miniapp.json(small, "--validate", reference, "-d", device)
+    assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "write_s",
+                           "results", "transfers", "validation", "checksums", "settings", "threads"}
+    assert set(result["provenance"]) == BUILD | RUN
+    assert all(isinstance(text, str) and text for text in result["provenance"].values())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", result["provenance"]["time"])
+    assert all(list(row) == RESULT for row in result["results"])
+    assert all(set(check) - {"precision"} == VALIDATION for check in result["validation"])
+    assert len(result["transfers"]) == len(result["results"]) == len(miniapp.ocean)
+    assert result["validation"]
+    assert all(check["passed"] is True for check in result["validation"])
+    for row in result["results"]:
+        for name in RESULT[3:8]:
+            assert isinstance(row[name], int)
+
+
+def test_json_without_validation(miniapp, small):
+    assert miniapp.json(small)["validation"] == []
+
+
+def test_csv(miniapp, small):
+    text = miniapp.passes(small, "--format", "csv", "--precision", "float64", "--precision",
+                          "float32", "-r", 3)
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert {line[2:].split(":")[0] for line in comments} == BUILD | RUN
+    rows = list(csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:])))
+    assert len(rows) == 2 * len(miniapp.ocean)
+    for row in rows:
+        assert list(row) == RESULT and None not in row.values()
+        assert all(math.isfinite(float(row[name])) for name in RESULT[3:] if name not in NO_NUMBER)
+
+
+def test_table(miniapp, small, device):
+    lines = miniapp.passes(small, "-d", device, "-k", "eos").splitlines()
+    provenance = {line.split()[1] for line in lines if line.startswith("# ")}
+    assert provenance == BUILD | RUN | {"seed"}
+    head = next(line.split() for line in lines if line.startswith("kernel "))
+    row = next(line.split() for line in lines if line.startswith("eos "))
+    assert head[:3] == ["kernel", "device", "precision"] and head[-1] == "speedup"
+    assert row[1] == {"gpu": "gpu:0"}.get(device, device) and row[2] == "float64"
+    assert "1.00" in row[-2:]  # a mark may follow
+    if device == "gpu" and miniapp.offload == "emulated":
+        assert any("emulated on the CPU" in line for line in lines if line.startswith("# device"))
+
+
+def test_emulation_is_named_in_every_form(miniapp, small, gpu, tmp_path):
+    if miniapp.offload != "emulated":
+        pytest.skip("this is no build for emulated offload")
+    output = tmp_path / "output.h5"
+    for form in ("table", "json", "csv"):
+        text = miniapp.passes(small, "-d", gpu, "--format", form, "-o", output)
+        assert "emulated on the CPU" in re.search(r"device\"?:? .*", text)[0]
+    with h5py.File(output) as file:
+        assert b"emulated on the CPU" in file.attrs["device"]
+
+
+@pytest.mark.parametrize("name", ["blanks in it.h5", "käse.h5", 'quo"te.h5', "back\\slash.h5",
+                                  b"no\xffutf8.h5", "percent%s%n.h5", "-dash.h5"], ids=repr)
+def test_odd_file_names(miniapp, small, name):
+    """They come back in JSON; what is no UTF-8 comes back in some form."""
+    path = os.path.join(os.fsencode(small.parent), os.fsencode(name))
+    os.rename(small, path)
+    words = ("-k", "eos", "--", os.fsdecode(path))
+    result = json.loads(miniapp.passes("--format", "json", *words))
+    provenance = result["provenance"]
+    assert set(provenance) == BUILD | RUN
+    if b"\xff" not in path:
+        assert provenance["input"] == os.fsdecode(path)
+    printed = path.replace(b"\xff", rb"\xff")
+    for form in ("table", "csv"):
+        assert printed in os.fsencode(miniapp.passes("--format", form, *words))
+
+
+def test_line_break_in_a_file_name(miniapp, small):
+    """An error stays one line."""
+    miniapp.fails(INPUT, "absent", f"{small.parent}/ab\nsent\nabsent.h5")
+
+
+def test_long_command_line(miniapp, small):
+    """Longer than provenance has room for: it is cut."""
+    words = ["--set", "c_eps=0.7"] * 500
+    provenance = miniapp.json(small, "-k", "tke", *words)["provenance"]
+    assert provenance["command_line"].startswith(str(miniapp.path))
+    assert set(provenance) == BUILD | RUN

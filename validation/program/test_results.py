@@ -1,0 +1,266 @@
+"""Results: the stored grid against its reference, and the same from run to run, on each device, for
+any number of threads; settings that change them, and those that are not finite."""
+
+import json
+import re
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+import fields
+from conftest import DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, read, read_of, replace, write
+from processes import executable
+from test_kernels import reference_of
+from test_verdict import edit, scale_of
+
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+
+
+# ---- the stored grid ----
+
+def has_reference(kernel):
+    if not (GRID.exists() and GRID_REFERENCE.exists()):
+        return False
+    with h5py.File(GRID_REFERENCE) as file:
+        return all(output.name in file for output in kernel.outputs)
+
+
+def on_the_grid(miniapp, together, precision, devices):
+    """The README's main job, on devices; a run that several tests look at."""
+    words = [word for device in devices for word in ("--device", device)]
+    return together.once(("on the grid", precision), lambda _: miniapp.passes(
+        "--kernel", "all,calibration", *words, "--precision", precision, "--validate", GRID_REFERENCE, GRID))
+
+
+@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.unsanitized(
+    "its code is that of float64 but for the numbers, which other presets compare"))])
+def test_stored_reference(miniapp, together, kernel, device, precision):
+    """The independent reference, on the global grid."""
+    if not has_reference(kernel):
+        pytest.skip(f"validation/grid.reference.h5 has no reference of {kernel}")
+    text = on_the_grid(miniapp, together, precision,
+                       miniapp.devices if precision == "float64" else [device])
+    label = {"gpu": "gpu:0"}.get(device, device)
+    passed = re.findall(rf"^{kernel} +{label} +{precision} +(\w+) .* passed$", text, re.MULTILINE)
+    assert sorted(passed) == sorted(output.name for output in kernel.outputs)
+
+
+def test_quickstart(miniapp, together, devices):
+    if not all(has_reference(kernel) for kernel in miniapp.kernels):
+        pytest.skip("not every kernel has a stored reference")
+    count = len(devices) * sum(len(kernel.outputs) for kernel in miniapp.kernels)
+    assert (f"validation PASSED: {count} of {count} variables agree"
+            in on_the_grid(miniapp, together, "float64", devices))
+
+
+# ---- the other stored inputs ----
+
+def run_validate(miniapp, *words):
+    return subprocess.run([sys.executable, HERE.parent / "run" / "validate", *words], capture_output=True,
+                          text=True, check=False, env=miniapp.environment())
+
+
+def test_all_stored_references(miniapp, devices):
+    words = [word for device in devices for word in ("--device", device)]
+    done = run_validate(miniapp, "--miniapp", miniapp.path, *words)
+    assert done.returncode == DONE and done.stderr == "", done
+    assert done.stdout.count("validation PASSED: ") == len(done.stdout.splitlines()) == 12
+
+
+def test_a_stored_reference_that_is_not_met(miniapp, tmp_path):
+    """As where the rough oceans alone show a mistake."""
+    executable(tmp_path / "program", f"""#!/bin/sh
+case "$*" in *switched.other*) echo 'validation FAILED: 16 of 17'; echo 'miniapp: they differ' >&2; exit 1 ;; esac
+exec {miniapp.path} "$@"
+""")
+    done = run_validate(miniapp, "--miniapp", tmp_path / "program")
+    assert done.returncode == MISMATCH and done.stderr == 2 * "miniapp: they differ\n", done
+    assert done.stdout.count("PASSED") == 10 and done.stdout.count("validation FAILED: 16 of 17") == 2
+
+
+@pytest.mark.parametrize("program, code", [("exit 4", DEVICE), ("kill -TERM $$", 143), (None, DEVICE)])
+def test_a_program_that_validates_nothing(miniapp, tmp_path, program, code):
+    if program:
+        executable(tmp_path / "program", f"#!/bin/sh\n{program}\n")
+    done = run_validate(miniapp, "--miniapp", tmp_path / "program")
+    assert done.returncode == code and "PASSED" not in done.stdout and "Traceback" not in done.stderr, done
+
+
+# ---- the same on all roads ----
+
+GRIDS = [(5, 5, 1), (6, 5, 2), (7, 9, 3), (16, 8, 5), (33, 17, 12), (64, 6, 9)]
+
+
+@pytest.fixture(params=GRIDS, ids=lambda shape: "x".join(map(str, shape)))
+def ocean_of_a_size(request, together):
+    nx, ny, nz = request.param
+    return together.ocean(request.param, lambda: fields.make(nx, ny, nz, seed=nx))
+
+
+def test_runs_repeat_bit_for_bit(miniapp, together, kernel, device, ocean_of_a_size):
+    """Whatever the number of threads; but a sum over threads, in its last digits. The sanitizers look at
+    one thread and several."""
+    path = ocean_of_a_size.path
+    outputs = [together.output(path, "-d", device, "-t", threads, again=again)
+               for again, threads in enumerate((1, 3) if miniapp.is_sanitized else (1, 1, 2, 3))]
+    for described in kernel.outputs:
+        first, *others = (read_of(kernel, output, described.name) for output in outputs)
+        for other in others:
+            np.testing.assert_array_max_ulp(other, first, 0 if described.axes else 8)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_gpu_agrees_with_cpu(together, kernel, gpu, ocean_of_a_size, precision):
+    """As a reference's default tolerance has it; in float32 each kernel has one of its own, which may be
+    wider."""
+    path = ocean_of_a_size.path
+    ours, theirs = (together.output(path, "-d", device, "-t", 1, *(
+        ("--precision", precision) if precision == "float32" else ())) for device in ("cpu", gpu))
+    with h5py.File(theirs) as file:
+        assert file.attrs["device"].startswith(b"gpu:0: ")
+    for described in kernel.outputs:
+        wanted = read_of(kernel, ours, described.name)
+        rtol, atol = 1e-10, 1e-12 * scale_of(wanted)
+        if precision == "float32":
+            tolerance = reference_of(kernel).TOLERANCES[described.name][precision].atol_rel
+            rtol, atol = 0, tolerance * abs(wanted).max()
+        np.testing.assert_allclose(read_of(kernel, theirs, described.name), wanted, rtol, atol,
+                                   err_msg=described.name)
+
+
+def test_repetitions_do_not_change_the_result(together, kernel, device):
+    """A kernel starts from the same state in each call."""
+    path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
+    outputs = [together.output(path, "-d", device, *calls)
+               for calls in ((), ("-r", 5, "--burnin", 3))]
+    for described in kernel.outputs:
+        np.testing.assert_array_equal(*(read_of(kernel, output, described.name)
+                                        for output in outputs))
+
+
+# Values that show where another number would not, and what has to be set for a setting to count.
+OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min": 1,
+          "kappaM_max": 1e-4, "kappaH_min": 1, "eke_lmin": 1e5, "eke_k_max": 1, "t_ice": 20,
+          "enable_eke": 0, "enable_eke_superbee_advection": 0, "pyom_compatibility_mode": 0}
+NEEDED = {"Prandtl_tke0": {"enable_Prandtl_tke": 0}, "dt_tracer": {"enable_superbee_advection": 1},
+          "K_gm_0": {"enable_eke": 0}, "eq_of_state_type": {"enable_conserve_energy": 0}}
+IN_FRESH_WATER = ("clamp_enthalpy",)  # test_density.py shows it, there is none here
+
+
+def another(name, default):
+    return OTHERS.get(name, 1 - default if name.startswith("enable_") else 3 * default + 0.001)
+
+
+def settings_of(kernels):
+    """Each setting, and the kernels that read it."""
+    names = {name for kernel in kernels for name in kernel.settings}
+    return {name: [kernel for kernel in kernels if name in kernel.settings]
+            for name in sorted(names - set(IN_FRESH_WATER))}
+
+
+def given(settings):
+    """As options."""
+    return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+
+
+def defaults(miniapp):
+    listing = miniapp.passes("--list-kernels")
+    return {name: float(re.search(rf"setting {name} +\[([^]]+)\]", listing)[1])
+            for name in settings_of(miniapp.kernels)}
+
+
+def test_settings_take_effect(miniapp, small):
+    """Each is seen by an output of each kernel that reads it."""
+    def run(kernels, settings):
+        return miniapp.checksums(small, "-k", ",".join(map(str, kernels)), *given(settings))
+
+    originals = {name: run(miniapp.kernels, needed) for name, needed in {"": {}, **NEEDED}.items()}
+    default = defaults(miniapp)
+    for name, kernels in settings_of(miniapp.kernels).items():
+        original = originals.get(name, originals[""])
+        changed = run(kernels, NEEDED.get(name, {}) | {name: another(name, default[name])})
+        for kernel in map(str, kernels):
+            assert any(original[key] != changed[key] for key in changed if key[0] == kernel), (
+                f"{name} has no effect on {kernel}")
+
+
+def test_where_settings_come_from(miniapp, small):
+    """Default, then the file's, then the command line's; as the report says, and seen by outputs."""
+    def run(settings):
+        result = miniapp.json(small, "--checksums", *given(settings))
+        return result["settings"], result["checksums"]
+
+    default = defaults(miniapp)
+    others = {name: another(name, value) for name, value in default.items()}
+    original, changed = run({}), run(others)
+    stored = {name: original[0][name] for name in default}
+    assert {name: changed[0][name] for name in others} == pytest.approx(others) != pytest.approx(stored)
+    edit(small, "/", **others)
+    assert run({}) == changed and run(stored) == original != changed
+    edit(small, "/", **dict.fromkeys(others))
+    assert run({}) == run(default) != original
+
+
+@pytest.mark.parametrize("size", [30, 216, 1000, 5000, 30000])
+def test_other_sizes_give_finite_results(together, kernel, size):
+    """Smaller and larger than the file's own grid."""
+    path = together.ocean("small", lambda: fields.make(11, 9, 6, seed=3)).path
+    output = together.output(path, "--size", size)
+    for described in kernel.outputs:
+        assert np.isfinite(read_of(kernel, output, described.name)).all()
+
+
+# ---- outputs that are not finite ----
+
+# Of spacings above 0, by which slopes overflow.
+OVERFLOWING = {"float64": 1e-305, "float32": 1e-42}
+
+
+def overflow(path, precision="float64"):
+    """Narrow cells, but each as far from the next as both are wide."""
+    for name in ("dxt", "dxu"):
+        replace(path, name, read(path, name) * OVERFLOWING[precision])
+
+
+@pytest.mark.parametrize("precision", OVERFLOWING)
+@pytest.mark.parametrize("halo", [2, 0])
+def test_outputs_that_are_not_finite(miniapp, ocean, device, tmp_path, precision, halo):
+    """They are named, with the first index in the output file, which is written."""
+    closed = fields.faces(ocean[0]["maskT"], cyclic=False, halo=halo)
+    path = write(tmp_path / "in.h5", ocean[0] | closed, ocean[1], halo=halo)
+    overflow(path, precision)
+    output = tmp_path / "output.h5"
+    words = [path, "-k", "eos,isoneutral", "-d", device, "--precision", precision]
+    miniapp.passes(*words, "--allow-nonfinite", "-o", output)
+    bad = [described.name for kernel in miniapp.ocean for described in kernel.outputs
+           if described.name in ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+           and not np.isfinite(read(output, described.name)).all()]
+    values = read(output, bad[0])
+    index = np.argwhere(~np.isfinite(values))[0]
+    output.unlink()
+    label = {"gpu": "gpu:0"}.get(device, device)
+    message = miniapp.fails(
+        MISMATCH, rf"outputs are not finite, though the inputs are: {bad[0]}\["
+        rf"{', '.join(map(str, index))}\] is (nan|-?inf) in isoneutral on {label} in {precision}",
+        *words, "-o", output)
+    assert message.rstrip().endswith(
+        f"; so are {', '.join(bad[1:])} (--allow-nonfinite accepts them)")
+    np.testing.assert_array_equal(read(output, bad[0]), values)
+    done = miniapp.run(*QUICK, "--format", "json", *words)
+    assert done.returncode == MISMATCH
+    assert ["nonfinite" in row["marks"] for row in json.loads(done.stdout)["results"]] == [False, True]
+
+
+def test_a_resumed_run_knows_what_was_not_finite(miniapp, small, tmp_path):
+    saved = tmp_path / "saved.json"
+    words = [small, "-k", "isoneutral", "--resume", saved]
+    overflow(small)
+    miniapp.fails(MISMATCH, "outputs are not finite", *words)
+    miniapp.fails(MISMATCH, r"saved\.json: outputs of isoneutral on cpu in float64 were not finite",
+                  *words)
+    miniapp.passes(*words, "--allow-nonfinite")
+    text = miniapp.passes("--show", saved, quick=False)
+    assert re.search("^nonfinite: outputs hold NaN or Inf", text, re.MULTILINE)

@@ -1,0 +1,98 @@
+"""What the library reads is what an independent reader reads, on random files: one verdict, and the same values."""
+
+import collections
+import warnings
+
+import numpy as np
+import pytest
+
+import independent_reader
+import miniapp as package
+import random_inputs
+from conftest import LONG
+
+pytestmark = pytest.mark.unsanitized("it needs a sanitized Python")
+
+COUNT = 10_000 if LONG else 150
+MADE_UP = {"sample", "factor_a", "factor_b"}  # where a file lacks them, they are no field of it
+
+
+@pytest.fixture(scope="module")
+def compare(library, tmp_path_factory):  # pylint: disable=unused-argument
+    """Gives (what kind of file, the verdict or None, the difference or None) for a seed."""
+    tables = package.library.default()
+    folder = tmp_path_factory.mktemp("differential")
+    sequences = {name: tables.reads(name) for name in tables.sequences
+                 if not MADE_UP.intersection(tables.reads(name))}
+
+    def run(seed):
+        path = folder / f"{seed}.h5"
+        case = random_inputs.make(seed, tables.fields, sequences, list(tables.settings))
+        case.write(path)
+        try:
+            found = by_library(path, case)
+            expected = independently(path, case, tables)
+        finally:
+            path.unlink()
+        difference = difference_of(path, found, expected)
+        return case.faults, "refused" if isinstance(expected, str) else "accepted", difference and (
+            f"seed {seed} ({case.sequence}; {', '.join(case.faults)}): {difference}")
+    return run
+
+
+def by_library(path, case):
+    """The fields, or a line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            with package.load(path, case.sequence) as state:
+                return {name: state[name] for name in case.read}
+    except package.InputError as error:
+        return str(error)
+
+
+def independently(path, case, tables):
+    try:
+        return independent_reader.read(path, case.read, tables.fields, tables.settings)
+    except independent_reader.Refused as error:
+        return str(error)
+
+
+def difference_of(path, found, expected):
+    if isinstance(found, str) or isinstance(expected, str):
+        if isinstance(found, str) and isinstance(expected, str):
+            return None if found.startswith(f"{path}: ") and "\n" not in found else f"not what a user reads: {found!r}"
+        return f"library: {found if isinstance(found, str) else 'done'}; " \
+               f"reader: {expected if isinstance(expected, str) else 'done'}"
+    differ = [name for name in expected if not np.array_equal(found[name], expected[name])]
+    return f"{', '.join(differ)} differ" if differ else None
+
+
+@pytest.fixture(scope="module")
+def results(miniapp, compare):
+    """Of all seeds, of which two builds take half each, unless all are asked for."""
+    return [compare(seed) for seed in (range(COUNT) if LONG else range(int(miniapp.is_gcc), COUNT, 2))]
+
+
+@pytest.mark.every_compiler
+def test_no_difference(results):
+    assert not [difference for *_, difference in results if difference]
+
+
+def test_both_verdicts_are_common(results):
+    """Neither reader agrees with the other by refusing all, or by taking all."""
+    counts = collections.Counter(verdict for _, verdict, _ in results)
+    assert min(counts["accepted"], counts["refused"]) > len(results) / 5, counts
+    refused = {faults[0] for faults, verdict, _ in results if verdict == "refused" and len(set(faults)) == 1}
+    assert not LONG or refused == {fault.__name__ for fault in random_inputs.FAULTS}
+    assert all(faults or verdict == "accepted" for faults, verdict, _ in results)
+
+
+MISTAKES = {"is_written": lambda dataset: True, "text": lambda value: "", "HALO": 1}
+
+
+@pytest.mark.parametrize("part", MISTAKES)
+def test_a_mistake_shows(compare, monkeypatch, part):
+    """Whether it is made by the reader here or by the library makes no difference."""
+    monkeypatch.setattr(independent_reader, part, MISTAKES[part])
+    assert any(difference for *_, difference in map(compare, range(10 * COUNT)))  # as far as the first

@@ -1,0 +1,270 @@
+"""The job scripts: what each asks of its scheduler, and what it runs with what is granted.
+
+Only Slurm is real (test_slurm.py). Here the scripts of all four run under a shell with the
+variables that the scheduler's manual promises, and parsers of directives read what they can.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import DEVICE, GRID, GRID_REFERENCE, QUICK, USAGE
+from processes import DEADLINE_S, executable
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "run"
+
+# What each scheduler sets for a job that is granted 3 CPUs and, of an array, its second task.
+GRANTED = {
+    "slurm": {"SLURM_CPUS_PER_TASK": "3", "SLURM_MEM_PER_NODE": "8192",
+              "SLURM_ARRAY_JOB_ID": "1234", "SLURM_ARRAY_TASK_ID": "2"},
+    "pbs": {"PBS_O_WORKDIR": str(ROOT), "NCPUS": "3", "PBS_ARRAY_ID": "1234[].server",
+            "PBS_ARRAY_INDEX": "2"},
+    "lsf": {"LSB_DJOB_NUMPROC": "3", "LSB_JOBID": "1234", "LSB_JOBINDEX": "2"},
+    "sge": {"NSLOTS": "3", "JOB_ID": "1234", "SGE_TASK_ID": "2"},
+}
+SCRIPTS = [f"{scheduler}/{job}" for scheduler in GRANTED for job in ("cpu", "gpu", "sweep")]
+
+
+@pytest.fixture
+def show(miniapp, tmp_path):
+    """In the program's place: it prints its process, threads, limit of memory and command line. The
+    kernels are the program's."""
+    path = tmp_path / "show"
+    path.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                    'echo "$$ $OMP_NUM_THREADS $(ulimit -v)"\nprintf "%s\\n" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def start(script, env, *arguments, cwd=ROOT, shell=("/bin/sh",)):
+    granted = GRANTED[script.split("/")[0]]
+    with subprocess.Popen([*shell, RUN / script, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
+        output, _ = job.communicate(timeout=DEADLINE_S)
+    return job, output
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_program_takes_the_place_of_the_shell(script, show, tmp_path):
+    """It has the job's process and so gets its signals; it has as many threads as CPUs granted."""
+    job, output = start(script, {"MINIAPP": str(show), "RESULTS": str(tmp_path / "sweep")})
+    assert job.returncode == 0, output
+    pid, threads, _ = output.splitlines()[0].split()
+    assert int(pid) == job.pid and threads == "3"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_memory_granted_by_slurm_is_the_limit(script, show, tmp_path):
+    """The other schedulers set it by their directives; CUDA needs more addresses than memory."""
+    _, output = start(script, {"MINIAPP": str(show), "RESULTS": str(tmp_path / "sweep")})
+    limit = str(8 << 20) if script in ("slurm/cpu", "slurm/sweep") else "unlimited"
+    assert output.splitlines()[0].split()[2] == limit
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, miniapp, show, tmp_path):
+    changes = {"MINIAPP": str(show), "MINIAPP_INPUT": str(GRID), "PBS_O_WORKDIR": str(tmp_path)}
+    (tmp_path / "run").symlink_to(RUN)
+    _, output = start(f"{scheduler}/sweep", changes, cwd=tmp_path)
+    words = output.splitlines()[1:]
+    second = miniapp.ocean[1].name
+    assert words[words.index("--kernel") + 1] == second
+    assert words[words.index("--resume") + 1] == f"sweep-1234/{second}.json"
+    assert "--sweep" in words and words[-1] == str(GRID)
+    assert (tmp_path / "sweep-1234").is_dir()
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp, show, tmp_path):
+    """The program names them; a task beyond the last ends at once."""
+    text = (RUN / scheduler / "sweep").read_text()
+    tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)[1])
+    assert tasks >= len(miniapp.ocean)
+    number = {"slurm": "SLURM_ARRAY_TASK_ID", "pbs": "PBS_ARRAY_INDEX", "lsf": "LSB_JOBINDEX",
+              "sge": "SGE_TASK_ID"}[scheduler]
+    for task in (1, len(miniapp.ocean), len(miniapp.ocean) + 1):
+        job, output = start(f"{scheduler}/sweep", {"MINIAPP": str(show), number: str(task),
+                                                   "RESULTS": str(tmp_path / "sweep")})
+        assert job.returncode == 0
+        if task <= len(miniapp.ocean):
+            assert f"--kernel\n{miniapp.ocean[task - 1].name}\n" in output
+        else:
+            assert output == ""
+
+
+@pytest.fixture
+def quick(miniapp, tmp_path):
+    """The program, which calls each kernel once: not all schedulers hand a job more options."""
+    path = tmp_path / "quick"
+    executable(path, f'#!/bin/sh\nexec "{miniapp.path}" {" ".join(QUICK)} "$@"\n')
+    return path
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_cpu_job_validates(scheduler, quick):
+    job, output = start(f"{scheduler}/cpu", {"MINIAPP": str(quick)})
+    assert job.returncode == 0 and "validation PASSED" in output, output
+    assert str(GRID_REFERENCE.relative_to(ROOT)) in output
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
+def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
+    if len(miniapp.devices) > 1:
+        pytest.skip("there is a device here")
+    job, output = start(f"{scheduler}/gpu", {"MINIAPP": str(miniapp.path)})
+    assert job.returncode == 4 and output.startswith("miniapp: "), output
+
+
+@pytest.mark.parametrize("script", sorted(
+    str(path.relative_to(RUN)) for scheduler in GRANTED for path in (RUN / scheduler).iterdir()
+    if path.name != "local"))
+def test_no_program(script, tmp_path):
+    """The line says what to build, before anything is started."""
+    (tmp_path / "run").symlink_to(RUN)
+    changes = {"MINIAPP": "", "PBS_O_WORKDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    job, output = start(script, changes, cwd=tmp_path)
+    preset = "nvptx" if script.endswith("gpu") else "host-mpi" if "-" in script or "scal" in script else "host"
+    assert job.returncode == USAGE and output.count("\n") == 1, output
+    assert output.startswith(f"there is no program build/{preset}/bin/miniapp: build it by 'cmake --preset {preset} ")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("scheduler", ["slurm", "sge"])
+def test_the_suggested_size_fits_the_memory_asked_for(scheduler, miniapp):
+    """Each kernel's run says what it needs if it is refused."""
+    text = (RUN / scheduler / "sweep").read_text()
+    size = re.search(r"--size (\w+)", text)[1]
+    for kernel in miniapp.ocean:
+        done = subprocess.run(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", miniapp.path, "--kernel",
+                               kernel.name, "--precision", "float64,float32", "--size", size, GRID],
+                              capture_output=True, text=True, check=False)
+        needed = re.search(r"needs ([\d.]+) ([MG])B", done.stderr)
+        assert done.returncode == DEVICE and needed, done
+        assert float(needed[1]) * {"M": 1e6, "G": 1e9}[needed[2]] < 7e9, done.stderr
+
+
+# ---- what a site sets ----
+
+@pytest.fixture
+def site(miniapp, tmp_path):
+    """A site that loads a module, in the folder that jobs are submitted in; the program says what
+    came of it."""
+    folder = tmp_path / "site"
+    (folder / "run").mkdir(parents=True)
+    text = (RUN / "site.sh").read_text()
+    assert text.count("# site: the modules") == 1
+    (folder / "run/site.sh").write_text(text.replace("# site: the modules", "module load cuda\n"))
+    program = folder / "program"
+    program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
+                       'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
+    program.chmod(0o755)
+    return folder
+
+
+def loaded(site, script, env=None, **options):
+    """How threads are bound and what is loaded in a job of that site."""
+    env = {"MINIAPP": str(site / "program"), "PBS_O_WORKDIR": str(site), "OMP_PROC_BIND": "",
+           "OMP_PLACES": "", "MODULESHOME": "/none", **(env or {})}
+    job, output = start(script, env, cwd=site, **options)
+    assert job.returncode == 0, output
+    return output.splitlines()[-1]
+
+
+# As sites have it: not clean of unset variables, with commands that fail.
+MODULE = "echo $UNSET_VARIABLE >/dev/null; false\nmodule() { LOADED=$2; export LOADED; }\n"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_module_of_the_home_of_modules(script, site):
+    (site / "init").mkdir()
+    (site / "init/sh").write_text(MODULE)
+    assert loaded(site, script, {"MODULESHOME": str(site)}) == "spread cores cuda"
+
+
+@pytest.mark.parametrize("name", ["modules.sh", "lmod.sh", "z00_lmod.sh"])
+def test_module_of_login_shells(name, site, tmp_path):
+    """The job's shell is none, so the job reads what login shells read."""
+    profile = tmp_path / "profile.d"
+    profile.mkdir()
+    (profile / name).write_text(MODULE)
+    mounted = ("unshare", "--mount", "sh", "-c",
+               f'mount --bind {profile} /etc/profile.d && exec sh "$@"', "sh")
+    if subprocess.run([*mounted, "-c", ":"], capture_output=True, check=False).returncode:
+        pytest.skip("no mounts of one's own here")
+    assert loaded(site, "slurm/cpu", shell=mounted) == "spread cores cuda"
+
+
+def test_a_binding_of_the_user_stays(site):
+    (site / "run/site.sh").write_text((RUN / "site.sh").read_text())
+    given = {"OMP_PROC_BIND": "close", "OMP_PLACES": "threads"}
+    assert loaded(site, "slurm/cpu", given) == "close threads none"
+
+
+# ---- directives ----
+
+def accepted(slurm, text, tmp_path):
+    path = tmp_path / "job"
+    path.write_text(text)
+    return slurm.run("sbatch", "--test-only", path, cwd=ROOT)
+
+
+# What sbatch does not know of LSF's: resources, GPUs, requeueing, the signal before the limit.
+UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -wt")
+
+
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("sge")])
+def test_slurm_accepts_the_directives(script, slurm, tmp_path):
+    lines = (RUN / script).read_text().splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
+    done = accepted(slurm, text, tmp_path)
+    cpus = "4" if script.endswith("gpu") else "8"
+    assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done
+
+
+@pytest.mark.parametrize("script, right, wrong", [
+    ("slurm/cpu", "--time=00:10:00", "--time=soon"),
+    ("slurm/gpu", "--gpus=1", "--gpus=9"),
+    ("pbs/cpu", "walltime=00:10:00", "walltime=soon"),
+    ("lsf/cpu", "-W 0:10", "-W soon"),
+])
+def test_slurm_refuses_wrong_directives(script, right, wrong, slurm, tmp_path):
+    """That it accepts ours means something."""
+    text = (RUN / script).read_text()
+    assert right in text
+    text = "".join(line for line in text.replace(right, wrong).splitlines(keepends=True)
+                   if not line.startswith(UNKNOWN_TO_SLURM))
+    assert accepted(slurm, text, tmp_path).returncode != 0
+
+
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name.startswith("sge")])
+def test_sge_accepts_the_directives(script):
+    if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True,
+                                                   check=False).returncode:
+        pytest.skip("no qmaster of Grid Engine here")
+    done = subprocess.run(["qsub", "-verify", RUN / script], capture_output=True, text=True,
+                          check=False, cwd=ROOT)
+    assert done.returncode == 0, done
+
+
+# ---- all scripts ----
+
+def shell_scripts():
+    for path in sorted(RUN.rglob("*")):
+        if path.is_file() and (path.suffix == ".sh" or
+                               path.read_bytes().startswith(b"#!/bin/sh")):
+            yield str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("script", shell_scripts())
+def test_shell_script_is_executable_and_clean(script):
+    assert os.access(ROOT / script, os.X_OK) != script.endswith(".sh")  # these are read by others
+    if not shutil.which("shellcheck"):
+        pytest.skip("no shellcheck here")
+    done = subprocess.run(["shellcheck", "--severity=warning", ROOT / script], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,366 @@
+"""What all scripts under run/ have in common, and run/test with made-up builds and tests."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import HERE, INPUT
+from processes import DEADLINE_S, Running, executable
+from test_printing import HARMLESS, OBEYED, assert_harmless, each
+
+ROOT = HERE.parent
+RUN = ROOT / "run"
+sys.path.insert(0, str(RUN))
+import safely  # noqa: E402  pylint: disable=wrong-import-position
+# They are for sbatch, qsub and bsub.
+JOBS = re.compile("(slurm|pbs|lsf|sge)/((mpi-)?(cpu|gpu)|sweep|scaling)")
+USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
+
+
+def scripts():
+    """Every script under run/, but for those of jobs."""
+    for path in sorted(RUN.rglob("*")):
+        name = str(path.relative_to(RUN))
+        if path.is_file() and path.read_bytes().startswith(b"#!") and not JOBS.fullmatch(name):
+            yield name
+
+
+# ---- mutations ----
+
+def test_each_mutation_still_changes_a_source():
+    """What the tests make of it is seen by validation/mutation/mutate.py, in less than an hour."""
+    done = subprocess.run([sys.executable, HERE / "mutation/mutate.py", "--list"], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE_S)
+    assert done.returncode == 0, [line for line in done.stdout.splitlines() if "NOTHING" in line]
+
+
+# ---- --help ----
+
+@pytest.mark.parametrize("job", [str(path.relative_to(RUN)) for path in sorted(RUN.rglob("*"))
+                                 if JOBS.fullmatch(str(path.relative_to(RUN)))])
+def test_help_of_a_job_script_is_what_stands_at_its_top(job):
+    done = subprocess.run(["sh", RUN / job, "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert len(done.stdout.splitlines()) >= 2 and not re.search("^#|set -eu", done.stdout, re.MULTILINE), done
+
+
+def test_help_of_ci():
+    done = subprocess.run([ROOT / ".ci" / "run", "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "run/test NAME" in done.stdout, done
+
+
+def test_scripts_are_found():
+    assert {"test", "bundle", "regress", "slurm/local", "reframe/check"} <= set(scripts())
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("script", scripts())
+def test_help_helps_and_does_nothing_else(script, option, tmp_path):
+    """It starts none of the programs that do a script's work, and writes nothing."""
+    folder, tools, home = tmp_path / "copy", tmp_path / "tools", tmp_path / "home"
+    shutil.copytree(RUN, folder / "run", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "python").symlink_to(ROOT / "python")
+    home.mkdir()
+    for tool in ("cmake", "ctest", "ninja", "apt-get", "dpkg-query", "git", "pip", "tar", "xz",
+                 "slurmctld", "slurmd", "scontrol", "nvidia-smi", "clang-19"):
+        executable(tools / tool, USELESS)
+    before = sorted(tmp_path.rglob("*"))
+    done = subprocess.run([folder / "run" / script, option], cwd=home, capture_output=True,
+                          text=True, check=False, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
+                          env={"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(home),
+                               "TMPDIR": str(home), "STARTED": str(tmp_path / "started"),
+                               "PYTHONDONTWRITEBYTECODE": "1"})
+    assert done.returncode == 0 and done.stderr == "", done
+    assert f"run/{script}" in done.stdout or f"usage: {script}" in done.stdout, done.stdout
+    assert len(done.stdout.splitlines()) >= 3 and "set -eu" not in done.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# ---- files that they write ----
+
+def write_new(path):
+    with safely.replacing(path) as new:
+        assert new.parent == Path(os.path.realpath(path)).parent
+        new.write_text("new")
+
+
+def test_link_and_mode_stay(tmp_path):
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to("folder/file")
+    write_new(link)  # which leads to nothing yet
+    (folder / "file").write_text("old")
+    (folder / "file").chmod(0o600)
+    write_new(link)
+    assert link.is_symlink() and (folder / "file").read_text() == "new"
+    assert (folder / "file").stat().st_mode & 0o777 == 0o600
+    assert os.listdir(folder) == ["file"]
+
+
+@pytest.mark.parametrize("kind", ["read-only", "pipe", "folder"])
+def test_what_may_not_be_replaced(tmp_path, kind):
+    path = tmp_path / kind
+    if kind == "read-only":
+        path.write_text("old")
+        path.chmod(0o444)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+    with pytest.raises(OSError) as error:
+        write_new(path)
+    assert error.value.filename == str(path) and os.listdir(tmp_path) == [kind]
+
+
+@pytest.mark.parametrize("reason", [OSError(28, "No space left on device"), ValueError("no format"),
+                                    KeyboardInterrupt()])
+def test_old_file_stays_until_the_new_one_is_whole(tmp_path, reason):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(type(reason)), safely.replacing(path) as new:
+        new.write_text("half")
+        raise reason
+    assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_is_removed_as_a_whole(tmp_path, monkeypatch):
+    """A signal within shutil.rmtree closed a file twice: the script ended with that error."""
+    close = os.close
+
+    def stopped(file):
+        close(file)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), safely.temporary_folder(dir=tmp_path) as folder:
+        (folder / "within").mkdir()
+        monkeypatch.setattr(os, "close", stopped)
+    assert os.listdir(tmp_path) == [] and not signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+# ---- what they print ----
+
+@each
+def test_printable_text(text, printed):
+    assert safely.printable(text) == printed
+
+
+def test_reader_of_stdout_is_gone():
+    """An error where the lines are printed, and none at the end of Python."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = ("import safely, sys\ntry: safely.print_lines(['a'])\n"
+            "except BrokenPipeError: sys.exit(5)")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=RUN, stdout=writer, env=environment,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (5, "")
+
+
+@pytest.mark.parametrize("unbuffered", [[], ["-u"]])
+@pytest.mark.parametrize("code, main, stdout, said", [
+    (3, "return 3", None, ""),
+    (0, "return None", None, ""),
+    (130, "raise KeyboardInterrupt", None, "stopped by the user"),
+    (5, "return 0", "/dev/full", "results cannot be written to standard output: No space left on device"),
+    (5, "print('more', 'x' * 100000)", "/dev/full", "results cannot be written to standard output: No space left"),
+    (141, "return 0", "gone", ""),
+    (141, "print('more', 'x' * 100000)", "gone", ""),
+    (1, "open('/none/there')", None, "Traceback"),  # it is for the script to say what that means
+])
+def test_how_a_script_ends(code, main, stdout, said, unbuffered):
+    reader, writer = os.pipe()
+    if stdout == "gone":
+        os.close(reader)
+    elif stdout:
+        writer = os.open(stdout, os.O_WRONLY)
+    script = f"import safely\ndef main():\n print('text')\n {main}\nsafely.run(main)"
+    done = subprocess.run([sys.executable, *unbuffered, "-c", script], cwd=RUN, stdout=writer,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    if not stdout:
+        assert open(reader, encoding="utf-8").read() == "text\n"
+    assert done.returncode == code and said in done.stderr and bool(done.stderr) == bool(said), done
+    assert ("Traceback" in done.stderr) == (said == "Traceback"), done
+
+
+# All of these in one name, but for bytes that are no UTF-8: a library may refuse such a name at once.
+NAMES = {"UTF-8": [text for text in (*OBEYED, HARMLESS) if "\udcff" not in text],
+         "bytes": [text for text in OBEYED if "\udcff" in text]}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("script", ["plot", "regress", "make-input"])
+def test_absent_file(tmp_path, script, kind):
+    words = {"plot": [], "regress": ["check"], "make-input": ["-o", tmp_path / "grid.h5"]}[script]
+    path = tmp_path / f"absent{''.join(NAMES[kind])}"
+    done = subprocess.run([sys.executable, RUN / script, *words, path], capture_output=True,
+                          text=True, check=False, errors="surrogateescape")
+    assert done.returncode == INPUT and "Traceback" not in done.stderr, done
+    for text in NAMES[kind]:
+        is_joined = script == "make-input" and text.split() != [text]  # it makes one line of several
+        assert OBEYED.get(text, text) in done.stderr or is_joined, done.stderr
+    assert "absent" in done.stderr and done.stderr.count("\n") == 1
+    assert_harmless(done.stderr)
+
+
+def test_table_of_a_script(tmp_path):
+    """From a file that somebody sent."""
+    row = {"costs": [1.0] * 5, "outputs": {"\x1b[31m": {"sha256": "00", "passed": True}}}
+    saved = {"provenance": {"cpu": "\x9b"}, "rows": {"eos\u202e/cpu/float64": row}}
+    path = tmp_path / "saved.json"
+    path.write_text(json.dumps(saved))
+    done = subprocess.run([sys.executable, RUN / "regress", "rate", path, path],
+                          capture_output=True, text=True, check=True)
+    assert r"eos\u202e/cpu/float64" in done.stdout
+    assert_harmless(done.stdout)
+
+
+# ---- run/test ----
+
+CMAKE = """#!/bin/sh
+case "$*" in "--build --preset nvptx") exit 1 ;; esac
+"""
+
+# `asan` has a test that fails, one that skips two things, one of cmocka that skips one.
+CTEST = """#!/bin/sh
+echo "$2" >>"$STARTED"
+echo "$*" >>"$STARTED.words"
+touch "$TMPDIR/left behind"
+kept=build/$2/Testing/Temporary
+mkdir -p $kept
+case $2 in
+host) : >$kept/LastTest.log ;;
+emulated) : >"$STARTED.waits"; exec sleep 600 ;;
+asan)
+  cat >$kept/LastTest.log <<'END'
+1/3 Testing: end-to-end.bench
+SKIPPED [1] ../validation/program/test_bench.py:160: there is no gpu here
+SKIPPED [1] ../validation/program/test_bench.py:367: there is no gpu here
+2/3 Testing: unit.large
+[==========] 2 test(s) run.
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] kernel_past
+3/3 Testing: around.slurm
+END
+  printf '3:around.slurm\\n1:end-to-end.bench\\n' >$kept/LastTestsFailed.log
+  exit 8 ;;
+esac
+"""
+
+
+class MadeUp:
+    """A folder with run/test and what it calls."""
+
+    def __init__(self, folder):
+        self.root, self.temporary, self.started = (
+            folder / name for name in ("copy", "temporary", "started"))
+        for name in ("test", "slurm/local"):
+            (self.root / "run" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(RUN / name, self.root / "run" / name)
+        self.temporary.mkdir()
+        executable(self.root / "run" / "packages", "#!/bin/sh\n")
+        executable(folder / "tools" / "cmake", CMAKE)
+        executable(folder / "tools" / "ctest", CTEST)
+        self.options = {"env": {"PATH": f"{folder / 'tools'}:{os.environ['PATH']}",
+                                "TMPDIR": str(self.temporary), "STARTED": str(self.started)}}
+
+    def test(self, *words):
+        return subprocess.run([self.root / "run" / "test", *words], capture_output=True, text=True,
+                              check=False, timeout=DEADLINE_S, **self.options)
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    return MadeUp(tmp_path)
+
+
+def test_goes_on_after_a_failure_and_sums_up(made_up):
+    done = made_up.test("asan", "nvptx", "host")
+    assert done.returncode == 1 and done.stderr == "", done
+    assert sorted(made_up.started.read_text().split()) == ["asan", "host"]  # nvptx was not built
+    summary = re.sub(r" +\d+ s\n", " N s\n", done.stdout[done.stdout.index("\nskipped:") + 1:])
+    assert summary == """skipped: 3
+    2  end-to-end.bench: there is no gpu here (asan)
+    1  unit.large: kernel_past (asan)
+left out of host, since asan tests it: what ctest --preset host -L sanitized runs
+
+asan       FAILED N s
+nvptx      NOT BUILT N s
+host       passed N s
+FAILED: asan nvptx; run just that again:
+  ctest --preset asan -R '^(around.slurm|end-to-end.bench)$'
+  run/test nvptx
+"""
+    assert not list(made_up.temporary.iterdir())
+
+
+@pytest.mark.parametrize("presets, left_out", [
+    (["host"], []), (["host", "host-gcc"], []), (["asan", "host-gcc"], []), (["host", "asan"], ["host"])])
+def test_leaves_out_what_the_sanitized_build_tests(made_up, presets, left_out):
+    made_up.test(*presets)
+    words = made_up.started.with_suffix(".words").read_text().splitlines()
+    assert len(words) == len(presets)
+    assert [line.split()[1] for line in words if line.endswith(" -LE ^sanitized$")] == left_out
+
+
+def test_failures_of_an_earlier_run_do_not_count(made_up):
+    made_up.test("asan")
+    kept = made_up.root / "build" / "host" / "Testing" / "Temporary"
+    (made_up.root / "build" / "asan").rename(made_up.root / "build" / "host")
+    assert (kept / "LastTestsFailed.log").exists()
+    done = made_up.test("host")
+    assert done.returncode == 0 and done.stdout.endswith("all passed: host\n"), done
+    assert "skipped: 0\n" in done.stdout and not (kept / "LastTestsFailed.log").exists()
+
+
+def test_preset_that_is_none(made_up):
+    done = made_up.test("host", "hots")
+    assert done.returncode == 2 and done.stdout == "" and not made_up.started.exists()
+    assert done.stderr == ("run/test: there is no preset 'hots'; there are host asan host-gcc nvptx "
+                           "host-mpi emulated nvptx-gcc emulated-mpich amdgpu fuzz\n")
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_nothing_stays_behind_after_a_signal(made_up, number, code):
+    with Running([made_up.root / "run" / "test", "emulated"], start_new_session=True,
+                 **made_up.options) as process:
+        process.wait_for(made_up.started.with_suffix(".waits").exists)
+        os.killpg(process.pid, number)
+        process.finish()
+    assert process.returncode == code
+    assert not list(made_up.temporary.iterdir())
+
+
+def test_c_has_no_known_mistakes(miniapp):
+    """By the checks of .clang-tidy, in all that this build compiles."""
+    if not shutil.which("clang-tidy-19"):
+        pytest.skip("clang-tidy-19 is missing")
+    build = miniapp.path.parent.parent
+    files = {entry["file"] for entry in json.loads((build / "compile_commands.json").read_text())}
+    ours = sorted(name for name in files if name.startswith((f"{ROOT}/miniapp/", f"{ROOT}/physics/")))
+    done = subprocess.run(["clang-tidy-19", "-p", build, "--quiet", *ours], cwd=ROOT, capture_output=True,
+                          text=True, check=False)
+    assert len(ours) > 90 and done.returncode == 0, done.stdout
+
+
+def test_c_is_formatted():
+    """By the one version of clang-format that .clang-format is meant for."""
+    if not shutil.which("clang-format-19"):
+        pytest.skip("clang-format-19 is missing")
+    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "*.c", "*.h"], capture_output=True,
+                             text=True, check=False)
+    if listing.returncode:
+        pytest.skip("this is no checkout of git")
+    files = [name for name in listing.stdout.split()
+             if Path(name).name not in ("eos_check_points.h", "describe.h", "unpack.h")]
+    done = subprocess.run(["clang-format-19", "--dry-run", "--Werror", *files], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
