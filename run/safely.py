@@ -13,16 +13,19 @@ import tempfile
 from pathlib import Path
 
 # Control characters, line separators, and what changes the direction of text.
-OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# Python keeps the bytes of names that are not UTF-8 as surrogates.
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # What reading a file of JSON or CSV raises that is not as it should be; of deep nesting RecursionError.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-NO_UTF8 = re.compile("[\ud800-\udfff]")  # how Python keeps those bytes of names that are not UTF-8
+
+
+def bytes_of(sign):
+    return sign.encode(errors="surrogateescape" if "\udc80" <= sign <= "\udcff" else "surrogatepass")
 
 
 def printable(text):
     """The text on one line and harmless, whatever a file or its content is called."""
-    text = OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))
-    return NO_UTF8.sub(lambda found: f"\\x{ord(found[0]) & 0xff:02x}", text)
+    return OBEYED.sub(lambda found: "".join(f"\\x{byte:02x}" for byte in bytes_of(found[0])), str(text))
 
 
 class Printable:
