@@ -24,10 +24,14 @@ def note(text):
 
 
 def printable(text):
-    """On one line, with nothing in it that a terminal would obey, whatever a file is called: bytes that are no
-    UTF-8 are \\xff, other signs \\u001b."""
-    return "".join(sign if sign.isprintable() else f"\\x{ord(sign) & 0xff:02x}" if "\ud800" <= sign <= "\udfff"
-                   else f"\\u{ord(sign):04x}" for sign in " ".join(str(text).split()))
+    """On one line, with nothing in it that a terminal would obey, whatever a file is called: the bytes of such
+    a sign, and those that are no UTF-8, are \\xff."""
+    return "".join(sign if sign.isprintable() else "".join(f"\\x{byte:02x}" for byte in bytes_of(sign))
+                   for sign in " ".join(str(text).split()))
+
+
+def bytes_of(sign):
+    return sign.encode(errors="surrogateescape" if "\udc80" <= sign <= "\udcff" else "surrogatepass")
 
 
 def program():
