@@ -1,5 +1,6 @@
 #include "report.h"
 #include "columns.h"
+#include "page.h"
 #include "printable.h"
 #include "report_data.h"
 #include "shape.h"
@@ -11,176 +12,19 @@
 
 /* ---- the table that people read ---- */
 
-/* The width of the column of kernels: a name with bindings is long. */
-static int name_width(const struct results *results)
-{
-    size_t width = strlen("isoneutral");
-    for (size_t i = 0; i < results->result_count; i++) {
-        const size_t length = strlen(results->results[i].kernel);
-        width = length > width ? length : width;
-    }
-    return (int)width;
-}
-
-/* Seconds with a unit that leaves at most three digits before the point. */
-static const char *human_time(double seconds, char text[16])
-{
-    static const char *const units[] = {"s ", "ms", "us", "ns"};
-    int unit = 0;
-    while (unit < 3 && seconds < 1) {
-        seconds *= 1000;
-        unit++;
-    }
-    snprintf(text, 16, "%.*f %s", seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3, seconds, units[unit]);
-    return text;
-}
-
-/* The same within a sentence. */
-static const char *time_in_words(double seconds, char text[16])
-{
-    human_time(seconds, text);
-    char *const last = text + strlen(text) - 1;
-    if (*last == ' ')
-        *last = '\0';
-    return text;
-}
-
-static void print_times(const struct timing *timing)
-{
-    const double times[] = {timing->mean,   timing->stdev, timing->min, timing->p25,
-                            timing->median, timing->p75,   timing->max};
-    char text[16];
-    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        print(" %9s", human_time(times[i], text));
-}
-
-static void print_threads(const struct result *result, const struct results *results)
-{
-    const double efficiency = result_efficiency(result, results);
-    if (result->threads)
-        print(" %7d", result->threads);
-    else
-        print(" %7s", "");
-    if (!isnan(efficiency))
-        print(" %9.0f%%", 100 * efficiency);
-    else
-        print(" %10s", "");
-}
-
-static void print_rows(const struct results *results)
-{
-    const bool has_threads = results_vary_threads(results);
-    print("%-*s %-6s %-9s %-15s %9s %6s %9s %9s %9s %9s %9s %9s %9s %8s %7s %7s %8s%s\n",
-          name_width(results), "kernel", "device", "precision", "nx x ny x nz", "points", "calls",
-          "mean   ", "stdev   ", "min   ", "25%   ", "median   ", "75%   ", "max   ", "ns/point",
-          "GB/s", "GFLOP/s", "speedup", has_threads ? " threads efficiency" : "");
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
-        const char *marks = result_marks(r, &results->clock);
-        char shape[64];
-        snprintf(shape, sizeof(shape), "%zu x %zu x %zu", r->grid.nx, r->grid.ny, r->grid.nz);
-        print("%-*s %-6s %-9s %-15s %9.0f %6zu", name_width(results), r->kernel, r->device,
-              miniapp_precision_name(r->precision), shape, result_points(r), r->timing.calls);
-        print_times(&r->timing);
-        print(" %8.2f %7.2f %7.2f %8.2f", result_ns_per_point(r), result_gb_per_s(r),
-              result_gflop_per_s(r), r->speedup);
-        if (has_threads)
-            print_threads(r, results);
-        print("%s%s\n", marks[0] ? "  " : "", marks);
-    }
-}
-
-/* Explains the marks that occur. */
-static void print_marks(const struct results *results)
-{
-    bool is_short = false, is_noisy = false, is_above = false;
-    const struct result *const nonfinite = results_nonfinite(results);
-    for (size_t i = 0; i < results->result_count; i++) {
-        const char *marks = result_marks(&results->results[i], &results->clock);
-        is_short = is_short || strstr(marks, "short");
-        is_noisy = is_noisy || strstr(marks, "noisy");
-        is_above = is_above || strstr(marks, "above");
-    }
-    if (is_short)
-        print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
-    if (is_noisy)
-        print("noisy: the times spread (stdev / mean) by over 20 %%\n");
-    if (is_above)
-        print("above: faster than its own ceiling, which was disturbed or, "
-              "for a kernel of a sequence, in slower memory: no share\n");
-    if (nonfinite)
-        print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
-}
-
-/* ", 2 threads", where the number of threads varies. */
-static void print_number_of_threads(const struct results *results, int threads)
-{
-    if (threads && results_vary_threads(results))
-        print(", %d thread%s", threads, threads == 1 ? "" : "s");
-}
-
-/* What a line about a result begins with. */
-static void print_head(const struct results *results, const struct result *r)
-{
-    print("%-*s %-6s %-9s %9.0f points", name_width(results), r->kernel, r->device,
-          miniapp_precision_name(r->precision), result_points(r));
-    print_number_of_threads(results, r->threads);
-    putchar(':');
-}
-
-/* How near each kernel of a sequence comes to the ceilings. */
-static void print_shares_of_ceilings(const struct results *results, const struct result *r)
-{
-    print("%s on %s in %s", r->kernel, r->device, miniapp_precision_name(r->precision));
-    print_number_of_threads(results, r->threads);
-    putchar(':');
-    for (size_t s = 0; s < r->share_count; s++) {
-        const double share = share_of_ceilings(&r->shares[s], r);
-        print("%s %s ", s ? "," : "", r->shares[s].kernel);
-        if (share <= 1)
-            print("%.0f %%", 100 * share);
-        else
-            print(isnan(share) ? "unknown" : "above");
-    }
-    putchar('\n');
-}
-
-static void print_roofline(const struct results *results)
-{
-    print("\nshare of the ceilings that triad, with as many bytes, and fma reach in this run\n");
-    print("%-*s %-6s %-9s %9s %9s %9s %9s %9s %9s  %-10s %6s\n", name_width(results), "kernel",
-          "device", "precision", "points", "flop/byte", "GB/s", "triad", "GFLOP/s", "fma", "bound",
-          "share");
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *r = &results->results[i];
-        if (!result_bound(r))
-            continue;
-        print("%-*s %-6s %-9s %9.0f %9.2f %9.2f %9.2f %9.2f %9.2f  %-10s ", name_width(results),
-              r->kernel, r->device, miniapp_precision_name(r->precision), result_points(r),
-              result_intensity(r), result_gb_per_s(r), r->bandwidth / 1e9,
-              r->flops / r->timing.median / 1e9, r->flop_rate / 1e9, result_bound(r));
-        if (result_share(r) <= 1)
-            print("%5.0f%%", 100 * result_share(r));
-        else
-            print(" above");
-        print_number_of_threads(results, r->threads);
-        putchar('\n');
-    }
-    for (size_t i = 0; i < results->result_count; i++)
-        if (results->results[i].shares && result_bound(&results->results[i]))
-            print_shares_of_ceilings(results, &results->results[i]);
-}
-
 /* Bytes and time, and the rate; pinned memory too where it was measured. */
-static void print_transfer(const char *what, const struct transfer_times *times)
+static int print_transfer(int column, const char *what, const struct transfer_times *times)
 {
-    char seconds[16];
+    char seconds[16], item[160];
     if (!(times->bytes > 0))
-        return;
-    print(", %s %.1f MB in %s", what, times->bytes / 1e6, time_in_words(times->seconds, seconds));
+        return column;
+    column = page_item(column, 0, ",");
+    int used = snprintf(item, sizeof(item), " %s %.1f MB in %s", what, times->bytes / 1e6,
+                        time_in_words(times->seconds, seconds));
     if (times->pinned_seconds > 0)
-        print(" (%.1f GB/s, pinned %.1f)", times->bytes / times->seconds / 1e9,
-              times->bytes / times->pinned_seconds / 1e9);
+        snprintf(item + used, sizeof(item) - (size_t)used, " (%.1f GB/s, pinned %.1f)",
+                 times->bytes / times->seconds / 1e9, times->bytes / times->pinned_seconds / 1e9);
+    return page_item(column, 4, item);
 }
 
 static bool same_state(const struct result *a, const struct result *b)
@@ -191,8 +35,9 @@ static bool same_state(const struct result *a, const struct result *b)
 
 /* How much memory the rows of a state hold together, if that is less than the sum of what each
  * holds. */
-static void print_shared(const struct results *results)
+static void print_shared(const struct page *page)
 {
+    const struct results *const results = page->results;
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const first = &results->results[i];
         double apart = 0;
@@ -205,41 +50,47 @@ static void print_shared(const struct results *results)
                 rows++;
             }
         if (!is_known && rows > 1 && apart > first->state_bytes)
-            print(
-                "%-6s %-9s %9.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
-                "own\n",
-                first->device, miniapp_precision_name(first->precision), result_points(first), rows,
-                first->state_bytes / 1e6, apart / 1e6);
+            print("%s in %s, %.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
+                  "own\n",
+                  first->device, miniapp_precision_name(first->precision), result_points(first),
+                  rows, first->state_bytes / 1e6, apart / 1e6);
     }
 }
 
 /* How several processes shared the rows. */
-static void print_processes(const struct results *results)
+static void print_processes(const struct page *page)
 {
+    const struct results *const results = page->results;
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const r = &results->results[i];
         const struct processes *const all = &r->processes;
         if (all->count == 0)
             continue;
-        print_head(results, r);
-        print(" %d x %d blocks of at most %zu x %zu x %zu points, one a process; the fastest took "
-              "%.0f %% of the slowest's time; ghosts %.1f %%\n",
-              all->along_x, all->along_y, all->largest.nx, all->largest.ny, all->largest.nz,
+        char shape[64];
+        page_head(page, r);
+        print(" %d x %d blocks of at most %s points, one a process\n", all->along_x, all->along_y,
+              shape_text(&all->largest, shape));
+        print("    the fastest process took %.0f %% of the slowest one's time; ghosts %.1f %%\n",
               100 * all->fastest, 100 * all->exchange);
     }
 }
 
 /* Each kernel's share of the time of a sequence. */
-static void print_shares(const struct results *results)
+static void print_shares(const struct page *page)
 {
+    const struct results *const results = page->results;
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const r = &results->results[i];
         if (!r->shares)
             continue;
-        print_head(results, r);
-        for (size_t s = 0; s < r->share_count; s++)
-            print("%s %s %.0f %%", s ? "," : "", r->shares[s].kernel, 100 * r->shares[s].share);
-        print(" of the time\n");
+        int column = page_head(page, r);
+        for (size_t s = 0; s < r->share_count; s++) {
+            char item[128];
+            snprintf(item, sizeof(item), " %s %.0f %%%s", r->shares[s].kernel,
+                     100 * r->shares[s].share, s + 1 < r->share_count ? "," : " of the time");
+            column = page_item(column, 4, item);
+        }
+        print("\n");
     }
 }
 
@@ -247,12 +98,13 @@ static void print_flow(const struct miniapp_flow *flow)
 {
     if (!flow->is_there)
         return;
-    print("Courant numbers %.3g along x, %.3g along y, %.3g along z; largest divergence in a step "
-          "%.2g below the top level, %.2g in it\n",
-          flow->courant[0], flow->courant[1], flow->courant[2], flow->below, flow->top);
+    print("Courant numbers %.3g along x, %.3g along y, %.3g along z\n", flow->courant[0],
+          flow->courant[1], flow->courant[2]);
+    print("largest divergence in a step %.2g below the top level, %.2g in it\n", flow->below,
+          flow->top);
     if (flow->top >= 1e-6)
-        print("a tracer of 1 drifts by up to %.2g in a step in the top level, where water goes "
-              "through the surface\n",
+        print("a tracer of 1 drifts by up to %.2g a step in the top level: water goes through the "
+              "surface\n",
               flow->top);
 }
 
@@ -278,28 +130,31 @@ static void print_march(const struct result *r)
     }
 }
 
-static void print_transfers(const struct results *results)
+static void print_transfers(const struct page *page)
 {
-    char read[16], written[16], first[16];
-    print("\nnot in the times above: reading the file into memory %s; ",
-          time_in_words(results->read_seconds, read));
+    const struct results *const results = page->results;
+    char text[16];
+    print("\nNot timed: file read %s", time_in_words(results->read_seconds, text));
     if (results->write_seconds > 0)
-        print("writing outputs %s; ", time_in_words(results->write_seconds, written));
-    print("then\n");
+        print(", outputs written %s", time_in_words(results->write_seconds, text));
+    print("\n");
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
-        print_head(results, r);
-        print(" %.1f MB held, first call %s", r->device_bytes / 1e6,
-              time_in_words(r->timing.first, first));
-        print_transfer("inputs to the device", &r->to_device);
-        print_transfer("outputs back", &r->from_device);
-        putchar('\n');
+        char item[64];
+        int column = page_head(page, r);
+        snprintf(item, sizeof(item), " %.1f MB held, first call %s", r->device_bytes / 1e6,
+                 time_in_words(r->timing.first, text));
+        column = page_item(column, 4, item);
+        column = print_transfer(column, "inputs to the device", &r->to_device);
+        print_transfer(column, "outputs back", &r->from_device);
+        print("\n");
     }
 }
 
 /* The size and the number of calls from which a device is faster than the first one. */
-static void print_wins(const struct results *results)
+static void print_wins(const struct page *page)
 {
+    const struct results *const results = page->results;
     bool titled = false;
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *r = &results->results[i];
@@ -311,16 +166,14 @@ static void print_wins(const struct results *results)
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
-        print_head(results, r);
-        if (isinf(calls))
-            print(" never at this size");
-        else
-            print(" with one transfer in and out, from %.0f call%s on", calls,
-                  calls == 1 ? "" : "s");
-        if (isinf(points))
-            print("; with data resident, at no size measured\n");
-        else
-            print("; with data resident, from %.0f points on\n", points);
+        char item[96];
+        int column = page_head(page, r);
+        snprintf(item, sizeof(item), " with one transfer in and out, from %.0f call%s on;", calls,
+                 calls == 1 ? "" : "s");
+        column = page_item(column, 4, isinf(calls) ? " never at this size;" : item);
+        snprintf(item, sizeof(item), " with data resident, from %.0f points on", points);
+        page_item(column, 4, isinf(points) ? " with data resident, at no size measured" : item);
+        print("\n");
     }
 }
 
@@ -333,25 +186,39 @@ static const char *share_text(double share, char text[16])
     return text;
 }
 
-static void print_checks(const struct results *results)
+static void print_check(const struct page *page, const struct check *c, int width, bool has_rtol)
 {
-    const struct check *const uncompared = results_uncompared(results);
-    size_t passed = 0;
+    const struct verdict *const v = &c->verdict;
     char index[INDEX_TEXT], share[16];
-    print("\ncompared with %s; |x - ref| <= atol + rtol |ref| passes\n", results->reference);
-    print("%-*s %-6s %-9s %-17s %11s %11s %11s %8s %8s %9s  %-18s %s\n", name_width(results),
-          "kernel", "device", "precision", "variable", "max |x-ref|", "max |ref|", "max rel.",
-          "atol", "rtol", "<= atol", "worst at", "verdict");
+    page_row(page, c->kernel, c->device, c->precision, c->threads);
+    print(" %-*s %9.1e %7.1e", width, c->variable, v->max_abs, v->atol);
+    if (has_rtol)
+        print(" %7.1e", v->rtol);
+    print(" %7s  %-7s  %s\n", share_text(v->below_atol, share), v->passed ? "passed" : "FAILED",
+          index_text(v->worst_index, v->rank, index));
+}
+
+static void print_checks(const struct page *page)
+{
+    const struct results *const results = page->results;
+    const struct check *const uncompared = results_uncompared(results);
+    int width = (int)strlen("variable");
+    size_t passed = 0;
+    bool has_rtol = false;
     for (size_t i = 0; i < results->check_count; i++) {
-        const struct check *c = &results->checks[i];
-        const struct verdict *v = &c->verdict;
-        passed += v->passed;
-        print("%-*s %-6s %-9s %-17s %11.2e %11.4g %11.2e %8.1e %8.1e %9s  %-18s %s\n",
-              name_width(results), c->kernel, c->device, miniapp_precision_name(c->precision),
-              c->variable, v->max_abs, v->largest, v->max_rel, v->atol, v->rtol,
-              share_text(v->below_atol, share), index_text(v->worst_index, v->rank, index),
-              v->passed ? "passed" : "FAILED");
+        const struct check *const c = &results->checks[i];
+        has_rtol = has_rtol || c->verdict.rtol > 0;
+        passed += c->verdict.passed;
+        if ((int)strlen(c->variable) > width)
+            width = (int)strlen(c->variable);
     }
+    print("\ncompared with %s; |x - ref| <= atol%s passes\n", results->reference,
+          has_rtol ? " + rtol |ref|" : "");
+    page_columns(page);
+    print(" %-*s |x - ref|    atol%s <= atol  verdict  worst at\n", width, "variable",
+          has_rtol ? "    rtol" : "");
+    for (size_t i = 0; i < results->check_count; i++)
+        print_check(page, &results->checks[i], width, has_rtol);
     print("<= atol: the share of the reference, where it is not 0, that the tolerance cannot tell "
           "from 0\n");
     if (uncompared)
@@ -361,25 +228,43 @@ static void print_checks(const struct results *results)
           results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }
 
-static void print_checksums(const struct results *results)
+static void print_checksums(const struct page *page)
 {
+    const struct results *const results = page->results;
     if (results->checksum_count)
         print("\nSHA-256 of the outputs, as float64\n");
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
         char shape[64];
-        snprintf(shape, sizeof(shape), "%zu x %zu x %zu", c->grid.nx, c->grid.ny, c->grid.nz);
-        print("%-*s %-6s %-9s %-15s %-17s %s\n", name_width(results), c->kernel, c->device,
-              miniapp_precision_name(c->precision), shape, c->variable, c->text);
+        page_row(page, c->kernel, c->device, c->precision, c->threads);
+        print(" %-*s %-17s %s\n", page->shape, shape_text(&c->grid, shape), c->variable, c->text);
     }
+}
+
+/* Breaks the line at blanks, but not within the name of the input. */
+static void print_provenance(const char *name, const char *text)
+{
+    const int indent = 16;
+    int column = indent + 1;
+    print("# %-14s", name);
+    for (size_t length; *text; text += length + (text[length] == ' ')) {
+        length = strcspn(text, strcmp(name, "input") == 0 ? "" : " ");
+        if (column + 1 + (int)length > PAGE_WIDTH && column > indent + 1) {
+            print("\n#%*s", indent - 1, "");
+            column = indent;
+        }
+        print(" %.*s", (int)length, text);
+        column += 1 + (int)length;
+    }
+    print("\n");
 }
 
 static void report_table(const struct results *results)
 {
     const struct provenance *provenance = &results->provenance;
-    bool has_ceilings = false;
+    const struct page page = page_of(results);
     for (size_t i = 0; i < provenance->count; i++)
-        print("# %-14s %s\n", provenance->names[i], provenance->texts[i]);
+        print_provenance(provenance->names[i], provenance->texts[i]);
     print("# %-14s %llu\n", "seed", (unsigned long long)results->seed);
     if (results->earlier_count > 0)
         print("# %-14s %zu rows were there already\n", "resumed", results->earlier_count);
@@ -388,24 +273,20 @@ static void report_table(const struct results *results)
               results->interrupted);
     if (results->result_count == 0)
         return;
-    putchar('\n');
-    print_rows(results);
-    print_marks(results);
-    print_processes(results);
-    print_shares(results);
-    for (size_t i = 0; i < results->result_count; i++)
-        has_ceilings = has_ceilings || result_bound(&results->results[i]);
-    if (has_ceilings)
-        print_roofline(results);
+    print_rows(&page);
+    print_processes(&page);
+    print_shares(&page);
+    print_rates(&page);
+    print_roofline(&page);
     for (size_t i = 0; i < results->result_count; i++)
         if (results->results[i].march)
             print_march(&results->results[i]);
-    print_transfers(results);
-    print_shared(results);
-    print_wins(results);
-    print_checksums(results);
+    print_transfers(&page);
+    print_shared(&page);
+    print_wins(&page);
+    print_checksums(&page);
     if (results->check_count > 0) /* there are none if a signal ended the run */
-        print_checks(results);
+        print_checks(&page);
 }
 
 enum miniapp_status report(const struct results *results, enum output_format format)

@@ -152,7 +152,7 @@ def test_roofline(miniapp, small, device):
 
 def test_roofline_in_the_table(miniapp, small):
     text = miniapp.passes(small, "--roofline", "-k", "eos")
-    assert re.search(r"^eos +cpu +float64 .* (memory|arithmetic) +(\d+%|above)$", text, re.MULTILINE)
+    assert re.search(r"^eos .* (memory|arithmetic) +[\d.]+ G\S+( +(\d+%|above)){2}$", text, re.MULTILINE)
 
 
 def test_ceilings_are_not_compared(miniapp, small, reference):
@@ -236,8 +236,8 @@ def test_numbers_of_threads(miniapp, small):
         assert math.isclose(row["efficiency"], row["speedup"] / row["threads"])
     assert len({one["sha256"] for one in result["checksums"] if one["variable"] == "dHdT"}) == 1
     table = miniapp.run(*QUICK, small, "-k", "eos", "-t", "1,2").stdout
-    assert re.search(r"speedup threads efficiency$", table, re.MULTILINE)
-    assert re.search(r" 1.00       1       100%", table)
+    assert re.search(r"^kernel +threads .* speedup  eff.$", table, re.MULTILINE)
+    assert re.search(r"^eos +1 .* 1.00  100%", table, re.MULTILINE)
 
 
 def test_lists_and_sizes(miniapp, small):
@@ -308,8 +308,8 @@ def test_saved_results_are_shown(miniapp, small, reference, tmp_path):
         assert json.loads(shown) == json.loads(run.stdout)
         table = miniapp.passes("--show", path, quick=False)
         for row in json.loads(run.stdout)["results"]:
-            assert re.search(rf"^{row['kernel']} +{row['device']} +{row['precision']} ", table,
-                             re.MULTILINE)
+            shape = " x ".join(str(row[name]) for name in ("nx", "ny", "nz"))
+            assert re.search(rf"^{row['kernel']} .*{shape} +{row['calls']} ", table, re.MULTILINE)
         header = miniapp.passes("--show", path, "--format", "csv", quick=False)
         assert "kernel,device,precision" in header
     path.write_text("{}")
@@ -328,7 +328,7 @@ def test_a_finished_run_shows_its_rows(miniapp, small, tmp_path):
     first = miniapp.passes(small, "--resume", path, "-k", "eos,tke")
     again = miniapp.passes(small, "--resume", path, "-k", "eos,tke")
     for kernel in ("eos", "tke"):
-        row = re.compile(rf"^{kernel} +cpu .*$", re.MULTILINE)
+        row = re.compile(rf"^{kernel} +11 x 9 x 6 .*$", re.MULTILINE)
         assert row.search(first)[0] == row.search(again)[0]
 
 
@@ -343,8 +343,8 @@ def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
             row["marks"] = "above"
     path.write_text(json.dumps(result))
     table = miniapp.passes("--show", path, quick=False)
-    assert re.search(r"^eos .* (memory|arithmetic) +above$", table, re.MULTILINE)
-    assert "faster than its own ceiling" in table and "200%" not in table
+    assert re.search(r"^eos .* (memory|arithmetic) .* above +above$", table, re.MULTILINE)
+    assert "faster than its ceiling" in table and "200%" not in table
     row, = (row for row in json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))["results"]
             if row["kernel"] == "eos")
     assert row["share"] is None and row["bound"] and row["marks"] == "above"
@@ -564,7 +564,7 @@ def test_resume_with_ceilings_that_it_lacks(miniapp, small, tmp_path):
     miniapp.fails(INPUT, "cannot be resumed with --roofline: it has 'eos' on", small, "--resume",
                   path, "-k", "eos", "--roofline")
     text = miniapp.passes(small, "--resume", path, "-k", "eos")
-    assert "1 rows were there already" in text and "then" in text
+    assert "1 rows were there already" in text and "Not timed: " in text
 
 
 def test_resume_with_checksums_that_it_lacks(miniapp, small, tmp_path):

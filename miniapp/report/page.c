@@ -1,0 +1,100 @@
+#include "page.h"
+#include "printable.h"
+
+#include <string.h>
+
+static int wider(int width, const char *text)
+{
+    return (int)strlen(text) > width ? (int)strlen(text) : width;
+}
+
+struct page page_of(const struct results *results)
+{
+    struct page page = {.results = results, .name = 10, .device = 6, .shape = 12};
+    page.has_threads = results_vary_threads(results);
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i], *const first = results->results;
+        char shape[64];
+        page.has_devices = page.has_devices || strcmp(r->device, first->device) != 0;
+        page.has_precisions = page.has_precisions || r->precision != first->precision;
+        page.name = wider(page.name, r->kernel);
+        page.device = wider(page.device, r->device);
+        page.shape = wider(page.shape, shape_text(&r->grid, shape));
+    }
+    return page;
+}
+
+void page_columns(const struct page *page)
+{
+    print("%-*s", page->name, "kernel");
+    if (page->has_devices)
+        print(" %-*s", page->device, "device");
+    if (page->has_precisions)
+        print(" %-9s", "precision");
+    if (page->has_threads)
+        print(" %7s", "threads");
+}
+
+int page_row(const struct page *page, const char *kernel, const char *device,
+             enum miniapp_precision precision, int threads)
+{
+    print("%-*s", page->name, kernel);
+    if (page->has_devices)
+        print(" %-*s", page->device, device);
+    if (page->has_precisions)
+        print(" %-9s", miniapp_precision_name(precision));
+    if (page->has_threads && threads)
+        print(" %7d", threads);
+    else if (page->has_threads)
+        print(" %7s", "");
+    return page->name + page->has_devices * (1 + page->device) + page->has_precisions * 10 +
+           page->has_threads * 8;
+}
+
+int page_head(const struct page *page, const struct result *result)
+{
+    const int column =
+        page_row(page, result->kernel, result->device, result->precision, result->threads);
+    print(" %9zu points:", miniapp_grid_points(&result->grid));
+    return column + 18;
+}
+
+int page_item(int column, int indent, const char *item)
+{
+    const int length = (int)strlen(item);
+    if (column + length > PAGE_WIDTH && column > indent) {
+        print("\n");
+        print("%*s", indent, "");
+        column = indent;
+        item += *item == ' ';
+    }
+    print("%s", item);
+    return column + length;
+}
+
+const char *shape_text(const struct miniapp_grid *grid, char text[64])
+{
+    snprintf(text, 64, "%zu x %zu x %zu", grid->nx, grid->ny, grid->nz);
+    return text;
+}
+
+const char *time_in_column(double seconds, char text[16])
+{
+    static const char *const units[] = {"s ", "ms", "us", "ns"};
+    int unit = 0;
+    while (unit < 3 && seconds < 1) {
+        seconds *= 1000;
+        unit++;
+    }
+    snprintf(text, 16, "%.*f %s", seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3, seconds, units[unit]);
+    return text;
+}
+
+const char *time_in_words(double seconds, char text[16])
+{
+    time_in_column(seconds, text);
+    char *const last = text + strlen(text) - 1;
+    if (*last == ' ')
+        *last = '\0';
+    return text;
+}

@@ -1,0 +1,157 @@
+#include "columns.h"
+#include "page.h"
+#include "printable.h"
+
+#include <math.h>
+#include <string.h>
+
+static void print_row_of(const struct page *page, const struct result *r)
+{
+    page_row(page, r->kernel, r->device, r->precision, r->threads);
+}
+
+/* ---- times ---- */
+
+static void print_efficiency(const struct page *page, const struct result *r)
+{
+    const double efficiency = result_efficiency(r, page->results);
+    if (!isnan(efficiency))
+        print(" %4.0f%%", 100 * efficiency);
+    else
+        print(" %5s", "");
+}
+
+static void print_times(const struct page *page, const struct result *r)
+{
+    const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
+    const char *const marks = result_marks(r, &page->results->clock);
+    char text[64];
+    print_row_of(page, r);
+    print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        print(" %8s", time_in_column(times[i], text));
+    if (page->has_devices || page->has_threads)
+        print(" %7.2f", r->speedup);
+    if (page->has_threads)
+        print_efficiency(page, r);
+    print("%s%s\n", marks[0] ? "  " : "", marks);
+}
+
+/* Explains the marks that occur. */
+static void print_marks(const struct results *results)
+{
+    bool is_short = false, is_noisy = false, is_above = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        const char *marks = result_marks(&results->results[i], &results->clock);
+        is_short = is_short || strstr(marks, "short");
+        is_noisy = is_noisy || strstr(marks, "noisy");
+        is_above = is_above || strstr(marks, "above");
+    }
+    if (is_short)
+        print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
+    if (is_noisy)
+        print("noisy: the times spread (stdev / mean) by over 20 %%\n");
+    if (is_above)
+        print("above: faster than its ceiling, which was disturbed or, in a sequence, in slower "
+              "memory: no share\n");
+    if (results_nonfinite(results))
+        print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
+}
+
+void print_rows(const struct page *page)
+{
+    const struct results *const results = page->results;
+    const struct result *const first = results->results;
+    print("\ntimes of calls");
+    if (!page->has_devices)
+        print(" on %s", first->device);
+    if (!page->has_precisions)
+        print(" in %s", miniapp_precision_name(first->precision));
+    print("\n");
+    page_columns(page);
+    print(" %-*s %7s %8s %8s %8s %8s", page->shape, "nx x ny x nz", "calls", "min", "25%", "median",
+          "75%");
+    print("%s%s\n", page->has_devices || page->has_threads ? " speedup" : "",
+          page->has_threads ? "  eff." : "");
+    for (size_t i = 0; i < results->result_count; i++)
+        print_times(page, &results->results[i]);
+    print_marks(results);
+}
+
+/* ---- rates ---- */
+
+void print_rates(const struct page *page)
+{
+    print("\nrates of the best call and of the median call\n");
+    page_columns(page);
+    print(" %9s %9s %10s %8s %13s %8s\n", "points", "ns/point", "GB/s: best", "median",
+          "GFLOP/s: best", "median");
+    for (size_t i = 0; i < page->results->result_count; i++) {
+        const struct result *const r = &page->results->results[i];
+        print_row_of(page, r);
+        print(" %9.0f %9.2f %10.2f %8.2f %13.2f %8.2f\n", result_points(r), result_ns_per_point(r),
+              1e-9 * r->bytes / r->timing.min, result_gb_per_s(r), 1e-9 * r->flops / r->timing.min,
+              result_gflop_per_s(r));
+    }
+}
+
+/* ---- shares of the ceilings ---- */
+
+/* " 75%", or "above" for what is no share. */
+static const char *share_text(double share, char text[16])
+{
+    if (isnan(share))
+        return "unknown";
+    if (share > 1)
+        return "above";
+    snprintf(text, 16, "%.0f%%", 100 * share);
+    return text;
+}
+
+/* How near each kernel of a sequence comes to the ceilings. */
+static void print_shares_of_ceilings(const struct page *page, const struct result *r)
+{
+    int column = page_head(page, r);
+    for (size_t s = 0; s < r->share_count; s++) {
+        char item[128], share[16];
+        snprintf(item, sizeof(item), " %s %s%s", r->shares[s].kernel,
+                 share_text(share_of_ceilings(&r->shares[s], r), share),
+                 s + 1 < r->share_count ? "," : " of the ceilings");
+        column = page_item(column, 4, item);
+    }
+    print("\n");
+}
+
+static void print_roof(const struct page *page, const struct result *r)
+{
+    const bool is_memory = strcmp(result_bound(r), "memory") == 0;
+    const double best = result_share(r) * r->timing.median / r->timing.min;
+    char text[16];
+    print_row_of(page, r);
+    print(" %9.0f %9.2f  %-10s %9.2f %-7s", result_points(r), result_intensity(r), result_bound(r),
+          1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
+    print(" %6s", share_text(best, text));
+    print(" %7s\n", share_text(result_share(r), text));
+}
+
+void print_roofline(const struct page *page)
+{
+    const struct results *const results = page->results;
+    bool is_titled = false;
+    for (size_t i = 0; i < results->result_count; i++) {
+        if (!result_bound(&results->results[i]))
+            continue;
+        if (!is_titled) {
+            print("\nshares of the ceilings, triad with as many bytes and fma, of the best and the "
+                  "median call\n");
+            page_columns(page);
+            print(" %9s %9s  %-10s %-17s %6s %7s\n", "points", "flop/byte", "bound", "  ceiling",
+                  "best", "median");
+        }
+        is_titled = true;
+        print_roof(page, &results->results[i]);
+    }
+    for (size_t i = 0; i < results->result_count; i++)
+        if (results->results[i].shares && result_bound(&results->results[i]))
+            print_shares_of_ceilings(page, &results->results[i]);
+}
