@@ -1,151 +1,139 @@
-"""A flipped byte anywhere: an error or exactly the right result, never a wrong one or a crash."""
+"""Damaged files as run/make-input and the program write them, with checksums over all: an error or exactly the
+right bits, never a wrong number, a crash or a hang. HDF5 promises nothing for files without checksums."""
 
-import concurrent.futures
+import collections
+import hashlib
 import json
 import random
-import struct
 import subprocess
+import sys
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, LONG, QUICK, TROUBLE, change, checksums_in, read
+from conftest import DONE, GRID, HERE, INPUT, LONG, QUICK, TROUBLE, change, checksums_in, read
+from frozen import Frozen
 
-START = 4096  # the bytes at a file's start that all get flipped, some in a short run
-
-
-def generator_of(miniapp, seed):
-    """Each build that runs these tests takes places of its own, but in a long run."""
-    return random.Random(f"{seed} {miniapp.is_sanitized}")
+FIRST = 2048  # the bytes at a file's start, which hold most of its structure: a third of the damage is there
+CHECKSUMS = (*QUICK, "--threads", 1, "--checksums", "--format", "json")
 
 
-def positions(miniapp, size, seed):
-    """All of the start, or one in 48, and places in the rest. With the sanitizers a run takes three times
-    as long: they get half as many, since the fuzzer, which has them too, finds more in that time."""
-    first, step, count = (seed + 16, 96, 17) if miniapp.is_sanitized else (seed, 48, 35)
-    start = range(min(START, size)) if LONG else range(first, min(START, size), step)
-    rest = range(START, size)
-    return [*start, *generator_of(miniapp, seed).sample(rest, min(len(rest), 2000 if LONG else count))]
+# ---- damage ----
+
+def flip(content, draw):
+    """Some bits of one byte."""
+    changed = bytearray(content)
+    changed[draw.randrange(min(FIRST, len(content)) if draw.random() < 1 / 3 else len(content))] ^= draw.choice(
+        (0x01, 0x80, 0xff, draw.randrange(1, 256)))
+    return bytes(changed)
 
 
-@pytest.fixture(scope="module")
-def hdf5_may_leak(tmp_path_factory):
+def overwrite(content, draw):
+    """Up to a page; not by zeros, which pass as a chunk with its checksum."""
+    place, new = draw.randrange(len(content)), draw.randbytes(draw.randrange(2, 4096))
+    return content[:place] + new[:len(content) - place] + content[place + len(new):]
+
+
+def cut(content, draw):
+    return content[:draw.randrange(len(content))]
+
+
+def sweep(miniapp, path, run, most=2000):
+    """Damages the file again and again; each build in other ways. `run` gives "refused", what was made of the file,
+    or what is wrong."""
+    content, expected = path.read_bytes(), run()
+    assert expected.startswith("done "), expected
+    counts, faults = collections.Counter(), []
+    for number in range(most if LONG else 12 if miniapp.is_sanitized else 40):
+        draw = random.Random(f"{path.stem} {number} {miniapp.is_sanitized}")
+        damage = draw.choices((flip, overwrite, cut), (7, 2, 1))[0]
+        path.write_bytes(damage(content, draw))
+        found = run()
+        counts[found.split()[0]] += 1
+        if found not in ("refused", expected):
+            faults.append(f"{number} {damage.__name__}: {found}")
+    path.write_bytes(content)
+    assert not faults, f"{counts}\n" + "\n".join(faults[:20])
+    assert counts["refused"], counts
+
+
+@pytest.fixture
+def hdf5_may_leak(tmp_path):
     """HDF5 1.10 loses a block of its own when the checksum of an object header is wrong."""
-    path = tmp_path_factory.mktemp("leaks") / "hdf5.txt"
+    path = tmp_path / "hdf5.txt"
     path.write_text("leak:libhdf5\n")
     return {"LSAN_OPTIONS": f"suppressions={path}:print_suppressions=0"}
 
 
-def checksums(done):
-    """None where it printed no report."""
-    return checksums_in(json.loads(done.stdout)) if done.stdout else {}
-
-
-class Sweep:
-    """Runs on damaged files, two at a time, each on a copy of its own, and what is wrong with them.
-    The arguments say what a run does with the file; it has to give what it gives of the whole one, bit
-    for bit, or an error. In a format with checksums HDF5 refuses damage before it can crash on it."""
-
-    def __init__(self, miniapp, folder, env, whole, *arguments):
-        self.miniapp, self.folder, self.env, self.whole = miniapp, folder, env, whole
-        self.arguments = (*QUICK, "--threads", 1, "--checksums", "--format", "json", *arguments)
-        self.expected = checksums(self.run("whole", whole))
-        assert self.expected
-
-    def run(self, name, content):
-        path = self.folder / f"{name}.h5"
-        path.write_bytes(content)
+@pytest.fixture
+def run_on(miniapp, hdf5_may_leak):
+    """Runs the program; gives what `sweep` takes."""
+    def run(*arguments, made=lambda done: checksums_in(json.loads(done.stdout))):
         try:
-            return self.miniapp.run(*self.arguments, path, env=self.env)
-        finally:
-            path.unlink()
-
-    def flip(self, place, mask):
-        content = bytearray(self.whole)
-        content[place] ^= mask
-        return self.fault(f"{place}.{mask:#x}", content, (DONE, INPUT))
-
-    def cut(self, place):
-        return self.fault(str(place), self.whole[:place], (INPUT,))
-
-    def fault(self, name, content, codes):
-        """What is wrong with a run; None where nothing is."""
-        try:
-            done = self.run(name, content)
+            done = miniapp.run(*arguments, env=hdf5_may_leak)
         except subprocess.TimeoutExpired:
-            return f"{name}: it hangs"
-        good = done.returncode in codes and not TROUBLE.search(done.stderr)
-        good = good and done.stderr.count("\n") == (done.returncode == INPUT)
-        good = good and "the HDF5 library" not in done.stderr
-        good = good and checksums(done) == (self.expected if done.returncode == DONE else {})
-        return None if good else f"{name}: {done.returncode} {done.stderr!r}"
-
-    def finds_nothing(self, damage, jobs):
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            bad = [found for found in pool.map(lambda job: damage(*job), jobs) if found]
-        assert not bad, "\n".join(bad[:20])
+            return "hangs"
+        is_line = done.stderr.startswith("miniapp: ") and done.stderr.count("\n") == 1
+        if done.returncode == INPUT and is_line and not (done.stdout or TROUBLE.search(done.stderr)):
+            return "refused"
+        if done.returncode == DONE and not done.stderr:
+            return f"done {made(done)}"
+        return f"failed {done.returncode} {done.stderr!r}"
+    return run
 
 
-def masks(places, size):
-    """Which bits are flipped at each place."""
-    generator = random.Random(size)
-    return [(place, mask) for place in places
-            for mask in ((0xff, 0x01) if LONG else generator.sample((0xff, 0x80, 0x01, 0x10), 1))]
+def test_input(miniapp, tmp_path, run_on):
+    """A small part of the example, made into one."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("gsw")
+    part, made = tmp_path / "part.nc", tmp_path / "made.h5"
+    with xarray.open_dataset(HERE.parent / "inputs" / "example.nc", decode_times=False) as data:
+        data.isel(lon=slice(20, 29), lat=slice(20, 27)).to_netcdf(part)
+    subprocess.run([sys.executable, HERE.parent / "run" / "make-input", part, "--time", "0", "-o", made], check=True,
+                   capture_output=True)
+    sweep(miniapp, made, lambda: run_on(*CHECKSUMS, made), 10_000)
 
 
-def flip_each(sweep, places):
-    sweep.finds_nothing(sweep.flip, masks(places, len(sweep.whole)))
+def test_stored_grid(miniapp, tmp_path, run_on):
+    """The file that all users start with."""
+    grid = tmp_path / "grid.h5"
+    grid.write_bytes(GRID.read_bytes())
+    sweep(miniapp, grid, lambda: run_on(*CHECKSUMS, "-k", "eos,tke", grid))
 
 
-def test_flipped_byte_in_the_input(miniapp, small, tmp_path, hdf5_may_leak):
-    sweep = Sweep(miniapp, tmp_path, hdf5_may_leak, small.read_bytes())
-    flip_each(sweep, positions(miniapp, len(sweep.whole), 0))
-
-
-def test_flipped_byte_in_the_reference(miniapp, small, tmp_path, hdf5_may_leak):
-    """Of outputs on lines, planes, levels and corners: others are read alike."""
-    reference = tmp_path / "whole.h5"
-    kernels = ("-k", "eos,isoneutral,tke")
+def test_reference(miniapp, small, tmp_path, run_on):
+    """Of outputs on lines, planes, levels and corners: others are read alike. No value may differ."""
+    reference, kernels = tmp_path / "reference.h5", ("-k", "eos,isoneutral,tke")
     miniapp.passes(small, *kernels, "-o", reference)
-    strict(reference)
-    sweep = Sweep(miniapp, tmp_path, hdf5_may_leak, reference.read_bytes(), *kernels, small, "--validate")
-    places = positions(miniapp, len(sweep.whole), 5)
-    flip_each(sweep, places if LONG else places[::4])
-
-
-def test_flipped_byte_in_the_stored_grid(miniapp, tmp_path, hdf5_may_leak):
-    """The file that all users start with, against what it gives whole."""
-    if not GRID.exists():
-        pytest.skip("inputs/grid.h5 is not made yet")
-    sweep = Sweep(miniapp, tmp_path, hdf5_may_leak, GRID.read_bytes())
-    places = positions(miniapp, len(sweep.whole), 3)
-    flip_each(sweep, places if LONG else places[::8])
-
-
-def test_random_damage_of_the_stored_grid(miniapp, tmp_path, hdf5_may_leak):
-    """Anywhere, any bits of a byte; and the file is cut anywhere, which is never done. Nearly all hits
-    compressed data, the same in each dataset: a few places will do but in a long run."""
-    sweep = Sweep(miniapp, tmp_path, hdf5_may_leak, GRID.read_bytes())
-    generator = generator_of(miniapp, "stored grid")
-    count = 10000 if LONG else 20 if miniapp.is_sanitized else 40
-    places = [generator.randrange(len(sweep.whole)) for _ in range(count)]
-    sweep.finds_nothing(sweep.flip, [(place, generator.randrange(1, 256)) for place in places])
-    sweep.finds_nothing(sweep.cut, [(place,) for place in places[:1000 if LONG else 6]])
-
-
-def strict(path):
-    """Makes a reference accept no difference."""
-    with h5py.File(path, "a") as file:
+    with h5py.File(reference, "a") as file:
         for dataset in file.values():
             dataset.attrs.update(rtol=0.0, atol=0.0)
+    sweep(miniapp, reference, lambda: run_on(*CHECKSUMS, *kernels, small, "--validate", reference))
 
 
-def test_a_changed_value_would_show(miniapp, small, tmp_path, hdf5_may_leak):
-    """The sweeps above prove nothing if this is found to be whole."""
-    sweep = Sweep(miniapp, tmp_path, hdf5_may_leak, small.read_bytes())
-    change(small, "salt", (1, 2, 3), np.nextafter(read(small, "salt")[1, 2, 3], 100) + 1e-9)
-    assert sweep.fault("changed", small.read_bytes(), (DONE,)).startswith("changed: 0 ")
+def test_snapshot(miniapp, tmp_path, run_on):
+    """A run that goes on from it ends in the same bits."""
+    ocean, end = Frozen("global", tmp_path).path, tmp_path / "end.nc"
+    steps = (ocean, "-k", "ocean_step_eke", "--steps", 2, "--every", 1, "-o", end)
+    miniapp.passes(*steps, quick=False)
+
+    def go_on():
+        end.unlink(missing_ok=True)
+        return run_on(*steps, "--restart", made=lambda done: digests_in(end))
+    sweep(miniapp, tmp_path / "end.000001.nc", go_on)
+
+
+def digests_in(path):
+    with h5py.File(path) as file:
+        return {name: hashlib.sha256(values[...].tobytes()).hexdigest() for name, values in file.items()}
+
+
+def test_a_changed_value_would_show(small, run_on):
+    """The sweeps above prove nothing if this counts as right."""
+    before = run_on(*CHECKSUMS, small)
+    change(small, "salt", (1, 2, 3), read(small, "salt")[1, 2, 3] + 1e-9)
+    assert before != run_on(*CHECKSUMS, small) != "refused"
 
 
 def test_index_of_datasets_that_cannot_be_read(miniapp, small, reference, hdf5_may_leak):
@@ -187,32 +175,17 @@ def test_the_heap_is_not_read(miniapp, tmp_path):
 
 # ---- attributes that HDF5 would read into too little memory ----
 
-TEXTS = {"many texts": (np.array(["x" * 8] * 1000, object), h5py.string_dtype()),
-         "one text": (np.array(["x" * 8], object), h5py.string_dtype()),
-         "wide texts": (np.array([b"x" * 64] * 3), None), "numbers": (np.full(1000, 0x41414141), None)}
-
-
-def with_scales(path, names):
-    """Scales of two axes of temperature; the third axis is the one that is left."""
-    with h5py.File(path, "a") as file:
-        for place, name in enumerate(names):
+@pytest.mark.parametrize("texts, dtype", [
+    (np.array(["x" * 8] * 1000, object), h5py.string_dtype()), (np.array(["x" * 8], object), h5py.string_dtype()),
+    (np.array([b"x" * 64] * 3), None), (np.full(1000, 0x41414141), None)],
+    ids=["many texts", "one text", "wide texts", "numbers"])
+def test_names_of_scales_that_are_none(miniapp, small, small_checksums, texts, dtype):
+    """And labels; of two axes: the third is the one that is left."""
+    with h5py.File(small, "a") as file:
+        file["temp"].attrs.create("DIMENSION_LABELS", texts, dtype=dtype)
+        for place, name in enumerate(("lev", "lat")):
             file[name] = np.arange(file["temp"].shape[place]) * 1e-3
             file[name].make_scale(name)
             file["temp"].dims[place].attach_scale(file[name])
-
-
-@pytest.mark.parametrize("texts", TEXTS)
-def test_labels_that_are_none(miniapp, small, small_checksums, texts):
-    with_scales(small, ["lev", "lat"])
-    with h5py.File(small, "a") as file:
-        file["temp"].attrs.create("DIMENSION_LABELS", TEXTS[texts][0], dtype=TEXTS[texts][1])
-    assert miniapp.checksums(small) == small_checksums
-
-
-@pytest.mark.parametrize("texts", TEXTS)
-def test_names_of_scales_that_are_none(miniapp, small, small_checksums, texts):
-    with_scales(small, ["lev", "lat"])
-    with h5py.File(small, "a") as file:
-        for name in ("lev", "lat"):
-            file[name].attrs.create("NAME", TEXTS[texts][0], dtype=TEXTS[texts][1])
+            file[name].attrs.create("NAME", texts, dtype=dtype)
     assert miniapp.checksums(small) == small_checksums
