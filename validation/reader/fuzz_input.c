@@ -13,6 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Libraries and the linker call what is here by its name. */
+#pragma clang diagnostic ignored "-Wmissing-prototypes"
+
 /* ---- checksums ---- */
 
 /* HDF5's checksums would turn every change down, so these functions take the place of its own, and
@@ -27,14 +30,12 @@ static uint32_t stored_behind(const void *data, size_t length)
 uint32_t H5_checksum_lookup3(const void *data, size_t length, uint32_t start);
 
 /* Blocks of a fractal heap alone have their checksum among the data. */
-uint32_t H5_checksum_metadata(const void *data, size_t length, uint32_t start);
 uint32_t H5_checksum_metadata(const void *data, size_t length, uint32_t start)
 {
     const bool is_among = length >= 4 && memcmp(data, "FHDB", 4) == 0;
     return is_among ? H5_checksum_lookup3(data, length, start) : stored_behind(data, length);
 }
 
-uint32_t H5_checksum_fletcher32(const void *data, size_t length);
 uint32_t H5_checksum_fletcher32(const void *data, size_t length)
 {
     return stored_behind(data, length);
@@ -57,7 +58,6 @@ static herr_t count_place(unsigned level, const H5E_error2_t *error, void *data)
 }
 
 herr_t __real_H5Ewalk2(hid_t stack, H5E_direction_t direction, H5E_walk2_t call, void *data);
-herr_t __wrap_H5Ewalk2(hid_t stack, H5E_direction_t direction, H5E_walk2_t call, void *data);
 herr_t __wrap_H5Ewalk2(hid_t stack, H5E_direction_t direction, H5E_walk2_t call, void *data)
 {
     inner = call;
@@ -149,26 +149,22 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 }
 
 /* A damaged file may claim any size; HDF5 loses blocks of its own when it fails. */
-const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1:quarantine_size_mb=16";
 }
 
 /* Where HDF5 hands bad places to memcpy; it is not ours to mend, and only a crash counts. */
-const char *__asan_default_suppressions(void);
 const char *__asan_default_suppressions(void)
 {
     return "interceptor_via_lib:libhdf5\n";
 }
 
-const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5\n";
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -178,7 +174,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *const path = file_path();
