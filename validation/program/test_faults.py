@@ -9,14 +9,13 @@ import random
 import re
 import resource
 import shutil
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 import fields
-from conftest import DEVICE, DONE, HERE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line, write
+from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, TROUBLE, assert_one_line, write
 from processes import FullPipe, pause_at_random
 from test_output import unfinished
 
