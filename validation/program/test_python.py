@@ -75,6 +75,21 @@ def test_a_function_says_what_it_takes(kernel):
     assert package.kernels()[kernel.name].citation in function.__doc__
 
 
+@pytest.mark.parametrize("kernel_name, absent, stand_in, settings", [
+    ("tke", "tke_taup1", None, {}), ("isoneutral_mixing", "temp_taup1", "temp", {"dt_tracer": 1})])
+def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, settings, original):
+    """As in a file: 0, or another argument takes its place."""
+    function, state = getattr(package, kernel_name), package.load(original, kernel_name)
+    given = {argument.name: state[argument.field.name] for argument in package.kernels()[kernel_name].arguments
+             if argument.access in package.functions.READS}
+    given[absent] = given[stand_in] if stand_in else 0 * given[absent]
+    expected = function(**given, **settings)
+    without = {name: array for name, array in given.items() if name != absent}
+    for made in (function(**without, **settings), function(**{**given, absent: None}, **settings)):
+        for one, other in zip(made, expected):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("change", [
     lambda array: array.astype(">f8"), lambda array: array[::-1][::-1], lambda array: array.tolist(),
     lambda array: np.asfortranarray(array)], ids=["big-endian", "strides", "list", "Fortran"])

@@ -18,6 +18,13 @@ def arguments_of(kernel: Kernel, accesses):
     return [argument for argument in kernel.arguments if argument.access in accesses]
 
 
+def is_optional(kernel, argument):
+    """Whether a call may leave it out: it is 0 then or, if another argument stands in for it, that one."""
+    field = argument.field
+    given = {other.field.name for other in arguments_of(kernel, READS) if not other.field.is_optional}
+    return field.is_optional and (not field.stand_in or field.stand_in in given)
+
+
 def make(library: Library, name: str) -> Callable:
     """The function of that name."""
     kernel = library.kernels[name]
@@ -26,12 +33,15 @@ def make(library: Library, name: str) -> Callable:
     results = namedtuple(kernel.name, [argument.name for argument in outputs])
 
     def function(*args, **kwargs):
-        given = bind(kernel.name, signature, args, kwargs)
+        given = bind(kernel, signature, args, kwargs)
         fields = {argument: as_array(argument.name, given.pop(argument.name))
-                  for argument in arguments_of(kernel, READS)}
+                  for argument in arguments_of(kernel, READS) if argument.name in given}
         with State(grid_of(fields), library=library, **given) as state:
             for argument, array in fields.items():
                 state.set(argument.field.name, array)
+            for field in (argument.field for argument in arguments_of(kernel, READS) if argument not in fields):
+                state.set(field.name, field.factor * state[field.stand_in] if field.stand_in
+                          else np.zeros(state.shape(field.name)))
             state.run(kernel.name)
             made = results(*(state.get(argument.field.name) for argument in outputs))
         return made if len(made) > 1 else made[0]
@@ -45,11 +55,18 @@ def make(library: Library, name: str) -> Callable:
     return function
 
 
-def bind(name, signature, args, kwargs):
+def bind(kernel, signature, args, kwargs):
+    """{name: value} of what is given."""
     try:
-        return signature.bind(*args, **kwargs).arguments
+        given = signature.bind_partial(*args, **kwargs).arguments
+        for argument in arguments_of(kernel, READS):
+            if given.get(argument.name) is None and is_optional(kernel, argument):
+                given.pop(argument.name, None)
+            elif argument.name not in given:
+                raise TypeError(f"missing a required argument: '{argument.name}'")
     except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
+        raise TypeError(f"{kernel.name}: {error}") from None
+    return given
 
 
 def make_signature(kernel: Kernel) -> inspect.Signature:
@@ -92,7 +109,7 @@ def describe(kernel: Kernel) -> str:
              "and x. What the kernel does not write, such as ghosts, is 0.", "",
              "Parameters", "----------"]
     for argument in arguments_of(kernel, READS):
-        lines += describe_argument(argument)
+        lines += describe_argument(argument, is_optional(kernel, argument))
     lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"',
               "check : bool", "    whether arrays have to be in their ranges on water, by the mask if there is one"]
     for setting in kernel.settings:
@@ -101,13 +118,16 @@ def describe(kernel: Kernel) -> str:
                   f"    {setting.long_name}; {setting.range}"]
     lines += ["", "Returns", "-------"]
     for argument in arguments_of(kernel, WRITES):
-        lines += describe_argument(argument)
+        lines += describe_argument(argument, False)
     return "\n".join([*lines, "", "References", "----------", kernel.citation, ""])
 
 
-def describe_argument(argument) -> list[str]:
+def describe_argument(argument, may_be_absent) -> list[str]:
     field = argument.field
     axes = f"array ({', '.join(field.axes)})" if field.axes else "number"
     standard = f"; CF: {field.standard_name}" if field.standard_name else ""
     values = "0 to nz" if field.type is Type.INDEX else field.range
-    return [f"{argument.name} : {axes}, {field.units}", f"    {field.long_name}; {values} on water{standard}"]
+    stand_in = f"{field.factor:g} {field.stand_in}".removeprefix("1 ") if field.stand_in else "0"
+    optional = f"; None: {stand_in}" if may_be_absent else ""
+    return [f"{argument.name} : {axes}, {field.units}",
+            f"    {field.long_name}; {values} on water{standard}{optional}"]
