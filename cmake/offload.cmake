@@ -75,7 +75,7 @@ set(needs_clang "clang-19, clang-tools-19, lld-19, libomp-19-dev")
 
 # Sets the flags that link the GPU's part of Clang's runtime into each file. If it is left to the link of all files,
 # LLVM tries every nest at each call of the runtime's there: that takes half a minute, and nests take more registers
-# (physics/README.md). There are none for several architectures, since Clang would take one's file for all.
+# (docs/notes/2026-11-gpu-code.md). There are none for several architectures, since Clang would take one's file for all.
 # CMake takes away one of two equal flags: so the target has its short name once, and once the whole.
 function(link_runtime_by_file variable target vendor name architectures)
   set(file "${CLANG_LIBRARIES}/libomptarget-${name}-${architectures}.bc")
@@ -95,7 +95,7 @@ endmacro()
 # looks for that.
 set(for_gpus -fopenmp-optimistic-collapse -fopenmp-cuda-mode)
 set(by_cuda ${offload_arch} --cuda-path=${CUDA_ROOT} --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES})
-# A whole program needs fewer registers: physics/README.md has how many. There is nothing left to link.
+# A whole program needs fewer registers: docs/notes/2026-11-gpu-code.md has how many. There is nothing left to link.
 row(nvidia Clang_and_CUDA
   FORM "machine code"
   FLAGS -fopenmp
