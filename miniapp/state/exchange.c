@@ -37,11 +37,6 @@ struct exchange {
     double seconds;
 };
 
-static const struct backend *backend_of(const struct miniapp_state *state)
-{
-    return state->device->backend;
-}
-
 /* ---- buffers ---- */
 
 /* Takes the host's memory for messages: pinned, if the device's runtime has such memory. */

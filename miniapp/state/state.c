@@ -1,22 +1,17 @@
 #include "state.h"
-#include "clock.h"
-#include "convert.h"
 #include "exchange.h"
 #include "ranks.h"
 #include "status.h"
 #include "suggest.h"
 #include "tracers.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 1 << 13 }; /* doubles in the buffer for elements on their way to a device and back */
-
-static const signed char all_ghosts[MINIAPP_SIDES] = {MINIAPP_HALO, MINIAPP_HALO, MINIAPP_HALO,
-                                                      MINIAPP_HALO};
+const signed char all_ghosts[MINIAPP_SIDES] = {MINIAPP_HALO, MINIAPP_HALO, MINIAPP_HALO,
+                                               MINIAPP_HALO};
 
 /* ---- the state ---- */
 
@@ -85,11 +80,6 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
         state->settings.value[id] = settings[id].value;
     *created = state;
     return MINIAPP_DONE;
-}
-
-static const struct backend *backend_of(const struct miniapp_state *state)
-{
-    return state->device->backend;
 }
 
 void miniapp_state_free(struct miniapp_state *state)
@@ -249,11 +239,6 @@ enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *n
     return add_slot(state, name, field) ? MINIAPP_DONE : MINIAPP_DEVICE;
 }
 
-static bool is_set(const struct slot *slot)
-{
-    return slot->device_current || slot->host_current;
-}
-
 bool miniapp_state_has(const struct miniapp_state *state, const char *name)
 {
     const struct slot *const slot = find_slot(state, name);
@@ -265,21 +250,6 @@ int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
 {
     const struct slot *const slot = find_slot(state, name);
     return slot && is_set(slot) ? slot->ghosts[side] : 0;
-}
-
-static size_t element_bytes(const struct miniapp_state *state, const struct slot *slot)
-{
-    return miniapp_element_bytes(slot->field->type, state->precision);
-}
-
-static size_t slot_elements(const struct miniapp_state *state, const struct slot *slot)
-{
-    return miniapp_field_elements(slot->field, &state->grid);
-}
-
-size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot)
-{
-    return slot_elements(state, slot) * element_bytes(state, slot);
 }
 
 static void *take(struct miniapp_state *state, size_t bytes)
@@ -343,252 +313,6 @@ double *state_room(struct miniapp_state *state, size_t elements)
         state->room_elements = state->room ? elements : 0;
     }
     return state->room;
-}
-
-/* ---- copies ---- */
-
-static enum miniapp_status send(struct miniapp_state *state, struct slot *slot, size_t offset,
-                                const void *host, size_t bytes)
-{
-    const double start = seconds_now();
-    const bool sent = backend_of(state)->to_device(state->device->number,
-                                                   (char *)slot->device + offset, host, bytes);
-    state->traffic.to_device_seconds += seconds_now() - start;
-    state->traffic.to_device_bytes += (double)bytes;
-    return sent ? MINIAPP_DONE
-                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", state->device->label,
-                       slot->name);
-}
-
-static enum miniapp_status fetch(struct miniapp_state *state, const struct slot *slot,
-                                 size_t offset, void *host, size_t bytes)
-{
-    const double start = seconds_now();
-    const bool got = backend_of(state)->from_device(state->device->number, host,
-                                                    (const char *)slot->device + offset, bytes);
-    state->traffic.from_device_seconds += seconds_now() - start;
-    state->traffic.from_device_bytes += (double)bytes;
-    return got ? MINIAPP_DONE
-               : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", state->device->label,
-                      slot->name);
-}
-
-static enum miniapp_status never_set(const struct slot *slot)
-{
-    return fail(MINIAPP_USAGE, "field '%s' is read, but was never set", slot->name);
-}
-
-enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot)
-{
-    if (slot->device_current)
-        return MINIAPP_DONE;
-    if (!slot->host_current)
-        return never_set(slot);
-    enum miniapp_status status = state_allocate(state, slot);
-    if (!status)
-        status = send(state, slot, 0, slot->host, slot_bytes(state, slot));
-    slot->device_current = !status;
-    return status;
-}
-
-void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES])
-{
-    slot->device_current = true;
-    slot->host_current = false;
-    memmove(slot->ghosts, ghosts, sizeof(slot->ghosts));
-}
-
-/* The host's memory for a field; NULL, with a message, if there is not enough. */
-static void *mirror(struct miniapp_state *state, struct slot *slot)
-{
-    if (backend_of(state)->is_host)
-        return state_allocate(state, slot) ? NULL : slot->device;
-    if (!slot->host)
-        slot->host = malloc(slot_bytes(state, slot));
-    if (!slot->host)
-        fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name);
-    return slot->host;
-}
-
-const void *miniapp_state_read(struct miniapp_state *state, const char *name)
-{
-    struct slot *const slot = state_slot(state, name);
-    if (slot && !is_set(slot))
-        never_set(slot);
-    void *const memory = slot && is_set(slot) ? mirror(state, slot) : NULL;
-    if (!memory || backend_of(state)->is_host || slot->host_current)
-        return memory;
-    if (fetch(state, slot, 0, memory, slot_bytes(state, slot)))
-        return NULL;
-    slot->host_current = true;
-    return memory;
-}
-
-void *miniapp_state_write(struct miniapp_state *state, const char *name)
-{
-    struct slot *const slot = state_slot(state, name);
-    void *const memory = slot ? mirror(state, slot) : NULL;
-    if (!memory)
-        return NULL;
-    slot->device_current = backend_of(state)->is_host;
-    slot->host_current = !backend_of(state)->is_host;
-    slot->is_checked = false;
-    memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
-    return memory;
-}
-
-/* Finds the slot of a part of a field, and checks that the field has that part. */
-static struct slot *slot_of_part(struct miniapp_state *state, const char *name, size_t first,
-                                 size_t count)
-{
-    struct slot *const slot = state_slot(state, name);
-    const size_t elements = slot ? slot_elements(state, slot) : 0;
-    if (slot && (first > elements || count > elements - first)) {
-        fail(MINIAPP_USAGE, "'%s' has %zu elements, not %zu from number %zu on", name, elements,
-             count, first);
-        return NULL;
-    }
-    return slot;
-}
-
-/* Elements of a field that are converted at a time. */
-static size_t part_of(const struct miniapp_state *state, const struct slot *slot)
-{
-    return PART * sizeof(double) / element_bytes(state, slot);
-}
-
-/* Puts values, which fit the field's type, into the device's memory. */
-static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, size_t first,
-                               size_t count, const double *values)
-{
-    const size_t bytes = element_bytes(state, slot);
-    const enum miniapp_type type = slot->field->type;
-    const size_t part = part_of(state, slot);
-    enum miniapp_status status = MINIAPP_DONE;
-    double buffer[PART];
-    if (backend_of(state)->is_host) {
-        convert_from_double(values, count, type, state->precision,
-                            (char *)slot->device + first * bytes);
-        return MINIAPP_DONE;
-    }
-    if (is_double(type, state->precision))
-        return send(state, slot, first * bytes, values, count * bytes);
-    for (size_t done = 0; done < count && !status; done += part) {
-        const size_t now = count - done < part ? count - done : part;
-        convert_from_double(values + done, now, type, state->precision, buffer);
-        status = send(state, slot, (first + done) * bytes, buffer, now * bytes);
-    }
-    return status;
-}
-
-static enum miniapp_status check_values(const struct miniapp_state *state, const struct slot *slot,
-                                        const double *values, size_t count)
-{
-    const enum miniapp_type type = slot->field->type;
-    const size_t misfit = first_misfit(values, count, type, state->precision);
-    if (misfit == count)
-        return MINIAPP_DONE;
-    return fail(MINIAPP_INPUT, "'%s' holds %g, which %s cannot", slot->name, values[misfit],
-                type == MINIAPP_MASK    ? "a mask"
-                : type == MINIAPP_INDEX ? "an index"
-                                        : "float32");
-}
-
-enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const char *name,
-                                           size_t first, size_t count, const double *values)
-{
-    struct slot *const slot = slot_of_part(state, name, first, count);
-    enum miniapp_status status = slot ? check_values(state, slot, values, count) : MINIAPP_USAGE;
-    if (status)
-        return status;
-    const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
-    status = state_allocate(state, slot);
-    if (!status && keeps_some)
-        status = state_to_device(state, slot);
-    if (!status)
-        status = put(state, slot, first, count, values);
-    if (!status)
-        state_written(slot, keeps_some ? slot->ghosts : all_ghosts);
-    slot->is_checked = false;
-    return status;
-}
-
-enum miniapp_status miniapp_state_set(struct miniapp_state *state, const char *name,
-                                      const double *values)
-{
-    struct slot *const slot = state_slot(state, name);
-    const enum miniapp_status status =
-        slot ? miniapp_state_set_part(state, name, 0, slot_elements(state, slot), values)
-             : MINIAPP_USAGE;
-    return status || !state_can_check(state, slot) ? status : state_check(state, slot);
-}
-
-/* Gets elements that only the device has. */
-static enum miniapp_status get(struct miniapp_state *state, const struct slot *slot, size_t first,
-                               size_t count, double *values)
-{
-    const size_t bytes = element_bytes(state, slot);
-    const size_t part = part_of(state, slot);
-    enum miniapp_status status = MINIAPP_DONE;
-    double buffer[PART];
-    if (is_double(slot->field->type, state->precision))
-        return fetch(state, slot, first * bytes, values, count * bytes);
-    for (size_t done = 0; done < count && !status; done += part) {
-        const size_t now = count - done < part ? count - done : part;
-        status = fetch(state, slot, (first + done) * bytes, buffer, now * bytes);
-        if (!status)
-            convert_to_double(buffer, now, slot->field->type, state->precision, values + done);
-    }
-    return status;
-}
-
-enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const char *name,
-                                           size_t first, size_t count, double *values)
-{
-    struct slot *const slot = slot_of_part(state, name, first, count);
-    if (!slot)
-        return MINIAPP_USAGE;
-    if (!is_set(slot))
-        return never_set(slot);
-    const char *const host = backend_of(state)->is_host ? slot->device
-                             : slot->host_current       ? slot->host
-                                                        : NULL;
-    if (!host)
-        return get(state, slot, first, count, values);
-    convert_to_double(host + first * element_bytes(state, slot), count, slot->field->type,
-                      state->precision, values);
-    return MINIAPP_DONE;
-}
-
-enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *name, double *values)
-{
-    struct slot *const slot = state_slot(state, name);
-    return slot ? miniapp_state_get_part(state, name, 0, slot_elements(state, slot), values)
-                : MINIAPP_USAGE;
-}
-
-enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
-                                               double *values)
-{
-    struct slot *const slot = state_slot(state, name);
-    if (!slot)
-        return MINIAPP_USAGE;
-    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
-    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
-    const size_t nx = west ? state->grid.nx : 1;
-    const size_t ny = south ? state->grid.ny : 1;
-    const size_t planes = slot_elements(state, slot) / (nx * ny);
-    const size_t inner_nx = nx - 2 * west, inner_ny = ny - 2 * south;
-    double *const plane = malloc(nx * ny * sizeof(*plane));
-    enum miniapp_status status =
-        plane ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
-    for (size_t p = 0; p < planes && !status; p++) {
-        status = miniapp_state_get_part(state, name, p * nx * ny, nx * ny, plane);
-        for (size_t y = 0; y < inner_ny && !status; y++, values += inner_nx)
-            memcpy(values, plane + (y + south) * nx + west, inner_nx * sizeof(*values));
-    }
-    free(plane);
-    return status;
 }
 
 /* ---- time levels and ghosts ---- */
@@ -679,57 +403,4 @@ enum miniapp_status miniapp_state_exchange(struct miniapp_state *state, const ch
 {
     struct slot *const slot = state_slot(state, name);
     return slot ? state_exchange(state, &slot, 1) : MINIAPP_USAGE;
-}
-
-/* ---- timing copies ---- */
-
-/* Copies a field to the device from `host`, or from the device to it; adds the least of three
- * times. */
-static bool time_copy(const struct miniapp_state *state, const struct slot *slot, bool to_device,
-                      void *host, double *seconds)
-{
-    const struct backend *backend = backend_of(state);
-    const int number = state->device->number;
-    const size_t bytes = slot_bytes(state, slot);
-    double least = INFINITY;
-    bool done = backend->from_device(number, host, slot->device, bytes); /* maps its pages */
-    for (int i = 0; i < 3 && done; i++) {
-        const double start = seconds_now();
-        done = to_device ? backend->to_device(number, slot->device, host, bytes)
-                         : backend->from_device(number, host, slot->device, bytes);
-        least = fmin(least, seconds_now() - start);
-    }
-    *seconds += least;
-    return done;
-}
-
-enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state, const char *const *names,
-                                              size_t count, bool to_device, bool pinned,
-                                              double *seconds)
-{
-    const struct backend *backend = backend_of(state);
-    size_t largest = 0;
-    enum miniapp_status status = MINIAPP_DONE;
-    *seconds = 0;
-    if (backend->is_host || (pinned && !backend->allocate_pinned))
-        return MINIAPP_DONE;
-    for (size_t i = 0; i < count && !status; i++) {
-        struct slot *const slot = state_slot(state, names[i]);
-        status = slot ? state_to_device(state, slot) : MINIAPP_USAGE;
-        if (!status && slot_bytes(state, slot) > largest)
-            largest = slot_bytes(state, slot);
-    }
-    void *const host = status   ? NULL
-                       : pinned ? backend->allocate_pinned(state->device->number, largest)
-                                : malloc(largest);
-    bool done = true;
-    for (size_t i = 0; i < count && host && done; i++)
-        done = time_copy(state, state_slot(state, names[i]), to_device, host, seconds);
-    if (pinned && host)
-        backend->release_pinned(state->device->number, host);
-    else
-        free(host);
-    if (!done)
-        return fail(MINIAPP_DEVICE, "copies to device '%s' and back failed", state->device->label);
-    return status;
 }

@@ -43,6 +43,34 @@ struct miniapp_state {
     struct miniapp_traffic traffic;
 };
 
+/* How many ghosts are current on each side when all are. */
+extern const signed char all_ghosts[MINIAPP_SIDES];
+
+static inline const struct backend *backend_of(const struct miniapp_state *state)
+{
+    return state->device->backend;
+}
+
+static inline bool is_set(const struct slot *slot)
+{
+    return slot->device_current || slot->host_current;
+}
+
+static inline size_t slot_elements(const struct miniapp_state *state, const struct slot *slot)
+{
+    return miniapp_field_elements(slot->field, &state->grid);
+}
+
+static inline size_t element_bytes(const struct miniapp_state *state, const struct slot *slot)
+{
+    return miniapp_element_bytes(slot->field->type, state->precision);
+}
+
+static inline size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot)
+{
+    return slot_elements(state, slot) * element_bytes(state, slot);
+}
+
 /* The slot of that name. If the state has none, a field of the table gets a new slot, without
  * memory. NULL, with a message, if there is no such field. */
 struct slot *state_slot(struct miniapp_state *state, const char *name);
@@ -79,7 +107,5 @@ void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES]);
 
 /* Notes that all its ghosts on the device are current. */
 void state_has_ghosts(struct slot *slot);
-
-size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot);
 
 #endif
