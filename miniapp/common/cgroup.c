@@ -11,7 +11,7 @@ enum { PATH = 4096 };
 #define ROOT "/sys/fs/cgroup"
 #define NO_LIMIT 0x1p62
 
-static double number_of(const char *folder, const char *name, const char *format)
+static double read_number(const char *folder, const char *name, const char *format)
 {
     char path[PATH + 128];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
@@ -25,12 +25,12 @@ static double number_of(const char *folder, const char *name, const char *format
 static double left_of(const char *folder, const char *most_name, const char *used_name,
                       const char *inactive, const char *active)
 {
-    const double most = number_of(folder, most_name, "%lf");
+    const double most = read_number(folder, most_name, "%lf");
     if (!(most < NO_LIMIT))
         return NAN;
-    const double used = number_of(folder, used_name, "%lf");
+    const double used = read_number(folder, used_name, "%lf");
     const double cached =
-        number_of(folder, "memory.stat", inactive) + number_of(folder, "memory.stat", active);
+        read_number(folder, "memory.stat", inactive) + read_number(folder, "memory.stat", active);
     return most - (isnan(cached) ? used : fmax(used - cached, 0));
 }
 
@@ -44,9 +44,9 @@ static double memory_of(const char *folder)
 
 static double cpus_of(const char *folder)
 {
-    const double quota = number_of(folder, "cpu.cfs_quota_us", "%lf");
-    return fmin(number_of(folder, "cpu.max", "%lf") / number_of(folder, "cpu.max", "%*f %lf"),
-                quota > 0 ? quota / number_of(folder, "cpu.cfs_period_us", "%lf") : NAN);
+    const double quota = read_number(folder, "cpu.cfs_quota_us", "%lf");
+    return fmin(read_number(folder, "cpu.max", "%lf") / read_number(folder, "cpu.max", "%*f %lf"),
+                quota > 0 ? quota / read_number(folder, "cpu.cfs_period_us", "%lf") : NAN);
 }
 
 /* Whether a comma-separated list has the word. */

@@ -13,7 +13,7 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t lesser(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -31,9 +31,10 @@ static size_t edit_distance(const char *a, const char *b)
         const size_t *const last = rows[(i + 2) % 3], *const last_but_one = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
-            row[j] = least(least(row[j - 1], last[j]) + 1, last[j - 1] + !same(a[i - 1], b[j - 1]));
+            row[j] =
+                lesser(lesser(row[j - 1], last[j]) + 1, last[j - 1] + !same(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
-                row[j] = least(row[j], last_but_one[j - 2] + 1);
+                row[j] = lesser(row[j], last_but_one[j - 2] + 1);
         }
     }
     return rows[height % 3][width];
@@ -45,7 +46,7 @@ static bool share_stem(const char *word, const char *name)
 {
     const size_t of_word = strlen(word), of_name = strlen(name);
     const bool is_stem = of_word > 0 && (of_word < of_name || of_name >= SHORTEST_STEM) &&
-                         strncasecmp(word, name, least(of_word, of_name)) == 0;
+                         strncasecmp(word, name, lesser(of_word, of_name)) == 0;
     return is_stem || (of_word >= SHORTEST_STEM && strcasestr(name, word));
 }
 

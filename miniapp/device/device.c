@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_shared(const char *path)
+static bool is_shared_object(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     return strstr(slash ? slash : path, ".so") != NULL;
@@ -25,7 +25,7 @@ static void own_path(char path[PATH_MAX])
     Dl_info here;
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     path[length > 0 ? length : 0] = '\0';
-    if (dladdr((void *)own_path, &here) && here.dli_fname && is_shared(here.dli_fname) &&
+    if (dladdr((void *)own_path, &here) && here.dli_fname && is_shared_object(here.dli_fname) &&
         !realpath(here.dli_fname, path))
         snprintf(path, PATH_MAX, "%s", here.dli_fname);
 }
@@ -151,7 +151,7 @@ static bool open_offload(int number, struct miniapp_device *device, char reason[
 
 /* The number in "gpu", "gpu:2", "auto" or "nvidia:2", or -1 if the name is none of these. Sets
  * `length` to the length of the part before the colon. */
-static int number_of(const char *name, size_t *length)
+static int number_after(const char *name, size_t *length)
 {
     *length = strcspn(name, ":");
     const char *const digits = name + *length + 1;
@@ -170,7 +170,7 @@ static bool is_word(const char *name, size_t length, const char *word)
 static bool open_named(const char *name, struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     size_t length;
-    const int number = number_of(name, &length);
+    const int number = number_after(name, &length);
     const bool any = is_word(name, length, "gpu") || strcmp(name, "auto") == 0;
     const struct backend *const offload = any ? NULL : load_offload(reason);
     if (!any && !offload)
@@ -183,13 +183,13 @@ static bool open_named(const char *name, struct miniapp_device *device, char rea
     return open_offload(number, device, reason);
 }
 
-static bool is_device_name(const char *name)
+static bool names_a_device(const char *name)
 {
     size_t length;
     enum target_kind kind;
     if (strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0)
         return true;
-    return number_of(name, &length) >= 0 &&
+    return number_after(name, &length) >= 0 &&
            (is_word(name, length, "gpu") || target_kind_find(name, length, &kind));
 }
 
@@ -197,7 +197,7 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
 {
     char reason[DEVICE_TEXT] = "";
     *opened = NULL;
-    if (!is_device_name(name))
+    if (!names_a_device(name))
         return fail(MINIAPP_USAGE,
                     "unknown device '%s'; there are cpu, auto, gpu, nvidia, amd "
                     "and emulated, the last four also with :N",

@@ -86,7 +86,7 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
 }
 
 /* The base and the size lie just before the memory that is handed out. */
-struct block {
+struct allocation {
     void *base;
     size_t bytes;
 };
@@ -107,7 +107,7 @@ static void touch(char *memory, size_t bytes)
 static void *host_allocate(int number, size_t bytes)
 {
     static atomic_uint allocations;
-    const size_t offset = sizeof(struct block) + 64 - sizeof(struct block) % 64 +
+    const size_t offset = sizeof(struct allocation) + 64 - sizeof(struct allocation) % 64 +
                           STAGGER * (allocations++ % STAGGERS);
     (void)number;
     if (bytes > PTRDIFF_MAX - offset - LARGE_PAGE)
@@ -118,7 +118,7 @@ static void *host_allocate(int number, size_t bytes)
         return NULL;
     madvise(base, bytes + offset + LARGE_PAGE, MADV_HUGEPAGE);
     char *memory = (char *)base + offset;
-    ((struct block *)memory)[-1] = (struct block){base, bytes + offset + LARGE_PAGE};
+    ((struct allocation *)memory)[-1] = (struct allocation){base, bytes + offset + LARGE_PAGE};
     touch(memory, bytes);
     return memory;
 }
@@ -127,7 +127,7 @@ static void host_release(int number, void *memory)
 {
     (void)number;
     if (memory)
-        munmap(((struct block *)memory)[-1].base, ((struct block *)memory)[-1].bytes);
+        munmap(((struct allocation *)memory)[-1].base, ((struct allocation *)memory)[-1].bytes);
 }
 
 /* A thread may be the first to call from where it is: a new thread, or a forked child. */

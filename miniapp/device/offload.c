@@ -215,7 +215,7 @@ static void release(int number, void *memory)
         omp_target_free(memory, number);
 }
 
-static bool to_device(int number, void *device, const void *host, size_t bytes)
+static bool copy_to_device(int number, void *device, const void *host, size_t bytes)
 {
     return omp_target_memcpy(device, host, bytes, 0, 0, number, omp_get_initial_device()) == 0;
 }
@@ -256,7 +256,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .select = select_device,
     .allocate = allocate,
     .release = release,
-    .to_device = to_device,
+    .to_device = copy_to_device,
     .from_device = from_device,
     .allocate_pinned = allocate_pinned,
     .release_pinned = release_pinned,

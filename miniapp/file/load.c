@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum miniapp_status check_target(const struct miniapp_input *input,
-                                        const struct miniapp_field *field,
-                                        const struct miniapp_destination *target)
+static enum miniapp_status check_array(const struct miniapp_input *input,
+                                       const struct miniapp_field *field,
+                                       const struct miniapp_destination *target)
 {
     const struct miniapp_grid own = miniapp_input_grid(input);
     const struct slot *const slot = state_slot(target->state, target->name);
@@ -36,8 +36,8 @@ static bool lacks_ghosts(const struct miniapp_input *input,
            (target->resample || !input->has_ghosts);
 }
 
-static void mark_ghosts(const struct miniapp_input *input, const struct miniapp_field *field,
-                        const struct miniapp_destination *target)
+static void mark_loaded_ghosts(const struct miniapp_input *input, const struct miniapp_field *field,
+                               const struct miniapp_destination *target)
 {
     signed char ghosts[MINIAPP_SIDES] = {0, 0, MINIAPP_HALO, MINIAPP_HALO};
     if (lacks_ghosts(input, target) && has_axis(field, MINIAPP_X))
@@ -60,7 +60,7 @@ static enum miniapp_status fill_state(const struct miniapp_input *input,
                                    regrid.plane_elements, regrid_plane(&regrid, values, plane));
     regrid_close(&regrid);
     if (!status)
-        mark_ghosts(input, field, target);
+        mark_loaded_ghosts(input, field, target);
     return status;
 }
 
@@ -82,7 +82,7 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
                     input->path, field->name);
     for (size_t i = 0; i < count && !status; i++)
-        status = check_target(input, field, &targets[i]);
+        status = check_array(input, field, &targets[i]);
     if (status)
         return status;
     const struct window window = window_for(input, targets, count);

@@ -10,7 +10,7 @@ static size_t cells_along(bool is_there, enum miniapp_axis axis, const struct mi
     return is_there ? miniapp_axis_length(axis, grid) : 1;
 }
 
-static size_t first_along(bool is_there, enum miniapp_axis axis, const struct window *window)
+static size_t first_cell_along(bool is_there, enum miniapp_axis axis, const struct window *window)
 {
     return !is_there ? 0 : axis == MINIAPP_X ? window->x0 : axis == MINIAPP_Y ? window->y0 : 0;
 }
@@ -29,28 +29,28 @@ static size_t source_cell(size_t cell, size_t cells, bool cyclic)
 
 /* Where the middle of one of `to` cells lies, counted in cells of an axis that has `from` of them
  * on the same length. */
-static struct place place_on(size_t cell, size_t to, size_t from)
+static struct source_cells place_on(size_t cell, size_t to, size_t from)
 {
     const double middle = ((double)cell + 0.5) * (double)from / (double)to - 0.5;
     const double inside = fmin(fmax(middle, 0), (double)(from - 1));
     const size_t lower = (size_t)inside;
     const size_t upper = lower + 1 < from ? lower + 1 : lower;
-    return (struct place){.lower = lower,
-                          .upper = upper,
-                          .nearest = (size_t)(inside + 0.5),
-                          .weight = inside - (double)lower};
+    return (struct source_cells){.lower = lower,
+                                 .upper = upper,
+                                 .nearest = (size_t)(inside + 0.5),
+                                 .weight = inside - (double)lower};
 }
 
 /* The place of a cell of the whole ocean in the whole file. */
-static struct place place_of(size_t cell, const struct pair_of_axes *axes)
+static struct source_cells place_between(size_t cell, const struct pair_of_axes *axes)
 {
     if (axes->same)
-        return (struct place){cell, cell, cell, cell, 0, false};
+        return (struct source_cells){cell, cell, cell, cell, 0, false};
     const bool is_ghost = cell < axes->to_ghosts || cell >= axes->to_ghosts + axes->to;
     const size_t inside = axes->to_ghosts ? source_cell(cell, axes->to, axes->cyclic) : cell;
-    struct place place = axes->resample
-                             ? place_on(inside, axes->to, axes->from)
-                             : (struct place){.lower = inside, .upper = inside, .nearest = inside};
+    struct source_cells place =
+        axes->resample ? place_on(inside, axes->to, axes->from)
+                       : (struct source_cells){.lower = inside, .upper = inside, .nearest = inside};
     place.inside = inside;
     place.lower += axes->from_ghosts;
     place.upper += axes->from_ghosts;
@@ -60,12 +60,12 @@ static struct place place_of(size_t cell, const struct pair_of_axes *axes)
 }
 
 /* The places of the state's cells, in the window. */
-static struct place *places(const struct pair_of_axes *axes)
+static struct source_cells *places(const struct pair_of_axes *axes)
 {
     const size_t cells = axes->part.end - axes->part.first;
-    struct place *all = malloc(cells * sizeof(*all));
+    struct source_cells *all = malloc(cells * sizeof(*all));
     for (size_t i = 0; all && i < cells; i++) {
-        all[i] = place_of(axes->part.first + i, axes);
+        all[i] = place_between(axes->part.first + i, axes);
         all[i].lower -= axes->window;
         all[i].upper -= axes->window;
         all[i].nearest -= axes->window;
@@ -77,13 +77,13 @@ static struct pair_of_axes pair_of(bool there, enum miniapp_axis axis, const str
                                    const struct window *to, bool resample)
 {
     const bool ghosts = there && axis != MINIAPP_Z;
-    const size_t first = first_along(there, axis, to);
+    const size_t first = first_cell_along(there, axis, to);
     struct pair_of_axes pair = {
         .from = cells_along(there, axis, &from->window.whole),
         .to = cells_along(there, axis, &to->whole),
         .from_ghosts = ghosts && from->has_ghosts ? MINIAPP_HALO : 0,
         .to_ghosts = ghosts ? MINIAPP_HALO : 0,
-        .window = first_along(there, axis, &from->window),
+        .window = first_cell_along(there, axis, &from->window),
         .part = {first, first + cells_along(there, axis, &to->grid)},
         .cyclic = axis == MINIAPP_X && from->cyclic_x && to->grid.nx == to->whole.nx,
         .resample = resample && there,
@@ -112,8 +112,8 @@ struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from
     if (miniapp_axis_length(axis, &to->grid) == miniapp_axis_length(axis, &to->whole))
         return (struct cells){0, miniapp_axis_length(axis, &from->window.whole)};
     const struct pair_of_axes axes = pair_of(true, axis, from, to, resample);
-    const struct place first = place_of(axes.part.first, &axes);
-    const struct place last = place_of(axes.part.end - 1, &axes);
+    const struct source_cells first = place_between(axes.part.first, &axes);
+    const struct source_cells last = place_between(axes.part.end - 1, &axes);
     const struct cells cells = {first.lower, last.upper + 1};
     if (!resample)
         return cells;
@@ -170,12 +170,13 @@ void regrid_close(struct regrid *regrid)
     free(regrid->plane);
 }
 
-static double along_x(const double *row, const struct place *x)
+static double along_x(const double *row, const struct source_cells *x)
 {
     return row[x->lower] + x->weight * (row[x->upper] - row[x->lower]);
 }
 
-static double along_y(const double *plane, size_t nx, const struct place *y, const struct place *x)
+static double along_y(const double *plane, size_t nx, const struct source_cells *y,
+                      const struct source_cells *x)
 {
     const double lower = along_x(plane + y->lower * nx, x);
     return lower + y->weight * (along_x(plane + y->upper * nx, x) - lower);
@@ -193,7 +194,8 @@ static bool is_closed(const struct regrid *regrid, size_t y, size_t x)
     return regrid->y[y].is_closed || regrid->x[x].is_closed;
 }
 
-static void interpolate(const struct regrid *regrid, const double *block, const struct place *z)
+static void interpolate(const struct regrid *regrid, const double *block,
+                        const struct source_cells *z)
 {
     const bool zero = is_zero_when_closed(regrid->field);
     const size_t level = regrid->from_ny * regrid->from_nx;
@@ -209,7 +211,8 @@ static void interpolate(const struct regrid *regrid, const double *block, const 
         }
 }
 
-static void take_nearest(const struct regrid *regrid, const double *block, const struct place *z)
+static void take_nearest(const struct regrid *regrid, const double *block,
+                         const struct source_cells *z)
 {
     const bool zero = is_zero_when_closed(regrid->field);
     const double *const level = block + z->nearest * regrid->from_ny * regrid->from_nx;
@@ -251,7 +254,9 @@ static void fill_spacing(const struct regrid *regrid, const double *values, size
     const bool along_z = has_axis(regrid->field, MINIAPP_Z);
     const bool on_x = has_axis(regrid->field, MINIAPP_X);
     const struct pair_of_axes *const axes = &regrid->axes[along_z ? 2 : on_x ? 0 : 1];
-    const struct place *const at = along_z ? &regrid->z[plane] : on_x ? regrid->x : regrid->y;
+    const struct source_cells *const at = along_z ? &regrid->z[plane]
+                                          : on_x  ? regrid->x
+                                                  : regrid->y;
     for (size_t i = 0; i < regrid->plane_elements; i++)
         regrid->plane[i] = spacing_of(values, axes, at[i].inside);
 }
@@ -262,7 +267,7 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
         return values + plane * regrid->plane_elements;
     const struct miniapp_field *const field = regrid->field;
     const size_t block = plane / regrid->nz * regrid->from_nz * regrid->from_ny * regrid->from_nx;
-    const struct place *const z = &regrid->z[plane % regrid->nz];
+    const struct source_cells *const z = &regrid->z[plane % regrid->nz];
     if (field->is_spacing && regrid->resamples)
         fill_spacing(regrid, values, plane);
     else if (field->type == MINIAPP_REAL && !field->is_nearest && regrid->resamples)

@@ -20,7 +20,7 @@
 /* Where a cell lies on an axis of the file, or of its window: between the cells `lower` and
  * `upper`, at `weight` of the way, and nearest to `nearest`. `inside` is the interior cell that it
  * is or repeats. A closed ghost is land. */
-struct place {
+struct source_cells {
     size_t lower, upper, nearest, inside;
     double weight;
     bool is_closed;
@@ -42,7 +42,7 @@ struct regrid {
     size_t from_nx, from_ny, from_nz;
     size_t from_levels, to_levels; /* of the grids */
     struct pair_of_axes axes[3];   /* x, y, z */
-    struct place *x, *y, *z;
+    struct source_cells *x, *y, *z;
     bool is_same; /* the file's values are taken as they are */
     bool resamples;
     double *plane;

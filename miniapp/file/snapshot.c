@@ -156,7 +156,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
 
 /* ---- fields ---- */
 
-static const struct miniapp_field *mask_of(const struct miniapp_field *field)
+static const struct miniapp_field *mask_for(const struct miniapp_field *field)
 {
     const struct miniapp_field *const mask = &fields[field->wet];
     return field->wet != NO_FIELD && mask->type == MINIAPP_MASK ? mask : NULL;
@@ -201,7 +201,7 @@ static enum miniapp_status get_mask(struct miniapp_state *state, const struct mi
                                     size_t z, const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const struct miniapp_field *const mask = mask_of(field);
+    const struct miniapp_field *const mask = mask_for(field);
     if (mask)
         return get_level(state, mask, z, level->plane, level->mask);
     for (size_t i = 0; i < inner.nx * inner.ny; i++)
@@ -215,7 +215,7 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
                                         const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const struct miniapp_field *const mask = mask_of(field);
+    const struct miniapp_field *const mask = mask_for(field);
     enum miniapp_status status = MINIAPP_DONE;
     if (mask)
         status = miniapp_state_gather(state, mask->name, z, false, level->mask);
@@ -291,7 +291,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     const bool is_described = dataset >= 0 && write_names(dataset, field) &&
-                              (!mask_of(field) || write_missing(dataset, type)) &&
+                              (!mask_for(field) || write_missing(dataset, type)) &&
                               attach_scales(output->file, dataset, axes);
     H5Pclose(creation);
     H5Sclose(space);

@@ -46,8 +46,8 @@ static enum miniapp_status refuse_value(const struct miniapp_input *input, enum 
 }
 
 /* Only if a value is 0 where 0 is out of range does it matter what is land. */
-static enum miniapp_status check_values(struct miniapp_input *input, enum field_id id,
-                                        const double *values, size_t elements)
+static enum miniapp_status check_values_read(struct miniapp_input *input, enum field_id id,
+                                             const double *values, size_t elements)
 {
     const struct miniapp_field *const field = &fields[id];
     const uint8_t *water = NULL;
@@ -98,7 +98,7 @@ static enum miniapp_status check_read(struct miniapp_input *input, enum field_id
                                       const double *values, size_t elements)
 {
     if (fields[id].type == MINIAPP_REAL) {
-        const enum miniapp_status status = check_values(input, id, values, elements);
+        const enum miniapp_status status = check_values_read(input, id, values, elements);
         const bool is_height = id == FIELD_zt || id == FIELD_zw;
         return status || !is_height ? status : check_heights(input, id, values);
     }

@@ -6,13 +6,13 @@
 
 enum { NAME = 128 };
 
-static bool lacks(const struct run *run, const char *name)
+static bool is_absent(const struct run *run, const char *name)
 {
     const struct miniapp_field *const field = miniapp_field_find(name);
     return run_reads(&run->options, field) && !miniapp_input_has(run->input, field);
 }
 
-static bool has(const struct run *run, const char *name)
+static bool is_given(const struct run *run, const char *name)
 {
     return miniapp_input_has(run->input, miniapp_field_find(name));
 }
@@ -33,17 +33,18 @@ enum miniapp_status absent_check(const struct run *run)
         {"t_rest", "t_star"}, {"t_star", "t_rest"}, {"s_rest", "s_star"}, {"s_star", "s_rest"}};
     char close[NAME];
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (lacks(run, pairs[i][1]) && has(run, pairs[i][0]))
+        if (is_absent(run, pairs[i][1]) && is_given(run, pairs[i][0]))
             return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", run->options.input, pairs[i][0],
                         pairs[i][1], closest_text(run, pairs[i][1], close));
-    if (lacks(run, "coriolis_t") && miniapp_settings_get(run->options.settings, "enable_eke") != 0)
+    if (is_absent(run, "coriolis_t") &&
+        miniapp_settings_get(run->options.settings, "enable_eke") != 0)
         return fail(MINIAPP_INPUT, "%s: has no coriolis_t, which enable_eke needs%s",
                     run->options.input, closest_text(run, "coriolis_t", close));
     return MINIAPP_DONE;
 }
 
-static size_t describe(const struct run *run, const struct miniapp_field *field, char *text,
-                       size_t room)
+static size_t describe_absent(const struct run *run, const struct miniapp_field *field, char *text,
+                              size_t room)
 {
     double factor;
     char close[NAME / 2], named[NAME] = "";
@@ -68,12 +69,12 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
     for (size_t i = 0; i < miniapp_field_count() && used < PROVENANCE_TEXT; i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
         if (miniapp_field_type(field) != MINIAPP_REAL || !miniapp_field_is_optional(field) ||
-            !lacks(run, miniapp_field_name(field)))
+            !is_absent(run, miniapp_field_name(field)))
             continue;
         if (used > 0)
             used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, ", ");
         if (used < PROVENANCE_TEXT)
-            used += describe(run, field, text + used, PROVENANCE_TEXT - used);
+            used += describe_absent(run, field, text + used, PROVENANCE_TEXT - used);
     }
     return text;
 }

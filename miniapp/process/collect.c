@@ -46,7 +46,7 @@ enum miniapp_status check_reference(struct run *run)
 }
 
 /* What an output is used for, plane by plane. One process does it for all. */
-struct use {
+struct output_use {
     struct miniapp_grid grid; /* as in the file */
     struct miniapp_reference reference;
     struct comparison comparison;
@@ -54,7 +54,7 @@ struct use {
 };
 
 static enum miniapp_status begin_use(struct run *run, const struct row *row,
-                                     const struct miniapp_field *field, struct use *use)
+                                     const struct miniapp_field *field, struct output_use *use)
 {
     const struct options *options = &run->options;
     const char *const sequence = miniapp_sequence_name(row->sequence);
@@ -69,7 +69,7 @@ static enum miniapp_status begin_use(struct run *run, const struct row *row,
     return status;
 }
 
-static enum miniapp_status use_plane(struct run *run, struct use *use, size_t plane,
+static enum miniapp_status use_plane(struct run *run, struct output_use *use, size_t plane,
                                      const double *values, size_t elements)
 {
     if (run->options.reference)
@@ -80,7 +80,7 @@ static enum miniapp_status use_plane(struct run *run, struct use *use, size_t pl
 }
 
 static enum miniapp_status add_check(struct run *run, const struct row *row,
-                                     const struct miniapp_field *field, struct use *use)
+                                     const struct miniapp_field *field, struct output_use *use)
 {
     struct check *const check = results_add_check(&run->results);
     if (!check)
@@ -95,7 +95,7 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
 }
 
 static enum miniapp_status add_checksum(struct run *run, const struct row *row,
-                                        const struct miniapp_field *field, struct use *use)
+                                        const struct miniapp_field *field, struct output_use *use)
 {
     struct checksum *const checksum = results_add_checksum(&run->results);
     if (!checksum)
@@ -111,7 +111,7 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
 }
 
 static enum miniapp_status end_use(struct run *run, const struct row *row,
-                                   const struct miniapp_field *field, struct use *use)
+                                   const struct miniapp_field *field, struct output_use *use)
 {
     enum miniapp_status status = MINIAPP_DONE;
     if (run->options.output)
@@ -130,7 +130,7 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
 {
     const bool has_ghosts = miniapp_input_has_ghosts(run->input);
     const bool is_user = ranks_own() == 0;
-    struct use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
+    struct output_use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);
     double *const plane = is_user ? malloc(planes.elements * sizeof(*plane)) : NULL;
     enum miniapp_status status = MINIAPP_DONE;

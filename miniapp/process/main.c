@@ -62,7 +62,7 @@ static enum miniapp_status show(const struct options *options, struct results *r
 }
 
 /* Fails if the stack is too small, because a crash would not say why. */
-static enum miniapp_status check_stack(void)
+static enum miniapp_status check_stack_limit(void)
 {
     struct rlimit stack;
     if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur / 1024 >= LEAST_STACK)
@@ -222,7 +222,7 @@ static enum miniapp_status start_ranks(int *argc, char ***argv)
 }
 
 /* Returns the exit code of a run that is over. */
-static int leave(struct run *run, enum miniapp_status own)
+static int end_run(struct run *run, enum miniapp_status own)
 {
     const enum miniapp_status status = end_ranks(own);
     const bool is_ended = !status && stop_signal() && run->results.interrupted;
@@ -250,20 +250,20 @@ int main(int argc, char **argv)
     keep_results_apart();
     join_words(argc, argv, run.command_line); /* argp moves the words about */
     if (!status)
-        status = ranks_agree(check_stack());
+        status = ranks_agree(check_stack_limit());
     if (!status)
         status = ranks_agree(parse_options(argc, argv, &run.options));
     if (status)
-        return leave(&run, status);
+        return end_run(&run, status);
     stop_prepare();
     status = ranks_agree(set_threads(&run.options));
     if (status)
-        return leave(&run, status);
+        return end_run(&run, status);
     if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
         status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
                                                    : list(&run.options);
-        return leave(&run, status);
+        return end_run(&run, status);
     }
     status = run.options.action == ACTION_CHECK ? run_check(&run) : run_all(&run);
-    return leave(&run, status);
+    return end_run(&run, status);
 }

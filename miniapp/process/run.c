@@ -186,8 +186,8 @@ static size_t list_compared(const struct run *run, const struct row *like,
     return count;
 }
 
-static enum miniapp_status lacks(const struct run *run, const struct result *row,
-                                 const char *option, const char *what)
+static enum miniapp_status report_missing(const struct run *run, const struct result *row,
+                                          const char *option, const char *what)
 {
     return fail(MINIAPP_INPUT,
                 "%s: cannot be resumed with %s: it has '%s' on %zu x %zu x %zu points without %s; "
@@ -218,9 +218,9 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
         if (!has_row(run, &rows[i], &wanted))
             lacking = &rows[i];
         else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
-            return lacks(run, &wanted, "--roofline", "ceilings");
+            return report_missing(run, &wanted, "--roofline", "ceilings");
         else if (options->checksums && !resume_has_checksums(&run->results, &wanted))
-            return lacks(run, &wanted, "--checksums", "checksums");
+            return report_missing(run, &wanted, "--checksums", "checksums");
         else
             found++;
     }

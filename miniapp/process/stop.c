@@ -66,7 +66,7 @@ int stop_exit_code(void)
     return exit_code_of(stop_signal());
 }
 
-static void note(int signal_number)
+static void note_signal(int signal_number)
 {
     if (noted) {
         miniapp_abandon();
@@ -114,7 +114,7 @@ void stop_in_order(void)
 {
     for (size_t i = 0; i < SIGNALS; i++) {
         sigaction(signals[i], NULL, &before[i]);
-        handle(signals[i], note);
+        handle(signals[i], note_signal);
     }
 }
 

@@ -48,7 +48,7 @@ static const struct {
 };
 enum { LAUNCHERS = sizeof(launchers) / sizeof(*launchers) };
 
-static int number_in(const char *variable)
+static int number_in_environment(const char *variable)
 {
     const char *const text = getenv(variable);
     return text ? atoi(text) : 0;
@@ -58,12 +58,12 @@ static int number_in(const char *variable)
 static void warn_of_launcher(void)
 {
     size_t i = 0;
-    while (i < LAUNCHERS && number_in(launchers[i].count) < 2)
+    while (i < LAUNCHERS && number_in_environment(launchers[i].count) < 2)
         i++;
-    if (i < LAUNCHERS && number_in(launchers[i].own) == 0)
+    if (i < LAUNCHERS && number_in_environment(launchers[i].own) == 0)
         warn("%d processes were started, but the program is built without MPI: each does the whole "
              "run by itself; cmake --preset host-mpi builds it with MPI",
-             number_in(launchers[i].count));
+             number_in_environment(launchers[i].count));
 }
 
 enum miniapp_status ranks_start(int *argc, char ***argv)

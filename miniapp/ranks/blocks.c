@@ -7,16 +7,16 @@ static size_t inner(size_t cells)
 }
 
 /* Where block number `place` of `count` starts among the cells of an axis. */
-static size_t start_of(size_t cells, int place, int count)
+static size_t block_start(size_t cells, int place, int count)
 {
     const size_t each = cells / (size_t)count, more = cells % (size_t)count;
     const size_t before = (size_t)place;
     return before * each + (before < more ? before : more);
 }
 
-static size_t length_of(size_t cells, int place, int count)
+static size_t block_length(size_t cells, int place, int count)
 {
-    return start_of(cells, place + 1, count) - start_of(cells, place, count);
+    return block_start(cells, place + 1, count) - block_start(cells, place, count);
 }
 
 /* ---- choosing ---- */
@@ -24,20 +24,20 @@ static size_t length_of(size_t cells, int place, int count)
 /* The length, in cells, of those edges of the largest block that have other blocks beyond them. */
 static size_t surface(const struct miniapp_grid *whole, int along_x, int along_y)
 {
-    const size_t nx = length_of(inner(whole->nx), 0, along_x);
-    const size_t ny = length_of(inner(whole->ny), 0, along_y);
+    const size_t nx = block_length(inner(whole->nx), 0, along_x);
+    const size_t ny = block_length(inner(whole->ny), 0, along_y);
     return (along_y > 1 ? 2 * nx : 0) + (along_x > 1 ? 2 * ny : 0);
 }
 
-static bool fits(const struct miniapp_grid *whole, int along_x, int along_y)
+static bool has_room(const struct miniapp_grid *whole, int along_x, int along_y)
 {
     return (size_t)along_x <= inner(whole->nx) && (size_t)along_y <= inner(whole->ny);
 }
 
-static void choose(const struct miniapp_grid *whole, int ranks, struct blocks *blocks)
+static void choose_blocks(const struct miniapp_grid *whole, int ranks, struct blocks *blocks)
 {
     for (int x = 1; x <= ranks; x++)
-        if (ranks % x == 0 && fits(whole, x, ranks / x) &&
+        if (ranks % x == 0 && has_room(whole, x, ranks / x) &&
             (blocks->along_x == 0 ||
              surface(whole, x, ranks / x) < surface(whole, blocks->along_x, blocks->along_y))) {
             blocks->along_x = x;
@@ -50,11 +50,11 @@ enum miniapp_status blocks_cut(const struct miniapp_grid *whole, int ranks, int 
 {
     *blocks = (struct blocks){*whole, along_x, along_y};
     if (along_x == 0)
-        choose(whole, ranks, blocks);
+        choose_blocks(whole, ranks, blocks);
     if (blocks->along_x == 0)
         return fail(MINIAPP_USAGE, "%d processes cannot share %zu x %zu columns", ranks,
                     inner(whole->nx), inner(whole->ny));
-    if (along_x && !fits(whole, along_x, along_y))
+    if (along_x && !has_room(whole, along_x, along_y))
         return fail(MINIAPP_USAGE, "--decompose %dx%d: there are only %zu x %zu columns to share",
                     along_x, along_y, inner(whole->nx), inner(whole->ny));
     return MINIAPP_DONE;
@@ -67,10 +67,10 @@ struct block block_of(const struct blocks *blocks, int rank)
     const struct miniapp_grid *const whole = &blocks->whole;
     const int x = rank % blocks->along_x, y = rank / blocks->along_x;
     return (struct block){
-        .grid = {length_of(inner(whole->nx), x, blocks->along_x) + 2 * MINIAPP_HALO,
-                 length_of(inner(whole->ny), y, blocks->along_y) + 2 * MINIAPP_HALO, whole->nz},
-        .x0 = start_of(inner(whole->nx), x, blocks->along_x),
-        .y0 = start_of(inner(whole->ny), y, blocks->along_y),
+        .grid = {block_length(inner(whole->nx), x, blocks->along_x) + 2 * MINIAPP_HALO,
+                 block_length(inner(whole->ny), y, blocks->along_y) + 2 * MINIAPP_HALO, whole->nz},
+        .x0 = block_start(inner(whole->nx), x, blocks->along_x),
+        .y0 = block_start(inner(whole->ny), y, blocks->along_y),
         .x = x,
         .y = y,
     };

@@ -162,7 +162,7 @@ enum { TO_ONE = 100 }; /* a tag; those of neighbours are smaller */
 /* MPI counts bytes in an int, so larger messages are sent in several parts. */
 static const size_t most_bytes = (size_t)1 << 30;
 
-static int part_of(size_t bytes, size_t done)
+static int next_part(size_t bytes, size_t done)
 {
     return (int)(bytes - done < most_bytes ? bytes - done : most_bytes);
 }
@@ -188,12 +188,12 @@ void ranks_exchange_begin(const struct message *messages, size_t many)
     for (size_t done = 0; done < longest; done += most_bytes) {
         for (size_t i = 0; i < many; i++)
             if (done < messages[i].bytes)
-                MPI_Irecv((char *)messages[i].in + done, part_of(messages[i].bytes, done), MPI_BYTE,
-                          messages[i].rank, messages[i].received_as, MPI_COMM_WORLD,
+                MPI_Irecv((char *)messages[i].in + done, next_part(messages[i].bytes, done),
+                          MPI_BYTE, messages[i].rank, messages[i].received_as, MPI_COMM_WORLD,
                           next_request());
         for (size_t i = 0; i < many; i++)
             if (done < messages[i].bytes)
-                MPI_Isend((char *)messages[i].out + done, part_of(messages[i].bytes, done),
+                MPI_Isend((char *)messages[i].out + done, next_part(messages[i].bytes, done),
                           MPI_BYTE, messages[i].rank, messages[i].sent_as, MPI_COMM_WORLD,
                           next_request());
     }
@@ -214,14 +214,14 @@ bool ranks_exchange_ended(bool waits)
 void ranks_send(int rank, const void *memory, size_t bytes)
 {
     for (size_t done = 0; done < bytes; done += most_bytes)
-        MPI_Send((const char *)memory + done, part_of(bytes, done), MPI_BYTE, rank, TO_ONE,
+        MPI_Send((const char *)memory + done, next_part(bytes, done), MPI_BYTE, rank, TO_ONE,
                  MPI_COMM_WORLD);
 }
 
 void ranks_receive(int rank, void *memory, size_t bytes)
 {
     for (size_t done = 0; done < bytes; done += most_bytes)
-        MPI_Recv((char *)memory + done, part_of(bytes, done), MPI_BYTE, rank, TO_ONE,
+        MPI_Recv((char *)memory + done, next_part(bytes, done), MPI_BYTE, rank, TO_ONE,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -235,5 +235,5 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
 void ranks_broadcast(int from, void *memory, size_t bytes)
 {
     for (size_t done = 0; done < bytes && count > 1; done += most_bytes)
-        MPI_Bcast((char *)memory + done, part_of(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
+        MPI_Bcast((char *)memory + done, next_part(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
 }

@@ -9,7 +9,7 @@ static double nz(const struct result *r) { return (double)r->grid.nz; }
 static double calls(const struct result *r) { return (double)r->timing.calls; }
 static double mean(const struct result *r) { return r->timing.mean; }
 static double stdev(const struct result *r) { return r->timing.stdev; }
-static double least(const struct result *r) { return r->timing.min; }
+static double minimum(const struct result *r) { return r->timing.min; }
 static double p25(const struct result *r) { return r->timing.p25; }
 static double median(const struct result *r) { return r->timing.median; }
 static double p75(const struct result *r) { return r->timing.p75; }
@@ -19,10 +19,10 @@ static double bytes(const struct result *r) { return r->bytes; }
 static double flops(const struct result *r) { return r->flops; }
 static double device_bytes(const struct result *r) { return r->device_bytes; }
 static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
-static double ceiling(double rate) { return rate > 0 ? rate : NAN; }
-static double bandwidth(const struct result *r) { return ceiling(r->bandwidth); }
+static double positive_or_nan(double rate) { return rate > 0 ? rate : NAN; }
+static double bandwidth(const struct result *r) { return positive_or_nan(r->bandwidth); }
 static double share(const struct result *r) { return known_share(result_share(r)); }
-static double flop_rate(const struct result *r) { return ceiling(r->flop_rate); }
+static double flop_rate(const struct result *r) { return positive_or_nan(r->flop_rate); }
 /* clang-format on */
 
 double result_points(const struct result *r)
@@ -96,7 +96,7 @@ const struct column columns[] = {
     {"calls", calls, .whole = true},
     {"mean_s", mean},
     {"stdev_s", stdev},
-    {"min_s", least},
+    {"min_s", minimum},
     {"p25_s", p25},
     {"median_s", median},
     {"p75_s", p75},

@@ -21,8 +21,8 @@ static void say(const char *name, size_t length, const char *text, char said[SAI
 }
 
 /* The name need not end after `length` characters. Returns whether it is the first difference. */
-static bool compare(struct difference *found, const char *name, size_t length, const char *then,
-                    const char *now)
+static bool compare_values(struct difference *found, const char *name, size_t length,
+                           const char *then, const char *now)
 {
     if (strcmp(then, now) == 0 || found->count++ > 0)
         return false;
@@ -57,20 +57,20 @@ static void compare_settings(struct difference *found, const char *then, const c
     char before[SETTING_TEXT], after[SETTING_TEXT];
     for (const char *word = then; *word; word = next_word(word)) {
         const size_t length = strcspn(word, "= ");
-        compare(found, word, length, value_in(then, word, length, before),
-                value_in(now, word, length, after));
+        compare_values(found, word, length, value_in(then, word, length, before),
+                       value_in(now, word, length, after));
     }
     for (const char *word = now; *word; word = next_word(word)) {
         const size_t length = strcspn(word, "= ");
         if (!value_in(then, word, length, before)[0])
-            compare(found, word, length, before, value_in(now, word, length, after));
+            compare_values(found, word, length, before, value_in(now, word, length, after));
     }
 }
 
 /* ---- all items ---- */
 
 /* A digest says nothing to people without the name of its file. */
-static void add_file(char said[SAID_TEXT], const char *file)
+static void append_file(char said[SAID_TEXT], const char *file)
 {
     const size_t used = strlen(said);
     if (file[0])
@@ -82,10 +82,10 @@ static void compare_digests(struct difference *found, const struct provenance *t
 {
     const char *const before = provenance_text(then, name), *const after =
                                                                 provenance_text(now, name);
-    if (!compare(found, name, strlen(name), before, after))
+    if (!compare_values(found, name, strlen(name), before, after))
         return;
-    add_file(found->then, provenance_text(then, files));
-    add_file(found->now, provenance_text(now, files));
+    append_file(found->then, provenance_text(then, files));
+    append_file(found->now, provenance_text(now, files));
 }
 
 static void compare_item(struct difference *found, const struct provenance *then,
@@ -98,7 +98,7 @@ static void compare_item(struct difference *found, const struct provenance *then
     else if (strcmp(name, "input_sha256") == 0)
         compare_digests(found, then, now, name, "input");
     else
-        compare(found, name, strlen(name), before, after);
+        compare_values(found, name, strlen(name), before, after);
 }
 
 enum miniapp_status check_alike(const char *path, const char *what, const struct provenance *then,

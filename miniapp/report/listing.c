@@ -84,7 +84,7 @@ void list_kernels(FILE *stream, const struct miniapp_settings *defaults)
 /* ---- devices ---- */
 
 /* The median of many calls: no kernel is faster. */
-static double empty_call(const struct miniapp_device *device)
+static double time_of_empty_call(const struct miniapp_device *device)
 {
     enum { CALLS = 201 };
     double seconds[CALLS];
@@ -102,9 +102,10 @@ static void list_usable(FILE *stream, const char *text, const struct miniapp_dev
     enum { POINTS = 1 << 20 };
     int blocks, threads;
     miniapp_device_geometry(device, POINTS, &blocks, &threads);
-    print_line(
-        stream, "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
-        miniapp_device_label(device), text, POINTS, blocks, threads, 1e6 * empty_call(device));
+    print_line(stream,
+               "%-6s %s; %d points take %d blocks of %d threads; an empty kernel takes %.3g us\n",
+               miniapp_device_label(device), text, POINTS, blocks, threads,
+               1e6 * time_of_empty_call(device));
 }
 
 /* Prints a line for a device; false, with the reason in `text`, if no device has that number. */

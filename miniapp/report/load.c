@@ -9,14 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *text_of(const json_t *object, const char *name)
+const char *text_or_empty(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
     return text ? text : "";
 }
 
 /* JSON has null for what is not finite. */
-static double number_of(const json_t *object, const char *name, double otherwise)
+static double number_or(const json_t *object, const char *name, double otherwise)
 {
     const json_t *value = json_object_get(object, name);
     return json_is_number(value) ? json_number_value(value) : otherwise;
@@ -25,7 +25,7 @@ static double number_of(const json_t *object, const char *name, double otherwise
 /* 0 if it is not a number that can be a count. */
 static size_t count_of(const json_t *object, const char *name)
 {
-    const double number = number_of(object, name, 0);
+    const double number = number_or(object, name, 0);
     return number > 0 && number <= MOST_WHOLE ? (size_t)number : 0;
 }
 
@@ -37,10 +37,11 @@ static int threads_of(const json_t *object)
 
 static enum miniapp_precision precision_of(const json_t *object)
 {
-    return strcmp(text_of(object, "precision"), "float32") == 0 ? MINIAPP_FLOAT32 : MINIAPP_FLOAT64;
+    return strcmp(text_or_empty(object, "precision"), "float32") == 0 ? MINIAPP_FLOAT32
+                                                                      : MINIAPP_FLOAT64;
 }
 
-static struct miniapp_grid grid_of(const json_t *object)
+static struct miniapp_grid read_grid(const json_t *object)
 {
     return (struct miniapp_grid){count_of(object, "nx"), count_of(object, "ny"),
                                  count_of(object, "nz")};
@@ -52,22 +53,22 @@ static struct transfer_times transfer_of(const json_t *object, const char *way)
     snprintf(bytes, sizeof(bytes), "%s_bytes", way);
     snprintf(seconds, sizeof(seconds), "%s_s", way);
     snprintf(pinned, sizeof(pinned), "%s_pinned_s", way);
-    return (struct transfer_times){number_of(object, bytes, 0), number_of(object, seconds, 0),
-                                   number_of(object, pinned, 0)};
+    return (struct transfer_times){number_or(object, bytes, 0), number_or(object, seconds, 0),
+                                   number_or(object, pinned, 0)};
 }
 
 static struct timing timing_of(const json_t *row, const json_t *transfers)
 {
     return (struct timing){
         .calls = count_of(row, "calls"),
-        .first = number_of(transfers, "first_call_s", NAN),
-        .mean = number_of(row, "mean_s", NAN),
-        .stdev = number_of(row, "stdev_s", NAN),
-        .min = number_of(row, "min_s", NAN),
-        .p25 = number_of(row, "p25_s", NAN),
-        .median = number_of(row, "median_s", NAN),
-        .p75 = number_of(row, "p75_s", NAN),
-        .max = number_of(row, "max_s", NAN),
+        .first = number_or(transfers, "first_call_s", NAN),
+        .mean = number_or(row, "mean_s", NAN),
+        .stdev = number_or(row, "stdev_s", NAN),
+        .min = number_or(row, "min_s", NAN),
+        .p25 = number_or(row, "p25_s", NAN),
+        .median = number_or(row, "median_s", NAN),
+        .p75 = number_or(row, "p75_s", NAN),
+        .max = number_or(row, "max_s", NAN),
     };
 }
 
@@ -83,10 +84,10 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
     result->share_count = json_array_size(steps);
     json_array_foreach (steps, i, step)
         result->shares[i] = (struct share){
-            .kernel = text_of(step, "kernel"),
-            .share = number_of(step, "share", NAN),
-            .bytes = number_of(step, "bytes", NAN),
-            .flops = number_of(step, "flops", NAN),
+            .kernel = text_or_empty(step, "kernel"),
+            .share = number_or(step, "share", NAN),
+            .bytes = number_or(step, "bytes", NAN),
+            .flops = number_or(step, "flops", NAN),
         };
     return MINIAPP_DONE;
 }
@@ -94,17 +95,17 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
 static struct miniapp_budget load_budget(const json_t *entry)
 {
     return (struct miniapp_budget){
-        .name = text_of(entry, "budget"),
-        .units = text_of(entry, "units"),
+        .name = text_or_empty(entry, "budget"),
+        .units = text_or_empty(entry, "units"),
         .is_kept = true,
         .is_of_all_steps = json_is_true(json_object_get(entry, "is_of_all_steps")),
         .steps = count_of(entry, "steps"),
-        .change = number_of(entry, "change", NAN),
-        .gain = number_of(entry, "gain", NAN),
-        .residual = number_of(entry, "residual", NAN),
-        .bound = number_of(entry, "bound", NAN),
-        .size = number_of(entry, "size", NAN),
-        .gross = number_of(entry, "gross", NAN),
+        .change = number_or(entry, "change", NAN),
+        .gain = number_or(entry, "gain", NAN),
+        .residual = number_or(entry, "residual", NAN),
+        .bound = number_or(entry, "bound", NAN),
+        .size = number_or(entry, "size", NAN),
+        .gross = number_or(entry, "gross", NAN),
     };
 }
 
@@ -112,10 +113,10 @@ static struct miniapp_flow load_flow(const json_t *flow)
 {
     return (struct miniapp_flow){
         .is_there = json_is_object(flow),
-        .courant = {number_of(flow, "courant_x", NAN), number_of(flow, "courant_y", NAN),
-                    number_of(flow, "courant_z", NAN)},
-        .below = number_of(flow, "divergence_below", NAN),
-        .top = number_of(flow, "divergence_in_top_level", NAN),
+        .courant = {number_or(flow, "courant_x", NAN), number_or(flow, "courant_y", NAN),
+                    number_or(flow, "courant_z", NAN)},
+        .below = number_or(flow, "divergence_below", NAN),
+        .top = number_or(flow, "divergence_in_top_level", NAN),
     };
 }
 
@@ -130,10 +131,10 @@ static enum miniapp_status load_march(const json_t *steps, struct result *result
         return fail(MINIAPP_DEVICE, "out of memory for results");
     march->first = count_of(steps, "first");
     march->last = count_of(steps, "last");
-    march->time_step = number_of(steps, "time_step_s", NAN);
+    march->time_step = number_or(steps, "time_step_s", NAN);
     march->flow = load_flow(json_object_get(steps, "flow"));
     json_array_foreach (json_object_get(steps, "budgets"), i, entry) {
-        march->is_judged = strcmp(text_of(entry, "verdict"), "not judged") != 0;
+        march->is_judged = strcmp(text_or_empty(entry, "verdict"), "not judged") != 0;
         if (march->budget_count < MINIAPP_BUDGETS)
             march->budgets[march->budget_count++] = load_budget(entry);
     }
@@ -148,9 +149,9 @@ static struct processes processes_of(const json_t *all)
         .count = (int)count_of(all, "count"),
         .along_x = (int)count_of(all, "along_x"),
         .along_y = (int)count_of(all, "along_y"),
-        .largest = grid_of(json_object_get(all, "largest_block")),
-        .fastest = number_of(all, "fastest", NAN),
-        .exchange = number_of(all, "exchange", NAN),
+        .largest = read_grid(json_object_get(all, "largest_block")),
+        .fastest = number_or(all, "fastest", NAN),
+        .exchange = number_or(all, "exchange", NAN),
     };
 }
 
@@ -161,24 +162,24 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     if (!result)
         return MINIAPP_DEVICE;
     *result = (struct result){
-        .kernel = text_of(row, "kernel"),
-        .device = text_of(row, "device"),
+        .kernel = text_or_empty(row, "kernel"),
+        .device = text_or_empty(row, "device"),
         .threads = threads_of(row),
         .precision = precision_of(row),
-        .grid = grid_of(row),
+        .grid = read_grid(row),
         .timing = timing_of(row, transfers),
-        .each_call = strcmp(text_of(row, "transfer"), "each-call") == 0,
-        .bytes = number_of(row, "bytes", 0),
-        .flops = number_of(row, "flops", 0),
-        .speedup = number_of(row, "speedup", NAN),
-        .device_bytes = number_of(row, "device_bytes", 0),
-        .state_bytes = number_of(transfers, "state_bytes", 0),
+        .each_call = strcmp(text_or_empty(row, "transfer"), "each-call") == 0,
+        .bytes = number_or(row, "bytes", 0),
+        .flops = number_or(row, "flops", 0),
+        .speedup = number_or(row, "speedup", NAN),
+        .device_bytes = number_or(row, "device_bytes", 0),
+        .state_bytes = number_or(transfers, "state_bytes", 0),
         .processes = processes_of(json_object_get(row, "processes")),
         .to_device = transfer_of(transfers, "to_device"),
         .from_device = transfer_of(transfers, "from_device"),
-        .loaded_marks = text_of(row, "marks"),
-        .bandwidth = number_of(row, "ceiling_bytes_per_s", 0),
-        .flop_rate = number_of(row, "ceiling_flops_per_s", 0),
+        .loaded_marks = text_or_empty(row, "marks"),
+        .bandwidth = number_or(row, "ceiling_bytes_per_s", 0),
+        .flop_rate = number_or(row, "ceiling_flops_per_s", 0),
     };
     const enum miniapp_status status = load_shares(json_object_get(row, "shares"), result);
     return status ? status : load_march(json_object_get(row, "steps"), result);
@@ -192,20 +193,20 @@ static enum miniapp_status load_check(const json_t *entry, struct results *resul
     if (!check)
         return MINIAPP_DEVICE;
     *check = (struct check){
-        .kernel = text_of(entry, "kernel"),
-        .device = text_of(entry, "device"),
+        .kernel = text_or_empty(entry, "kernel"),
+        .device = text_or_empty(entry, "device"),
         .threads = threads_of(entry),
         .precision = precision_of(entry),
-        .variable = text_of(entry, "variable"),
+        .variable = text_or_empty(entry, "variable"),
         .verdict = {.passed = json_is_true(json_object_get(entry, "passed")),
-                    .max_abs = number_of(entry, "max_abs", INFINITY),
-                    .max_rel = number_of(entry, "max_rel", INFINITY),
-                    .largest = number_of(entry, "max_ref", NAN),
-                    .rtol = number_of(entry, "rtol", NAN),
-                    .atol = number_of(entry, "atol", NAN),
+                    .max_abs = number_or(entry, "max_abs", INFINITY),
+                    .max_rel = number_or(entry, "max_rel", INFINITY),
+                    .largest = number_or(entry, "max_ref", NAN),
+                    .rtol = number_or(entry, "rtol", NAN),
+                    .atol = number_or(entry, "atol", NAN),
                     .compared =
                         json_object_get(entry, "compared") ? count_of(entry, "compared") : 1,
-                    .below_atol = number_of(entry, "below_atol", NAN)},
+                    .below_atol = number_or(entry, "below_atol", NAN)},
     };
     json_array_foreach (json_object_get(entry, "worst_index"), i, place)
         if (i < MINIAPP_MAX_RANK)
@@ -219,14 +220,14 @@ static enum miniapp_status load_checksum(const json_t *entry, struct results *re
     if (!checksum)
         return MINIAPP_DEVICE;
     *checksum = (struct checksum){
-        .kernel = text_of(entry, "kernel"),
-        .device = text_of(entry, "device"),
+        .kernel = text_or_empty(entry, "kernel"),
+        .device = text_or_empty(entry, "device"),
         .threads = threads_of(entry),
         .precision = precision_of(entry),
-        .grid = grid_of(entry),
-        .variable = text_of(entry, "variable"),
+        .grid = read_grid(entry),
+        .variable = text_or_empty(entry, "variable"),
     };
-    snprintf(checksum->text, sizeof(checksum->text), "%s", text_of(entry, "sha256"));
+    snprintf(checksum->text, sizeof(checksum->text), "%s", text_or_empty(entry, "sha256"));
     return MINIAPP_DONE;
 }
 
@@ -271,13 +272,13 @@ enum miniapp_status results_load(const char *path, const char *what, struct resu
         return fail(MINIAPP_INPUT, "%s: cannot %s: it holds no results of miniapp", path, what);
     load_provenance(json_object_get(root, "provenance"), results);
     results->seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
-    results->read_seconds = number_of(root, "read_s", NAN);
-    results->write_seconds = number_of(root, "write_s", 0);
+    results->read_seconds = number_or(root, "read_s", NAN);
+    results->write_seconds = number_or(root, "write_s", 0);
     results->interrupted = json_string_value(json_object_get(root, "interrupted"));
     results->reference = "a reference";
     results->clock =
-        (struct clock_quality){number_of(json_object_get(root, "clock"), "cost_s", NAN),
-                               number_of(json_object_get(root, "clock"), "resolution_s", NAN)};
+        (struct clock_quality){number_or(json_object_get(root, "clock"), "cost_s", NAN),
+                               number_or(json_object_get(root, "clock"), "resolution_s", NAN)};
     json_array_foreach (rows, i, entry)
         if (!status)
             status = load_row(entry, json_array_get(transfers, i), results);

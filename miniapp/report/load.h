@@ -8,4 +8,7 @@
  * message then says what the file cannot do, by `what`, such as "be resumed". */
 enum miniapp_status results_load(const char *path, const char *what, struct results *results);
 
+/* The text of that name in an object, or "". */
+const char *text_or_empty(const json_t *object, const char *name);
+
 #endif

@@ -27,7 +27,7 @@ static int print_transfer(int column, const char *what, const struct transfer_ti
     return page_item(column, 4, item);
 }
 
-static bool same_state(const struct result *a, const struct result *b)
+static bool share_state(const struct result *a, const struct result *b)
 {
     return strcmp(a->device, b->device) == 0 && a->precision == b->precision &&
            same_grid(&a->grid, &b->grid);
@@ -44,7 +44,7 @@ static void print_shared(const struct page *page)
         bool is_known = false;
         size_t rows = 0;
         for (size_t j = 0; j < results->result_count; j++)
-            if (same_state(first, &results->results[j])) {
+            if (share_state(first, &results->results[j])) {
                 is_known = is_known || j < i;
                 apart += results->results[j].device_bytes;
                 rows++;

@@ -157,7 +157,7 @@ static json_t *entry(const struct results *results, const char *kernel, const ch
     return object;
 }
 
-static void set_transfer(json_t *object, const char *way, const struct transfer_times *times)
+static void add_transfer(json_t *object, const char *way, const struct transfer_times *times)
 {
     char name[64];
     snprintf(name, sizeof(name), "%s_bytes", way);
@@ -174,8 +174,8 @@ static json_t *transfer_object(const struct result *r, const struct results *res
     const struct result *base = results_base(results, r);
     json_t *object = entry(results, r->kernel, r->device, r->threads, r->precision);
     json_object_set_new(object, "points", whole_number(result_points(r)));
-    set_transfer(object, "to_device", &r->to_device);
-    set_transfer(object, "from_device", &r->from_device);
+    add_transfer(object, "to_device", &r->to_device);
+    add_transfer(object, "from_device", &r->from_device);
     json_object_set_new(object, "first_call_s", number(r->timing.first));
     json_object_set_new(object, "state_bytes", number(r->state_bytes));
     if (strcmp(base->device, r->device) != 0) {

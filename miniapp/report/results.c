@@ -74,7 +74,7 @@ bool results_have(const struct results *results, const struct result *wanted)
     return find(results, wanted) != NULL;
 }
 
-static void release(struct result *result)
+static void free_result(struct result *result)
 {
     free(result->shares);
     free(result->march);
@@ -86,14 +86,14 @@ struct result *results_put(struct results *results, const struct result *wanted)
     struct result *const known = find(results, wanted);
     if (!known)
         return results_add(results);
-    release(known);
+    free_result(known);
     return known;
 }
 
 void results_release(struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++)
-        release(&results->results[i]);
+        free_result(&results->results[i]);
     free(results->results);
     free(results->checks);
     free(results->checksums);

@@ -133,12 +133,6 @@ void resume_close(struct resume *resume)
 
 /* ---- what an earlier run left ---- */
 
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 /* Times of another program or input do not belong in the same file. */
 static enum miniapp_status check_provenance(const char *path, const struct provenance *then,
                                             const struct provenance *now)
@@ -155,13 +149,13 @@ void resume_compare(const struct resume *resume, const struct results *results)
     const json_t *then = json_object_get(results->loaded, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
-        if (strcmp(text_of(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
+        if (strcmp(text_or_empty(then, better_same[i]), provenance_text(now, better_same[i])) != 0)
             warn("%s: the %s was '%s', but is '%s' now", resume->place.path, better_same[i],
-                 text_of(then, better_same[i]), provenance_text(now, better_same[i]));
+                 text_or_empty(then, better_same[i]), provenance_text(now, better_same[i]));
 }
 
 /* A row without a time would never be measured again. */
-static enum miniapp_status check_rows(const char *path, const struct results *results)
+static enum miniapp_status check_rows_of(const char *path, const struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const row = &results->results[i];
@@ -187,7 +181,7 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
     if (!status)
         status = check_provenance(path, &earlier.provenance, &results->provenance);
     if (!status)
-        status = check_rows(path, &earlier);
+        status = check_rows_of(path, &earlier);
     results->results = earlier.results;
     results->result_count = results->earlier_count = earlier.result_count;
     results->checksums = earlier.checksums;

@@ -26,7 +26,7 @@ const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
 }
 
 /* |x - ref|: 0 where both are the same infinity or both NaN, infinite where only one is. */
-static double difference(double x, double ref)
+static double deviation(double x, double ref)
 {
     if (x == ref || (isnan(x) && isnan(ref)))
         return 0;
@@ -49,7 +49,7 @@ void compare_begin(struct comparison *comparison, const struct miniapp_reference
 static void compare_one(struct comparison *comparison, double value, double ref, size_t place)
 {
     struct verdict *const verdict = &comparison->verdict;
-    const double off = difference(value, ref);
+    const double off = deviation(value, ref);
     const double size = isfinite(ref) ? fabs(ref) : 0;
     const double tolerated = verdict->atol + verdict->rtol * size;
     const double relative = in_tolerances(off, tolerated);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum place { T_CELLS, W_CELLS, SURFACE };
+enum cell_kind { T_CELLS, W_CELLS, SURFACE };
 
 enum budget_id {
 #define BUDGET(name, units) BUDGET_##name,
@@ -35,7 +35,7 @@ struct term {
     size_t budget;
     double factor;
     enum field_id field, before; /* `before` is NO_FIELD for a rate */
-    enum place place;
+    enum cell_kind place;
     double time_step;
 };
 
@@ -73,7 +73,7 @@ static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, dou
     return count;
 }
 
-static bool has(const struct miniapp_sequence *sequence, enum field_id id)
+static bool uses_field(const struct miniapp_sequence *sequence, enum field_id id)
 {
     return miniapp_sequence_reads(sequence, &fields[id]) ||
            miniapp_sequence_writes(sequence, &fields[id]);
@@ -104,8 +104,8 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        const bool is_there =
-            has(sequence, all[i].field) && (!all[i].before || has(sequence, all[i].before));
+        const bool is_there = uses_field(sequence, all[i].field) &&
+                              (!all[i].before || uses_field(sequence, all[i].before));
         if (is_there && all[i].factor != 0)
             terms[count++] = all[i];
     }
@@ -115,7 +115,7 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 /* ---- integrals ---- */
 
 /* What integrals over the interior of a state need; the caller frees `memory`. */
-struct cells {
+struct cell_sizes {
     double *memory;
     double *width, *breadth; /* of T cells along x, and along y times the cosine */
     double *height[2];       /* of T_CELLS and W_CELLS */
@@ -123,7 +123,7 @@ struct cells {
 };
 
 /* Gathers what describes the cells of the whole ocean, without ghosts, in the first process. */
-static enum miniapp_status take_cells(struct miniapp_state *state, struct cells *cells)
+static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_sizes *cells)
 {
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
     const size_t plane = g.nx * g.ny;
@@ -169,7 +169,7 @@ static void add(struct sum *sum, double factor, struct sum other)
 }
 
 /* Sums over the water of a level, weighted by area. */
-static struct sum sum_level(const struct miniapp_grid *inner, const struct cells *cells)
+static struct sum sum_level(const struct miniapp_grid *inner, const struct cell_sizes *cells)
 {
     struct sum sum = {0, 0};
     for (size_t y = 0; y < inner->ny; y++) {
@@ -188,8 +188,8 @@ static struct sum sum_level(const struct miniapp_grid *inner, const struct cells
 }
 
 /* Adds up in the same order, whatever device runs the kernels and however the ocean is cut. */
-static enum miniapp_status integrate(struct miniapp_state *state, const struct cells *cells,
-                                     enum field_id field, enum place place, struct sum *sum)
+static enum miniapp_status integrate(struct miniapp_state *state, const struct cell_sizes *cells,
+                                     enum field_id field, enum cell_kind place, struct sum *sum)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const char *const mask = place == W_CELLS ? "maskW" : "maskT";
@@ -226,7 +226,7 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
                                          struct miniapp_budget *budgets)
 {
     struct term terms[MOST_TERMS];
-    struct cells cells;
+    struct cell_sizes cells;
     const size_t count = list_terms(sequence, state->settings.value, terms);
     enum miniapp_status status = take_cells(state, &cells);
     enum field_id tracers[TRACER_BUDGETS];
@@ -252,7 +252,7 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
 }
 
 /* Adds a term to the change of its budget, or to its gain; both are rates. */
-static enum miniapp_status add_term(struct miniapp_state *state, const struct cells *cells,
+static enum miniapp_status add_term(struct miniapp_state *state, const struct cell_sizes *cells,
                                     const struct term *term, struct miniapp_budget *budget)
 {
     struct sum now, before = {0, 0};
@@ -290,7 +290,7 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
 {
     const double rounding = state->precision == MINIAPP_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
     struct term terms[MOST_TERMS];
-    struct cells cells;
+    struct cell_sizes cells;
     const size_t count = list_terms(sequence, state->settings.value, terms);
     enum miniapp_status status = take_cells(state, &cells);
     for (size_t b = 0; b < MINIAPP_BUDGETS; b++) {

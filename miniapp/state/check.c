@@ -58,8 +58,8 @@ static void name_place(const struct miniapp_state *state, const struct slot *slo
 }
 
 /* A value where nothing tells land from water may be that of land, which is 0. */
-static enum miniapp_status check_values(const struct miniapp_state *state, const struct slot *slot,
-                                        const struct water *water, const double *values)
+static enum miniapp_status check_slot(const struct miniapp_state *state, const struct slot *slot,
+                                      const struct water *water, const double *values)
 {
     const struct miniapp_field *const field = slot->field;
     const double least = field->valid_min, most = field->valid_max;
@@ -97,7 +97,7 @@ enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
         values ? miniapp_state_get(state, slot->name, values)
                : fail(MINIAPP_DEVICE, "out of memory for a copy of '%s'", slot->name);
     if (!status)
-        status = check_values(state, slot, &water, values);
+        status = check_slot(state, slot, &water, values);
     free(values);
     slot->is_checked = !status;
     return status;

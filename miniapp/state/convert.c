@@ -9,7 +9,7 @@ bool is_double(enum miniapp_type type, enum miniapp_precision precision)
     return type == MINIAPP_REAL && precision == MINIAPP_FLOAT64;
 }
 
-static bool fits(double value, enum miniapp_type type)
+static bool fits_type(double value, enum miniapp_type type)
 {
     switch (type) {
     case MINIAPP_MASK: return value == 0 || value == 1;
@@ -22,7 +22,7 @@ size_t first_misfit(const double *values, size_t count, enum miniapp_type type,
                     enum miniapp_precision precision)
 {
     size_t i = is_double(type, precision) ? count : 0;
-    while (i < count && fits(values[i], type))
+    while (i < count && fits_type(values[i], type))
         i++;
     return i;
 }

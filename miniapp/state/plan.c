@@ -76,8 +76,8 @@ static enum miniapp_status check_aliases(const struct bound_step *step)
 }
 
 /* A state's settings are set in double; its kernels may take them in float32. */
-static enum miniapp_status check_settings(const struct miniapp_state *state,
-                                          const struct miniapp_kernel *kernel)
+static enum miniapp_status check_settings_of(const struct miniapp_state *state,
+                                             const struct miniapp_kernel *kernel)
 {
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < kernel->setting_count && !status; i++)
@@ -119,7 +119,7 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     }
     if (!status)
         status = check_aliases(step);
-    return status ? status : check_settings(state, kernel);
+    return status ? status : check_settings_of(state, kernel);
 }
 
 static enum miniapp_status bind_levels(struct miniapp_plan *plan, const struct levels *levels,
@@ -297,7 +297,7 @@ static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_s
  * has no memory, and settings may have changed. */
 static enum miniapp_status prepare(struct miniapp_state *state, struct bound_step *step)
 {
-    enum miniapp_status status = check_settings(state, step->kernel);
+    enum miniapp_status status = check_settings_of(state, step->kernel);
     struct slot *lacking[MOST_ARGUMENTS];
     size_t lack = 0;
     if (!status)

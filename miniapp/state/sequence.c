@@ -70,7 +70,7 @@ static bool is_called(const struct step *step, size_t i, const char *name)
 
 /* Every binding refers to the fields as they were before all bindings: salt=temp,temp=salt swaps
  * the two. */
-static enum miniapp_status bind_step(struct step *step, const char *bindings)
+static enum miniapp_status bind_by_text(struct step *step, const char *bindings)
 {
     const struct step before = *step;
     enum miniapp_status status = MINIAPP_DONE;
@@ -101,11 +101,11 @@ static enum miniapp_status bind_steps(const char *name, struct step *steps, size
         if (!has_argument(steps, count, binding.name))
             return fail(MINIAPP_USAGE, "'%s' has no argument '%s'", name, binding.name);
     for (size_t s = 0; s < count && !status; s++)
-        status = bind_step(&steps[s], bindings);
+        status = bind_by_text(&steps[s], bindings);
     return status;
 }
 
-static void set_defaults(struct step *step, const struct miniapp_kernel *kernel)
+static void set_default_fields(struct step *step, const struct miniapp_kernel *kernel)
 {
     step->kernel = kernel;
     for (size_t i = 0; i < kernel->argument_count; i++)
@@ -191,14 +191,14 @@ static void make_table(void)
 {
     static struct step of_kernel[KERNELS];
     for (size_t k = 0; k < KERNELS; k++) {
-        set_defaults(&of_kernel[k], &kernels[k]);
+        set_default_fields(&of_kernel[k], &kernels[k]);
         table[k] = (struct miniapp_sequence){
             kernels[k].name, kernels[k].subject, kernels[k].summary, 1, &of_kernel[k], 0, 0, NULL};
     }
     for (size_t r = 0; r < ROWS; r++) {
         const struct miniapp_sequence *const sequence = &rows[r].sequence;
         for (size_t s = 0; s < sequence->count; s++) {
-            set_defaults(&sequence->steps[s], &kernels[rows[r].rows[s].kernel]);
+            set_default_fields(&sequence->steps[s], &kernels[rows[r].rows[s].kernel]);
             bind_steps(sequence->name, &sequence->steps[s], 1, rows[r].rows[s].bindings);
         }
         table[KERNELS + r] = *sequence;

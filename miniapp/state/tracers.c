@@ -91,7 +91,7 @@ static struct miniapp_field make_field(enum field_id like, const char *name)
     return field;
 }
 
-static void release(struct miniapp_field rows[TRACER_FIELDS])
+static void free_texts(struct miniapp_field rows[TRACER_FIELDS])
 {
     for (size_t i = 0; i < TRACER_FIELDS; i++) {
         free((char *)rows[i].name);
@@ -99,7 +99,7 @@ static void release(struct miniapp_field rows[TRACER_FIELDS])
     }
 }
 
-static enum miniapp_status check_rows(const struct miniapp_field rows[TRACER_FIELDS])
+static enum miniapp_status check_tracer_rows(const struct miniapp_field rows[TRACER_FIELDS])
 {
     for (size_t i = 0; i < TRACER_FIELDS; i++) {
         if (!rows[i].name || !rows[i].long_name)
@@ -116,14 +116,14 @@ static enum miniapp_status make_tracer(const char *name)
     struct miniapp_field rows[TRACER_FIELDS];
     for (size_t i = 0; i < TRACER_FIELDS; i++)
         rows[i] = make_field(own_fields[i], name);
-    enum miniapp_status status = check_rows(rows);
+    enum miniapp_status status = check_tracer_rows(rows);
     if (!status && !append_fields(rows, TRACER_FIELDS))
         status = fail(MINIAPP_USAGE,
                       "a process has at most %d names of tracers, and '%s' is one more: "
                       "take an earlier one again",
                       MOST_TRACER_NAMES, name);
     if (status)
-        release(rows);
+        free_texts(rows);
     return status;
 }
 
@@ -158,9 +158,9 @@ static bool has_tracer(const struct miniapp_sequence *sequence, enum field_id tr
 
 /* What a tracer's step runs only at the start is run here in every step, once for all tracers,
  * before the first of them. */
-static enum miniapp_status add_tracer(const struct miniapp_sequence *step, const char *name,
-                                      bool is_first, struct miniapp_sequence *to,
-                                      struct levels *levels)
+static enum miniapp_status append_tracer(const struct miniapp_sequence *step, const char *name,
+                                         bool is_first, struct miniapp_sequence *to,
+                                         struct levels *levels)
 {
     enum field_id tracer;
     const enum miniapp_status status = find_tracer(name, &tracer);
@@ -210,7 +210,7 @@ enum miniapp_status add_tracers(const struct miniapp_sequence *base,
             status = fail(MINIAPP_USAGE, "there are at most %d tracers, and '%s' is one more",
                           MOST_TRACERS, name);
         if (!status)
-            status = add_tracer(step, name, i == 0, to, levels);
+            status = append_tracer(step, name, i == 0, to, levels);
         names += strcspn(names, "+");
         names += *names == '+';
     }
