@@ -34,7 +34,7 @@ static enum miniapp_status cut(struct row *row, const struct method *method)
 
 /* Several processes cannot share a row that writes a single number, because OpenMP's reduction adds
  * up only the part of one process. */
-static enum miniapp_status check_parts(const struct row *row)
+static enum miniapp_status check_parts_of(const struct row *row)
 {
     for (size_t i = 0; i < miniapp_field_count() && ranks_count() > 1; i++)
         if (miniapp_sequence_writes(row->sequence, miniapp_field_at(i)) &&
@@ -52,7 +52,7 @@ static int add_row(struct bench *bench, struct row row, const struct method *met
             bench->rows[i].is_ceiling &= row.is_ceiling;
             return i;
         }
-    if (check_parts(&row) || cut(&row, method))
+    if (check_parts_of(&row) || cut(&row, method))
         return NO_ROW;
     struct row *rows = realloc(bench->rows, (size_t)(bench->count + 1) * sizeof(*rows));
     if (!rows) {

@@ -178,7 +178,7 @@ static void print_wins(const struct page *page)
 }
 
 /* In percent; "-" where there is none. */
-static const char *share_text(double share, char text[16])
+static const char *percent_text(double share, char text[16])
 {
     if (isnan(share))
         return "-";
@@ -194,7 +194,7 @@ static void print_check(const struct page *page, const struct check *c, int widt
     print(" %-*s %9.1e %7.1e", width, c->variable, v->max_abs, v->atol);
     if (has_rtol)
         print(" %7.1e", v->rtol);
-    print(" %7s  %-7s  %s\n", share_text(v->below_atol, share), v->passed ? "passed" : "FAILED",
+    print(" %7s  %-7s  %s\n", percent_text(v->below_atol, share), v->passed ? "passed" : "FAILED",
           index_text(v->worst_index, v->rank, index));
 }
 

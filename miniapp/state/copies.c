@@ -115,7 +115,7 @@ static struct slot *slot_of_part(struct miniapp_state *state, const char *name, 
 }
 
 /* Elements of a field that are converted at a time. */
-static size_t part_of(const struct miniapp_state *state, const struct slot *slot)
+static size_t elements_at_once(const struct miniapp_state *state, const struct slot *slot)
 {
     return PART * sizeof(double) / element_bytes(state, slot);
 }
@@ -126,7 +126,7 @@ static enum miniapp_status put(struct miniapp_state *state, struct slot *slot, s
 {
     const size_t bytes = element_bytes(state, slot);
     const enum miniapp_type type = slot->field->type;
-    const size_t part = part_of(state, slot);
+    const size_t part = elements_at_once(state, slot);
     enum miniapp_status status = MINIAPP_DONE;
     double buffer[PART];
     if (backend_of(state)->is_host) {
@@ -191,7 +191,7 @@ static enum miniapp_status get(struct miniapp_state *state, const struct slot *s
                                size_t count, double *values)
 {
     const size_t bytes = element_bytes(state, slot);
-    const size_t part = part_of(state, slot);
+    const size_t part = elements_at_once(state, slot);
     enum miniapp_status status = MINIAPP_DONE;
     double buffer[PART];
     if (is_double(slot->field->type, state->precision))

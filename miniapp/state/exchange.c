@@ -173,7 +173,7 @@ static struct field_box box_of(const struct miniapp_state *state, const struct s
     return box;
 }
 
-static size_t bytes_of(const struct field_box *box)
+static size_t bytes_of_box(const struct field_box *box)
 {
     return box->planes * box->height * box->width * box->element_bytes;
 }
@@ -186,7 +186,7 @@ static size_t bytes_of_all(const struct miniapp_state *state, struct slot *const
     for (size_t i = 0; i < count; i++)
         if (has_axis(slots[i]->field, axis_of(side))) {
             const struct field_box box = box_of(state, slots[i], side, 0, depth, true);
-            bytes += bytes_of(&box);
+            bytes += bytes_of_box(&box);
         }
     return bytes;
 }
@@ -200,7 +200,7 @@ static void copy_all(const struct miniapp_state *state, struct slot *const *slot
         if (has_axis(slots[i]->field, axis_of(side))) {
             const struct field_box box = box_of(state, slots[i], side, round, depth, is_out);
             functions->copy_box(&box, slots[i]->device, message, is_out);
-            message += bytes_of(&box);
+            message += bytes_of_box(&box);
         }
 }
 

@@ -29,7 +29,7 @@ static bool can_be_indexed(const struct miniapp_grid *grid)
     return true;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t larger_size(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -43,9 +43,9 @@ static size_t most_turns(const struct miniapp_grid *grid)
     for (size_t id = 1; id <= miniapp_field_count(); id++) {
         const size_t elements = miniapp_field_elements(&fields[id], grid);
         if (has_axis(&fields[id], MINIAPP_X))
-            most = larger(most, elements / grid->nx * GHOSTS);
+            most = larger_size(most, elements / grid->nx * GHOSTS);
         if (has_axis(&fields[id], MINIAPP_Y))
-            most = larger(most, elements / grid->ny * GHOSTS);
+            most = larger_size(most, elements / grid->ny * GHOSTS);
     }
     return most;
 }
