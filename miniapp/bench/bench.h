@@ -54,7 +54,10 @@ struct row {
     double fastest;                 /* the sum of the times of the fastest one */
     double exchanged;     /* the seconds that the process spent on ghosts in timed calls */
     struct timing timing; /* of the samples, where there are any */
-    size_t turn;          /* calls in a turn */
+    size_t wanted;        /* calls; 0: as many as take the method's `seconds` */
+    bool is_complete;     /* has made all its calls */
+    size_t turn;          /* the most calls of a turn, which ends */
+    double turn_seconds;  /* after the call that passes this time */
 };
 
 struct bench {

@@ -3,13 +3,35 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEWEST_CALLS = 5, MOST_CALLS = 10000 };
-
-size_t calls_within(double seconds, double call)
+bool samples_open(struct samples *samples, size_t calls)
 {
-    if (call * MOST_CALLS <= seconds)
-        return MOST_CALLS;
-    return call * FEWEST_CALLS >= seconds ? FEWEST_CALLS : (size_t)ceil(seconds / call);
+    const size_t most = 1 << 17;
+    *samples = (struct samples){.stride = 1, .least = INFINITY};
+    samples->room = calls > 0 && calls < most ? calls : most;
+    samples->seconds = malloc(samples->room * sizeof(*samples->seconds));
+    return samples->seconds != NULL;
+}
+
+static void thin_out(struct samples *samples)
+{
+    for (size_t i = 0; 2 * i < samples->kept; i++)
+        samples->seconds[i] = samples->seconds[2 * i];
+    samples->kept = (samples->kept + 1) / 2;
+    samples->stride *= 2;
+}
+
+void samples_add(struct samples *samples, double seconds)
+{
+    if (samples->count % samples->stride == 0) {
+        if (samples->kept == samples->room)
+            thin_out(samples);
+        if (samples->count % samples->stride == 0)
+            samples->seconds[samples->kept++] = seconds;
+    }
+    samples->count++;
+    samples->total += seconds;
+    samples->least = fmin(samples->least, seconds);
+    samples->most = fmax(samples->most, seconds);
 }
 
 static int compare(const void *a, const void *b)
@@ -29,20 +51,18 @@ static double quantile(const double *sorted, size_t count, double fraction)
 
 void summarise(struct samples *samples, struct timing *timing)
 {
-    double *seconds = samples->seconds;
-    const size_t count = samples->count;
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += seconds[i];
-    timing->mean = sum / (double)count;
-    for (size_t i = 0; i < count; i++)
+    double *const seconds = samples->seconds;
+    const size_t kept = samples->kept;
+    double squares = 0;
+    timing->mean = samples->total / (double)samples->count;
+    for (size_t i = 0; i < kept; i++)
         squares += (seconds[i] - timing->mean) * (seconds[i] - timing->mean);
-    timing->stdev = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-    qsort(seconds, count, sizeof(*seconds), compare);
-    timing->calls = count;
-    timing->min = seconds[0];
-    timing->p25 = quantile(seconds, count, 0.25);
-    timing->median = quantile(seconds, count, 0.5);
-    timing->p75 = quantile(seconds, count, 0.75);
-    timing->max = seconds[count - 1];
+    timing->stdev = kept > 1 ? sqrt(squares / (double)(kept - 1)) : 0;
+    qsort(seconds, kept, sizeof(*seconds), compare);
+    timing->calls = samples->count;
+    timing->min = samples->least;
+    timing->p25 = quantile(seconds, kept, 0.25);
+    timing->median = quantile(seconds, kept, 0.5);
+    timing->p75 = quantile(seconds, kept, 0.75);
+    timing->max = samples->most;
 }

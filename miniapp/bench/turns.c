@@ -6,6 +6,7 @@
 #include "status.h"
 #include "stop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static enum miniapp_status sample_call(struct row *row, const struct method *met
 {
     struct call call;
     const enum miniapp_status status = time_call(row, &call);
-    row->samples.seconds[row->samples.count++] = call.slowest;
+    samples_add(&row->samples, call.slowest);
     row->fastest += call.fastest;
     row->exchanged += call.exchanged;
     if (row->advances && row->samples.count == 1)
@@ -80,18 +81,6 @@ static enum miniapp_status sample_call(struct row *row, const struct method *met
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
         row->step_seconds[s] += miniapp_plan_seconds(row->plan, s);
     return status || !row->advances ? status : method->after_step(method->context, row);
-}
-
-/* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
- * which is ended early has measured something of each row. */
-static size_t turn_length(size_t calls, double call)
-{
-    enum { TURNS = 10 };
-    const double longest = 0.5; /* seconds */
-    const size_t length = (calls + TURNS - 1) / TURNS;
-    if ((double)length * call <= longest)
-        return length;
-    return call >= longest ? 1 : (size_t)(longest / call);
 }
 
 /* Shows a user of --verbose that a long run is alive; tests wait for this line. */
@@ -126,126 +115,162 @@ static enum miniapp_status burn_in(struct row *row, const struct method *method)
     return status;
 }
 
+/* A row's calls are made in ten turns, or in more if a turn would take too long, so that a run
+ * which is ended early has measured something of each row. */
+static void plan_turns(struct row *row, const struct method *method)
+{
+    enum { TURNS = 10 };
+    const double longest = 0.5; /* seconds */
+    row->wanted = method->repetitions;
+    row->turn = row->wanted ? (row->wanted + TURNS - 1) / TURNS : SIZE_MAX;
+    row->turn_seconds = row->wanted ? longest : fmin(method->seconds / TURNS, longest);
+}
+
+/* The turns of a ceiling are shared out among the rows that it belongs to. */
+static void share_out_turns(struct bench *bench)
+{
+    for (int c = 0; c < bench->count; c++) {
+        struct row *const ceiling = &bench->rows[c];
+        size_t users = 0;
+        for (const struct row *row = bench->rows; row < bench->rows + bench->count; row++)
+            users += row->triad == c || row->fma == c;
+        if (ceiling->is_ceiling && users > 1) {
+            ceiling->turn = ceiling->turn / users + (ceiling->turn % users > 0);
+            ceiling->turn_seconds /= (double)users;
+        }
+    }
+}
+
 static enum miniapp_status warm_up(struct row *row, const struct method *method)
 {
-    enum miniapp_status status = burn_in(row, method);
-    struct samples *samples = &row->samples;
-    samples->wanted =
-        method->repetitions ? method->repetitions : calls_within(method->seconds, row->last);
-    row->turn = turn_length(samples->wanted, row->last);
-    samples->seconds = malloc(samples->wanted * sizeof(*samples->seconds));
+    const enum miniapp_status status = burn_in(row, method);
+    plan_turns(row, method);
     row->step_seconds = calloc(miniapp_sequence_step_count(row->sequence), sizeof(double));
-    if (!status && (!samples->seconds || !row->step_seconds))
-        status = fail(MINIAPP_DEVICE, "out of memory for the times of %zu calls", samples->wanted);
+    if (!status && (!samples_open(&row->samples, row->wanted) || !row->step_seconds))
+        return fail(MINIAPP_DEVICE, "out of memory for the times of a row");
     return status;
+}
+
+/* ---- turns ---- */
+
+/* Whether a row has made its calls. A ceiling makes them as long as other rows take turns. */
+static bool is_done(const struct row *row, const struct method *method)
+{
+    enum { FEWEST_CALLS = 5 };
+    const struct samples *const samples = &row->samples;
+    if (row->wanted)
+        return samples->count >= row->wanted;
+    return !row->is_ceiling && samples->count >= FEWEST_CALLS && samples->total >= method->seconds;
 }
 
 /* Makes some calls of a row. If they are short enough for it to matter, a call that is not timed
  * comes first, to replace what other rows left in the caches. */
 static enum miniapp_status take_turn(struct row *row, const struct method *method, bool others_ran)
 {
-    struct samples *samples = &row->samples;
-    const size_t end = samples->count + row->turn;
+    const struct samples *const samples = &row->samples;
+    const double until = samples->total + row->turn_seconds;
+    const bool has_several = row->turn > 1 && 2 * row->last <= row->turn_seconds;
+    const bool is_first = samples->count == 0;
     enum miniapp_status status = MINIAPP_DONE;
-    if (others_ran && row->turn > 1 && !row->advances)
+    if (others_ran && has_several && !row->advances)
         status = call_once(row, &row->last);
-    while (!status && !stop_signal() && samples->count < end && samples->count < samples->wanted)
+    for (size_t i = 0; !status && !stop_signal() && i < row->turn && !is_done(row, method); i++) {
+        if (i > 0 && samples->total >= until)
+            break;
         status = sample_call(row, method);
+    }
+    if (is_first && !status && samples->count > 0)
+        announce(method, row, "first turn");
     return status;
 }
 
-static size_t turns_of(const struct row *row)
-{
-    return (row->samples.wanted + row->turn - 1) / row->turn;
-}
-
 /* Shuffles by the method of Fisher and Yates. */
-static void shuffle(int *order, size_t count, uint64_t seed)
+static void shuffle(int *order, int count, unsigned short state[3])
 {
-    unsigned short state[3] = {(unsigned short)seed, (unsigned short)(seed >> 16),
-                               (unsigned short)(seed >> 32)};
-    for (size_t i = count; i > 1; i--) {
-        const size_t other = (size_t)(erand48(state) * (double)i);
+    for (int i = count; i > 1; i--) {
+        const int other = (int)(erand48(state) * (double)i);
         const int row = order[i - 1];
         order[i - 1] = order[other];
         order[other] = row;
     }
 }
 
-static enum miniapp_status take_turn_of(struct bench *bench, int place, int *before,
-                                        const struct method *method)
+/* How much of all calls has been made, between 0 and 1. */
+static double progress_of(const struct bench *bench, const struct method *method)
 {
-    struct row *row = &bench->rows[place];
-    const bool is_first = row->samples.count == 0;
-    const enum miniapp_status status = take_turn(row, method, place != *before);
-    if (is_first && !status && row->samples.count > 0)
-        announce(method, row, "first turn");
-    *before = place;
-    return status;
+    double done = 0;
+    int rows = 0;
+    for (const struct row *row = bench->rows; row < bench->rows + bench->count; row++) {
+        const double part = row->wanted ? (double)row->samples.count / (double)row->wanted
+                                        : row->samples.total / method->seconds;
+        done += row->is_ceiling ? 0 : fmin(part, 1);
+        rows += !row->is_ceiling;
+    }
+    return done / rows;
 }
 
-/* The ceilings of a row are measured at nearly the same time: they take a turn after each of its
- * own. */
-static enum miniapp_status take_turns(struct bench *bench, const int *order, size_t count,
-                                      const struct method *method)
+/* A row takes a turn, and its ceilings after it, so that they are measured at nearly the same
+ * time. `before` is the row that ran last. */
+static enum miniapp_status take_turns_of(struct bench *bench, int place, int *before,
+                                         const struct method *method)
 {
+    const struct row *const row = &bench->rows[place];
+    const int places[] = {place, row->triad, row->fma};
     enum miniapp_status status = MINIAPP_DONE;
-    int before = NO_ROW;
-    for (size_t i = 0; i < count && !status && !stop_signal(); i++) {
-        const struct row *row = &bench->rows[order[i]];
-        const int places[] = {order[i], row->triad, row->fma};
-        char what[128];
-        snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
-                 miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
-        if (!row->advances) /* steps show their own progress */
-            progress_show((double)i / (double)count, what);
-        for (size_t p = 0; p < 3 && !status && !stop_signal(); p++)
-            if (places[p] != NO_ROW &&
-                bench->rows[places[p]].samples.count < bench->rows[places[p]].samples.wanted)
-                status = take_turn_of(bench, places[p], &before, method);
+    char what[128];
+    snprintf(what, sizeof(what), "%s %s %zu x %zu x %zu", miniapp_sequence_name(row->sequence),
+             miniapp_device_label(row->device), row->grid.nx, row->grid.ny, row->grid.nz);
+    if (!row->advances) /* steps show their own progress */
+        progress_show(progress_of(bench, method), what);
+    for (size_t p = 0; p < 3 && !status && !stop_signal(); p++) {
+        if (places[p] == NO_ROW || is_done(&bench->rows[places[p]], method))
+            continue;
+        status = take_turn(&bench->rows[places[p]], method, places[p] != *before);
+        *before = places[p];
     }
     return status;
 }
 
-/* A ceiling's calls are spread over the turns of the rows that it belongs to. */
-static void spread_ceilings(struct bench *bench)
+/* Rounds in random order, in which each row that has calls to make takes a turn. */
+static enum miniapp_status take_turns(struct bench *bench, int *order, const struct method *method)
 {
-    for (int c = 0; c < bench->count; c++) {
-        struct row *const ceiling = &bench->rows[c];
-        size_t turns = 0;
-        for (const struct row *row = bench->rows; row < bench->rows + bench->count; row++)
-            if (row->triad == c || row->fma == c)
-                turns += turns_of(row);
-        if (ceiling->is_ceiling && turns > 0)
-            ceiling->turn = (ceiling->samples.wanted + turns - 1) / turns;
+    unsigned short state[3] = {(unsigned short)method->seed, (unsigned short)(method->seed >> 16),
+                               (unsigned short)(method->seed >> 32)};
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int before = NO_ROW; !status && !stop_signal();) {
+        int count = 0;
+        for (int i = 0; i < bench->count; i++)
+            if (!bench->rows[i].is_ceiling && !is_done(&bench->rows[i], method))
+                order[count++] = i;
+        if (count == 0)
+            break;
+        shuffle(order, count, state);
+        for (int i = 0; i < count && !status && !stop_signal(); i++)
+            status = take_turns_of(bench, order[i], &before, method);
     }
+    return status;
 }
 
 enum miniapp_status bench_measure(struct bench *bench, const struct method *method)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    size_t turns = 0, filled = 0;
     for (int i = 0; i < bench->count && !status && !stop_signal(); i++) {
         progress_show((double)i / bench->count, "first calls");
         status = agree(warm_up(&bench->rows[i], method));
-        turns += bench->rows[i].is_ceiling ? 0 : turns_of(&bench->rows[i]);
     }
-    int *order = status || stop_signal() ? NULL : malloc((turns + 1) * sizeof(*order));
-    if (!status && !stop_signal() && !order)
-        status = fail(MINIAPP_DEVICE, "out of memory for %zu turns", turns);
+    int *order = malloc(((size_t)bench->count + 1) * sizeof(*order));
+    if (!status && !order)
+        status = fail(MINIAPP_DEVICE, "out of memory for the order of %d rows", bench->count);
     status = agree(status);
-    if (order && !status) {
-        spread_ceilings(bench);
-        for (int i = 0; i < bench->count; i++)
-            for (size_t turn = 0; !bench->rows[i].is_ceiling && turn < turns_of(&bench->rows[i]);
-                 turn++)
-                order[filled++] = i;
-        shuffle(order, turns, method->seed);
-        status = take_turns(bench, order, turns, method);
+    if (!status && !stop_signal()) {
+        share_out_turns(bench);
+        status = take_turns(bench, order, method);
     }
-    for (int i = 0; i < bench->count; i++)
-        if (bench->rows[i].samples.count > 0)
-            summarise(&bench->rows[i].samples, &bench->rows[i].timing);
+    for (struct row *row = bench->rows; row < bench->rows + bench->count; row++) {
+        row->is_complete = row->is_ceiling ? !stop_signal() : is_done(row, method);
+        if (row->samples.count > 0)
+            summarise(&row->samples, &row->timing);
+    }
     progress_clear();
     free(order);
     return status;

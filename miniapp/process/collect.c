@@ -264,10 +264,7 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
     const struct samples *const samples = &row->samples;
     double numbers[] = {miniapp_plan_bytes(row->plan), miniapp_state_bytes(row->state),
                         row->exchanged};
-    double slowest = 0;
     const enum miniapp_status status = agree_on(MINIAPP_DONE, numbers, 3);
-    for (size_t i = 0; i < samples->count; i++)
-        slowest += samples->seconds[i];
     result->device_bytes = numbers[0];
     result->state_bytes = numbers[1];
     if (ranks_count() > 1)
@@ -276,8 +273,8 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
             .along_x = row->blocks.along_x,
             .along_y = row->blocks.along_y,
             .largest = block_of(&row->blocks, 0).grid, /* no block is larger than the first */
-            .fastest = row->fastest / slowest,
-            .exchange = numbers[2] / slowest,
+            .fastest = row->fastest / samples->total,
+            .exchange = numbers[2] / samples->total,
         };
     return status;
 }
@@ -322,7 +319,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     struct transfer_times to_device = {0}, from_device = {0};
     bool is_nonfinite = false;
     enum miniapp_status status = MINIAPP_DONE;
-    if (row->samples.count == row->samples.wanted) {
+    if (row->is_complete) {
         status = time_transfers(row, true, &to_device);
         if (!status)
             status = time_transfers(row, false, &from_device);
@@ -345,6 +342,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->march = march;
     result->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
+    result->asked_seconds = row->wanted ? 0 : run->options.seconds;
     result->bytes = row_bytes(row);
     result->flops = row_flops(row);
     result->shares = shares_of(row);

@@ -276,7 +276,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 /* "step 12 of 1000, 3:20 left", estimated from the time that the steps so far have taken. */
 static void show_progress(const struct run *run, const struct row *row)
 {
-    const double done = (double)row->samples.count / (double)row->samples.wanted;
+    const double done = (double)row->samples.count / (double)row->wanted;
     const double left = (seconds_now() - run->steps_begun) * (1 - done) / done;
     const unsigned long seconds = (unsigned long)left;
     char text[128];
@@ -328,7 +328,7 @@ enum miniapp_status steps_after(void *context, struct row *row)
         return MINIAPP_DONE;
     enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad)
-        row->samples.wanted = row->samples.count;
+        row->wanted = row->samples.count;
     else if (!status && run->options.every)
         status = write_snapshot(run, row);
     return status;

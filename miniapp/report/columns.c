@@ -117,6 +117,7 @@ const struct column columns[] = {
     {"device_bytes", device_bytes, .whole = true},
     {"transfer", .text = transfer},
     {"marks", .text = marks},
+    {"measured_s", result_measured},
     {0},
 };
 

@@ -4,7 +4,9 @@
 #include "program.h"
 #include "range.h"
 
+#include <math.h>
 #include <miniapp.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- kernels ---- */
@@ -87,13 +89,15 @@ void list_kernels(FILE *stream, const struct miniapp_settings *defaults)
 static double time_of_empty_call(const struct miniapp_device *device)
 {
     enum { CALLS = 201 };
-    double seconds[CALLS];
-    struct samples samples = {seconds, CALLS, CALLS};
+    struct samples samples;
     struct timing timing;
+    if (!samples_open(&samples, CALLS))
+        return NAN;
     miniapp_device_empty_call(device); /* the first is not counted */
     for (int i = 0; i < CALLS; i++)
-        seconds[i] = miniapp_device_empty_call(device);
+        samples_add(&samples, miniapp_device_empty_call(device));
     summarise(&samples, &timing);
+    free(samples.seconds);
     return timing.median;
 }
 

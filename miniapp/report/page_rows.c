@@ -40,12 +40,13 @@ static void print_times(const struct page *page, const struct result *r)
 /* Explains the marks that occur. */
 static void print_marks(const struct results *results)
 {
-    bool is_short = false, is_noisy = false, is_above = false;
+    bool is_short = false, is_noisy = false, is_above = false, is_cut = false;
     for (size_t i = 0; i < results->result_count; i++) {
         const char *marks = result_marks(&results->results[i], &results->clock);
         is_short = is_short || strstr(marks, "short");
         is_noisy = is_noisy || strstr(marks, "noisy");
         is_above = is_above || strstr(marks, "above");
+        is_cut = is_cut || strstr(marks, "cut");
     }
     if (is_short)
         print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
@@ -54,6 +55,8 @@ static void print_marks(const struct results *results)
     if (is_above)
         print("above: faster than its ceiling, which was disturbed or, in a sequence, in slower "
               "memory: no share\n");
+    if (is_cut)
+        print("cut: the calls took less than half of the time asked for\n");
     if (results_nonfinite(results))
         print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
 }

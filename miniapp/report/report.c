@@ -115,7 +115,7 @@ static void print_march(const struct result *r)
     if (r->march->first > 0)
         print("from step %zu on, ", r->march->first);
     print("%zu steps of %g s took %.3g s: %.3g years a day\n", r->timing.calls, r->march->time_step,
-          r->timing.mean * (double)r->timing.calls, result_years_per_day(r));
+          result_measured(r), result_years_per_day(r));
     print_flow(&r->march->flow);
     print("%-8s %-15s %-7s %15s %15s %11s %11s  %s\n", "budget", "mean over", "unit", "change",
           "gain", "residual", "bound", "verdict");

@@ -217,6 +217,11 @@ static double arithmetic_seconds(const struct result *result)
     return result->flops / result->flop_rate;
 }
 
+double result_measured(const struct result *result)
+{
+    return result->timing.mean * (double)result->timing.calls;
+}
+
 const char *result_bound(const struct result *result)
 {
     if (!(result->bandwidth > 0 && result->flop_rate > 0))
@@ -252,9 +257,11 @@ const char *result_marks(const struct result *result, const struct clock_quality
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
     const bool is_above = result_share(result) > 1;
+    const bool is_cut = result_measured(result) < result->asked_seconds / 2;
     static char marks[48];
-    snprintf(marks, sizeof(marks), "%s%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
-             is_above ? " above" : "", result->is_nonfinite ? " nonfinite" : "");
+    snprintf(marks, sizeof(marks), "%s%s%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
+             is_above ? " above" : "", is_cut ? " cut" : "",
+             result->is_nonfinite ? " nonfinite" : "");
     return marks[0] ? marks + 1 : marks;
 }
 

@@ -54,6 +54,7 @@ struct result {
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     struct timing timing;
+    double asked_seconds; /* that calls were to take together; 0: a number of calls was asked for */
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */
     double speedup;       /* over the first device or number of threads, by the median */
@@ -169,6 +170,9 @@ void results_compare_devices(struct results *results);
 
 /* ---- what a result says ---- */
 
+/* The seconds that its calls took together. */
+double result_measured(const struct result *result);
+
 /* What limits it at its ceilings: "memory", "arithmetic", or NULL where they are not known. */
 const char *result_bound(const struct result *result);
 
@@ -184,8 +188,9 @@ double known_share(double share);
 double result_efficiency(const struct result *result, const struct results *results);
 
 /* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a
- * share above 100 %, "nonfinite" for outputs that are not finite, or some of them: a marked result
- * is to be taken with care. Valid until the next call. */
+ * share above 100 %, "cut" for less than half of the time asked for, "nonfinite" for outputs that
+ * are not finite, or some of them: a marked result is to be taken with care. Valid until the next
+ * call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
 /* Whether the rows of a device have several numbers of threads. Each line of a report asks. */

@@ -91,6 +91,20 @@ def test_seconds_that_are_none(miniapp, small, text):
     miniapp.fails(USAGE, "--seconds takes a number above 0", small, f"--seconds={text}")
 
 
+def test_calls_go_on_until_the_seconds_are_used(miniapp, small):
+    """However short a call is, and whatever its first calls took."""
+    rows = miniapp.json(small, "-k", "all,calibration", "-s", 1000, "--seconds", 0.02, quick=False)["results"]
+    assert all(row["measured_s"] >= 0.02 and "cut" not in row["marks"] for row in rows)
+    assert all(math.isclose(row["measured_s"], row["calls"] * row["mean_s"]) for row in rows)
+
+
+def test_ceilings_are_measured_as_long_as_their_rows(miniapp, small):
+    """Their turns are shared out among the rows, of which each has five calls and so five turns."""
+    rows = miniapp.json(small, "-k", "eos,tke", "--roofline", "--seconds", 1e-6, quick=False)["results"]
+    fma, = (row for row in rows if row["kernel"] == "fma")
+    assert fma["calls"] == 2 * 5 and all(row["bound"] for row in rows if row["kernel"] in ("eos", "tke"))
+
+
 def test_seconds_bound_the_calls(miniapp, small):
     few, many = (miniapp.json(small, "-k", "tke", "-s", 1000, "--seconds", seconds, quick=False)
                  ["results"][0]["calls"] for seconds in (1e-6, 0.3))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.every_device
 RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", "mean_s", "stdev_s",
           "min_s", "p25_s", "median_s", "p75_s", "max_s", "ns_per_point", "gb_per_s", "speedup",
           "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
-          "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks"]
+          "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks", "measured_s"]
 NO_NUMBER = {"bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
              "threads", "efficiency", "transfer", "marks"}
 VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
