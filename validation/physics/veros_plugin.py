@@ -29,7 +29,9 @@ veros.runtime_settings.backend = options.backend
 # Veros takes its backend from the settings above when the rest of it is imported.
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros import restart, signals, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
+from miniapp import UsageError  # noqa: E402  pylint: disable=wrong-import-position
 
 STEPS, REMNANT, LEFT_BY_ROUNDING = options.steps, 1e-20, 1e-25
 GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
@@ -163,6 +165,88 @@ def with_diagnostics():
     return compare(plain, run(start(Energy, {})), nudged)
 
 
+def every_variable(switches):
+    """As after_timestep of the last step reads each, on water. What cannot be read is named apart."""
+    def read(state):
+        vs = state.variables
+        for name, meta in state.var_meta.items():
+            if vs.itt == STEPS and meta.active and (meta.dims or ())[2:3] in (("zt",), ("zw",)):
+                try:
+                    array = np.array(getattr(vs, name))
+                except UsageError as error:
+                    state.refused[name] = str(error)
+                    continue
+                now = array[..., int(vs.tau)] if meta.dims[-1] == "timesteps" else array
+                on_water = 1.0 * now.T * np.asarray(vs.maskT).T  # P_diss_adv of Veros is not 0 on land
+                state.found[name] = on_water[..., 2:-2, 2:-2]
+
+    def make(kind, seed=None):
+        setup = start(kind, switches, read, seed)
+        setup.state.found, setup.state.refused = {}, {}
+        run(setup)
+        return setup.state
+    plain, nudged, own = make(Setup), [make(Setup, seed).found for seed in (1, 2)], make(WithPlugin)
+    readable = {name: values for name, values in plain.found.items() if name in own.found}
+    return {"compared": compare(readable, own.found, nudged), "refused": own.refused}
+
+
+class Mixing(VerosDiagnostic):
+    """A diagnostic of a user, which reads what only Veros's own routines make."""
+    name = "mixing"
+    found = 0.0
+
+    def initialize(self, state):
+        pass
+
+    def diagnose(self, state):
+        vs = state.variables
+        self.found = float(np.abs(vs.K_33).sum() + np.abs(vs.B1_gm).sum() + 1e6 * np.abs(vs.dtemp_vmix).sum())
+
+    def output(self, state):
+        pass
+
+
+def diagnosed(diagnostic, base, change=None, **frequencies):
+    class Diagnosed(base):
+        @veros_routine
+        def set_diagnostics(self, state):
+            super().set_diagnostics(state)
+            state.diagnostics[diagnostic.name] = diagnostic(state)
+            for name, value in frequencies.items():
+                setattr(state.diagnostics[diagnostic.name], name, value)
+    setup = start(Diagnosed, {}, change)
+    run(setup)
+    return setup.state.diagnostics[diagnostic.name].found
+
+
+def diagnosed_by_veros():
+    """In those steps in which the diagnostic is due."""
+    class Declared(Mixing):
+        needs_veros = True
+    plain, own = (diagnosed(Declared, base, sampling_frequency=4 * 21600.0) for base in (Setup, WithPlugin))
+    return {"mixing": [abs(own - plain), 0.0, plain]}
+
+
+def said_by(function, *arguments, **more):
+    try:
+        function(*arguments, **more)
+        return "none"
+    except Exception as error:  # pylint: disable=broad-except
+        return f"{type(error).__name__}: {error}"
+
+
+def slower(state):
+    """A step twice as long, so that more is due at its end than was known at its begin."""
+    if state.variables.itt == 5:
+        with state.settings.unlock():
+            state.settings.dt_tracer = state.settings.dt_mom = 2 * 21600.0
+
+
+def dye(state):
+    vs = state.variables
+    plugin.isoneutral.diffusion.isoneutral_diffusion_tracer(state, vs.temp, vs.dtemp_iso, iso=True)
+
+
 def quiet(base):
     """Where nothing reads tracers: the surface is not restored."""
     class Quiet(base):
@@ -246,6 +330,7 @@ def copied():
         with concurrent.futures.ThreadPoolExecutor() as pool:
             read = list(pool.map(lambda name: np.array(getattr(vs, name)), 8 * ["salt", "temp", "eke"]))
         for other in both:
+            assert np.isnan(other.K_11).all() == (setup.state in plugin.OCEANS)
             for values, name in zip(read, ("salt", "temp", "eke")):
                 np.testing.assert_array_equal(getattr(other, name), values)
         return run(setup, STEPS // 2)
@@ -296,11 +381,7 @@ def restarts(first, second):
 
 
 def refusal(change=None, **switches):
-    try:
-        run(start(WithPlugin, switches, change), 2 if change else 0)
-    except Exception as error:  # pylint: disable=broad-except
-        return f"{type(error).__name__}: {error}"
-    return "none"
+    return said_by(lambda: run(start(WithPlugin, switches, change), 2 if change else 0))
 
 
 def another_gravity(state):
@@ -336,6 +417,16 @@ CASES = {
     "gravity": lambda: refusal(another_gravity),
     "pi": lambda: refusal(pi=3.14),
     "version": another_version,
+    "energy that is not conserved": lambda: refusal(enable_conserve_energy=False),
+    "every variable": lambda: every_variable({}),
+    "every variable of others": lambda: every_variable({"eq_of_state_type": 5, "enable_cyclic_x": False,
+                                                        "enable_eke": False, "enable_tempsalt_sources": True,
+                                                        "enable_eke_isopycnal_diffusion": False}),
+    "a diagnostic that needs Veros": diagnosed_by_veros,
+    "a diagnostic that does not say so": lambda: said_by(diagnosed, Mixing, WithPlugin, sampling_frequency=21600.0),
+    "a dye": lambda: refusal(dye),
+    "due late": lambda: said_by(diagnosed, type("Late", (Mixing,), {"needs_veros": True}), WithPlugin, slower,
+                                sampling_frequency=4 * 21600.0),
 }
 
 with tempfile.TemporaryDirectory() as folder:

@@ -44,11 +44,11 @@ SWITCHES = {"eke_diffusivities": "enable_eke", "eke": "enable_eke",
 FIXED = (*SWITCHES.values(), "eq_of_state_type", "enable_cyclic_x")  # as long as a run lasts
 WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_diffusion": True,
           "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
-          "enable_idemix": False,
+          "enable_idemix": False, "enable_conserve_energy": True,  # without, Veros keeps Hd and its derivatives
           "rho_0": 1024.0, "grav": 9.81, "pi": np.pi}  # constants of the kernels
 # What only Veros's routines make, for diagnostics alone.
-ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dtemp_hmix", "dsalt_hmix", "dHd", "K_11",
-              "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
+ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dHd", "K_11", "K_22", "K_33", "Ai_ez", "Ai_nz",
+              "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
 ONLY_VEROS_DIAGNOSTICS = ("energy", "overturning")
 
 
@@ -120,16 +120,24 @@ class LazyVariables(VerosVariables):
         ocean = vars(self).get("_ocean")
         if ocean is not None and (name in ocean.pending or name in vars(self)):
             return ocean.fetch(self, name)
+        if ocean is not None and name in ocean.hidden:
+            raise UsageError(f"{name} was not made in this step, which miniapp.veros made. A diagnostic that reads it "
+                             "needs the attribute `needs_veros = True`; elsewhere, read it without this plug-in")
         return super().__getattr__(name)
+
+    def items(self):
+        """Those that can be read. Veros puts them all into names of files."""
+        return ((name, getattr(self, name)) for name in self.fields() if name not in self._ocean.hidden)
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
         self._ocean.pending.pop(name, None)
 
     def __reduce_ex__(self, _protocol):
-        """A copy is all Veros's: it holds all values, and no kernels."""
+        """A copy is all Veros's: it holds all values, NaN where nobody made any, and no kernels."""
         self._ocean.fetch_all(self)
-        values = {name: value for name, value in vars(self).items() if name != "_ocean"}
+        unmade = {name: np.full_like(value, np.nan) for name, value in self._ocean.hidden.items()}
+        values = {name: value for name, value in {**unmade, **vars(self)}.items() if name != "_ocean"}
         return copyreg.__newobj__, (VerosVariables,), values
 
 
@@ -164,6 +172,7 @@ class Ocean:
         self.is_in_charge = self.is_checked = self.has_failed = False
         self.differences = {}  # of the last step that was checked, by variable
         self.pending, self.lock = {}, threading.RLock()
+        self.hidden, self.blanks = {}, {}  # what Veros had of ONLY_VEROS, and NaN in its place
         self.pairs = self.library.levels(SEQUENCE)
         self.fields_of = {variable: self.with_older(vs, name, variable)
                           for name, variable, _ in self.made(vs, (*self.before.writes, *self.after.writes))}
@@ -340,6 +349,23 @@ class Ocean:
             array[..., slot] = self.as_veros(self.state.read(name))
         return array
 
+    def hide(self, vs) -> None:
+        """Takes away what this step has not made, so that nobody reads old values. Restarts, in which nobody reads
+        it, get NaN, and so does JAX, whose functions take all variables."""
+        for name in ONLY_VEROS & set(vars(vs)):
+            array = vars(vs)[name]
+            if array is not self.blanks.get(name):
+                self.hidden[name] = array
+                if self.is_lazy and not vs.__metadata__[name].write_to_restart:
+                    del vars(vs)[name]
+                else:
+                    vars(vs)[name] = self.blanks[name] = npx.full_like(array, npx.nan)
+
+    def show(self, vs) -> None:
+        """Gives back what Veros had, which its own routines write into."""
+        vars(vs).update(self.hidden)
+        self.hidden.clear()
+
     def fetch_all(self, vs) -> None:
         for variable in list(self.pending):
             self.fetch(vs, variable)
@@ -388,6 +414,7 @@ class Ocean:
         self.slots = (int(vs.taup1), int(vs.tau), int(vs.taum1))
         self.has_failed = False
         self.give(vs, self.after.writes)
+        self.hide(vs)
         self.force_density(state)
 
     def force_density(self, state):
@@ -405,14 +432,14 @@ class Ocean:
 OCEANS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def is_veros_own(state) -> bool:
-    """Whether this step's diagnostics want what only Veros's routines make."""
+def due(state, time):
+    """The diagnostics due at a time that want what only Veros's routines make."""
     step = state.settings.dt_tracer
-    time = state.variables.time + step
-    return any(frequency and time % frequency < step
-               for name, diagnostic in state.diagnostics.items()
-               if name in ONLY_VEROS_DIAGNOSTICS or ONLY_VEROS & set(diagnostic.output_variables or ())
-               for frequency in (diagnostic.sampling_frequency, diagnostic.output_frequency))
+    return [name for name, diagnostic in state.diagnostics.items()
+            if name in ONLY_VEROS_DIAGNOSTICS or ONLY_VEROS & set(diagnostic.output_variables or ())
+            or getattr(diagnostic, "needs_veros", False)
+            if any(frequency and time % frequency < step
+                   for frequency in (diagnostic.sampling_frequency, diagnostic.output_frequency))]
 
 
 def undisturbed(function):
@@ -427,9 +454,11 @@ def begin(ocean, state, original):
     ocean.follow(state)
     every = state.settings.miniapp_check
     ocean.is_checked = every > 0 and (int(state.variables.itt) + 1) % every == 0
-    ocean.is_in_charge = not ocean.is_checked and not is_veros_own(state)
+    vs = state.variables
+    ocean.is_in_charge = not ocean.is_checked and not due(state, vs.time + state.settings.dt_tracer)
     if not ocean.is_in_charge:
-        ocean.fetch_all(state.variables)
+        ocean.fetch_all(vs)
+        ocean.show(vs)
     if not ocean.is_in_charge or not state.settings.enable_eke:
         original(state)
 
@@ -460,12 +489,20 @@ def end(ocean, state, original):
                               for name, (difference, most) in ocean.differences.items()))
 
 
+def before_diagnostics(ocean, state, original):
+    """The first routine after after_timestep, which may have changed what is due."""
+    if ocean.is_in_charge and (late := due(state, state.variables.time)):
+        raise UsageError(f"the diagnostic {late[0]} is due only since after_timestep changed the time step or a "
+                         "frequency, and miniapp.veros has made this step without it: change them in set_forcing")
+    unless_in_charge(ocean, state, original)
+
+
 REPLACED = [(eke, "set_eke_diffusivities", begin),
             (tke, "set_tke_diffusivities", by_kernels(Ocean.make_diffusivities)),
             (thermodynamics, "thermodynamics", by_kernels(Ocean.make_all_else)),
             (advection, "calculate_velocity_on_wgrid", unless_in_charge),
             (eke, "integrate_eke", unless_in_charge), (tke, "integrate_tke", end),
-            (isoneutral, "isoneutral_diag_streamfunction", unless_in_charge)]
+            (isoneutral, "isoneutral_diag_streamfunction", before_diagnostics)]
 
 
 def replace(module, name, replacement) -> None:
