@@ -114,69 +114,27 @@ static void set_default_fields(struct step *step, const struct miniapp_kernel *k
 
 /* ---- the table ---- */
 
-struct step_row {
+/* A line of a .sequence: it begins a sequence, or adds a step or two levels to the last one. */
+struct sequence_line {
+    const char *name, *subject, *summary; /* of a sequence; else NULL */
+    const char *bindings;                 /* of a step; else NULL */
     enum kernel_id kernel;
-    const char *bindings;
+    bool is_start;
+    struct levels levels;
 };
 
-#define START(kernel, bindings) {KERNEL_##kernel, bindings},
-#define STEP(kernel, bindings) {KERNEL_##kernel, bindings},
-#define LEVELS(before, after)
-#define SEQUENCE(name, ...) static const struct step_row name##_steps[] = {
-#define END                                                                                        \
-    }                                                                                              \
-    ;
-#include "all.sequences"
-#undef SEQUENCE
-#undef START
-#undef STEP
-#undef LEVELS
-
-#define START(...)
-#define STEP(...)
-#define LEVELS(before, after) {FIELD_##before, FIELD_##after},
-#define SEQUENCE(name, ...) static const struct levels name##_levels[] = {{0, 0},
-#include "all.sequences"
-#undef SEQUENCE
-#undef START
-#undef LEVELS
-#undef END
-
-#define START(...) +1
-#define LEVELS(before, after)
-#define SEQUENCE(name, ...) enum { name##_starts = 0
-#define END                                                                                        \
-    }                                                                                              \
-    ;
-#include "all.sequences"
-#undef SEQUENCE
-#undef START
-#undef LEVELS
-#undef END
-
-#define START(...)
-#define STEPS(name) (sizeof(name##_steps) / sizeof(*name##_steps))
-#define LEVEL_COUNT(name) (sizeof(name##_levels) / sizeof(*name##_levels) - 1)
-#define LEVELS(...)
+#define SEQUENCE(id, of, about) {.name = #id, .subject = (of), .summary = (about)},
+#define START(id, with) {.bindings = (with), .kernel = KERNEL_##id, .is_start = true},
+#define STEP(id, with) {.bindings = (with), .kernel = KERNEL_##id},
+#define LEVELS(one, other) {.levels = {FIELD_##one, FIELD_##other}},
 #define END
-#define SEQUENCE(name, ...) static struct step name##_bound[STEPS(name)];
+static const struct sequence_line lines[] = {
 #include "all.sequences"
-#undef SEQUENCE
-
-static const struct {
-    struct miniapp_sequence sequence;
-    const struct step_row *rows; /* of its steps */
-} rows[] = {
-#define SEQUENCE(name, subject, summary)                                                           \
-    {{#name, subject, summary, STEPS(name), name##_bound, name##_starts, LEVEL_COUNT(name),        \
-      name##_levels + 1},                                                                          \
-     name##_steps},
-#include "all.sequences"
-    {{NULL}, NULL},
 };
-enum { ROWS = sizeof(rows) / sizeof(*rows) - 1, SEQUENCES = KERNELS + ROWS };
+enum { LINES = sizeof(lines) / sizeof(*lines), MOST_SEQUENCES = KERNELS + LINES };
 
-static struct miniapp_sequence table[SEQUENCES]; /* the kernels, and the rows above */
+static struct miniapp_sequence table[MOST_SEQUENCES]; /* the kernels, and those of the lines */
+static size_t sequence_count;
 static pthread_once_t made = PTHREAD_ONCE_INIT;
 
 /* Sequences that were made from a text with bindings. Like any table they are never freed. */
@@ -187,49 +145,62 @@ struct known {
 static struct known *bound;
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
+/* A sequence's lines of START come before those of STEP. */
 static void make_table(void)
 {
-    static struct step of_kernel[KERNELS];
-    for (size_t k = 0; k < KERNELS; k++) {
-        set_default_fields(&of_kernel[k], &kernels[k]);
-        table[k] = (struct miniapp_sequence){
-            kernels[k].name, kernels[k].subject, kernels[k].summary, 1, &of_kernel[k], 0, 0, NULL};
+    static struct step steps[MOST_SEQUENCES];
+    static struct levels levels[LINES];
+    struct step *step = steps;
+    struct levels *level = levels;
+    struct miniapp_sequence *last = table;
+    for (size_t k = 0; k < KERNELS; k++, last++) {
+        set_default_fields(step, &kernels[k]);
+        *last = (struct miniapp_sequence){
+            kernels[k].name, kernels[k].subject, kernels[k].summary, 1, step++, 0, 0, NULL};
     }
-    for (size_t r = 0; r < ROWS; r++) {
-        const struct miniapp_sequence *const sequence = &rows[r].sequence;
-        for (size_t s = 0; s < sequence->count; s++) {
-            set_default_fields(&sequence->steps[s], &kernels[rows[r].rows[s].kernel]);
-            bind_steps(sequence->name, &sequence->steps[s], 1, rows[r].rows[s].bindings);
+    for (const struct sequence_line *line = lines; line < lines + LINES; line++) {
+        if (line->name) {
+            *last++ = (struct miniapp_sequence){
+                line->name, line->subject, line->summary, 0, step, 0, 0, level};
+        } else if (line->bindings) {
+            set_default_fields(step, &kernels[line->kernel]);
+            bind_steps(last[-1].name, step++, 1, line->bindings);
+            last[-1].count++;
+            last[-1].start_count += line->is_start;
+        } else {
+            *level++ = line->levels;
+            last[-1].level_count++;
         }
-        table[KERNELS + r] = *sequence;
     }
+    sequence_count = (size_t)(last - table);
 }
 
 size_t miniapp_sequence_count(void)
 {
-    return SEQUENCES;
+    pthread_once(&made, make_table);
+    return sequence_count;
 }
 
 const struct miniapp_sequence *miniapp_sequence_at(size_t place)
 {
-    pthread_once(&made, make_table);
-    return place < SEQUENCES ? &table[place] : NULL;
+    return place < miniapp_sequence_count() ? &table[place] : NULL;
 }
 
 /* ---- finding ---- */
 
 static enum miniapp_status find_plain(const char *name, const struct miniapp_sequence **sequence)
 {
-    const char *names[SEQUENCES];
-    for (size_t i = 0; i < SEQUENCES; i++) {
-        names[i] = miniapp_sequence_at(i)->name;
+    const char *names[MOST_SEQUENCES];
+    const size_t count = miniapp_sequence_count();
+    for (size_t i = 0; i < count; i++) {
+        names[i] = table[i].name;
         if (strcmp(names[i], name) == 0) {
-            *sequence = miniapp_sequence_at(i);
+            *sequence = &table[i];
             return MINIAPP_DONE;
         }
     }
     return fail(MINIAPP_USAGE, "unknown kernel '%s'%s", name,
-                suggestion(name, names, SEQUENCES, (char[SUGGESTION]){0}));
+                suggestion(name, names, count, (char[SUGGESTION]){0}));
 }
 
 /* A copy with other bindings. */
