@@ -7,7 +7,7 @@
 #include "directives.h"
 #include "power.h"
 
-#define DESCRIPTIONS "calibration/expsum.kernel"
+#define DESCRIPTION "calibration/expsum.kernel"
 
 /* exp(x^2 + 2 x) */
 INLINED real exponential_of(real x)

@@ -5,7 +5,7 @@
 #include "directives.h"
 #include "variant.h"
 
-#define DESCRIPTIONS "calibration/fma.kernel"
+#define DESCRIPTION "calibration/fma.kernel"
 
 enum { CHAINS = 8, LINKS = 32 };
 

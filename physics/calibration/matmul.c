@@ -10,7 +10,7 @@
 #include "directives.h"
 #include "variant.h"
 
-#define DESCRIPTIONS "calibration/matmul.kernel"
+#define DESCRIPTION "calibration/matmul.kernel"
 
 /* A tile and a row of factor_b fill the registers of the widest vectors. */
 enum {
@@ -39,7 +39,7 @@ enum {
 typedef real vector __attribute__((vector_size(VECTOR)));
 
 /* Where a tile is in the factors and the product, and how far apart their rows are. */
-struct place {
+struct tile_place {
     const real *a, *b;
     real *c;
     count a_row, b_row, c_row;
@@ -78,7 +78,7 @@ INLINED void store(real *to, vector v, count lanes)
  * `first` levels. At the edges of the product a tile has fewer rows and columns; elsewhere both
  * counts are literals. Rows beyond the edge repeat the last row and are not stored.
  */
-INLINED void tile(struct place p, count depth, bool first, count rows, count columns)
+INLINED void tile(struct tile_place p, count depth, bool first, count rows, count columns)
 {
     vector sum[ROWS][VECTORS];
     UNROLL
@@ -111,7 +111,7 @@ INLINED void tile(struct place p, count depth, bool first, count rows, count col
 }
 
 /* Computes the tiles of a block that have the same columns. */
-INLINED void tiles(struct place p, count depth, bool first, count block_rows, count columns)
+INLINED void tiles(struct tile_place p, count depth, bool first, count block_rows, count columns)
 {
     for (count y = 0; y < block_rows; y += ROWS, p.a += ROWS, p.c += ROWS * p.c_row) {
         const count rows = least(ROWS, block_rows - y);
@@ -136,12 +136,12 @@ INLINED count copy_rows(const real **factor, count row, count depth, count width
 }
 
 /* A part of a block of rows. */
-INLINED void part_of(struct place p, count nz, count rows, count columns)
+INLINED void part_of(struct tile_place p, count nz, count rows, count columns)
 {
     real copy_a[COPIED_A], copy_b[COPIED_B];
     for (count z = 0; z < nz; z += STRETCH(nz)) {
         const count depth = least(STRETCH(nz), nz - z);
-        struct place q = p;
+        struct tile_place q = p;
         q.a = p.a + z * p.a_row;
         q.a_row = copy_rows(&q.a, p.a_row, depth, rows, copy_a, COPIED_A);
         for (count x = 0; x < columns; x += COLUMNS) {
@@ -163,12 +163,12 @@ void VARIANT(matmul)(const struct kernel_call *call)
         for (count panel = 0; panel < nx; panel += PANEL)
             for (count part = 0; part < PANEL; part += PART) {
                 const count x = panel + part;
-                const struct place p = {.a = a + y,
-                                        .b = b + x,
-                                        .c = c + y * nx + x,
-                                        .a_row = ny,
-                                        .b_row = nx,
-                                        .c_row = nx};
+                const struct tile_place p = {.a = a + y,
+                                             .b = b + x,
+                                             .c = c + y * nx + x,
+                                             .a_row = ny,
+                                             .b_row = nx,
+                                             .c_row = nx};
                 part_of(p, nz, least(BLOCK_ROWS, ny - y), least(PART, nx - x));
             }
 }

@@ -5,7 +5,7 @@
 #include "directives.h"
 #include "variant.h"
 
-#define DESCRIPTIONS "calibration/triad.kernel"
+#define DESCRIPTION "calibration/triad.kernel"
 
 void VARIANT(triad)(const struct kernel_call *call)
 {

@@ -1,13 +1,14 @@
 /*
  * The arguments and settings of a kernel as constants of its function, typed and named as in its
- * description, DESCRIPTIONS, and the lengths of the axes. It is included where they are wanted:
+ * description, DESCRIPTION, and the lengths of the axes. It is included where they are wanted:
  *
- *     #define DESCRIPTIONS "eos/eos.kernel"
+ *     #define DESCRIPTION "eos/eos.kernel"
  *     void VARIANT(eos)(const struct kernel_call *call)
  *     {
  *     #include "unpack.h"
  *
- * They are plain locals because a target region takes pointers one by one.
+ * and with the values that DERIVED (arguments.h) lists. They are plain locals because a target
+ * region takes pointers one by one.
  */
 #define UNPACK_read(type) const type
 #define UNPACK_write(type) type
@@ -27,6 +28,11 @@ enum {
     UNUSED UNPACK_##access(type) *const name = call->argument[PLACE_##name];
 #define SETTING(type, name) UNUSED const type name = (type)call->setting[SETTING_##name];
 #include "describe.h"
+#if defined(DERIVED)
+#define UNPACK_VALUE(type, name, ...) UNUSED type const name = __VA_ARGS__;
+DERIVED(UNPACK_VALUE)
+#undef UNPACK_VALUE
+#endif
 
 #undef UNPACK_read
 #undef UNPACK_write

@@ -12,14 +12,13 @@
  * All integrals share their nodes, and their integrands share polynomials. For equations of state 1
  * to 4 they are closed expressions, which take the depth in m for the pressure in dbar.
  */
+#define DESCRIPTION "eos/density.kernel"
 #include "enthalpy.h"
 #include "expansion.h"
 #include "maths.h"
 #include "span.h"
 
 #include <stdbool.h>
-
-#define DESCRIPTIONS "eos/density.kernel"
 
 /* The least salinity and temperature with which Veros computes dynamic enthalpy and its
  * derivatives: lower values are raised to these. */
@@ -35,7 +34,7 @@ struct enthalpy {
 };
 
 /* What the points of a level share. */
-struct level {
+struct pressure_level {
     real p, per_dzw;
     struct linear_expansion linear; /* of equations of state 1 to 4 */
     struct teos10_terms here;       /* of TEOS-10 at this pressure */
@@ -85,7 +84,7 @@ INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
 
 /* In equation 3, Veros's dynamic enthalpy has twice the term in theta^2 that density has, so its
  * derivative by temperature does not agree with int_drhodT. The same holds here. */
-INLINED struct enthalpy by_vallis(real s, real t, const struct level *l)
+INLINED struct enthalpy by_vallis(real s, real t, const struct pressure_level *l)
 {
     const struct linear_expansion r = l->linear;
     const real depth = l->p;
@@ -102,8 +101,10 @@ INLINED struct enthalpy by_vallis(real s, real t, const struct level *l)
 
 /* ---- rows ---- */
 
-/* A part of a row: `above` is the distance in memory to the points of the next level. */
-struct row {
+/* A part of a row: `above` is the distance in memory to the points of the next level. With the
+ * first point's addresses, which all rules share, a GPU's thread takes fewer registers than with
+ * its place. */
+struct row_part {
     const real *salt, *temp;
     const uint8_t *maskT, *maskW;
     real *rho, *prho, *Hd, *int_drhodT, *int_drhodS, *Nsqr;
@@ -112,7 +113,8 @@ struct row {
 
 /* How much denser water s2, t2 of another level is than water s, t, whose density less its constant
  * part is `rho`, both at this level's pressure. */
-INLINED real excess(real s2, real t2, real rho, real s, real t, const struct level *l, bool teos)
+INLINED real excess(real s2, real t2, real rho, real s, real t, const struct pressure_level *l,
+                    bool teos)
 {
     if (!teos)
         return vallis_difference(s, t, s2, t2, l->p, l->linear);
@@ -122,8 +124,8 @@ INLINED real excess(real s2, real t2, real rho, real s, real t, const struct lev
 /* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state. `nodes` and
  * `is_clamped` are literals, so that no loop has a branch. On land all outputs but the derivatives
  * of enthalpy are masked, so land takes the floors from the start. */
-INLINED void density_row(struct row row, const struct level *l, struct floors floors, int nodes,
-                         bool is_clamped)
+INLINED void density_row(struct row_part row, const struct pressure_level *l, struct floors floors,
+                         int nodes, bool is_clamped)
 {
     const bool teos = nodes > 0;
     const struct teos10_terms surface = teos10_terms(FROM_SURFACE);
@@ -157,7 +159,7 @@ INLINED void density_row(struct row row, const struct level *l, struct floors fl
 }
 
 /* Whether some water of a part of a row lies below the floors. */
-INLINED bool needs_clamp(const struct row *row, struct floors floors)
+INLINED bool needs_clamp(const struct row_part *row, struct floors floors)
 {
     int needs = 0;
     for (count x = 0; x < row->points; x++)
@@ -167,7 +169,8 @@ INLINED bool needs_clamp(const struct row *row, struct floors floors)
 
 /* A GPU raises all water to the floors: two copies of each rule would take more of its registers.
  */
-INLINED void teos10_row(struct row row, const struct level *l, struct floors floors, int nodes)
+INLINED void teos10_row(struct row_part row, const struct pressure_level *l, struct floors floors,
+                        int nodes)
 {
     if (HOST_OR_OFFLOAD(false, true) || needs_clamp(&row, floors))
         density_row(row, l, floors, nodes, true);
@@ -187,12 +190,23 @@ void VARIANT(density)(const struct kernel_call *call)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
                 const struct span part = chunk(x0, nx);
                 const count i = (z * ny + y) * nx + x0;
-                const struct row row = {salt + i,  temp + i,       maskT + i,
-                                        maskW + i, rho + i,        prho + i,
-                                        Hd + i,    int_drhodT + i, int_drhodS + i,
-                                        Nsqr + i,  part.end - x0,  z < top ? plane : 0};
-                const struct level l = {p[z], 1 / dzw[z], linear_expansion(eq_of_state_type),
-                                        teos10_terms((struct origin){p[z], 1})};
+                const struct row_part row = {
+                    .salt = salt + i,
+                    .temp = temp + i,
+                    .maskT = maskT + i,
+                    .maskW = maskW + i,
+                    .rho = rho + i,
+                    .prho = prho + i,
+                    .Hd = Hd + i,
+                    .int_drhodT = int_drhodT + i,
+                    .int_drhodS = int_drhodS + i,
+                    .Nsqr = Nsqr + i,
+                    .points = part.end - x0,
+                    .above = z < top ? plane : 0,
+                };
+                const struct pressure_level l = {p[z], 1 / dzw[z],
+                                                 linear_expansion(eq_of_state_type),
+                                                 teos10_terms((struct origin){p[z], 1})};
                 const struct floors floors =
                     clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
                 switch (eq_of_state_type == 5 ? quadrature_nodes(p[z]) : 0) {

@@ -7,7 +7,7 @@
  */
 #include "enthalpy.h"
 
-#define DESCRIPTIONS "eos/eos.kernel"
+#define DESCRIPTION "eos/eos.kernel"
 
 /*
  * Computes a part of a row with so many nodes. The function exists so that each number of nodes

@@ -4,7 +4,7 @@
  */
 #include "expansion.h"
 
-#define DESCRIPTIONS "eos/expansion.kernel"
+#define DESCRIPTION "eos/expansion.kernel"
 
 /* A part of a row. `teos` is a literal, so that each loop has one formula. */
 INLINED void expansion_row(const real *restrict salt, const real *restrict temp, real depth,

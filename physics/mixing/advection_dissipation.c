@@ -13,6 +13,7 @@
  * weighted by the parts of it that the W cells hold. The columns are then added exactly, so that
  * the sums do not depend on the number of threads, or on how the ocean is cut into blocks.
  */
+#define DESCRIPTION "mixing/advection_dissipation.kernel"
 #include "eos/expansion.h"
 #include "exact_sum.h"
 #include "span.h"
@@ -21,27 +22,20 @@
 
 #include <stdbool.h>
 
-#define DESCRIPTIONS "mixing/advection_dissipation.kernel"
-
-/* The fields from which the loss is computed. */
-struct enthalpy {
-    const real *Hd, *rho, *int_drhodT, *int_drhodS, *dtemp, *dsalt, *tke;
-};
-
 /* A level: the weights of the work through its floor and through its top; how much of the level the
  * W cell at its top holds, how much the one at its floor and, if no water lies below, how much the
  * former holds in addition; and the height of the W cell. */
-struct level {
+struct loss_level {
     real floor_work, top_work;
     real half, half_below, beneath;
     real height;
 };
 
-INLINED struct level level_at(const real *dzt, const real *dzw, count k, count top)
+INLINED struct loss_level level_at(const real *dzt, const real *dzw, count k, count top)
 {
     const count below = k > 0 ? k - 1 : 0;
     const real work = (real)(GRAVITY / RHO_0 / 4) / dzt[k];
-    return (struct level){
+    return (struct loss_level){
         .floor_work = k > 0 ? work * dzw[below] : 0,
         .top_work = k < top ? work * dzw[k] : 0,
         .half = dzw[k] / 2,
@@ -52,37 +46,35 @@ INLINED struct level level_at(const real *dzt, const real *dzw, count k, count t
 }
 
 /* The loss of a cell. */
-INLINED real loss(const struct enthalpy *e, const struct flow *f, struct cell c, struct level l,
-                  bool is_limited)
+INLINED real loss(const struct arguments *a, struct cell c, struct loss_level l, bool is_limited)
 {
     const count i = c.i, j = c.i - c.below;
-    const real of_enthalpy = advective_tendency(f, e->Hd, c, is_limited);
-    const real by_tracers = e->int_drhodT[i] * e->dtemp[i] + e->int_drhodS[i] * e->dsalt[i];
-    const real work = l.floor_work * f->w[j] * (e->rho[j] + e->rho[i]) +
-                      l.top_work * f->w[i] * (e->rho[i] + e->rho[i + c.above]);
+    const real of_enthalpy = advective_tendency(a, a->Hd, c, is_limited);
+    const real by_tracers = a->int_drhodT[i] * a->dtemp[i] + a->int_drhodS[i] * a->dsalt[i];
+    const real work = l.floor_work * a->w[j] * (a->rho[j] + a->rho[i]) +
+                      l.top_work * a->w[i] * (a->rho[i] + a->rho[i + c.above]);
     return (real)(-GRAVITY / RHO_0) * by_tracers - of_enthalpy - work;
 }
 
 /* Adds a level to a row of columns: its loss, and the volume over which the loss is spread. */
-INLINED void add_level(const struct enthalpy *e, const struct flow *f, struct level l,
-                       const int32_t *kbot, real *lost, real *volume, count ny, count k, count y,
+INLINED void add_level(const struct arguments *a, struct loss_level l, count k, count y,
                        struct span inside, bool is_limited)
 {
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
-        const struct cell c = cell_at(f->nx, ny, f->nz, k, y, x);
-        const real lost_here = loss(e, f, c, l, is_limited);
-        const count column = y * f->nx + x, lowest = kbot[column] - 1;
+        const struct cell c = cell_at(a->nx, a->ny, a->nz, k, y, x);
+        const real lost_here = loss(a, c, l, is_limited);
+        const count column = y * a->nx + x, lowest = a->kbot[column] - 1;
         const real is_wet = lowest >= 0 && k >= lowest;
         const real is_wet_below = lowest >= 0 && k > lowest;
-        const real held = f->maskW[c.i] * (is_wet * l.half + (is_wet - is_wet_below) * l.beneath) +
-                          f->maskW[c.i - c.below] * is_wet_below * l.half_below;
-        const real is_spread = k == f->nz - 1 || e->tke[c.i] > 0;
-        const real area = f->dxt[x] * (f->cost[y] * f->dyt[y]);
-        const real lost_below = k > 0 ? lost[column] : 0;
-        const real volume_below = k > 0 ? volume[column] : 0;
-        lost[column] = lost_below + area * held * lost_here;
-        volume[column] = volume_below + area * f->maskW[c.i] * is_spread * l.height;
+        const real held = a->maskW[c.i] * (is_wet * l.half + (is_wet - is_wet_below) * l.beneath) +
+                          a->maskW[c.i - c.below] * is_wet_below * l.half_below;
+        const real is_spread = k == a->nz - 1 || a->tke[c.i] > 0;
+        const real area = a->dxt[x] * (a->cost[y] * a->dyt[y]);
+        const real lost_below = k > 0 ? a->lost[column] : 0;
+        const real volume_below = k > 0 ? a->volume[column] : 0;
+        a->lost[column] = lost_below + area * held * lost_here;
+        a->volume[column] = volume_below + area * a->maskW[c.i] * is_spread * l.height;
     }
 }
 
@@ -94,18 +86,18 @@ static void VARIANT(sum_columns)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y0 = 0; y0 < ny; y0 += rows)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct flow f = {nx,    nz,  u,   v,   w,    maskT, maskU,    maskV,
-                                   maskW, dxt, dyt, dzt, cost, cosu,  dt_tracer};
-            const struct enthalpy e = {Hd, rho, int_drhodT, int_drhodS, dtemp, dsalt, tke};
+            const struct arguments a = {
+#include "gather.h"
+            };
             const struct span part = {x0, x0 + ROW_PART(nx)};
             for (count k = 0; k < nz; k++) {
-                const struct level l = level_at(dzt, dzw, k, nz - 1);
+                const struct loss_level l = level_at(dzt, dzw, k, nz - 1);
                 for (count y = y0; y < y0 + rows_left(rows, y0, ny); y++) {
                     const struct span inside = interior(part, y, nx, ny);
                     if (enable_superbee_advection)
-                        add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, true);
+                        add_level(&a, l, k, y, inside, true);
                     else
-                        add_level(&e, &f, l, kbot, lost, volume, ny, k, y, inside, false);
+                        add_level(&a, l, k, y, inside, false);
                 }
             }
         }

@@ -12,7 +12,7 @@
 #include "maths.h"
 #include "tile.h"
 
-#define DESCRIPTIONS "mixing/eke_diffusivities.kernel"
+#define DESCRIPTION "mixing/eke_diffusivities.kernel"
 
 #define LEAST_CORIOLIS ((real)1e-16)
 #define LEAST_BETA ((real)1e-16)

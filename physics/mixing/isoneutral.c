@@ -26,11 +26,10 @@
  * On one core more than half of the time goes into moving data, most of which are the 16 slopes a
  * point, and the rest into eight exponentials and 14 divisions a point (18 on a GPU).
  */
+#define DESCRIPTION "mixing/isoneutral.kernel"
 #include "neutral.h"
 #include "span.h"
 #include "tile.h"
-
-#define DESCRIPTIONS "mixing/isoneutral.kernel"
 
 /* East or north. */
 struct direction {
@@ -42,7 +41,7 @@ struct direction {
 };
 
 /* Where the slopes of the corners (ip, kr) begin. */
-INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
+INLINED ptrdiff_t corners(const struct arguments *o, int ip, int kr)
 {
     return (2 * ip + kr) * ((ptrdiff_t)o->nz * o->ny * o->nx);
 }
@@ -51,14 +50,14 @@ INLINED ptrdiff_t corners(const struct ocean *o, int ip, int kr)
  * cost lanes. Those of the faces to east and north: */
 enum { FACE_IN_X, FACE_IN_Y };
 
-INLINED int32_t bits_of_sides(const struct ocean *o, count i)
+INLINED int32_t bits_of_sides(const struct arguments *o, count i)
 {
     return o->maskU[i] << FACE_IN_X | o->maskV[i] << FACE_IN_Y;
 }
 
 /* Those of the two cells at a top face. The bits of their other faces are 0, so that only the
  * slopes at this face are right. */
-INLINED int32_t bits_of_top(const struct ocean *o, count i, count above)
+INLINED int32_t bits_of_top(const struct arguments *o, count i, count above)
 {
     const int32_t open = o->maskW[i];
     return o->maskT[i] << CELL | open << TOP |
@@ -66,7 +65,7 @@ INLINED int32_t bits_of_top(const struct ocean *o, count i, count above)
 }
 
 /* A corner of a lateral face: stores taper * s, returns its diffusivity. */
-INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *Ai)
+INLINED real lateral_corner(const struct arguments *o, real s, real diffloc, real *Ai)
 {
     const real t = taper(o, s);
     *Ai = t * s;
@@ -74,8 +73,9 @@ INLINED real lateral_corner(const struct ocean *o, real s, real diffloc, real *A
 }
 
 /* The face between cell i, which is `here`, and the next cell, which is `there`. */
-INLINED void lateral_face(const struct ocean *o, const struct level *l, const struct direction *d,
-                          count i, int32_t bits, real per_dx, struct cell here, struct cell there)
+INLINED void lateral_face(const struct arguments *o, const struct neutral_level *l,
+                          const struct direction *d, count i, int32_t bits, real per_dx,
+                          struct neutral_cell here, struct neutral_cell there)
 {
     const count next = i + d->next;
     const real mask = mask_of(d->mask, i, masks_in(bits), d->face);
@@ -99,17 +99,18 @@ INLINED void lateral_face(const struct ocean *o, const struct level *l, const st
 enum { KEPT = ROW_CHUNK + 1 };
 
 /* Cell i, which is kept at place p. */
-INLINED struct cell cell_at(const struct ocean *o, const struct level *l, const real *kept, count p,
-                            count i, bool teos)
+INLINED struct neutral_cell neutral_cell_at(const struct arguments *o,
+                                            const struct neutral_level *l, const real *kept,
+                                            count p, count i, bool teos)
 {
     if (KEEPS_CELLS)
-        return get_cell(kept + p, KEPT);
-    return cell(o, l, STORED, i, teos);
+        return get_neutral_cell(kept + p, KEPT);
+    return neutral_cell(o, l, STORED, i, teos);
 }
 
 /* Computes the eastern and northern faces of row y, which begins at cell `row` and has the cells
  * `here`. */
-INLINED void lateral_faces(const struct ocean *o, const struct level *l,
+INLINED void lateral_faces(const struct arguments *o, const struct neutral_level *l,
                            const struct direction *east, const struct direction *north, count row,
                            count y, struct span in, const real *here, const real *there, bool teos)
 {
@@ -127,9 +128,11 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
         const count p = x - in.begin;
         const int32_t bits = BYTES_COST_LANES ? masks[p] : 0;
         const real per_dxu = 1 / (o->dxu[x] * cost);
-        const struct cell c = cell_at(o, l, here, p, i, teos);
-        lateral_face(o, l, east, i, bits, per_dxu, c, cell_at(o, l, here, p + 1, i + 1, teos));
-        lateral_face(o, l, north, i, bits, per_dyu, c, cell_at(o, l, there, p, i + o->nx, teos));
+        const struct neutral_cell c = neutral_cell_at(o, l, here, p, i, teos);
+        lateral_face(o, l, east, i, bits, per_dxu, c,
+                     neutral_cell_at(o, l, here, p + 1, i + 1, teos));
+        lateral_face(o, l, north, i, bits, per_dyu, c,
+                     neutral_cell_at(o, l, there, p, i + o->nx, teos));
     }
 }
 
@@ -138,7 +141,7 @@ INLINED void lateral_faces(const struct ocean *o, const struct level *l,
  * dTdx is divided by, which is its weight in K_33. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
-INLINED real top_corner(const struct ocean *o, const struct direction *d, count i, count c,
+INLINED real top_corner(const struct arguments *o, const struct direction *d, count i, count c,
                         struct expansion r, real per_drodz, real maskW, int ip, int kr)
 {
     const count face = c - (1 - ip) * d->next;
@@ -148,9 +151,10 @@ INLINED real top_corner(const struct ocean *o, const struct direction *d, count 
     return Ai * distance_s;
 }
 
-INLINED void top_faces(const struct ocean *o, const struct level *lower, const struct level *upper,
-                       const struct direction *east, const struct direction *north, real *K_33,
-                       count row, count y, struct span in, bool teos)
+INLINED void top_faces(const struct arguments *o, const struct neutral_level *lower,
+                       const struct neutral_level *upper, const struct direction *east,
+                       const struct direction *north, real *K_33, count row, count y,
+                       struct span in, bool teos)
 {
     const real cost = o->cost[y];
     const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
@@ -167,8 +171,9 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
         const count j = i + lower->above;
         const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
         const real maskW = mask_of(o->maskW, i, masks_in(bits), TOP);
-        const struct cell a = cell(o, lower, masks_in(bits), i, teos);
-        const struct cell b = cell(o, upper, masks_in(bits >> BITS_OF_CELL), j, teos);
+        const struct neutral_cell a = neutral_cell(o, lower, masks_in(bits), i, teos);
+        const struct neutral_cell b =
+            neutral_cell(o, upper, masks_in(bits >> BITS_OF_CELL), j, teos);
         const real pa = a.per_drodz_above;
         const real pb = b.per_drodz_below;
         const real along_x = top_corner(o, east, i, i, a.r, pa, maskW, 0, 0) +
@@ -187,11 +192,11 @@ INLINED void top_faces(const struct ocean *o, const struct level *lower, const s
 /* The lateral faces of a part of row y at level z, and zeros where there are none. Each row
  * keeps the cells of the row to the north for that row; the first that has faces, and one that
  * `is_first` of its tile, compute their own as well. */
-INLINED void lateral_row(const struct ocean *o, const struct direction *east,
+INLINED void lateral_row(const struct arguments *o, const struct direction *east,
                          const struct direction *north, count z, count y, struct span part,
                          real kept[2][CELL_ROWS * KEPT], bool is_first, bool teos)
 {
-    const struct level l = level(o, z);
+    const struct neutral_level l = neutral_level(o, z);
     const count row = (z * o->ny + y) * o->nx;
     const bool eastern = y >= 2 && y < o->ny - 2;
     const bool northern = y >= 1 && y < o->ny - 2;
@@ -228,18 +233,18 @@ INLINED void lateral_row(const struct ocean *o, const struct direction *east,
 }
 
 /* The same of top faces. */
-OF_ROW void VARIANT(top_row)(const struct ocean *ocean, const struct direction *to_east,
+OF_ROW void VARIANT(top_row)(const struct arguments *ocean, const struct direction *to_east,
                              const struct direction *to_north, real *K_33, count z, count y,
                              struct span part, bool teos)
 {
-    const struct ocean o = *ocean;
+    const struct arguments o = *ocean;
     const struct direction east = *to_east, north = *to_north;
     const count row = (z * o.ny + y) * o.nx;
     const bool interior = y >= 2 && y < o.ny - 2 && z < o.nz - 1;
     const struct span in = within(part, interior, 2, o.nx - 2);
     if (interior) {
-        const struct level lower = level(&o, z);
-        const struct level upper = level(&o, z + 1);
+        const struct neutral_level lower = neutral_level(&o, z);
+        const struct neutral_level upper = neutral_level(&o, z + 1);
         if (teos)
             top_faces(&o, &lower, &upper, &east, &north, K_33, row, y, in, true);
         else
@@ -256,22 +261,8 @@ OF_ROW void VARIANT(top_row)(const struct ocean *ocean, const struct direction *
 void VARIANT(isoneutral)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const struct linear_expansion linear = linear_expansion(eq_of_state_type);
-    const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
-    const real drdT_by_depth = linear.drdT_by_depth, drdS = linear.drdS;
-
-    const double rate = rate_of_taper(iso_dslope);
-    const real taper_rate = (real)rate;
-    const real taper_offset = (real)(rate * iso_slopec);
 
     /* clang-format off */
-#define OCEAN                                                                                      \
-    {.nx = nx, .ny = ny, .nz = nz, .salt = salt, .temp = temp, .K_iso = K_iso,                      \
-     .maskT = maskT, .maskU = maskU, .maskV = maskV, .maskW = maskW,                               \
-     .zt = zt, .dxt = dxt, .dxu = dxu, .dyt = dyt, .dyu = dyu, .dzt = dzt, .dzw = dzw,             \
-     .cost = cost, .cosu = cosu, .drdT = drdT, .drdT_by_T = drdT_by_T,                             \
-     .drdT_by_depth = drdT_by_depth, .drdS = drdS, .taper_rate = taper_rate,                       \
-     .taper_offset = taper_offset, .K_iso_steep = K_iso_steep}
 #define EAST {.next = 1, .mask = maskU, .face = FACE_IN_X, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
 #define NORTH {.next = nx, .mask = maskV, .face = FACE_IN_Y, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
     /* clang-format on */
@@ -281,7 +272,9 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     for (count z0 = 0; z0 < nz; z0 += levels)
         for (count y0 = 0; y0 < ny; y0 += rows)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const struct ocean o = OCEAN;
+                const struct arguments o = {
+#include "gather.h"
+                };
                 const struct direction east = EAST, north = NORTH;
                 const struct span part = chunk(x0, nx);
                 const count z1 = TILE_END(z0, levels, nz), y1 = TILE_END(y0, rows, ny);
@@ -302,7 +295,9 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y += rows)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const struct ocean o = OCEAN;
+                const struct arguments o = {
+#include "gather.h"
+                };
                 const struct direction east = EAST, north = NORTH;
                 VARIANT(top_row)(&o, &east, &north, K_33, z, y, chunk(x0, nx),
                                  eq_of_state_type == 5);
@@ -315,7 +310,9 @@ void VARIANT(isoneutral)(const struct kernel_call *call)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
                 if (y % rows == 0)
                     continue;
-                const struct ocean o = OCEAN;
+                const struct arguments o = {
+#include "gather.h"
+                };
                 const struct direction east = EAST, north = NORTH;
                 VARIANT(top_row)(&o, &east, &north, K_33, TILE_END(z0, levels, nz) - 1, y,
                                  chunk(x0, nx), eq_of_state_type == 5);

@@ -9,11 +9,10 @@
  * same tracer. On land and below the bottom K_33 is 0, so that the system there is x = what
  * tracer_taup1 held before.
  */
+#define DESCRIPTION "mixing/isoneutral_diffusion.kernel"
 #include "span.h"
 #include "tracer_fluxes.h"
 #include "tridiagonal.h"
-
-#define DESCRIPTIONS "mixing/isoneutral_diffusion.kernel"
 
 void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
 {
@@ -24,9 +23,10 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct tensor g = {nx,    ny,    nz,    K_iso, K_11,  K_22, Ai_ez, Ai_nz,
-                                     Ai_bx, Ai_by, maskU, maskV, maskW, dxt,  dxu,   dyt,
-                                     dyu,   dzt,   cost,  cosu,  1,     1};
+            const struct arguments arguments = {
+#include "gather.h"
+            };
+            const struct mixing_by diffusion = {K_iso, 1, 1};
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
 
@@ -37,8 +37,8 @@ void VARIANT(isoneutral_diffusion)(const struct kernel_call *call)
                 ALONG_X
                 for (count x = inside.begin; x < inside.end; x++) {
                     const count i = (k * ny + y) * nx + x;
-                    const real tendency =
-                        maskT[i] * divergence(&g, tracer, cell_at(nx, ny, nz, k, y, x));
+                    const real tendency = maskT[i] * divergence(&arguments, diffusion, tracer,
+                                                                cell_at(nx, ny, nz, k, y, x));
                     const real a = -through_floor * K_33[i - below];
                     const real c = -through_top * K_33[i];
                     const struct tridiagonal_row here = {a, 1, c,

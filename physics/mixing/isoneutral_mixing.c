@@ -12,62 +12,22 @@
  * x) that the row before has left. On a GPU a thread has a column, and computes all four faces of a
  * cell.
  */
+#define DESCRIPTION "mixing/isoneutral_mixing.kernel"
 #include "isoneutral_mixing.h"
 #include "span.h"
 
-#define DESCRIPTIONS "mixing/isoneutral_mixing.kernel"
-
-#define MIXING                                                                                     \
-    {.o = {.nx = nx,                                                                               \
-           .ny = ny,                                                                               \
-           .nz = nz,                                                                               \
-           .salt = salt,                                                                           \
-           .temp = temp,                                                                           \
-           .K_iso = K_iso,                                                                         \
-           .maskT = maskT,                                                                         \
-           .maskU = maskU,                                                                         \
-           .maskV = maskV,                                                                         \
-           .maskW = maskW,                                                                         \
-           .zt = zt,                                                                               \
-           .dxt = dxt,                                                                             \
-           .dxu = dxu,                                                                             \
-           .dyt = dyt,                                                                             \
-           .dyu = dyu,                                                                             \
-           .dzt = dzt,                                                                             \
-           .dzw = dzw,                                                                             \
-           .cost = cost,                                                                           \
-           .cosu = cosu,                                                                           \
-           .drdT = drdT,                                                                           \
-           .drdT_by_T = drdT_by_T,                                                                 \
-           .drdT_by_depth = drdT_by_depth,                                                         \
-           .drdS = drdS,                                                                           \
-           .taper_rate = taper_rate,                                                               \
-           .taper_offset = taper_offset,                                                           \
-           .K_iso_steep = K_iso_steep},                                                            \
-     .K_gm = K_gm,                                                                                 \
-     .int_drhodT = int_drhodT,                                                                     \
-     .int_drhodS = int_drhodS,                                                                     \
-     .kbot = kbot,                                                                                 \
-     .dt = dt_tracer,                                                                              \
-     .diagonal = pyom_compatibility_mode}
-
-/* What is written. */
-struct results {
-    real *temp, *salt, *P_diss_iso, *P_diss_skew;
-};
-
 /* Writes the losses of a level that are explicit in time, by its own faces and those of the level
  * above. */
-INLINED void put_losses(const struct mixing *m, struct results r, count k, count i,
-                        const struct lateral *here, const struct lateral *above,
+INLINED void put_losses(const struct arguments *m, count k, count i,
+                        const struct lateral_sums *here, const struct lateral_sums *above,
                         const struct ceiling *top, bool is_surface)
 {
     if (is_surface) {
-        r.P_diss_iso[i] = surface_loss(m, k, i, here->loss_iso);
-        r.P_diss_skew[i] = surface_loss(m, k, i, here->loss_skew);
+        m->P_diss_iso[i] = surface_loss(m, k, i, here->loss_iso);
+        m->P_diss_skew[i] = surface_loss(m, k, i, here->loss_skew);
     } else {
-        r.P_diss_iso[i] = explicit_loss(m, k, i, here->loss_iso, above->loss_iso, top->iso);
-        r.P_diss_skew[i] = explicit_loss(m, k, i, here->loss_skew, above->loss_skew, top->skew);
+        m->P_diss_iso[i] = explicit_loss(m, k, i, here->loss_iso, above->loss_iso, top->iso);
+        m->P_diss_skew[i] = explicit_loss(m, k, i, here->loss_skew, above->loss_skew, top->skew);
     }
 }
 
@@ -75,64 +35,65 @@ INLINED void put_losses(const struct mixing *m, struct results r, count k, count
 
 /* ---- columns ---- */
 
-INLINED struct face face_at(const struct mixing *m, const struct level *l, count i, count next,
-                            real per_dx, bool teos)
+INLINED struct neutral_face neutral_face_at(const struct arguments *m,
+                                            const struct neutral_level *l, count i, count next,
+                                            real per_dx, bool teos)
 {
-    return face(m, l, i, next, per_dx, cell(&m->o, l, STORED, i, teos),
-                cell(&m->o, l, STORED, i + next, teos));
+    return neutral_face(m, l, i, next, per_dx, neutral_cell(m, l, STORED, i, teos),
+                        neutral_cell(m, l, STORED, i + next, teos));
 }
 
-INLINED struct lateral lateral_at(const struct mixing *m, count k, count y, count x, bool teos,
-                                  bool dissipates)
+INLINED struct lateral_sums lateral_at(const struct arguments *m, count k, count y, count x,
+                                       bool teos, bool dissipates)
 {
-    const struct ocean *const o = &m->o;
-    const struct level l = level(o, k);
+    const struct arguments *const o = m;
+    const struct neutral_level l = neutral_level(o, k);
     const count nx = o->nx, i = (k * o->ny + y) * nx + x;
-    struct lateral lateral = {0};
+    struct lateral_sums lateral = {0};
     ROLLED
     for (int n = 0; n < 4; n++) {
         const bool is_ahead = n % 2, in_x = n < 2;
         struct side side = in_x ? side_in_x(o, y, x, is_ahead) : side_in_y(o, y, is_ahead);
         const count first = is_ahead ? i : i + side.to;
         const real open = in_x ? o->maskU[first] : o->maskV[first];
-        side.face = face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
+        side.face = neutral_face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
         add_side(m, &lateral, i, side, dissipates);
     }
     return lateral;
 }
 
 /* `scratch` is four fields: the ratios, what skew diffusion adds to both tracers, and K_33. */
-INLINED void mix_column(const struct mixing *m, struct results r, real *scratch, count y, count x,
-                        bool teos, bool dissipates)
+INLINED void mix_column(const struct arguments *m, real *scratch, count y, count x, bool teos,
+                        bool dissipates)
 {
-    const struct ocean *const o = &m->o;
+    const struct arguments *const o = m;
     const count plane = o->ny * o->nx, column = y * o->nx + x;
     const ptrdiff_t points = (ptrdiff_t)o->nz * plane;
     real *const skew_T = scratch + points, *const skew_S = scratch + 2 * points;
     real *const K_33 = scratch + 3 * points;
-    struct lateral below = {0};
+    struct lateral_sums below = {0};
     struct ceiling floor = CLOSED;
     struct reduced reduced = {0};
     for (count k = 0; k <= o->nz; k++) {
         const bool is_surface = k == o->nz;
         const count i = (k - 1) * plane + column;
-        struct lateral here = {0};
+        struct lateral_sums here = {0};
         if (!is_surface)
             here = lateral_at(m, k, y, x, teos, dissipates);
         if (k > 0) {
             const struct ceiling top =
                 is_surface ? CLOSED : ceiling(m, i, o->maskW[i], below.above, here.below);
-            const struct pair taup1 = {r.temp[i], r.salt[i]};
+            const struct pair taup1 = {m->temp_taup1[i], m->salt_taup1[i]};
             reduced = eliminate_both(m, k - 1, o->maskT[i], taup1, &below, floor, top,
                                      reduced.ratio, reduced.d);
-            r.temp[i] = reduced.d.T;
-            r.salt[i] = reduced.d.S;
+            m->temp_taup1[i] = reduced.d.T;
+            m->salt_taup1[i] = reduced.d.S;
             scratch[i] = reduced.ratio;
             skew_T[i] = reduced.skew.T;
             skew_S[i] = reduced.skew.S;
             K_33[i] = top.K_33;
             if (dissipates)
-                put_losses(m, r, k - 1, i, &below, &here, &top, is_surface);
+                put_losses(m, k - 1, i, &below, &here, &top, is_surface);
             floor = top;
         }
         below = here;
@@ -140,12 +101,12 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
     struct pair solved = {0, 0};
     for (count k = o->nz - 1; k >= 0; k--) {
         const count i = k * plane + column;
-        const struct pair d = {r.temp[i], r.salt[i]};
+        const struct pair d = {m->temp_taup1[i], m->salt_taup1[i]};
         const struct pair now = plus(d, minus_c(scratch[i]), solved);
         if (dissipates && k < o->nz - 1)
-            r.P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
-        r.temp[i] = now.T + skew_T[i];
-        r.salt[i] = now.S + skew_S[i];
+            m->P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
+        m->temp_taup1[i] = now.T + skew_T[i];
+        m->salt_taup1[i] = now.S + skew_S[i];
         solved = now;
     }
 }
@@ -154,21 +115,41 @@ INLINED void mix_column(const struct mixing *m, struct results r, real *scratch,
 
 /* ---- rows ---- */
 
+/* What a level leaves for the one above it: what it got from its faces, except what these gave to
+ * the face below, and what goes through its floor. */
+struct carried {
+    struct lateral_sums lateral;
+    struct ceiling floor;
+};
+
+/* clang-format off */
+#define FACE_VALUES(VALUE)                                                                         \
+    VALUE(iso.T) VALUE(iso.S) VALUE(skew.T) VALUE(skew.S)                                          \
+    VALUE(here_below.s) VALUE(here_below.s2) VALUE(next_below.s) VALUE(next_below.s2)              \
+    VALUE(here_above.s) VALUE(here_above.s2) VALUE(next_above.s) VALUE(next_above.s2)
+#define CARRIED_VALUES(VALUE)                                                                      \
+    VALUE(lateral.iso.T) VALUE(lateral.iso.S) VALUE(lateral.skew.T) VALUE(lateral.skew.S)          \
+    VALUE(lateral.above.T) VALUE(lateral.above.S) VALUE(lateral.above.K)                           \
+    VALUE(lateral.loss_iso) VALUE(lateral.loss_skew)                                               \
+    VALUE(floor.iso.T) VALUE(floor.iso.S) VALUE(floor.skew.T) VALUE(floor.skew.S) VALUE(floor.K_33)
+/* clang-format on */
+enum { FACE_ROWS = FACE_VALUES(COUNT_ROW), LEVEL_ROWS = CARRIED_VALUES(COUNT_ROW) };
+KEPT_IN_ROWS(neutral_face, FACE_VALUES)
+KEPT_IN_ROWS(carried, CARRIED_VALUES)
+
 /*
  * The memory of a chunk of rows, in rows of nx and planes of nz rows. Planes come in two sets, one
  * for the current row and one for the row before or after it; the sets change places from row to
  * row.
  */
 enum {
-    FACE_ROWS = 12,
     SET_PLANES = FACE_ROWS + CELL_ROWS, /* northern faces, and cells */
     COLUMN_PLANES = 4,                  /* ratios, skew diffusion of both tracers, K_33 */
-    LEVEL_ROWS = 14,                    /* of the level below: see struct carried */
     MASK_ROWS = 2,
     ROWS = FACE_ROWS + LEVEL_ROWS + MASK_ROWS + 1, /* the first are eastern faces, the last zeros */
 };
 
-struct chunk {
+struct chunk_memory {
     real *set[2];  /* SET_PLANES */
     real *column;  /* COLUMN_PLANES */
     real *east;    /* FACE_ROWS: the eastern faces of the current level */
@@ -177,109 +158,54 @@ struct chunk {
     real *zeros;   /* one row: the ratios beneath the bottom */
 };
 
-/* The values of a face are kept in rows that lie `stride` apart, as those of a cell are. */
-INLINED void put_face(real *to, count stride, struct face f)
-{
-    const real values[FACE_ROWS] = {f.iso.T,         f.iso.S,         f.skew.T,
-                                    f.skew.S,        f.here_below.s,  f.here_below.s2,
-                                    f.next_below.s,  f.next_below.s2, f.here_above.s,
-                                    f.here_above.s2, f.next_above.s,  f.next_above.s2};
-    UNROLL
-    for (int n = 0; n < FACE_ROWS; n++)
-        to[n * stride] = values[n];
-}
-
-INLINED struct face get_face(const real *from, count stride)
-{
-    return (struct face){
-        .iso = {from[0], from[stride]},
-        .skew = {from[2 * stride], from[3 * stride]},
-        .here_below = {from[4 * stride], from[5 * stride]},
-        .next_below = {from[6 * stride], from[7 * stride]},
-        .here_above = {from[8 * stride], from[9 * stride]},
-        .next_above = {from[10 * stride], from[11 * stride]},
-    };
-}
-
-/* What a level leaves for the one above it: what it got from its faces, except what these gave to
- * the face below, and what goes through its floor. */
-struct carried {
-    struct lateral lateral;
-    struct ceiling floor;
-};
-
-INLINED void put_carried(real *to, count stride, struct carried c)
-{
-    const struct lateral *const l = &c.lateral;
-    const struct ceiling *const f = &c.floor;
-    const real values[LEVEL_ROWS] = {l->iso.T,   l->iso.S,   l->skew.T,   l->skew.S,   l->above.T,
-                                     l->above.S, l->above.K, f->iso.T,    f->iso.S,    f->skew.T,
-                                     f->skew.S,  f->K_33,    l->loss_iso, l->loss_skew};
-    UNROLL
-    for (int n = 0; n < LEVEL_ROWS; n++)
-        to[n * stride] = values[n];
-}
-
-INLINED struct carried get_carried(const real *from, count stride)
-{
-    return (struct carried){
-        .lateral = {.iso = {from[0], from[stride]},
-                    .skew = {from[2 * stride], from[3 * stride]},
-                    .above = {from[4 * stride], from[5 * stride], from[6 * stride]},
-                    .loss_iso = from[12 * stride],
-                    .loss_skew = from[13 * stride]},
-        .floor = {{from[7 * stride], from[8 * stride]},
-                  {from[9 * stride], from[10 * stride]},
-                  from[11 * stride]},
-    };
-}
-
 /* Functions of a row are called, not inlined: the first row of a chunk gets its southern faces from
  * the same instructions as any other row, so that results do not show where chunks begin. */
-OF_ROW void VARIANT(cells_of_row)(const struct mixing *m, const struct level *l, count row,
-                                  real *cells, count stride, bool teos)
+OF_ROW void VARIANT(cells_of_row)(const struct arguments *m, const struct neutral_level *l,
+                                  count row, real *cells, count stride, bool teos)
 {
-    const count nx = m->o.nx;
+    const count nx = m->nx;
     for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
         const struct span in = within(chunk(x0, nx), true, 1, nx - 1);
         if (teos)
-            keep_cells(&m->o, l, row, in, cells + in.begin, stride, true);
+            keep_cells(m, l, row, in, cells + in.begin, stride, true);
         else
-            keep_cells(&m->o, l, row, in, cells + in.begin, stride, false);
+            keep_cells(m, l, row, in, cells + in.begin, stride, false);
     }
 }
 
-OF_ROW void VARIANT(eastern_faces)(const struct mixing *m, const struct level *l, count row,
-                                   count y, const real *cells, count stride, real *open,
+OF_ROW void VARIANT(eastern_faces)(const struct arguments *m, const struct neutral_level *l,
+                                   count row, count y, const real *cells, count stride, real *open,
                                    real *faces)
 {
-    const struct mixing mixing = *m;
-    const struct level here = *l;
-    const count nx = mixing.o.nx;
-    const real *const dxu = mixing.o.dxu;
-    const real cost = mixing.o.cost[y];
-    as_numbers(open, mixing.o.maskU + row, nx);
+    const struct arguments mixing = *m;
+    const struct neutral_level here = *l;
+    const count nx = mixing.nx;
+    const real *const dxu = mixing.dxu;
+    const real cost = mixing.cost[y];
+    as_numbers(open, mixing.maskU + row, nx);
     ALONG_X
     for (count x = 1; x < nx - 2; x++)
-        put_face(faces + x, nx,
-                 face(&mixing, &here, row + x, 1, open[x] / (dxu[x] * cost),
-                      get_cell(cells + x, stride), get_cell(cells + x + 1, stride)));
+        put_neutral_face(faces + x, nx,
+                         neutral_face(&mixing, &here, row + x, 1, open[x] / (dxu[x] * cost),
+                                      get_neutral_cell(cells + x, stride),
+                                      get_neutral_cell(cells + x + 1, stride)));
 }
 
-OF_ROW void VARIANT(northern_faces)(const struct mixing *m, const struct level *l, count row,
-                                    count y, const real *cells, const real *next_cells,
+OF_ROW void VARIANT(northern_faces)(const struct arguments *m, const struct neutral_level *l,
+                                    count row, count y, const real *cells, const real *next_cells,
                                     count stride, real *open, real *faces)
 {
-    const struct mixing mixing = *m;
-    const struct level here = *l;
-    const count nx = mixing.o.nx;
-    const real per_dyu = 1 / mixing.o.dyu[y];
-    as_numbers(open, mixing.o.maskV + row, nx);
+    const struct arguments mixing = *m;
+    const struct neutral_level here = *l;
+    const count nx = mixing.nx;
+    const real per_dyu = 1 / mixing.dyu[y];
+    as_numbers(open, mixing.maskV + row, nx);
     ALONG_X
     for (count x = 2; x < nx - 2; x++)
-        put_face(faces + x, stride,
-                 face(&mixing, &here, row + x, nx, open[x] * per_dyu, get_cell(cells + x, stride),
-                      get_cell(next_cells + x, stride)));
+        put_neutral_face(faces + x, stride,
+                         neutral_face(&mixing, &here, row + x, nx, open[x] * per_dyu,
+                                      get_neutral_cell(cells + x, stride),
+                                      get_neutral_cell(next_cells + x, stride)));
 }
 
 /* The rows that a level needs; those of planes lie `stride` apart, the others nx. */
@@ -292,16 +218,16 @@ struct level_rows {
     count deeper; /* the offset from `column`'s level to that of ratio_below; 0 at the bottom */
 };
 
-INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows, count stride,
-                                  count i, count y, count x, bool dissipates)
+INLINED struct lateral_sums lateral_of(const struct arguments *m, struct level_rows rows,
+                                       count stride, count i, count y, count x, bool dissipates)
 {
-    struct side west = side_in_x(&m->o, y, x, false), east = side_in_x(&m->o, y, x, true);
-    struct side south = side_in_y(&m->o, y, false), north = side_in_y(&m->o, y, true);
-    west.face = get_face(rows.east + x - 1, m->o.nx);
-    east.face = get_face(rows.east + x, m->o.nx);
-    south.face = get_face(rows.south + x, stride);
-    north.face = get_face(rows.north + x, stride);
-    struct lateral lateral = {0};
+    struct side west = side_in_x(m, y, x, false), east = side_in_x(m, y, x, true);
+    struct side south = side_in_y(m, y, false), north = side_in_y(m, y, true);
+    west.face = get_neutral_face(rows.east + x - 1, m->nx);
+    east.face = get_neutral_face(rows.east + x, m->nx);
+    south.face = get_neutral_face(rows.south + x, stride);
+    north.face = get_neutral_face(rows.north + x, stride);
+    struct lateral_sums lateral = {0};
     add_side(m, &lateral, i, west, dissipates);
     add_side(m, &lateral, i, east, dissipates);
     add_side(m, &lateral, i, south, dissipates);
@@ -313,32 +239,31 @@ INLINED struct lateral lateral_of(const struct mixing *m, struct level_rows rows
  * Level k takes its four faces. That completes the level below, which is then eliminated.
  * `is_first`: there is no level below. `is_last`: k is above the surface, and has no faces.
  */
-INLINED void advance_point(const struct mixing *m, struct results r, struct level_rows rows,
-                           count stride, count k, count y, count x, bool is_first, bool is_last,
-                           bool dissipates)
+INLINED void advance_point(const struct arguments *m, struct level_rows rows, count stride, count k,
+                           count y, count x, bool is_first, bool is_last, bool dissipates)
 {
-    const count nx = m->o.nx, plane = nx * m->o.ny;
+    const count nx = m->nx, plane = nx * m->ny;
     const count i = k * plane + y * nx + x, j = i - plane;
     struct carried next = {0};
     if (!is_last)
         next.lateral = lateral_of(m, rows, stride, i, y, x, dissipates);
     if (!is_first) {
         const struct carried c = get_carried(rows.carried + x, nx);
-        const struct lateral *const below = &c.lateral;
+        const struct lateral_sums *const below = &c.lateral;
         const struct ceiling top =
             is_last ? CLOSED : ceiling(m, j, rows.open_W[x], below->above, next.lateral.below);
-        const struct pair taup1 = {r.temp[j], r.salt[j]};
-        const struct pair d = {r.temp[j - rows.deeper], r.salt[j - rows.deeper]};
+        const struct pair taup1 = {m->temp_taup1[j], m->salt_taup1[j]};
+        const struct pair d = {m->temp_taup1[j - rows.deeper], m->salt_taup1[j - rows.deeper]};
         const struct reduced reduced = eliminate_both(m, k - 1, rows.open_T[x], taup1, below,
                                                       c.floor, top, rows.ratio_below[x], d);
-        r.temp[j] = reduced.d.T;
-        r.salt[j] = reduced.d.S;
+        m->temp_taup1[j] = reduced.d.T;
+        m->salt_taup1[j] = reduced.d.S;
         rows.column[x] = reduced.ratio;
         rows.column[stride + x] = reduced.skew.T;
         rows.column[2 * stride + x] = reduced.skew.S;
         rows.column[3 * stride + x] = top.K_33;
         if (dissipates)
-            put_losses(m, r, k - 1, j, below, &next.lateral, &top, is_last);
+            put_losses(m, k - 1, j, below, &next.lateral, &top, is_last);
         next.floor = top;
     }
     if (!is_last)
@@ -346,77 +271,78 @@ INLINED void advance_point(const struct mixing *m, struct results r, struct leve
 }
 
 /* GCC did not vectorise this loop while its structures were declared in it. */
-INLINED void advance(const struct mixing *m, struct results r, struct level_rows rows, count stride,
-                     count k, count y, bool is_first, bool is_last, bool dissipates)
+INLINED void advance(const struct arguments *m, struct level_rows rows, count stride, count k,
+                     count y, bool is_first, bool is_last, bool dissipates)
 {
-    const struct mixing mixing = *m;
+    const struct arguments mixing = *m;
     ALONG_X
-    for (count x = 2; x < mixing.o.nx - 2; x++)
-        advance_point(&mixing, r, rows, stride, k, y, x, is_first, is_last, dissipates);
+    for (count x = 2; x < mixing.nx - 2; x++)
+        advance_point(&mixing, rows, stride, k, y, x, is_first, is_last, dissipates);
 }
 
-OF_ROW void VARIANT(level_of_row)(const struct mixing *m, struct results r, struct level_rows rows,
-                                  count stride, count k, count y, bool dissipates)
+OF_ROW void VARIANT(level_of_row)(const struct arguments *m, struct level_rows rows, count stride,
+                                  count k, count y, bool dissipates)
 {
-    const bool is_first = k == 0, is_last = k == m->o.nz;
+    const bool is_first = k == 0, is_last = k == m->nz;
     if (!is_first) {
-        const count row = ((k - 1) * m->o.ny + y) * m->o.nx;
-        as_numbers(rows.open_T, m->o.maskT + row, m->o.nx);
-        as_numbers(rows.open_W, m->o.maskW + row, m->o.nx);
+        const count row = ((k - 1) * m->ny + y) * m->nx;
+        as_numbers(rows.open_T, m->maskT + row, m->nx);
+        as_numbers(rows.open_W, m->maskW + row, m->nx);
     }
     if (is_first && dissipates)
-        advance(m, r, rows, stride, k, y, true, false, true);
+        advance(m, rows, stride, k, y, true, false, true);
     else if (is_first)
-        advance(m, r, rows, stride, k, y, true, false, false);
+        advance(m, rows, stride, k, y, true, false, false);
     else if (is_last && dissipates)
-        advance(m, r, rows, stride, k, y, false, true, true);
+        advance(m, rows, stride, k, y, false, true, true);
     else if (is_last)
-        advance(m, r, rows, stride, k, y, false, true, false);
+        advance(m, rows, stride, k, y, false, true, false);
     else if (dissipates)
-        advance(m, r, rows, stride, k, y, false, false, true);
+        advance(m, rows, stride, k, y, false, false, true);
     else
-        advance(m, r, rows, stride, k, y, false, false, false);
+        advance(m, rows, stride, k, y, false, false, false);
 }
 
 /* The way down of the column solve: in `column` the solution replaces the skew diffusion. */
-INLINED void substitute_both(const struct mixing *m, struct results r, real *column, count stride,
-                             count k, count row, bool is_top, bool dissipates)
+INLINED void substitute_both(const struct arguments *m, real *column, count stride, count k,
+                             count row, bool is_top, bool dissipates)
 {
-    const struct mixing mixing = *m;
-    const count nx = mixing.o.nx;
+    const struct arguments mixing = *m;
+    const count nx = mixing.nx;
     real *const solved_T = column + stride, *const solved_S = column + 2 * stride;
     ALONG_X
     for (count x = 2; x < nx - 2; x++) {
         const count i = row + x;
         const struct pair above = {is_top ? 0 : solved_T[nx + x], is_top ? 0 : solved_S[nx + x]};
-        const struct pair d = {r.temp[i], r.salt[i]};
+        const struct pair d = {mixing.temp_taup1[i], mixing.salt_taup1[i]};
         const struct pair now = plus(d, minus_c(column[x]), above);
         if (dissipates && !is_top)
-            r.P_diss_iso[i] += implicit_loss(&mixing, k, i, column[3 * stride + x], now, above);
-        r.temp[i] = now.T + solved_T[x];
-        r.salt[i] = now.S + solved_S[x];
+            mixing.P_diss_iso[i] +=
+                implicit_loss(&mixing, k, i, column[3 * stride + x], now, above);
+        mixing.temp_taup1[i] = now.T + solved_T[x];
+        mixing.salt_taup1[i] = now.S + solved_S[x];
         solved_T[x] = now.T;
         solved_S[x] = now.S;
     }
 }
 
-OF_ROW void VARIANT(solve_level)(const struct mixing *m, struct results r, real *column,
-                                 count stride, count k, count row, bool dissipates)
+OF_ROW void VARIANT(solve_level)(const struct arguments *m, real *column, count stride, count k,
+                                 count row, bool dissipates)
 {
-    if (k == m->o.nz - 1)
-        substitute_both(m, r, column, stride, k, row, true, false);
+    if (k == m->nz - 1)
+        substitute_both(m, column, stride, k, row, true, false);
     else if (dissipates)
-        substitute_both(m, r, column, stride, k, row, false, true);
+        substitute_both(m, column, stride, k, row, false, true);
     else
-        substitute_both(m, r, column, stride, k, row, false, false);
+        substitute_both(m, column, stride, k, row, false, false);
 }
 
 /* Mixes row y, whose cells and southern faces are known. `here` is the set of this row; the other
  * set holds the southern faces, and gets the cells of the next row, whose set it then is. */
-static void mix_row(const struct mixing *m, struct results r, const struct chunk *chunk, int here,
-                    count y, bool teos, bool dissipates)
+static void mix_row(const struct arguments *m, const struct chunk_memory *chunk, int here, count y,
+                    bool teos, bool dissipates)
 {
-    const count nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    const count nx = m->nx, ny = m->ny, nz = m->nz, stride = nz * nx;
     real *const cells = chunk->set[here] + FACE_ROWS * stride;
     real *const next_cells = chunk->set[!here] + FACE_ROWS * stride;
     for (count k = 0; k <= nz; k++) {
@@ -433,30 +359,29 @@ static void mix_row(const struct mixing *m, struct results r, const struct chunk
             .deeper = k > 1 ? ny * nx : 0,
         };
         if (k < nz) {
-            const struct level l = level(&m->o, k);
+            const struct neutral_level l = neutral_level(m, k);
             VARIANT(cells_of_row)(m, &l, row + nx, next_cells + at, stride, teos);
             VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->masks, chunk->east);
             VARIANT(northern_faces)(m, &l, row, y, cells + at, next_cells + at, stride,
                                     chunk->masks, chunk->set[here] + at);
         }
-        VARIANT(level_of_row)(m, r, rows, stride, k, y, dissipates);
+        VARIANT(level_of_row)(m, rows, stride, k, y, dissipates);
     }
     for (count k = nz - 1; k >= 0; k--)
-        VARIANT(solve_level)(m, r, chunk->column + k * nx, stride, k, (k * ny + y) * nx,
-                             dissipates);
+        VARIANT(solve_level)(m, chunk->column + k * nx, stride, k, (k * ny + y) * nx, dissipates);
 }
 
 /* The rows [begin, end). What the first of them needs of the row before is computed again here. */
-static void mix_rows(const struct mixing *m, struct results r, const struct chunk *chunk,
-                     count begin, count end, bool teos, bool dissipates)
+static void mix_rows(const struct arguments *m, const struct chunk_memory *chunk, count begin,
+                     count end, bool teos, bool dissipates)
 {
-    const count nx = m->o.nx, ny = m->o.ny, nz = m->o.nz, stride = nz * nx;
+    const count nx = m->nx, ny = m->ny, nz = m->nz, stride = nz * nx;
     real *const cells = chunk->set[0] + FACE_ROWS * stride;
     real *const cells_before = chunk->set[1] + FACE_ROWS * stride;
     for (count x = 0; x < nx; x++)
         chunk->zeros[x] = 0;
     for (count k = 0; k < nz && begin < end; k++) {
-        const struct level l = level(&m->o, k);
+        const struct neutral_level l = neutral_level(m, k);
         const count row = (k * ny + begin) * nx, at = k * nx;
         VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
         VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
@@ -464,7 +389,7 @@ static void mix_rows(const struct mixing *m, struct results r, const struct chun
                                 chunk->masks, chunk->set[1] + at);
     }
     for (count y = begin; y < end; y++)
-        mix_row(m, r, chunk, (y - begin) % 2, y, teos, dissipates);
+        mix_row(m, chunk, (y - begin) % 2, y, teos, dissipates);
 }
 
 /* How many chunks the rows are cut into: one for each thread, as long as the scratch has room for
@@ -481,13 +406,6 @@ static count chunks_of(count ny)
 void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const struct linear_expansion linear = linear_expansion(eq_of_state_type);
-    const real drdT = linear.drdT, drdT_by_T = linear.drdT_by_T;
-    const real drdT_by_depth = linear.drdT_by_depth, drdS = linear.drdS;
-    const double rate = rate_of_taper(iso_dslope);
-    const real taper_rate = (real)rate;
-    const real taper_offset = (real)(rate * iso_slopec);
-
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
@@ -508,23 +426,25 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct mixing m = MIXING;
-            const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
+            const struct arguments m = {
+#include "gather.h"
+            };
             const struct span inside = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
             ALONG_X
             for (count x = inside.begin; x < inside.end; x++)
-                mix_column(&m, r, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
+                mix_column(&m, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
         }
 #else
-    const struct mixing m = MIXING;
-    const struct results r = {temp_taup1, salt_taup1, P_diss_iso, P_diss_skew};
+    const struct arguments m = {
+#include "gather.h"
+    };
     const count chunks = chunks_of(ny), first = 2, count_of_rows = ny - 4;
     _Pragma("omp parallel for schedule(static, 1)") for (count c = 0; c < chunks; c++)
     {
         const count plane = nz * nx;
         real *const set = planes + c * (SET_PLANES + COLUMN_PLANES) * plane;
         real *const row = rows + c * ROWS * nx;
-        const struct chunk chunk = {
+        const struct chunk_memory chunk = {
             .set = {set, more_planes + c * SET_PLANES * plane},
             .column = set + SET_PLANES * plane,
             .east = row,
@@ -532,7 +452,7 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
             .masks = row + (FACE_ROWS + LEVEL_ROWS) * nx,
             .zeros = row + (FACE_ROWS + LEVEL_ROWS + MASK_ROWS) * nx,
         };
-        mix_rows(&m, r, &chunk, first + c * count_of_rows / chunks,
+        mix_rows(&m, &chunk, first + c * count_of_rows / chunks,
                  first + (c + 1) * count_of_rows / chunks, eq_of_state_type == 5,
                  enable_conserve_energy);
     }

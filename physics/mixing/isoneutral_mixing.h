@@ -9,14 +9,6 @@
 #include "neutral.h"
 #include "tridiagonal.h"
 
-struct mixing {
-    struct ocean o;
-    const real *K_gm, *int_drhodT, *int_drhodS;
-    const int32_t *kbot;
-    real dt;
-    real diagonal; /* 1 if K_11 and K_22 act in skew diffusion, else 0 */
-};
-
 /* A value for temperature, and one for salinity. */
 struct pair {
     real T, S;
@@ -41,7 +33,7 @@ struct corner {
 
 /* The fluxes through a face by isoneutral and by skew diffusion, and its corners: those of the cell
  * here and of the next one, with the faces below and above them. */
-struct face {
+struct neutral_face {
     struct pair iso, skew;
     struct corner here_below, next_below, here_above, next_above;
 };
@@ -52,7 +44,7 @@ struct tapered {
     real K;
 };
 
-INLINED struct tapered tapered(const struct ocean *o, real s, real K_iso)
+INLINED struct tapered tapered(const struct arguments *o, real s, real K_iso)
 {
     const real t = taper(o, s);
     return (struct tapered){{t * s, t * s * s}, larger(o->K_iso_steep, K_iso * t)};
@@ -67,10 +59,11 @@ INLINED real mean_of_four(const real *K, count i, count j, count below)
 /* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. The
  * tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22 act
  * in both fluxes, and so twice; they do here, too, if pyom_compatibility_mode is set. */
-INLINED struct face face(const struct mixing *m, const struct level *l, count i, count next,
-                         real per_dx, struct cell here, struct cell there)
+INLINED struct neutral_face neutral_face(const struct arguments *m, const struct neutral_level *l,
+                                         count i, count next, real per_dx, struct neutral_cell here,
+                                         struct neutral_cell there)
 {
-    const struct ocean *const o = &m->o;
+    const struct arguments *const o = m;
     const real *const T = o->temp, *const S = o->salt;
     const count j = i + next;
     const struct pair d = difference(T, S, i, j);
@@ -86,13 +79,14 @@ INLINED struct face face(const struct mixing *m, const struct level *l, count i,
         per_dx * l->per_4_dzt * (l->dzw_below * (a.K + b.K) + l->dzw_above * (c.K + e.K));
 
     const struct pair lateral = {K * d.T, K * d.S};
-    const struct pair in_skew = {m->diagonal * lateral.T, m->diagonal * lateral.S};
+    const struct pair in_skew = {m->pyom_compatibility_mode * lateral.T,
+                                 m->pyom_compatibility_mode * lateral.S};
     struct pair sloping = {0, 0};
     sloping = plus(sloping, a.corner.s, difference(T, S, i - l->below, i));
     sloping = plus(sloping, b.corner.s, difference(T, S, j - l->below, j));
     sloping = plus(sloping, c.corner.s, difference(T, S, i, i + l->above));
     sloping = plus(sloping, e.corner.s, difference(T, S, j, j + l->above));
-    return (struct face){
+    return (struct neutral_face){
         .iso = plus(lateral, K_iso * l->per_4_dzt, sloping),
         .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
         .here_below = a.corner,
@@ -110,7 +104,7 @@ struct sums {
     real T, S, K;
 };
 
-struct lateral {
+struct lateral_sums {
     struct pair iso, skew;    /* tendencies by lateral fluxes */
     struct sums below, above; /* what the cell's corners add to the faces below and above it */
     real loss_iso, loss_skew; /* the dissipation by lateral fluxes */
@@ -118,7 +112,7 @@ struct lateral {
 
 /* A face as its cell sees it. */
 struct side {
-    struct face face;
+    struct neutral_face face;
     count to;      /* the offset to the cell beyond it */
     bool is_ahead; /* east or north */
     real weight;   /* its length over four times the cell's area */
@@ -141,11 +135,11 @@ INLINED void add_corner(struct sums *sums, const struct side *side, struct corne
 
 /* Adds what a side gives its cell. Of what a face's fluxes lose by the gradient of dynamic
  * enthalpy, the cell has one half. */
-INLINED void add_side(const struct mixing *m, struct lateral *l, count i, struct side side,
+INLINED void add_side(const struct arguments *m, struct lateral_sums *l, count i, struct side side,
                       bool dissipates)
 {
-    const struct ocean *const o = &m->o;
-    const struct face *const f = &side.face;
+    const struct arguments *const o = m;
+    const struct neutral_face *const f = &side.face;
     const count from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
     const struct pair d = difference(o->temp, o->salt, from, to);
     const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
@@ -162,7 +156,7 @@ INLINED void add_side(const struct mixing *m, struct lateral *l, count i, struct
 }
 
 /* The four sides of a cell, without their faces. */
-INLINED struct side side_in_x(const struct ocean *o, count y, count x, bool is_ahead)
+INLINED struct side side_in_x(const struct arguments *o, count y, count x, bool is_ahead)
 {
     return (struct side){.to = is_ahead ? 1 : -1,
                          .is_ahead = is_ahead,
@@ -170,7 +164,7 @@ INLINED struct side side_in_x(const struct ocean *o, count y, count x, bool is_a
                          .distance = o->cost[y] * o->dxu[x - !is_ahead]};
 }
 
-INLINED struct side side_in_y(const struct ocean *o, count y, bool is_ahead)
+INLINED struct side side_in_y(const struct arguments *o, count y, bool is_ahead)
 {
     return (struct side){.to = is_ahead ? o->nx : -o->nx,
                          .is_ahead = is_ahead,
@@ -188,10 +182,10 @@ struct ceiling {
 
 #define CLOSED ((struct ceiling){{0, 0}, {0, 0}, 0})
 
-INLINED struct ceiling ceiling(const struct mixing *m, count i, real mask, struct sums lower,
+INLINED struct ceiling ceiling(const struct arguments *m, count i, real mask, struct sums lower,
                                struct sums upper)
 {
-    const real K_iso = mask * m->o.K_iso[i], K_gm = mask * m->K_gm[i];
+    const real K_iso = mask * m->K_iso[i], K_gm = mask * m->K_gm[i];
     const real T = lower.T + upper.T, S = lower.S + upper.S;
     return (struct ceiling){
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
@@ -205,15 +199,16 @@ struct reduced {
 };
 
 /* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate_both(const struct mixing *m, count k, real mask, struct pair taup1,
-                                      const struct lateral *l, struct ceiling floor,
-                                      struct ceiling top, real ratio_below, struct pair d_below)
+INLINED struct reduced eliminate_both(const struct arguments *m, count k, real mask,
+                                      struct pair taup1, const struct lateral_sums *l,
+                                      struct ceiling floor, struct ceiling top, real ratio_below,
+                                      struct pair d_below)
 {
     const count below = k > 0;
-    const real per_dzt = 1 / m->o.dzt[k];
-    const real a = -m->dt * per_dzt / m->o.dzw[k - below] * floor.K_33;
-    const real c = -m->dt * per_dzt / m->o.dzw[k] * top.K_33;
-    const real step = m->dt * mask;
+    const real per_dzt = 1 / m->dzt[k];
+    const real a = -m->dt_tracer * per_dzt / m->dzw[k - below] * floor.K_33;
+    const real c = -m->dt_tracer * per_dzt / m->dzw[k] * top.K_33;
+    const real step = m->dt_tracer * mask;
     const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
     const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
     const struct pair right = plus(plus(taup1, step, iso), -a, d_below);
@@ -229,39 +224,39 @@ INLINED struct reduced eliminate_both(const struct mixing *m, count k, real mask
 
 /* What mixing by a flux through an upper face takes from dynamic enthalpy, by the vertical
  * gradients of `m->int_drhodT` and `m->int_drhodS`. */
-INLINED real vertical_loss(const struct mixing *m, count k, count i, struct pair flux)
+INLINED real vertical_loss(const struct arguments *m, count k, count i, struct pair flux)
 {
-    const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->o.ny * m->o.nx);
-    return (real)(GRAVITY / RHO_0) / m->o.dzw[k] * along(X, flux);
+    const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->ny * m->nx);
+    return (real)(GRAVITY / RHO_0) / m->dzw[k] * along(X, flux);
 }
 
 /* The dissipation at the upper face of a cell, as far as it is explicit in time: the mean of the
  * lateral losses of both cells and, for the lowest wet cell, the half of its own loss that lies
  * below it; plus the loss by the flux through the face. */
-INLINED real explicit_loss(const struct mixing *m, count k, count i, real lower, real upper,
+INLINED real explicit_loss(const struct arguments *m, count k, count i, real lower, real upper,
                            struct pair flux)
 {
-    const count plane = m->o.ny * m->o.nx;
+    const count plane = m->ny * m->nx;
     const count lowest = m->kbot[i - k * plane] - 1;
     const real is_wet = lowest >= 0 && k >= lowest;
     const real is_lowest = lowest >= 0 && k == lowest;
-    const real beneath = m->o.dzw[k > 0 ? k - 1 : 0] / m->o.dzw[k];
+    const real beneath = m->dzw[k > 0 ? k - 1 : 0] / m->dzw[k];
     return (real)0.5 * (is_wet * (lower + upper) + is_lowest * beneath * lower) +
            vertical_loss(m, k, i, flux);
 }
 
 /* The same at the surface. */
-INLINED real surface_loss(const struct mixing *m, count k, count i, real own)
+INLINED real surface_loss(const struct arguments *m, count k, count i, real own)
 {
-    const real is_wet = m->kbot[i - k * m->o.ny * m->o.nx] > 0;
+    const real is_wet = m->kbot[i - k * m->ny * m->nx] > 0;
     return is_wet * own;
 }
 
 /* The dissipation by the part of the flux through an upper face that the column solve makes. */
-INLINED real implicit_loss(const struct mixing *m, count k, count i, real K_33, struct pair lower,
-                           struct pair upper)
+INLINED real implicit_loss(const struct arguments *m, count k, count i, real K_33,
+                           struct pair lower, struct pair upper)
 {
-    const real factor = K_33 / m->o.dzw[k];
+    const real factor = K_33 / m->dzw[k];
     const struct pair rise = plus(upper, -1, lower);
     return vertical_loss(m, k, i, (struct pair){factor * rise.T, factor * rise.S});
 }

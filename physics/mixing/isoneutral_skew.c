@@ -3,10 +3,9 @@
  * writes it): its tendency, from the slopes that the kernel `isoneutral` stores. tracer_fluxes.h
  * has the fluxes.
  */
+#define DESCRIPTION "mixing/isoneutral_skew.kernel"
 #include "span.h"
 #include "tracer_fluxes.h"
-
-#define DESCRIPTIONS "mixing/isoneutral_skew.kernel"
 
 void VARIANT(isoneutral_skew)(const struct kernel_call *call)
 {
@@ -15,17 +14,10 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
             for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-                const struct tensor g = {nx,    ny,
-                                         nz,    K_gm,
-                                         K_11,  K_22,
-                                         Ai_ez, Ai_nz,
-                                         Ai_bx, Ai_by,
-                                         maskU, maskV,
-                                         maskW, dxt,
-                                         dxu,   dyt,
-                                         dyu,   dzt,
-                                         cost,  cosu,
-                                         -1,    pyom_compatibility_mode};
+                const struct arguments a = {
+#include "gather.h"
+                };
+                const struct mixing_by eddies = {K_gm, -1, pyom_compatibility_mode};
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 const count row = (z * ny + y) * nx;
@@ -33,6 +25,7 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
                 ALONG_X
                 for (count x = inside.begin; x < inside.end; x++)
                     dtracer_skew[row + x] =
-                        maskT[row + x] * divergence(&g, tracer, cell_at(nx, ny, nz, z, y, x));
+                        maskT[row + x] *
+                        divergence(&a, eddies, tracer, cell_at(nx, ny, nz, z, y, x));
             }
 }

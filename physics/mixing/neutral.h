@@ -14,21 +14,27 @@
 
 #define EPSLN ((real)1e-20) /* the least density gradient, so that slopes stay finite */
 
-/* The fields from which slopes are computed. A nest gathers it from locals: a target region takes
- * pointers to device memory one by one. */
-struct ocean {
-    count nx, ny, nz;
-    const real *salt, *temp, *K_iso;
-    const uint8_t *maskT, *maskU, *maskV, *maskW;
-    const real *zt, *dxt, *dxu, *dyt, *dyu, *dzt, *dzw, *cost, *cosu;
-    real drdT, drdT_by_T, drdT_by_depth, drdS; /* of equations of state 1 to 4, at THETA_0 */
-    real taper_rate, taper_offset;             /* taper = 1 / (1 + 2^(rate |s| - offset)) */
-    real K_iso_steep;
-};
+/* The factor of |s| in the exponent of a taper, where exp(2 (|s| - iso_slopec) / iso_dslope) is
+ * written as a power of 2. */
+INLINED double rate_of_taper(double iso_dslope)
+{
+    const double log2_e = 1.4426950408889634074;
+    return 2 * log2_e / iso_dslope;
+}
+
+/* Equations of state 1 to 4 at THETA_0, and taper = 1 / (1 + 2^(taper_rate |s| - taper_offset)). */
+#define DERIVED(VALUE)                                                                             \
+    VALUE(real, drdT, linear_expansion(eq_of_state_type).drdT)                                     \
+    VALUE(real, drdT_by_T, linear_expansion(eq_of_state_type).drdT_by_T)                           \
+    VALUE(real, drdT_by_depth, linear_expansion(eq_of_state_type).drdT_by_depth)                   \
+    VALUE(real, drdS, linear_expansion(eq_of_state_type).drdS)                                     \
+    VALUE(real, taper_rate, (real)rate_of_taper(iso_dslope))                                       \
+    VALUE(real, taper_offset, (real)(rate_of_taper(iso_dslope) * iso_slopec))
+#include "arguments.h"
 
 /* A level. Where it has no neighbour the offset is 0, that of the level itself, so that differences
  * are 0 and nothing outside the array is read. */
-struct level {
+struct neutral_level {
     count below, above; /* offsets to the neighbours */
     real depth, drdT;
     real dzw_below, dzw_above;
@@ -37,12 +43,12 @@ struct level {
     real has_below;
 };
 
-INLINED struct level level(const struct ocean *o, count z)
+INLINED struct neutral_level neutral_level(const struct arguments *o, count z)
 {
     const count below = z > 0;
     const count above = z < o->nz - 1;
     const real depth = magnitude(o->zt[z]);
-    return (struct level){
+    return (struct neutral_level){
         .below = below * o->ny * o->nx,
         .above = above * o->ny * o->nx,
         .depth = depth,
@@ -70,7 +76,7 @@ INLINED struct masks masks_in(int32_t bits)
     return (struct masks){BYTES_COST_LANES, bits};
 }
 
-INLINED int32_t bits_of_cell(const struct ocean *o, const struct level *l, count i)
+INLINED int32_t bits_of_cell(const struct arguments *o, const struct neutral_level *l, count i)
 {
     return o->maskT[i] << CELL | o->maskW[i - l->below] << BOTTOM | o->maskW[i] << TOP;
 }
@@ -83,8 +89,8 @@ INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
 }
 
 /* drdT and drdS at a T cell; 0 on land. */
-INLINED struct expansion expansion(const struct ocean *o, const struct level *l, struct masks m,
-                                   count i, bool teos)
+INLINED struct expansion expansion(const struct arguments *o, const struct neutral_level *l,
+                                   struct masks m, count i, bool teos)
 {
     const real maskT = mask_of(o->maskT, i, m, CELL);
     const real t = o->temp[i];
@@ -95,13 +101,13 @@ INLINED struct expansion expansion(const struct ocean *o, const struct level *l,
 }
 
 /* The difference of density between two cells. */
-INLINED real drho(const struct ocean *o, struct expansion r, count from, count to)
+INLINED real drho(const struct arguments *o, struct expansion r, count from, count to)
 {
     return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
 }
 
 /* What the corners of a T cell share. The slope of a corner is drodx * per_drodz. */
-struct cell {
+struct neutral_cell {
     struct expansion r;
     real per_drodz_below, per_drodz_above;
 };
@@ -112,13 +118,13 @@ INLINED real per_drodz(real drodz)
 }
 
 /* The lowest cell has no corners below it, so the slopes there are 0. */
-INLINED struct cell cell(const struct ocean *o, const struct level *l, struct masks m, count i,
-                         bool teos)
+INLINED struct neutral_cell neutral_cell(const struct arguments *o, const struct neutral_level *l,
+                                         struct masks m, count i, bool teos)
 {
     const struct expansion r = expansion(o, l, m, i, teos);
     const count below = i - l->below;
     const count above = i + l->above;
-    return (struct cell){
+    return (struct neutral_cell){
         r,
         l->has_below * per_drodz(mask_of(o->maskW, below, m, BOTTOM) * l->per_dzw_below *
                                  drho(o, r, below, i)),
@@ -126,28 +132,36 @@ INLINED struct cell cell(const struct ocean *o, const struct level *l, struct ma
     };
 }
 
-/* The values of a cell that several faces share may be kept in rows that lie `stride` apart. */
-enum { CELL_ROWS = 4 };
+/* put_NAME and get_NAME keep a structure NAME of reals in rows of memory that lie `stride` apart,
+ * one for each of its VALUES. */
+#define KEPT_IN_ROWS(name, VALUES)                                                                 \
+    INLINED void put_##name(real *to, count stride, struct name kept)                              \
+    {                                                                                              \
+        count row = 0;                                                                             \
+        VALUES(PUT_IN_ROW)                                                                         \
+    }                                                                                              \
+    INLINED struct name get_##name(const real *from, count stride)                                 \
+    {                                                                                              \
+        struct name kept = {0};                                                                    \
+        count row = 0;                                                                             \
+        VALUES(GET_FROM_ROW)                                                                       \
+        return kept;                                                                               \
+    }
+#define PUT_IN_ROW(value) to[row++ * stride] = kept.value;
+#define GET_FROM_ROW(value) kept.value = from[row++ * stride];
+#define COUNT_ROW(value) +1
 
-INLINED void put_cell(real *to, count stride, struct cell c)
-{
-    to[0] = c.r.drdT;
-    to[stride] = c.r.drdS;
-    to[2 * stride] = c.per_drodz_below;
-    to[3 * stride] = c.per_drodz_above;
-}
-
-INLINED struct cell get_cell(const real *from, count stride)
-{
-    return (struct cell){{from[0], from[stride]}, from[2 * stride], from[3 * stride]};
-}
+/* The values of a cell that several faces share. */
+#define CELL_VALUES(VALUE) VALUE(r.drdT) VALUE(r.drdS) VALUE(per_drodz_below) VALUE(per_drodz_above)
+enum { CELL_ROWS = CELL_VALUES(COUNT_ROW) };
+KEPT_IN_ROWS(neutral_cell, CELL_VALUES)
 
 /* Keeps up to ROW_CHUNK + 1 cells of the row that begins at cell `row`: in.begin comes first. */
-INLINED void keep_cells(const struct ocean *ocean, const struct level *level, count row,
+INLINED void keep_cells(const struct arguments *ocean, const struct neutral_level *level, count row,
                         struct span in, real *cells, count stride, bool teos)
 {
-    const struct ocean o = *ocean;
-    const struct level l = *level;
+    const struct arguments o = *ocean;
+    const struct neutral_level l = *level;
     int32_t masks[ROW_CHUNK + 1];
     if (BYTES_COST_LANES) {
         ALONG_X
@@ -158,22 +172,14 @@ INLINED void keep_cells(const struct ocean *ocean, const struct level *level, co
     for (count x = in.begin; x < in.end; x++) {
         const count p = x - in.begin;
         const struct masks m = masks_in(BYTES_COST_LANES ? masks[p] : 0);
-        put_cell(cells + p, stride, cell(&o, &l, m, row + x, teos));
+        put_neutral_cell(cells + p, stride, neutral_cell(&o, &l, m, row + x, teos));
     }
 }
 
 /* From 1 for gentle slopes to 0 for steep ones. */
-INLINED real taper(const struct ocean *o, real s)
+INLINED real taper(const struct arguments *o, real s)
 {
     return logistic_of_2(o->taper_rate * magnitude(s) - o->taper_offset);
-}
-
-/* The factor of |s| in the exponent, where exp(2 (|s| - iso_slopec) / iso_dslope) is written as a
- * power of 2. */
-INLINED double rate_of_taper(double iso_dslope)
-{
-    const double log2_e = 1.4426950408889634074;
-    return 2 * log2_e / iso_dslope;
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#define DESCRIPTIONS "mixing/surface_forcing.kernel"
+#define DESCRIPTION "mixing/surface_forcing.kernel"
 
 void VARIANT(surface_forcing)(const struct kernel_call *call)
 {

@@ -2,24 +2,18 @@
  * Sources of temperature and salinity in the water, such as restoring zones and penetrating
  * sunlight: makes a step with them, and finds what they take from dynamic enthalpy, on the W grid.
  */
+#define DESCRIPTION "mixing/tempsalt_sources.kernel"
+#include "arguments.h"
 #include "cell.h"
 #include "eos/expansion.h"
 #include "span.h"
 
 #include <stdbool.h>
 
-#define DESCRIPTIONS "mixing/tempsalt_sources.kernel"
-
-/* The fields from which the loss is computed. */
-struct sources {
-    const real *temp, *salt, *int_drhodT, *int_drhodS;
-    const uint8_t *maskT;
-};
-
-INLINED real loss(const struct sources *s, count i)
+INLINED real loss(const struct arguments *a, count i)
 {
-    return (real)(-GRAVITY / RHO_0) * s->maskT[i] *
-           (s->int_drhodT[i] * s->temp[i] + s->int_drhodS[i] * s->salt[i]);
+    return (real)(-GRAVITY / RHO_0) * a->maskT[i] *
+           (a->int_drhodT[i] * a->temp_source[i] + a->int_drhodS[i] * a->salt_source[i]);
 }
 
 void VARIANT(tempsalt_sources)(const struct kernel_call *call)
@@ -29,7 +23,9 @@ void VARIANT(tempsalt_sources)(const struct kernel_call *call)
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
             for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-                const struct sources s = {temp_source, salt_source, int_drhodT, int_drhodS, maskT};
+                const struct arguments a = {
+#include "gather.h"
+                };
                 const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
@@ -43,7 +39,7 @@ void VARIANT(tempsalt_sources)(const struct kernel_call *call)
                     const count i = c.i, lowest = kbot[y * nx + x] - 1;
                     const real wet = lowest >= 0 && z >= lowest;
                     const real is_lowest = z == lowest;
-                    const real here = loss(&s, i), above = loss(&s, i + c.above);
+                    const real here = loss(&a, i), above = loss(&a, i + c.above);
                     temp_taup1[i] += dt_tracer * maskT[i] * temp_source[i];
                     salt_taup1[i] += dt_tracer * maskT[i] * salt_source[i];
                     P_diss_sources[i] =

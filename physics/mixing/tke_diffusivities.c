@@ -12,14 +12,13 @@
  * the lower bounds matters: the profile of Bryan and Lewis (1979) bounds kappaH, and kappaM gets
  * its own lower bound last, after kappaH was made from it.
  */
+#define DESCRIPTION "mixing/tke_diffusivities.kernel"
 #include "arctan.h"
-#include "directives.h"
+#include "arguments.h"
 #include "maths.h"
 #include "tile.h"
 
 #include <stdbool.h>
-
-#define DESCRIPTIONS "mixing/tke_diffusivities.kernel"
 
 #define LEAST_NSQR ((real)1e-12)
 #define LEAST_KAPPA ((real)1e-12)
@@ -45,57 +44,49 @@ struct diffusivities {
     real prandtl_least, prandtl_most, prandtl_by_richardson;
 };
 
-struct mixing {
+struct viscosities {
     real kappaM, kappaH, prandtl;
 };
 
-INLINED struct mixing mixing(const struct diffusivities *d, real mxl, real sqrttke, real Nsqr,
-                             real K_diss_v)
+INLINED struct viscosities viscosities(const struct diffusivities *d, real mxl, real sqrttke,
+                                       real Nsqr, real K_diss_v)
 {
     const real kappaM = smaller(d->kappaM_max, d->c_k * mxl * sqrttke);
     const real stirred = larger(LEAST_KAPPA, kappaM);
     const real richardson = Nsqr * stirred / larger(LEAST_SHEAR * stirred, K_diss_v);
     const real prandtl =
         larger(d->prandtl_least, smaller(d->prandtl_most, d->prandtl_by_richardson * richardson));
-    return (struct mixing){
+    return (struct viscosities){
         .kappaM = larger(d->kappaM_min, kappaM),
         .kappaH = larger(d->kappaH_least, kappaM / prandtl),
         .prandtl = prandtl,
     };
 }
 
-/* A part of a level. For each column `kept` holds the depth of the bottom or, if lengths grow, the
- * length in the cell below. */
-struct row {
-    const real *tke, *Nsqr, *K_diss_v;
-    const uint8_t *maskW;
-    real *kept, *sqrttke, *mxl, *kappaM, *kappaH, *Prandtlnumber;
-    count points;
-};
-
-/* If lengths grow, mxl holds their bound from above, and `kept` becomes the length. `grows` is a
- * literal, so that the loop has no branch. */
-INLINED void diffusivities_of_row(struct row row, const struct diffusivities *diffusivities,
-                                  bool grows)
+/* A part of a level, from cell `first` on. For each column `kept` holds the depth of the bottom or,
+ * if lengths grow, the length in the cell below: then mxl holds their bound from above, and `kept`
+ * becomes the length. `grows` is a literal, so that the loop has no branch. */
+INLINED void diffusivities_of_row(const struct arguments *a, count first, count points, real *kept,
+                                  const struct diffusivities *diffusivities, bool grows)
 {
     const struct diffusivities d = *diffusivities;
     ALONG_X
-    for (count x = 0; x < row.points; x++) {
-        const real energy = larger(0, row.tke[x]);
+    for (count x = 0; x < points; x++) {
+        const count i = first + x;
+        const real energy = larger(0, a->tke[i]);
         const real from_above =
-            grows ? row.mxl[x] : row.maskW[x] * buoyancy_length(energy, row.Nsqr[x]);
-        const real bounded =
-            smaller(smaller(from_above, d.from_surface), row.kept[x] + d.from_below);
+            grows ? a->mxl[i] : a->maskW[i] * buoyancy_length(energy, a->Nsqr[i]);
+        const real bounded = smaller(smaller(from_above, d.from_surface), kept[x] + d.from_below);
         const real length = larger(d.mxl_min, bounded);
         const real root = square_root(energy);
-        const struct mixing m = mixing(&d, length, root, row.Nsqr[x], row.K_diss_v[x]);
+        const struct viscosities m = viscosities(&d, length, root, a->Nsqr[i], a->K_diss_v[i]);
         if (grows)
-            row.kept[x] = bounded;
-        row.sqrttke[x] = root;
-        row.mxl[x] = length;
-        row.kappaM[x] = m.kappaM;
-        row.kappaH[x] = m.kappaH;
-        row.Prandtlnumber[x] = m.prandtl;
+            kept[x] = bounded;
+        a->sqrttke[i] = root;
+        a->mxl[i] = length;
+        a->kappaM[i] = m.kappaM;
+        a->kappaH[i] = m.kappaH;
+        a->Prandtlnumber[i] = m.prandtl;
     }
 }
 
@@ -111,6 +102,9 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y += rows)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct arguments a = {
+#include "gather.h"
+            };
             const count begin = y * nx + x0;
             const count end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
 
@@ -144,10 +138,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
             }
 
             for (count k = 0; k < nz; k++) {
-                const count i = k * plane + begin;
-                const struct row row = {tke + i,    Nsqr + i,          K_diss_v + i, maskW + i,
-                                        kept,       sqrttke + i,       mxl + i,      kappaM + i,
-                                        kappaH + i, Prandtlnumber + i, end - begin};
+                const count first = k * plane + begin;
                 /* If lengths grow, the surface itself bounds only the uppermost one. */
                 const struct diffusivities d = {
                     .from_surface = !grows    ? dzw[k] / 2 - zw[k]
@@ -167,9 +158,9 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                     .prandtl_by_richardson = (real)6.6,
                 };
                 if (grows)
-                    diffusivities_of_row(row, &d, true);
+                    diffusivities_of_row(&a, first, end - begin, kept, &d, true);
                 else
-                    diffusivities_of_row(row, &d, false);
+                    diffusivities_of_row(&a, first, end - begin, kept, &d, false);
             }
         }
 }

@@ -11,7 +11,7 @@
 #include "span.h"
 #include "variant.h"
 
-#define DESCRIPTIONS "mixing/tke_forcing.kernel"
+#define DESCRIPTION "mixing/tke_forcing.kernel"
 
 void VARIANT(tke_forcing)(const struct kernel_call *call)
 {

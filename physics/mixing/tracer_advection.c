@@ -7,19 +7,18 @@
  * where dtracer_taum1 is the tendency of the same tracer in the step before. On land and in ghosts
  * the tracer stays as it is.
  */
+#define DESCRIPTION "mixing/tracer_advection.kernel"
 #include "tracer_advection.h"
 #include "span.h"
 
-#define DESCRIPTIONS "mixing/tracer_advection.kernel"
-
 /* A row of cells. `is_limited` is a literal, so that each scheme has a loop of its own. */
-INLINED void tendency_row(const struct flow *f, const real *tracer, real *dtracer, count ny,
-                          count z, count y, struct span inside, bool is_limited)
+INLINED void tendency_row(const struct arguments *a, count z, count y, struct span inside,
+                          bool is_limited)
 {
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
-        const struct cell c = cell_at(f->nx, ny, f->nz, z, y, x);
-        dtracer[c.i] = advective_tendency(f, tracer, c, is_limited);
+        const struct cell c = cell_at(a->nx, a->ny, a->nz, z, y, x);
+        a->dtracer[c.i] = advective_tendency(a, a->tracer, c, is_limited);
     }
 }
 
@@ -33,16 +32,17 @@ void VARIANT(tracer_advection)(const struct kernel_call *call)
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
             for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-                const struct flow f = {nx,    nz,  u,   v,   w,    maskT, maskU,    maskV,
-                                       maskW, dxt, dyt, dzt, cost, cosu,  dt_tracer};
+                const struct arguments a = {
+#include "gather.h"
+                };
                 const count row = (z * ny + y) * nx;
                 const struct span part = {x0, x0 + ROW_PART(nx)};
                 const struct span inside = interior(part, y, nx, ny);
                 zero_outside(dtracer + row, part, inside);
                 if (enable_superbee_advection)
-                    tendency_row(&f, tracer, dtracer, ny, z, y, inside, true);
+                    tendency_row(&a, z, y, inside, true);
                 else
-                    tendency_row(&f, tracer, dtracer, ny, z, y, inside, false);
+                    tendency_row(&a, z, y, inside, false);
                 for (count x = part.begin; x < inside.begin; x++)
                     tracer_taup1[row + x] = tracer[row + x];
                 for (count x = inside.end; x < part.end; x++)

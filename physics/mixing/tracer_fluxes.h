@@ -19,60 +19,58 @@
 #ifndef TRACER_FLUXES_H
 #define TRACER_FLUXES_H
 
+#include "arguments.h"
 #include "cell.h"
-#include "directives.h"
-#include "variant.h"
 
-/* The fields from which fluxes are computed. A nest gathers it from locals: a target region takes
- * pointers to device memory one by one. */
-struct tensor {
-    count nx, ny, nz;
-    const real *K, *K_11, *K_22, *Ai_ez, *Ai_nz, *Ai_bx, *Ai_by;
-    const uint8_t *maskU, *maskV, *maskW;
-    const real *dxt, *dxu, *dyt, *dyu, *dzt, *cost, *cosu;
+/* Which of the two it is; `K` is one of the arguments. */
+struct mixing_by {
+    const real *K;
     real sign, diagonal;
 };
 
 /* A slope of the face that belongs to cell i; the first index of Ai is ip or jp. */
-INLINED real slope(const struct tensor *g, const real *Ai, int ip, int kr, count i)
+INLINED real slope(const struct arguments *g, const real *Ai, int ip, int kr, count i)
 {
     return (Ai + (2 * ip + kr) * ((ptrdiff_t)g->nz * g->ny * g->nx))[i];
 }
 
 /* K sum(Ai dT) of the face between cell i and the one at distance `next`; the caller divides it by
  * 4 dzt. */
-INLINED real sloping_flux(const struct tensor *g, const real *Ai, const real *T, struct cell c,
-                          count i, count next)
+INLINED real sloping_flux(const struct arguments *g, const real *K, const real *Ai, const real *T,
+                          struct cell c, count i, count next)
 {
     const count j = i + next;
-    const real K = (real)0.25 * (g->K[i] + g->K[i - c.below] + g->K[j] + g->K[j - c.below]);
-    return K * (slope(g, Ai, 0, 0, i) * (T[i] - T[i - c.below]) +
-                slope(g, Ai, 1, 0, i) * (T[j] - T[j - c.below]) +
-                slope(g, Ai, 0, 1, i) * (T[i + c.above] - T[i]) +
-                slope(g, Ai, 1, 1, i) * (T[j + c.above] - T[j]));
+    const real mean = (real)0.25 * (K[i] + K[i - c.below] + K[j] + K[j - c.below]);
+    return mean * (slope(g, Ai, 0, 0, i) * (T[i] - T[i - c.below]) +
+                   slope(g, Ai, 1, 0, i) * (T[j] - T[j - c.below]) +
+                   slope(g, Ai, 0, 1, i) * (T[i + c.above] - T[i]) +
+                   slope(g, Ai, 1, 1, i) * (T[j + c.above] - T[j]));
 }
 
 /* Through the eastern face of the cell, or of its western neighbour (`west` is 1). */
-INLINED real flux_east(const struct tensor *g, const real *T, struct cell c, int west)
+INLINED real flux_east(const struct arguments *g, struct mixing_by by, const real *T, struct cell c,
+                       int west)
 {
     const count i = c.i - west;
     return g->maskU[i] *
-           (g->sign * sloping_flux(g, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
-            g->diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
+           (by.sign * sloping_flux(g, by.K, g->Ai_ez, T, c, i, 1) / (4 * g->dzt[c.z]) +
+            by.diagonal * g->K_11[i] * (T[i + 1] - T[i]) / (g->dxu[c.x - west] * g->cost[c.y]));
 }
 
 /* Through the northern face of the cell, or of its southern neighbour; cosu is the length of the
  * face. */
-INLINED real flux_north(const struct tensor *g, const real *T, struct cell c, int south)
+INLINED real flux_north(const struct arguments *g, struct mixing_by by, const real *T,
+                        struct cell c, int south)
 {
     const count i = c.i - south * g->nx;
     return g->maskV[i] * g->cosu[c.y - south] *
-           (g->sign * sloping_flux(g, g->Ai_nz, T, c, i, g->nx) / (4 * g->dzt[c.z]) +
-            g->diagonal * g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
+           (by.sign * sloping_flux(g, by.K, g->Ai_nz, T, c, i, g->nx) / (4 * g->dzt[c.z]) +
+            by.diagonal * g->K_22[i] * (T[i + g->nx] - T[i]) / g->dyu[c.y - south]);
 }
 
 /* Through the upper face of the cell, or of the one below it; 0 at the surface and the bottom. */
-INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int lower)
+INLINED real flux_top(const struct arguments *g, struct mixing_by by, const real *T, struct cell c,
+                      int lower)
 {
     const count i = c.i - lower * c.below;
     const count j = lower ? c.i : c.i + c.above;
@@ -87,7 +85,7 @@ INLINED real flux_top(const struct tensor *g, const real *T, struct cell c, int 
     const real to_north = slope(g, g->Ai_by, 1, 0, i) * (T[i + nx] - T[i]) +
                           slope(g, g->Ai_by, 1, 1, i) * (T[j + nx] - T[j]);
     const real along_y = g->cosu[c.y - 1] * to_south + g->cosu[c.y] * to_north;
-    return is_inside * g->maskW[i] * g->K[i] / (4 * g->cost[c.y]) *
+    return is_inside * g->maskW[i] * by.K[i] / (4 * g->cost[c.y]) *
            (along_x / g->dxt[c.x] + along_y / g->dyt[c.y]);
 }
 
@@ -99,18 +97,19 @@ INLINED int sign_of(int side)
 }
 
 /* The tendency of the tracer by the divergence of its fluxes. */
-INLINED real divergence(const struct tensor *g, const real *T, struct cell c)
+INLINED real divergence(const struct arguments *g, struct mixing_by by, const real *T,
+                        struct cell c)
 {
     real eastward = 0, northward = 0, upward = 0;
     EACH_SIDE
     for (int side = 0; side < 2; side++)
-        eastward += sign_of(side) * flux_east(g, T, c, side);
+        eastward += sign_of(side) * flux_east(g, by, T, c, side);
     EACH_SIDE
     for (int side = 0; side < 2; side++)
-        northward += sign_of(side) * flux_north(g, T, c, side);
+        northward += sign_of(side) * flux_north(g, by, T, c, side);
     EACH_SIDE
     for (int side = 0; side < 2; side++)
-        upward += sign_of(side) * flux_top(g, T, c, side);
+        upward += sign_of(side) * flux_top(g, by, T, c, side);
     return eastward / (g->cost[c.y] * g->dxt[c.x]) + northward / (g->cost[c.y] * g->dyt[c.y]) +
            upward / g->dzt[c.z];
 }

@@ -2,9 +2,8 @@
  * Vertical mixing of a tracer, with what it takes in through the surface: what `vertical_mixing`
  * does to temperature and salinity. vertical_mixing.h has the system.
  */
+#define DESCRIPTION "mixing/tracer_mixing.kernel"
 #include "vertical_mixing.h"
-
-#define DESCRIPTIONS "mixing/tracer_mixing.kernel"
 
 void VARIANT(tracer_mixing)(const struct kernel_call *call)
 {
@@ -12,9 +11,11 @@ void VARIANT(tracer_mixing)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct columns m = {nx, ny, nz, kappaH, dzt, dzw, kbot, reduced, dt_tracer};
+            const struct arguments a = {
+#include "gather.h"
+            };
             const struct mixed tracer = {tracer_taup1, forc_tracer_surface};
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            mix_columns(&m, tracer, tracer, false, y, interior(part, y, nx, ny));
+            mix_columns(&a, tracer, tracer, false, y, interior(part, y, nx, ny));
         }
 }

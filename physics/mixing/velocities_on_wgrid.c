@@ -17,19 +17,19 @@
 
 #include <stdbool.h>
 
-#define DESCRIPTIONS "mixing/velocities_on_wgrid.kernel"
+#define DESCRIPTION "mixing/velocities_on_wgrid.kernel"
 
 /* A level: the weights of the velocities of this T cell and of the one above in that of the W
  * cell. */
-struct level {
+struct w_level {
     count above; /* the distance in memory */
     real share, share_above;
 };
 
-INLINED struct level level_of(const real *dzt, const real *dzw, count k, count top, count plane)
+INLINED struct w_level w_level_at(const real *dzt, const real *dzw, count k, count top, count plane)
 {
     const count above = k < top;
-    return (struct level){
+    return (struct w_level){
         .above = above * plane,
         .share = (k == 0 ? 2 : 1) * dzt[k] / (2 * dzw[k]),
         .share_above = above * dzt[k + above] / (2 * dzw[k]),
@@ -37,14 +37,14 @@ INLINED struct level level_of(const real *dzt, const real *dzw, count k, count t
 }
 
 /* A velocity on a lateral face of W cells, before transport moves up. */
-INLINED real on_face(const real *u, const uint8_t *mask, count i, struct level l)
+INLINED real on_face(const real *u, const uint8_t *mask, count i, struct w_level l)
 {
     return l.share * (mask[i] * u[i]) + l.share_above * (mask[i + l.above] * u[i + l.above]);
 }
 
 /* A row of u or v: two levels, and how the transport of the lower one makes a velocity here. */
 struct faces {
-    struct level here, under;
+    struct w_level here, under;
     count next, below; /* distances to the neighbour across the face, and to the level below */
     real from_below;   /* dzw there over dzw here; 0 at the bottom */
     bool is_top;       /* the top level keeps its transport where a face is closed */
@@ -67,7 +67,7 @@ INLINED void face_row(const real *u, const uint8_t *mask, const uint8_t *maskW, 
 /* The last faces of a row or a column have no neighbour: none of them is closed, and no transport
  * moves up. */
 INLINED void last_faces(const real *u, const uint8_t *mask, real *u_wgrid, count x0, count x1,
-                        struct level here)
+                        struct w_level here)
 {
     ALONG_X
     for (count x = x0; x < x1; x++)
@@ -89,8 +89,8 @@ static void VARIANT(lateral_velocities)(const struct kernel_call *call)
                 const count with_neighbour = x1 < nx ? x1 : nx - 1;
                 const count k_below = z > 0 ? z - 1 : 0;
                 struct faces f = {
-                    .here = level_of(dzt, dzw, z, top, plane),
-                    .under = level_of(dzt, dzw, k_below, top, plane),
+                    .here = w_level_at(dzt, dzw, z, top, plane),
+                    .under = w_level_at(dzt, dzw, k_below, top, plane),
                     .next = 1,
                     .below = z > 0 ? plane : 0,
                     .from_below = z > 0 ? dzw[k_below] / dzw[z] : 0,

@@ -11,12 +11,12 @@
  *
  * Temperature, salinity, X and Nsqr are those after the mixing; kappaH is from before it.
  */
+#define DESCRIPTION "mixing/vertical_dissipation.kernel"
+#include "arguments.h"
 #include "eos/expansion.h"
 #include "span.h"
 
 #include <stdbool.h>
-
-#define DESCRIPTIONS "mixing/vertical_dissipation.kernel"
 
 static void VARIANT(below_surface)(const struct kernel_call *call)
 {
@@ -60,27 +60,24 @@ INLINED struct expansion density_at_surface(const struct linear_expansion *linea
                               linear->drdS};
 }
 
-/* A row of the uppermost level. */
-struct surface {
-    const real *int_drhodT, *int_drhodS, *salt, *temp, *forc_temp, *forc_salt;
-    const uint8_t *maskW;
-    real *P_diss_v, *P_diss_nonlin;
-    struct linear_expansion linear;
-    real depth, per_half;
-};
-
-/* `conserves` and `teos` are literals, so that no loop has a branch. */
-INLINED void surface_row(const struct surface *s, struct span inside, bool conserves, bool teos)
+/* A row of the uppermost level, which begins at `row`, and at `column` in two dimensions.
+ * `conserves` and `teos` are literals, so that no loop has a branch. */
+INLINED void surface_row(const struct arguments *a, count row, count column, struct span inside,
+                         bool conserves, bool teos)
 {
+    const struct linear_expansion linear = linear_expansion(a->eq_of_state_type);
+    const real depth = magnitude(a->zt[a->nz - 1]), per_half = 2 / a->dzw[a->nz - 1];
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
+        const count i = row + x;
         const struct expansion by =
             conserves
-                ? (struct expansion){s->per_half * s->int_drhodT[x], s->per_half * s->int_drhodS[x]}
-                : density_at_surface(&s->linear, s->salt[x], s->temp[x], s->depth, teos);
-        s->P_diss_v[x] = (real)(-GRAVITY / RHO_0) * s->maskW[x] *
-                         (by.drdT * s->forc_temp[x] + by.drdS * s->forc_salt[x]);
-        s->P_diss_nonlin[x] = 0;
+                ? (struct expansion){per_half * a->int_drhodT[i], per_half * a->int_drhodS[i]}
+                : density_at_surface(&linear, a->salt_taup1[i], a->temp_taup1[i], depth, teos);
+        a->P_diss_v[i] = (real)(-GRAVITY / RHO_0) * a->maskW[i] *
+                         (by.drdT * a->forc_temp_surface[column + x] +
+                          by.drdS * a->forc_salt_surface[column + x]);
+        a->P_diss_nonlin[i] = 0;
     }
 }
 
@@ -93,28 +90,19 @@ static void VARIANT(at_surface)(const struct kernel_call *call)
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const count column = y * nx, row = (top * ny + y) * nx;
-            const struct surface s = {.int_drhodT = int_drhodT + row,
-                                      .int_drhodS = int_drhodS + row,
-                                      .salt = salt_taup1 + row,
-                                      .temp = temp_taup1 + row,
-                                      .forc_temp = forc_temp_surface + column,
-                                      .forc_salt = forc_salt_surface + column,
-                                      .maskW = maskW + row,
-                                      .P_diss_v = P_diss_v + row,
-                                      .P_diss_nonlin = P_diss_nonlin + row,
-                                      .linear = linear_expansion(eq_of_state_type),
-                                      .depth = magnitude(zt[top]),
-                                      .per_half = 2 / dzw[top]};
+            const struct arguments a = {
+#include "gather.h"
+            };
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
             zero_outside(P_diss_v + row, part, inside);
             zero_outside(P_diss_nonlin + row, part, inside);
             if (enable_conserve_energy)
-                surface_row(&s, inside, true, false);
+                surface_row(&a, row, column, inside, true, false);
             else if (eq_of_state_type == 5)
-                surface_row(&s, inside, false, true);
+                surface_row(&a, row, column, inside, false, true);
             else
-                surface_row(&s, inside, false, false);
+                surface_row(&a, row, column, inside, false, false);
         }
 }
 

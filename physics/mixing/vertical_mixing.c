@@ -2,9 +2,8 @@
  * Vertical mixing of temperature and salinity, with their surface fluxes. Both have the same
  * matrix; vertical_mixing.h has the system.
  */
+#define DESCRIPTION "mixing/vertical_mixing.kernel"
 #include "vertical_mixing.h"
-
-#define DESCRIPTIONS "mixing/vertical_mixing.kernel"
 
 void VARIANT(vertical_mixing)(const struct kernel_call *call)
 {
@@ -12,10 +11,12 @@ void VARIANT(vertical_mixing)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct columns m = {nx, ny, nz, kappaH, dzt, dzw, kbot, reduced, dt_tracer};
+            const struct arguments a = {
+#include "gather.h"
+            };
             const struct mixed temp = {temp_taup1, forc_temp_surface};
             const struct mixed salt = {salt_taup1, forc_salt_surface};
             const struct span part = {x0, x0 + ROW_PART(nx)};
-            mix_columns(&m, temp, salt, true, y, interior(part, y, nx, ny));
+            mix_columns(&a, temp, salt, true, y, interior(part, y, nx, ny));
         }
 }

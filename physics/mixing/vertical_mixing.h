@@ -4,29 +4,20 @@
  *
  *     T' = T + dt d/dz kappaH dT'/dz,     kappaH dT'/dz = forc_surface at the surface.
  *
- * Nothing goes through the bottom; on land tracers stay as they are.
+ * Nothing goes through the bottom; on land tracers stay as they are. The argument `reduced` holds
+ * the ratios of the reduced rows between the way up and the way down.
  */
 #ifndef VERTICAL_MIXING_H
 #define VERTICAL_MIXING_H
 
-#include "directives.h"
+#include "arguments.h"
 #include "span.h"
 #include "tridiagonal.h"
-#include "variant.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What columns are mixed by; `reduced` holds the ratios of the reduced rows between the way up and
- * the way down. */
-struct columns {
-    count nx, ny, nz;
-    const real *kappaH, *dzt, *dzw;
-    const int32_t *kbot;
-    real *reduced;
-    real dt;
-};
-
+/* A tracer. */
 struct mixed {
     real *taup1;
     const real *forc_surface;
@@ -40,14 +31,14 @@ INLINED struct reduced_row eliminate_cell(struct mixed t, count i, count column,
 }
 
 /* `is_pair` is a literal: whether there is a second tracer. */
-INLINED void eliminate_level(const struct columns *m, struct mixed first, struct mixed second,
+INLINED void eliminate_level(const struct arguments *m, struct mixed first, struct mixed second,
                              bool is_pair, count y, count k, struct span inside)
 {
     const count nx = m->nx, ny = m->ny, top = m->nz - 1;
     const count below = k > 0 ? ny * nx : 0;
-    const real through_floor = k > 0 ? m->dt / (m->dzw[k - 1] * m->dzt[k]) : 0;
-    const real through_top = k < top ? m->dt / (m->dzw[k] * m->dzt[k]) : 0;
-    const real from_surface = k == top ? m->dt / m->dzt[k] : 0;
+    const real through_floor = k > 0 ? m->dt_tracer / (m->dzw[k - 1] * m->dzt[k]) : 0;
+    const real through_top = k < top ? m->dt_tracer / (m->dzw[k] * m->dzt[k]) : 0;
+    const real from_surface = k == top ? m->dt_tracer / m->dzt[k] : 0;
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const count i = (k * ny + y) * nx + x, column = y * nx + x;
@@ -68,14 +59,14 @@ INLINED void eliminate_level(const struct columns *m, struct mixed first, struct
     }
 }
 
-INLINED void substitute_cell(const struct columns *m, struct mixed t, count i)
+INLINED void substitute_cell(const struct arguments *m, struct mixed t, count i)
 {
     const struct reduced_row row = {m->reduced[i], t.taup1[i]};
     t.taup1[i] = substitute(row, t.taup1[i + m->ny * m->nx]);
 }
 
 /* The columns of a part of row y. */
-INLINED void mix_columns(const struct columns *m, struct mixed first, struct mixed second,
+INLINED void mix_columns(const struct arguments *m, struct mixed first, struct mixed second,
                          bool is_pair, count y, struct span inside)
 {
     for (count k = 0; k < m->nz; k++)

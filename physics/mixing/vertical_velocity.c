@@ -7,7 +7,7 @@
  */
 #include "continuity.h"
 
-#define DESCRIPTIONS "mixing/vertical_velocity.kernel"
+#define DESCRIPTION "mixing/vertical_velocity.kernel"
 
 void VARIANT(vertical_velocity)(const struct kernel_call *call)
 {

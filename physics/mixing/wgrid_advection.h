@@ -2,27 +2,22 @@
  * Fluxes of an energy on the W grid: advection by superbee or upwind, and lateral diffusion. A W
  * cell reaches from one T point to the next; the one at the surface is half a cell. A face is open
  * if both its cells are water. Each cell owns the faces to its east, to its north and above it.
+ *
+ * A kernel's DERIVED names its `energy`, and how advection is limited: by superbee, if `share` is 1
+ * and `dt_limited` is the time step, or not, if both are 0. It also defines
+ *
+ *     real lateral_diffusivity(const struct arguments *o, count i, count j)
+ *
+ * of the face between two cells.
  */
 #ifndef WGRID_ADVECTION_H
 #define WGRID_ADVECTION_H
 
+#include "arguments.h"
 #include "superbee.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* The energy, what moves it, and the grid. */
-struct w_ocean {
-    count nx, ny, nz;
-    const real *energy, *u, *v, *w;
-    const real *dxt, *dxu, *dyt, *dyu, *dzw, *cost, *cosu;
-    const uint8_t *maskU, *maskV, *maskW;
-    const real *K_gm; /* lateral diffusivity is half of the sum of two cells' K_gm or of this, */
-    real least_sum_of_K;
-    bool uses_K_gm; /* or else it is K_h everywhere */
-    real K_h;
-    real share, dt_limited; /* superbee: 1 and the time step; upwind scheme: both 0 */
-};
 
 /*
  * Which of a cell's faces are open, one bit each: along x, y and z those that superbee reads, which
@@ -61,38 +56,38 @@ INLINED struct line line_in_y(count nx)
 }
 
 /* A level that does not exist is taken to be the nearest one, so there is no flux. */
-INLINED struct line line_in_z(const struct w_ocean *o, count k)
+INLINED struct line line_in_z(const struct arguments *o, count k)
 {
     const count plane = o->ny * o->nx;
     const count up = (k < o->nz - 1) * plane;
     return (struct line){(k > 0) * plane, up, up + (k < o->nz - 2) * plane};
 }
 
-INLINED int32_t open_line(const struct w_ocean *o, count i, struct line to)
+INLINED int32_t open_line(const struct arguments *o, count i, struct line to)
 {
     const uint8_t *const water = o->maskW;
     return (water[i - to.low] & water[i]) | (water[i] & water[i + to.high]) << 1 |
            (water[i + to.high] & water[i + to.high2]) << 2;
 }
 
-INLINED int32_t open_in_x(const struct w_ocean *o, count i)
+INLINED int32_t open_in_x(const struct arguments *o, count i)
 {
     return open_line(o, i, LINE_IN_X) << X_LINE | o->maskU[i] * EAST;
 }
 
-INLINED int32_t open_in_y(const struct w_ocean *o, count i)
+INLINED int32_t open_in_y(const struct arguments *o, count i)
 {
     return open_line(o, i, line_in_y(o->nx)) << Y_LINE | o->maskV[i] * NORTH;
 }
 
-INLINED int32_t open_in_z(const struct w_ocean *o, count k, count i)
+INLINED int32_t open_in_z(const struct arguments *o, count k, count i)
 {
     return open_line(o, i, line_in_z(o, k)) << Z_LINE | o->maskW[i] * WATER;
 }
 
 /* The advective flux through the face between cell i and the next one in a line. */
-INLINED real flux_in_line(const struct w_ocean *o, count i, int32_t open, struct line to, real vel,
-                          real dt_dx)
+INLINED real flux_in_line(const struct arguments *o, count i, int32_t open, struct line to,
+                          real vel, real dt_dx)
 {
     const real here = o->energy[i], next = o->energy[i + to.high];
     const real rjm = value_if(open & BEFORE, here - o->energy[i - to.low]);
@@ -101,23 +96,24 @@ INLINED real flux_in_line(const struct w_ocean *o, count i, int32_t open, struct
     return adv_flux(vel, next + here, rjm, rj, rjp, dt_dx, o->share);
 }
 
+INLINED real lateral_diffusivity(const struct arguments *o, count i, count j);
+
 /* The diffusive flux along a distance, against the gradient. */
-INLINED real flux_by_diffusion(const struct w_ocean *o, count i, count next, real per_distance)
+INLINED real flux_by_diffusion(const struct arguments *o, count i, count next, real per_distance)
 {
-    const real K_gm =
-        o->uses_K_gm ? larger(o->least_sum_of_K, o->K_gm[i] + o->K_gm[i + next]) / 2 : o->K_h;
-    return K_gm * per_distance * (o->energy[i] - o->energy[i + next]);
+    return lateral_diffusivity(o, i, i + next) * per_distance *
+           (o->energy[i] - o->energy[i + next]);
 }
 
 /* What goes through a lateral face by advection and by diffusion. */
-struct lateral {
+struct lateral_flux {
     real adv, diff;
 };
 
-INLINED struct lateral eastern_face(const struct w_ocean *o, count i, int32_t open, real per_dx,
-                                    real per_dxu)
+INLINED struct lateral_flux eastern_face(const struct arguments *o, count i, int32_t open,
+                                         real per_dx, real per_dxu)
 {
-    return (struct lateral){
+    return (struct lateral_flux){
         flux_in_line(o, i, open >> X_LINE, LINE_IN_X, o->u[i], o->dt_limited * per_dx),
         value_if(open & EAST, flux_by_diffusion(o, i, 1, per_dxu))};
 }
@@ -127,16 +123,17 @@ struct north {
     real velfac, per_dy, per_dyu;
 };
 
-INLINED struct north north_at(const struct w_ocean *o, count y)
+INLINED struct north north_at(const struct arguments *o, count y)
 {
     return (struct north){o->cosu[y], 1 / (o->cost[y] * o->dyt[y]), o->cosu[y] / o->dyu[y]};
 }
 
-INLINED struct lateral northern_face(const struct w_ocean *o, struct north n, count i, int32_t open)
+INLINED struct lateral_flux northern_face(const struct arguments *o, struct north n, count i,
+                                          int32_t open)
 {
-    return (struct lateral){flux_in_line(o, i, open >> Y_LINE, line_in_y(o->nx), n.velfac * o->v[i],
-                                         o->dt_limited * n.per_dy),
-                            value_if(open & NORTH, flux_by_diffusion(o, i, o->nx, n.per_dyu))};
+    return (struct lateral_flux){flux_in_line(o, i, open >> Y_LINE, line_in_y(o->nx),
+                                              n.velfac * o->v[i], o->dt_limited * n.per_dy),
+                                 value_if(open & NORTH, flux_by_diffusion(o, i, o->nx, n.per_dyu))};
 }
 
 /* What the upper faces of a level share. */
@@ -145,12 +142,12 @@ struct above {
     real dt_dz;
 };
 
-INLINED struct above above_at(const struct w_ocean *o, count k)
+INLINED struct above above_at(const struct arguments *o, count k)
 {
     return (struct above){line_in_z(o, k), o->dt_limited / o->dzw[k]};
 }
 
-INLINED real upper_face(const struct w_ocean *o, struct above a, count i, int32_t open)
+INLINED real upper_face(const struct arguments *o, struct above a, count i, int32_t open)
 {
     return flux_in_line(o, i, open >> Z_LINE, a.line, o->w[i], a.dt_dz);
 }

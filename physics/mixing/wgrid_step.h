@@ -3,60 +3,37 @@
  * the Adams-Bashforth step, on top of the solution of the columns. It reads the energy at time
  * level tau only.
  *
- * There are two drivers, one for the host and one for GPUs. On the host, STEP_TILE goes through a
- * tile of rows level by level, in the nest of the columns, and computes each face once: the western
- * faces are kept in a row of memory, the southern ones are those of the row before, and the lower
- * ones those of the level before. On a GPU, STEP_POINTS is a nest after that of the columns, in
- * which a thread has a point and computes all six faces of its cell.
- *
- * `step` makes a struct w_step of what each thread has. A macro takes it, because a function's
- * structure would be copied to a GPU at each launch.
+ * On the host, step_rows goes through a tile of rows level by level and computes each face once:
+ * the western faces are kept in a row of memory, the southern ones are those of the row before, and
+ * the lower ones those of the level before. On a GPU a thread has a point, and step_point computes
+ * all six faces of its cell.
  */
 #ifndef WGRID_STEP_H
 #define WGRID_STEP_H
 
+/* What a kernel's DERIVED has for both: its energies and tendencies, and the factors of a step. */
+#define DERIVED_OF_STEP(VALUE, NAME, dt_diffused, is_advected, is_limited)                         \
+    VALUE(const real *, energy, NAME)                                                              \
+    VALUE(const real *, denergy_taum1, d##NAME##_taum1)                                            \
+    VALUE(real *, denergy, d##NAME)                                                                \
+    VALUE(real *, energy_taup1, NAME##_taup1)                                                      \
+    VALUE(real, dt_diffusion, dt_diffused)                                                         \
+    VALUE(real, advects, is_advected)                                                              \
+    VALUE(real, share, is_limited)                                                                 \
+    VALUE(real, dt_limited, share *dt_tracer)                                                      \
+    VALUE(real, dt_now, advects *dt_tracer *((real)1.5 + AB_eps))                                  \
+    VALUE(real, dt_before, advects *dt_tracer *((real)0.5 + AB_eps))
+
 #include "span.h"
 #include "tile.h"
 #include "wgrid_advection.h"
-
-struct w_step {
-    struct w_ocean o;
-    const real *denergy_taum1;
-    real *denergy, *energy_taup1;
-    real dt_diffusion, dt_now, dt_before; /* of Adams and Bashforth; both are 0 without advection */
-    real advects;
-};
-
-/* The ocean of a kernel, whose arguments have Veros's names. Only literals tell which of K_gm and
- * K_h counts, so that compilers leave out the other. */
-#define W_OCEAN(field, is_limited, ...)                                                            \
-    {.nx = nx,                                                                                     \
-     .ny = ny,                                                                                     \
-     .nz = nz,                                                                                     \
-     .u = u,                                                                                       \
-     .v = v,                                                                                       \
-     .w = w,                                                                                       \
-     .dxt = dxt,                                                                                   \
-     .dxu = dxu,                                                                                   \
-     .dyt = dyt,                                                                                   \
-     .dyu = dyu,                                                                                   \
-     .dzw = dzw,                                                                                   \
-     .cost = cost,                                                                                 \
-     .cosu = cosu,                                                                                 \
-     .maskU = maskU,                                                                               \
-     .maskV = maskV,                                                                               \
-     .maskW = maskW,                                                                               \
-     .energy = field,                                                                              \
-     .share = is_limited,                                                                          \
-     .dt_limited = is_limited * dt_tracer,                                                         \
-     __VA_ARGS__}
 
 /* What the cells of a row share. */
 struct w_row {
     real per_cosine, per_dy, per_height_below, per_height_above;
 };
 
-INLINED struct w_row w_row_at(const struct w_ocean *o, count k, count y)
+INLINED struct w_row w_row_at(const struct arguments *o, count k, count y)
 {
     const count top = o->nz - 1;
     const real height = k < top ? o->dzw[k] : o->dzw[k] / 2;
@@ -70,24 +47,23 @@ INLINED struct w_row w_row_at(const struct w_ocean *o, count k, count y)
 
 /* A step of cell i by the fluxes through its faces. As in Veros, only the lateral ones are
  * masked. */
-INLINED void step_cell(const struct w_step *s, const struct w_row *r, count i, bool is_water,
-                       real per_dx, struct lateral west, struct lateral east, struct lateral south,
-                       struct lateral north, real below, real above)
+INLINED void step_cell(const struct arguments *o, const struct w_row *r, count i, bool is_water,
+                       real per_dx, struct lateral_flux west, struct lateral_flux east,
+                       struct lateral_flux south, struct lateral_flux north, real below, real above)
 {
     const real lateral = (west.adv - east.adv) * per_dx + (south.adv - north.adv) * r->per_dy;
     const real diffusion = (west.diff - east.diff) * per_dx + (south.diff - north.diff) * r->per_dy;
     const real tendency =
         value_if(is_water, lateral) + below * r->per_height_below - above * r->per_height_above;
-    s->denergy[i] = s->advects * tendency;
-    s->energy_taup1[i] += s->dt_diffusion * value_if(is_water, diffusion) + s->dt_now * tendency -
-                          s->dt_before * s->denergy_taum1[i];
+    o->denergy[i] = o->advects * tendency;
+    o->energy_taup1[i] += o->dt_diffusion * value_if(is_water, diffusion) + o->dt_now * tendency -
+                          o->dt_before * o->denergy_taum1[i];
 }
 
 #if defined(PHYSICS_OFFLOAD)
 
-INLINED void step_point(const struct w_step *s, count k, count y, count x)
+INLINED void step_point(const struct arguments *o, count k, count y, count x)
 {
-    const struct w_ocean *const o = &s->o;
     const count nx = o->nx, i = (k * o->ny + y) * nx + x;
     const count under = k > 0 ? k - 1 : 0, j = i - (k > 0) * o->ny * nx;
     const struct w_row r = w_row_at(o, k, y);
@@ -95,36 +71,27 @@ INLINED void step_point(const struct w_step *s, count k, count y, count x)
     const real per_dx_west = r.per_cosine * (1 / o->dxt[x - 1]);
     const real per_dxu = r.per_cosine * (1 / o->dxu[x]);
     const real per_dxu_west = r.per_cosine * (1 / o->dxu[x - 1]);
-    const struct lateral west =
+    const struct lateral_flux west =
         eastern_face(o, i - 1, open_in_x(o, i - 1), per_dx_west, per_dxu_west);
-    const struct lateral east = eastern_face(o, i, open_in_x(o, i), per_dx, per_dxu);
-    const struct lateral south = northern_face(o, north_at(o, y - 1), i - nx, open_in_y(o, i - nx));
-    const struct lateral north = northern_face(o, north_at(o, y), i, open_in_y(o, i));
+    const struct lateral_flux east = eastern_face(o, i, open_in_x(o, i), per_dx, per_dxu);
+    const struct lateral_flux south =
+        northern_face(o, north_at(o, y - 1), i - nx, open_in_y(o, i - nx));
+    const struct lateral_flux north = northern_face(o, north_at(o, y), i, open_in_y(o, i));
     const real below = upper_face(o, above_at(o, under), j, open_in_z(o, under, j));
     const real above = upper_face(o, above_at(o, k), i, open_in_z(o, k, i));
-    step_cell(s, &r, i, o->maskW[i], per_dx, west, east, south, north, below, above);
+    step_cell(o, &r, i, o->maskW[i], per_dx, west, east, south, north, below, above);
 }
 
-INLINED void step_part(const struct w_step *s, count k, count y, struct span part)
+INLINED void step_part(const struct arguments *o, count k, count y, struct span part)
 {
-    const count nx = s->o.nx, row = (k * s->o.ny + y) * nx;
-    const struct span inside = interior(part, y, nx, s->o.ny);
-    zero_outside(s->denergy + row, part, inside);
-    zero_outside(s->energy_taup1 + row, part, inside);
+    const count nx = o->nx, row = (k * o->ny + y) * nx;
+    const struct span inside = interior(part, y, nx, o->ny);
+    zero_outside(o->denergy + row, part, inside);
+    zero_outside(o->energy_taup1 + row, part, inside);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++)
-        step_point(s, k, y, x);
+        step_point(o, k, y, x);
 }
-
-#define STEP_TILE(step, begin, end)
-#define STEP_POINTS(step, nz, ny, nx)                                                              \
-    PARALLEL_ROWS                                                                                  \
-    for (count k = 0; k < nz; k++)                                                                 \
-        for (count y = 0; y < ny; y++)                                                             \
-            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {                                      \
-                const struct w_step s = step;                                                      \
-                step_part(&s, k, y, (struct span){x0, x0 + ROW_PART(nx)});                         \
-            }
 
 #else
 
@@ -138,26 +105,26 @@ struct w_carried {
     real above[MOST_ROWS_TOGETHER][ROW_CHUNK + 1];
 };
 
-INLINED void put_eastern_faces(const struct w_ocean *o, real per_cosine, count row,
+INLINED void put_eastern_faces(const struct arguments *o, real per_cosine, count row,
                                struct span inside, count first, struct w_carried *c)
 {
     ALONG_X
     for (count x = inside.begin - 1; x < inside.end; x++) {
         const count at = x - first;
-        const struct lateral east = eastern_face(
+        const struct lateral_flux east = eastern_face(
             o, row + x, c->open[at], per_cosine * c->per_dxt[at], per_cosine * c->per_dxu[at]);
         c->east_adv[at] = east.adv;
         c->east_diff[at] = east.diff;
     }
 }
 
-INLINED void put_northern_faces(const struct w_ocean *o, struct north n, count row,
+INLINED void put_northern_faces(const struct arguments *o, struct north n, count row,
                                 struct span inside, count first, struct w_carried *c)
 {
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const count at = x - first;
-        const struct lateral north = northern_face(o, n, row + x, open_in_y(o, row + x));
+        const struct lateral_flux north = northern_face(o, n, row + x, open_in_y(o, row + x));
         c->north_adv[at] = north.adv;
         c->north_diff[at] = north.diff;
     }
@@ -166,10 +133,9 @@ INLINED void put_northern_faces(const struct w_ocean *o, struct north n, count r
 /* A step of a row whose southern and lower faces are known; these become its northern and upper
  * ones. Between its loops it prefetches what the next row reads for the first time: all at once
  * would have to wait for one another. */
-INLINED void step_row(const struct w_step *s, count k, count y, struct span inside, count first,
+INLINED void step_row(const struct arguments *o, count k, count y, struct span inside, count first,
                       struct w_carried *c, real *restrict lower)
 {
-    const struct w_ocean *const o = &s->o;
     const count row = (k * o->ny + y) * o->nx;
     const count next = row + o->nx + inside.begin, points = inside.end - inside.begin;
     const struct w_row r = w_row_at(o, k, y);
@@ -183,17 +149,17 @@ INLINED void step_row(const struct w_step *s, count k, count y, struct span insi
     FETCH(o->v + next, points);
     put_eastern_faces(o, r.per_cosine, row, inside, first, c);
     FETCH(o->w + next, points);
-    FETCH(s->denergy_taum1 + next, points);
+    FETCH(o->denergy_taum1 + next, points);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const count at = x - first, i = row + x;
         const int32_t open = c->open[at];
-        const struct lateral west = {c->east_adv[at - 1], c->east_diff[at - 1]};
-        const struct lateral east = {c->east_adv[at], c->east_diff[at]};
-        const struct lateral south = {c->north_adv[at], c->north_diff[at]};
-        const struct lateral north = northern_face(o, n, i, open);
+        const struct lateral_flux west = {c->east_adv[at - 1], c->east_diff[at - 1]};
+        const struct lateral_flux east = {c->east_adv[at], c->east_diff[at]};
+        const struct lateral_flux south = {c->north_adv[at], c->north_diff[at]};
+        const struct lateral_flux north = northern_face(o, n, i, open);
         const real above = upper_face(o, a, i, open);
-        step_cell(s, &r, i, open & WATER, r.per_cosine * c->per_dxt[at], west, east, south, north,
+        step_cell(o, &r, i, open & WATER, r.per_cosine * c->per_dxt[at], west, east, south, north,
                   lower[at], above);
         c->north_adv[at] = north.adv;
         c->north_diff[at] = north.diff;
@@ -202,9 +168,8 @@ INLINED void step_row(const struct w_step *s, count k, count y, struct span insi
 }
 
 /* Steps the rows [begin, end), of which there are no more than MOST_ROWS_TOGETHER. */
-INLINED void step_rows(const struct w_step *s, count begin, count end)
+INLINED void step_rows(const struct arguments *o, count begin, count end)
 {
-    const struct w_ocean *const o = &s->o;
     const count nx = o->nx, ny = o->ny;
     struct w_carried c;
     for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
@@ -219,26 +184,18 @@ INLINED void step_rows(const struct w_step *s, count begin, count end)
                 const struct span inside = interior(part, y, nx, ny);
                 const count row = (k * ny + y) * nx;
                 real *const lower = c.above[y - begin];
-                zero_outside(s->denergy + row, part, inside);
-                zero_outside(s->energy_taup1 + row, part, inside);
+                zero_outside(o->denergy + row, part, inside);
+                zero_outside(o->energy_taup1 + row, part, inside);
                 if (inside.begin == inside.end)
                     continue;
                 for (count x = inside.begin; k == 0 && x < inside.end; x++)
                     lower[x - first] = 0;
                 if (y == begin || y == MINIAPP_HALO)
                     put_northern_faces(o, north_at(o, y - 1), row - nx, inside, first, &c);
-                step_row(s, k, y, inside, first, &c, lower);
+                step_row(o, k, y, inside, first, &c, lower);
             }
     }
 }
-
-/* Steps a tile of rows, whose columns are solved. */
-#define STEP_TILE(step, begin, end)                                                                \
-    do {                                                                                           \
-        const struct w_step s = step;                                                              \
-        step_rows(&s, begin, end);                                                                 \
-    } while (0)
-#define STEP_POINTS(step, nz, ny, nx)
 
 #endif
 

@@ -1,0 +1,73 @@
+/*
+ * A kernel that steps an energy on the W grid: it solves the columns, and then steps the points
+ * (wgrid_step.h). A kernel's file includes this last, after it has defined
+ *
+ *     STEPPED                 the kernel's name,
+ *     eliminate_row(a, k, y, inside)         the way up of the column solve,
+ *     substitute_row(a, k, y, part, inside)  the way down,
+ *     finish_row(a, y, part, inside)         what comes after it at the surface,
+ *
+ * for a part of a row, of which `inside` holds the cells that are no ghosts.
+ */
+#include "span.h"
+#include "tile.h"
+#include "wgrid_step.h"
+
+/* Solves the columns of a part of the rows [begin, end), level by level. */
+INLINED void solve_columns(const struct arguments *a, count begin, count end, struct span part)
+{
+    for (count k = 0; k < a->nz; k++)
+        for (count y = begin; y < end; y++)
+            eliminate_row(a, k, y, interior(part, y, a->nx, a->ny));
+    for (count k = a->nz - 1; k >= 0; k--)
+        for (count y = begin; y < end; y++)
+            substitute_row(a, k, y, part, interior(part, y, a->nx, a->ny));
+    for (count y = begin; y < end; y++)
+        finish_row(a, y, part, interior(part, y, a->nx, a->ny));
+}
+
+#if !defined(PHYSICS_OFFLOAD)
+
+/* A thread has a tile of rows: it solves their columns, and steps their points while these are in
+ * its caches. */
+void VARIANT(STEPPED)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const count rows = ROWS_TOGETHER(ny);
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y += rows) {
+        const struct arguments a = {
+#include "gather.h"
+        };
+        const count end = TILE_END(y, rows, ny);
+        solve_columns(&a, y, end, (struct span){0, nx});
+        step_rows(&a, y, end);
+    }
+}
+
+#else
+
+/* A thread has a column first, and then, in a nest of its own, a point. */
+void VARIANT(STEPPED)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            solve_columns(&a, y, y + 1, (struct span){x0, x0 + ROW_PART(nx)});
+        }
+    PARALLEL_ROWS
+    for (count k = 0; k < nz; k++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+                const struct arguments a = {
+#include "gather.h"
+                };
+                step_part(&a, k, y, (struct span){x0, x0 + ROW_PART(nx)});
+            }
+}
+
+#endif
