@@ -20,9 +20,9 @@
     VALUE(real, dt_diffusion, dt_diffused)                                                         \
     VALUE(real, advects, is_advected)                                                              \
     VALUE(real, share, is_limited)                                                                 \
-    VALUE(real, dt_limited, share *dt_tracer)                                                      \
-    VALUE(real, dt_now, advects *dt_tracer *((real)1.5 + AB_eps))                                  \
-    VALUE(real, dt_before, advects *dt_tracer *((real)0.5 + AB_eps))
+    VALUE(real, dt_limited, share ? dt_tracer : 0)                                                 \
+    VALUE(real, dt_now, ((real)1.5 + AB_eps) * dt_tracer * advects)                                \
+    VALUE(real, dt_before, ((real)0.5 + AB_eps) * dt_tracer * advects)
 
 #include "span.h"
 #include "tile.h"
