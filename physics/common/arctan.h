@@ -1,4 +1,4 @@
-/* The arc tangent without a library, for what is computed once a level. */
+/* The arc tangent without a library, for values that are computed once a level. */
 #ifndef ARCTAN_H
 #define ARCTAN_H
 

@@ -1,5 +1,6 @@
 /*
- * The OpenMP directives, each named once. A kernel's loop nest is
+ * The OpenMP directives, each named once; docs/design.md has a table of what they become. The loop
+ * nest of a kernel is
  *
  *     PARALLEL_ROWS
  *     for (count z = ...; ...)
@@ -8,7 +9,7 @@
  *                 ALONG_X
  *                 for (count x = part; x < part + ROW_PART(nx); x++)
  *
- * and one that marches along z, for all columns of a part together,
+ * and one that advances along z, for all columns of a part together, is
  *
  *     PARALLEL_COLUMNS
  *     for (count y = ...; ...)
@@ -17,21 +18,21 @@
  *                 ALONG_X
  *                 for (count x = part; x < part + ROW_PART(nx); x++)
  *
- * Host: threads share the rows (z, y) or y, a part is the whole row, and SIMD lanes run along x.
- * Each point gets the same bits however the rows are shared, so results do not depend on the
- * number of threads.
+ * Host: threads share the rows (z, y) or y, a part is a whole row, and loops over x are vectorised.
+ * A point gets the same bits whichever thread computes it, so results do not depend on the number
+ * of threads.
  *
- * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are the same for a nest that computes a sum;
- * `turns` says how many turns its loops make in all. ONCE goes before a statement that writes a
+ * PARALLEL_ROWS_SUM(total, turns) and ALONG_X_SUM(sum) are for a nest that computes a sum; `turns`
+ * is the number of iterations of all its loops together. ONCE goes before a statement that writes a
  * single element.
  *
- * Offload by Clang: a part is one point, the outer loops are collapsed into one, and neighbouring
- * threads take neighbouring x. Offload by GCC: its threads are warps, and only a `simd` loop that
- * is not collapsed with others reaches a warp's lanes; so warps share the rows and lanes run along
- * x.
+ * GPU, by Clang: a part is one point, the outer loops are collapsed into one, and neighbouring
+ * threads take neighbouring x. GPU, by GCC: a thread of OpenMP is a warp, and only a `simd` loop
+ * that is not collapsed with others uses the lanes of a warp; so warps share the rows, and their
+ * lanes run along x.
  *
- * Pointers are device addresses and are passed as they are: to look each up in the runtime's table
- * of mapped arrays would cost about a microsecond.
+ * Pointers are device addresses and are passed as such (firstprivate), because a lookup in the
+ * runtime's table of mapped arrays costs about a microsecond for each.
  */
 #ifndef PHYSICS_DIRECTIVES_H
 #define PHYSICS_DIRECTIVES_H
@@ -80,36 +81,34 @@
 #endif
 #endif
 
-/* A part of an AMD GPU's compute unit has registers for one wave that takes more than half of them:
- * Clang is told that it has to hold two. */
+/* Asks Clang to let two waves fit on each part of an AMD GPU's compute unit: it would otherwise
+ * give one wave more than half of the registers. */
 #if defined(__AMDGCN__) && defined(__clang__)
 #define TWO_WAVES ompx_attribute(__attribute__((amdgpu_waves_per_eu(2))))
 #else
 #define TWO_WAVES
 #endif
 
-/* The type that a nest counts with: its axes, its points and the places of these in a field, but
- * not the places in several fields of all points that lie in one array.
+/* The type of a nest's counters: cells along an axis, points, and the index of an element in a
+ * field. An array that holds several fields needs ptrdiff_t.
  *
- * Clang's GPU code counts all turns of a nest as one number and divides it to find z, y and x. In
- * 64 bits that is slow, and so are addresses, which take registers as well. In 32 bits, which
- * -fopenmp-optimistic-collapse asks for, a nest may have no more than 1e9 turns: a thread adds the
- * number of all threads to that of its turn, in a number with a sign, before it sees that it is
- * done. A larger grid is refused (MOST_TURNS in functions.c), unless the GPU code was built to
- * count further, with PHYSICS_WIDE. */
+ * Clang's GPU code counts the iterations of a collapsed nest as one number and divides it to find
+ * z, y and x. 64 bits make that slow, and addresses take more registers. 32 bits, which
+ * -fopenmp-optimistic-collapse asks for, limit a nest to 1e9 iterations: a thread adds the number
+ * of all threads to its signed counter before it sees that it is done. A larger grid is refused
+ * (MOST_TURNS in functions.c), unless the GPU code was built with PHYSICS_WIDE. */
 #if defined(PHYSICS_OFFLOAD) && defined(__clang__) && !defined(PHYSICS_WIDE)
 typedef int32_t count;
 #define MOST_TURNS 1000000000
-_Static_assert(2LL * MOST_TURNS + 4096 < INT32_MAX, "a thread's next turn is no more than that");
+_Static_assert(2LL * MOST_TURNS + 4096 < INT32_MAX, "a thread's next iteration fits");
 #else
 typedef ptrdiff_t count;
 #define MOST_TURNS PTRDIFF_MAX
 #endif
 
-/* How many blocks Clang launches for a nest that computes a sum; 0 leaves the choice to the
- * runtime. On GPUs the runtime has room for the sums of 1,024 blocks, and each further block
- * waits until those before it are done. In all other nests each thread takes one turn, in blocks
- * of 128. */
+/* The number of blocks that Clang launches for a nest that computes a sum; 0 leaves the choice to
+ * the runtime. On GPUs the runtime has room for the sums of 1,024 blocks, and each further block
+ * waits for earlier ones. In all other nests each thread takes one iteration, in blocks of 128. */
 static inline int blocks_of_sum(count turns)
 {
 #if defined(PHYSICS_EMULATED)
@@ -120,24 +119,22 @@ static inline int blocks_of_sum(count turns)
 #endif
 }
 
-/* ROW_CHUNK, a constant, replaces ROW_PART(nx) in a nest that keeps something for each point of its
- * part in an array. */
+/* A nest that has arrays with an element for each point of a part takes parts of ROW_CHUNK, a
+ * constant, in place of ROW_PART(nx). */
 
-/* GCC computes as many points at a time as a vector has room for the narrowest type of a loop: 64
- * points where it reads bytes into vectors of 64 bytes, nearly all of which it then stores and
- * loads again. A nest that computes much should read no masks in its loop over points: where that
- * costs Clang nothing, a loop of its own widens or packs them first, by all compilers; elsewhere
- * only where bytes cost lanes. */
+/* Whether a loop that computes much should read no bytes. GCC computes as many points at a time as
+ * a vector holds of the narrowest type in the loop: 64 points where it reads masks into vectors of
+ * 64 bytes, and it then spills nearly all of their values. A loop of its own widens or packs the
+ * masks first: by all compilers where that costs Clang nothing, elsewhere only by GCC. */
 #if defined(__clang__) || defined(PHYSICS_OFFLOAD)
 #define BYTES_COST_LANES false
 #else
 #define BYTES_COST_LANES true
 #endif
 
-/* Prefetches what is read after the current row into the host's second cache, for a kernel that
- * computes much per point: the hardware prefetches too late there. A prefetch of an address that
- * does not exist is harmless. Into the first cache, which holds little, it can cost more than it
- * saves. */
+/* Prefetches the data of the next row into the host's L2 cache, for a kernel that computes much a
+ * point, where the hardware prefetches too late. A prefetch beyond the end of an array is harmless.
+ * Into the L1 cache, which is small, it can cost more than it saves. */
 #if defined(PHYSICS_OFFLOAD)
 #define FETCH(from, points)
 #else
@@ -146,9 +143,8 @@ static inline int blocks_of_sum(count turns)
     __builtin_prefetch((const char *)(from) + line, 0, 2)
 #endif
 
-/* What is better done otherwise on a GPU: the host keeps what several points share, where a thread
- * of a GPU would rather compute it again. A nest that makes its own tiles also needs to know how
- * many bytes the host's widest vectors have. */
+/* Chooses between two expressions: the host keeps values that several points share, and a thread of
+ * a GPU computes them again. VECTOR_BYTES is the width of the host's widest vectors. */
 #if defined(PHYSICS_OFFLOAD)
 #define HOST_OR_OFFLOAD(host, offload) (offload)
 #else
@@ -160,9 +156,8 @@ static inline int blocks_of_sum(count turns)
 #define VECTOR_BYTES 32
 #endif
 
-/* Goes before a loop over the two sides of a cell. On the host there has to
- * be no inner loop in one that runs along SIMD lanes. On a GPU the sides take turns with the same
- * registers. */
+/* Goes before a loop over the two sides of a cell. The host unrolls it, because a loop that is
+ * vectorised must have no inner loop. A GPU keeps it, so that both sides use the same registers. */
 #if defined(PHYSICS_OFFLOAD)
 #define EACH_SIDE ROLLED
 #else
@@ -171,7 +166,8 @@ static inline int blocks_of_sum(count turns)
 
 /* Begins a block in which Clang does not fuse the host's products and sums, so that two sums can
  * share a product. On AMD's cores from Zen on, a product and two sums take less time than two fused
- * multiply-adds, since sums go to pipes of their own. GPUs' compilers and GCC fuse all the same. */
+ * multiply-adds, because additions have execution units of their own. GPU compilers and GCC still
+ * fuse. */
 #if defined(__clang__) && !defined(PHYSICS_OFFLOAD)
 #define SEPARATE_SUMS _Pragma("clang fp contract(off)")
 #else
@@ -181,8 +177,8 @@ static inline int blocks_of_sum(count turns)
 /* A function that a nest calls: always inlined, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))
 
-/* A function that computes a row and that several places call. The host has one copy of its code,
- * so that all places get the same bits. Its name is a VARIANT, by which run/flops finds it. */
+/* A function that computes a row and has several callers. On the host it is not inlined, so that
+ * all callers get the same bits. Its name is a VARIANT, by which run/flops finds it. */
 #if defined(PHYSICS_OFFLOAD)
 #define OF_ROW INLINED
 #elif defined(__clang__)

@@ -1,10 +1,10 @@
 /*
- * Sums whose bits do not depend on the order of adding: they are the same with any number of
- * threads, on any device, and in any number of blocks of an ocean.
+ * Sums whose bits do not depend on the order of the terms: any number of threads, any device and
+ * any number of blocks of an ocean give the same.
  *
  * Each number is cut into parts, each a multiple of some unit and small enough that 2^31 of them
  * add up without rounding (Rump, Ogita and Oishi, 2008, SIAM J. Sci. Comput. 31, 189-224,
- * ExtractVector; Demmel and Nguyen, 2015, IEEE Trans. Comput. 64, 2060-2070). What is left after
+ * ExtractVector; Demmel and Nguyen, 2015, IEEE Trans. Comput. 64, 2060-2070). The remainder after
  * the last part is at most 2^-65 of the largest number. The sum is NaN if any number is not finite,
  * or is 2^992 or larger.
  */
@@ -51,9 +51,9 @@ static inline double sum_of_parts(const double sums[SUM_PARTS])
     return sums[2] + sums[1] + sums[0];
 }
 
-/* Reduces what a nest has left for each meridian, in rows: `number` totals over the whole ocean,
- * either sums, which have to be exact, or the largest values. Returns false if the rows cannot be
- * copied to the host. */
+/* Reduces `number` rows, which hold a value for each meridian, to totals over the whole ocean:
+ * sums, which have to be exact, or the largest values. Returns false if the rows cannot be copied
+ * to the host. */
 static inline bool total_of_rows(const struct kernel_call *call, const double *rows, bool is_sum,
                                  double *total, size_t number)
 {

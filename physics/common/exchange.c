@@ -1,4 +1,4 @@
-/* Ghosts: copies within a grid that is cyclic along x, and messages to other blocks. */
+/* Ghost cells: copies within a grid that is cyclic along x, and messages between blocks. */
 #include "directives.h"
 #include "variant.h"
 

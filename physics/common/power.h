@@ -1,6 +1,6 @@
 /*
- * 2^x and 1 / (1 + 2^x) without a branch, a table or a call, so that they run along SIMD lanes with
- * any compiler and on a GPU; at most 2 and 2.6 units in the last place off.
+ * 2^x and 1 / (1 + 2^x) without a branch, a table or a call, so that every compiler can vectorise
+ * them. Their errors are at most 2 and 2.6 units in the last place.
  */
 #ifndef POWER_H
 #define POWER_H
@@ -30,7 +30,7 @@ INLINED struct split_exponent split_exponent(real x)
 
     /* Adding 1.5 2^(digits - 1) rounds x to a whole number, which then stands in the lowest bits.
      * With the bias added, these bits are the exponent of 2^n. In Clang's code for AMD GPUs memcpy
-     * would be a call of a function that is not there; the built-in one becomes instructions. */
+     * would be a call of a function that does not exist; the builtin becomes instructions. */
     const real rounder = (real)(is_double ? 0x1.8p52 : 0x1.8p23) + bias;
     const real rounded = x + rounder;
     real_bits bits;
@@ -41,8 +41,8 @@ INLINED struct split_exponent split_exponent(real x)
     return (struct split_exponent){power, x - (rounded - rounder)};
 }
 
-/* 2^x = 2^n 2^r, where 2^r is the minimax polynomial on [-1/2, 1/2], of which float needs eight
- * terms. */
+/* 2^x = 2^n 2^r, where 2^r is a minimax polynomial on [-1/2, 1/2]; float needs eight of its terms.
+ */
 INLINED real power_of_2(real x)
 {
     const struct split_exponent s = split_exponent(x);
@@ -70,8 +70,8 @@ INLINED real power_of_2(real x)
 }
 
 /*
- * 1 / (1 + 2^x). Where tanh(r log(2) / 2) is b / a, 2^r is (a + b) / (a - b), so that one division
- * does for the power and for the sum. Both a and b / r are minimax polynomials in r^2.
+ * 1 / (1 + 2^x). With tanh(r log(2) / 2) = b / a, 2^r is (a + b) / (a - b), so that the power and
+ * the sum take a single division. Both a and b / r are minimax polynomials in r^2.
  */
 INLINED real logistic_of_2(real x)
 {

@@ -1,4 +1,4 @@
-/* Which cells of a part of a row a kernel computes, and how it fills the others with zeros. */
+/* The cells of a part of a row that a kernel computes, and zeros for all others. */
 #ifndef PHYSICS_SPAN_H
 #define PHYSICS_SPAN_H
 
@@ -10,7 +10,7 @@ struct span {
     count begin, end;
 };
 
-/* The chunk of a row that begins at x0. Compilers see that a chunk of one cell has one. */
+/* The chunk of a row that begins at x0; on GPUs a chunk is one cell, which compilers can see. */
 INLINED struct span chunk(count x0, count nx)
 {
     const bool is_last = ROW_CHUNK > 1 && nx - x0 < ROW_CHUNK;
@@ -30,10 +30,10 @@ INLINED count clamp(count x, count low, count high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* The cells of a part that lie in [first, last); empty if the row is outside the interior. */
-INLINED struct span within(struct span part, bool counts, count first, count last)
+/* The cells of a part that lie in [first, last); none if the row is not inside. */
+INLINED struct span within(struct span part, bool is_inside, count first, count last)
 {
-    const count begin = counts ? clamp(first, part.begin, part.end) : part.end;
+    const count begin = is_inside ? clamp(first, part.begin, part.end) : part.end;
     return (struct span){begin, clamp(last, begin, part.end)};
 }
 
@@ -44,7 +44,8 @@ INLINED struct span interior(struct span part, count y, count nx, count ny)
                   nx - MINIAPP_HALO);
 }
 
-/* Where a part is one cell, compilers do not see that it is, and would unroll the loops. */
+/* Writes zeros to the cells of a part that are not inside. Compilers do not see that these loops
+ * have at most one iteration where a part is one cell, and would unroll them. */
 INLINED void zero_outside(real *row, struct span part, struct span inside)
 {
     if (ROW_CHUNK == 1) {

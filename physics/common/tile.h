@@ -1,6 +1,6 @@
 /*
- * Tiles of a grid, on the host: a thread does all of a nest's work in a tile while that is in its
- * caches. On a GPU a tile is one point, and compilers see that it is.
+ * Tiles of a grid: a thread of the host does all of a kernel's work on a tile while the tile is in
+ * its caches. On a GPU a tile is one point, which compilers can see.
  *
  * A kernel whose second nest reads much of what its first nest has just written takes both through
  * a tile of levels and rows:
@@ -13,8 +13,8 @@
  *                 for (count z = z0; z < TILE_END(z0, levels, nz); z++)
  *                     for (count y = y0; y < TILE_END(y0, rows, ny); y++)
  *
- * A nest of columns may take the columns of several rows, level by level. Rows are short there, and
- * the host's hardware prefetches only along a long run of addresses.
+ * A nest of columns may take the columns of several rows together, level by level: the hardware
+ * prefetches only along a long run of addresses, and one row of a level is too short.
  *
  *     const count rows = ROWS_TOGETHER(ny);
  *     PARALLEL_COLUMNS
@@ -22,8 +22,7 @@
  *         for (count z = 0; z < nz; z++)
  *             for (count y = y0; y < TILE_END(y0, rows, ny); y++)
  *
- * Tiles are as large as leave the busiest thread with at most a sixteenth more work than if all
- * threads had the same.
+ * Tiles are balanced: the busiest thread has at most a sixteenth more work than the mean.
  */
 #ifndef PHYSICS_TILE_H
 #define PHYSICS_TILE_H
@@ -50,7 +49,7 @@ struct tile {
     count levels, rows;
 };
 
-/* How many parts of a size make up the whole. */
+/* The number of parts of a size that cover the whole. */
 static inline count parts(count whole, count size)
 {
     return (whole + size - 1) / size;
@@ -63,21 +62,21 @@ static inline bool is_balanced(struct tile t, count nz, count ny, count threads)
     return threads == 1 || 16 * most * threads <= 17 * nz * ny;
 }
 
-/* The share of a tile's rows whose second nest finds all that it reads in the tile. */
+/* The fraction of a tile's rows whose second nest reads nothing from other tiles. */
 static inline double share_inside(struct tile t, count nz)
 {
     const double of_levels = t.levels < nz ? 1 - 1.0 / (double)t.levels : 1;
     return of_levels * (1 - 1.0 / (double)t.rows);
 }
 
-/* The most levels of a tile if there are more tiles than with so many; 0 after 1. */
+/* The most levels that a tile can have if there are to be more tiles; 0 after 1. */
 static inline count fewer_levels(count levels, count nz)
 {
     return levels > 1 ? parts(nz, parts(nz, levels - 1)) : 0;
 }
 
-/* The balanced tile of up to 16 rows with the largest share inside; one row of one level, if no
- * tile is balanced. */
+/* The balanced tile of up to 16 rows with the largest share_inside; one row of one level if none
+ * is balanced. */
 static inline struct tile tile_of(count nz, count ny)
 {
     const count threads = omp_get_max_threads(), most_rows = 16;
@@ -93,7 +92,7 @@ static inline struct tile tile_of(count nz, count ny)
     return best;
 }
 
-/* As many balanced rows as there may be, or one. */
+/* The most rows, up to MOST_ROWS_TOGETHER, that are balanced; at least one. */
 static inline count rows_together(count ny)
 {
     const count threads = omp_get_max_threads();
@@ -104,8 +103,8 @@ static inline count rows_together(count ny)
 }
 #endif
 
-/* How many of `rows` rows taken together are left from row y0 on. A GPU's compilers do not see that
- * there is one, and do better than with TILE_END in loops over columns alone. */
+/* The number of rows from y0 on, at most `rows`. Compilers do not see that it is 1 on a GPU; in
+ * loops over columns alone they make better code of it than of TILE_END. */
 static inline count rows_left(count rows, count y0, count ny)
 {
     return rows < ny - y0 ? rows : ny - y0;

@@ -1,15 +1,15 @@
 /*
- * Tridiagonal systems of what is exchanged between neighbours, such as diffusion implicit in time,
- * one row at a time, so that the caller chooses the order of loops and where the reduced rows live:
- * many systems can advance together, row by row.
+ * Tridiagonal systems of an exchange between neighbours, such as diffusion implicit in time. The
+ * functions take one row at a time: the caller chooses the order of loops and stores the reduced
+ * rows, and many systems can advance together.
  *
  *     a x[k-1] + (excess - a - c) x[k] + c x[k+1] = d,     a, c <= 0 < excess     row k
  *
  * a is 0 in the first row, c in the last, above which any x will do. Upwards, `eliminate` brings
  * each row to x[k] + c' x[k+1] = d'; downwards, `substitute` solves it. Where the exchange is
- * strong, c' is close to -1, and textbooks compute the pivot as a small difference of large
- * numbers: the solution then no longer keeps what is exchanged. Here all terms of the pivot have
- * one sign. There is no pivoting, which such a matrix does not need.
+ * strong, c' is close to -1, and the textbook's pivot b - a c' is a small difference of large
+ * numbers: the solution then does not conserve the quantity. Here all terms of the pivot have one
+ * sign. Rows need not be exchanged, because the matrix is diagonally dominant.
  */
 #ifndef PHYSICS_TRIDIAGONAL_H
 #define PHYSICS_TRIDIAGONAL_H
@@ -31,7 +31,7 @@ struct reduced_row {
     real ratio, d;
 };
 
-/* What stands in for the row below the first one, which it does not change. */
+/* The reduced row below the first one: it changes nothing there. */
 #define NO_ROW ((struct reduced_row){0, 0})
 
 INLINED real one_plus_c(real ratio)

@@ -5,16 +5,15 @@
  *
  *     dv/dT = (n_T - n / d d_T) / (V01 d)
  *
- * and the same by salinity. All means use the nodes of the same rule. Nodes come in pairs, at x and
- * -x from the middle of the pressures, and all that is computed at a pair is of the form even + x
- * odd at one and even - x odd at the other. Such numbers are added and multiplied by their halves,
- * as complex numbers are, with the square of x for -1; a mean takes only the even half of its
- * integrand.
+ * and likewise for salinity. All means use the nodes of the same rule. Nodes come in pairs, at x
+ * and -x from the middle of the pressures, and a function has the value even + x odd at one node
+ * and even - x odd at the other. The pairs (even, odd) add and multiply like complex numbers, with
+ * the square of x in place of -1; a mean takes only the even part of its integrand.
  *
- * On the host, polynomials are in multiples of the first pair's x, whose square is then 1 and costs
- * no products.
+ * On the host, the unit of pressure is the first pair's x, whose square is then 1 and costs no
+ * products.
  *
- * A caller that needs only one mean does not pay for the others, because the functions are inlined.
+ * The functions are inlined, so that a caller who needs one mean does not pay for the others.
  */
 #ifndef EOS_ENTHALPY_H
 #define EOS_ENTHALPY_H
@@ -23,12 +22,12 @@
 #include "quadrature.h"
 #include "teos10.h"
 
-/* What the integrals from the surface to the points of a level share. */
+/* The values that the integrals to all points of a level share. */
 struct integrals {
     struct teos10_terms terms;
     struct origin middle;
     real square; /* of the first pair's x, in the units of the polynomials */
-    real joules; /* what the means below are multiplied by */
+    real joules; /* factor of the means below */
 };
 
 INLINED struct integrals integrals(real p, int nodes)
@@ -44,8 +43,8 @@ INLINED struct integrals integrals(real p, int nodes)
     };
 }
 
-/* The polynomials about the middle. They are sums of the terms: the host moves the terms, once for
- * the points that share them, and each thread of a GPU the sums of its point. */
+/* The polynomials about the middle pressure. They are sums of the terms. The host moves the terms,
+ * once for all points of a level; a thread of a GPU moves the sums of its point. */
 INLINED struct teos10_slopes about_middle(const struct integrals *level, real s, real t, real r)
 {
     return HOST_OR_OFFLOAD(teos10(&level->terms, s, t, r),
@@ -91,8 +90,7 @@ INLINED struct halves less_product(struct halves a, struct halves b, struct halv
 }
 
 /* Means over pressure of n / d, which is V01 v - 1, and of its derivatives by temperature and
- * salinity, each divided by the weight of the first pair.
- */
+ * salinity, each divided by the weight of the first pair. */
 struct means {
     real v, v_T, v_S;
 };

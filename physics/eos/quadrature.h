@@ -7,15 +7,15 @@
 #include "directives.h"
 #include "variant.h"
 
-/* One pair of nodes on [0, 1], x and 1 - x, which share their weight; or the one in the middle. */
+/* A pair of nodes on [0, 1], x and 1 - x, which have the same weight; or the node in the middle. */
 struct node_pair {
     double x, weight;
 };
 
 enum { FEWEST_NODES = 3, MOST_NODES = 16 };
 
-/* The rule with 3 to 8, 10 or 16 nodes; if their number is odd, the one in the middle comes last.
- * `nodes` is a literal, so the whole rule is known when a loop is compiled. */
+/* The rule of 3 to 8, 10 or 16 nodes; if their number is odd, the middle one comes last. `nodes` is
+ * a literal, so that compilers know the whole rule. */
 INLINED const struct node_pair *quadrature_rule(int nodes)
 {
     static const struct node_pair rules[][MOST_NODES / 2] = {
@@ -53,8 +53,9 @@ INLINED const struct node_pair *quadrature_rule(int nodes)
     return rules[nodes <= 8 ? nodes - FEWEST_NODES : nodes == 10 ? 6 : 7];
 }
 
-/* How many nodes leave an error of at most 1e-14 of a level's largest value at this pressure, for
- * salinities to 42. Saltier water takes the error to 5e-14 at 7000 dbar. */
+/* The number of nodes for an error of at most 1e-14 of a level's largest value, for salinities up
+ * to
+ * 42. In saltier water the error reaches 5e-14 at 7000 dbar. */
 INLINED int quadrature_nodes(real p)
 {
     if (p <= 2800)

@@ -10,7 +10,7 @@
  *
  *     N' D - N D' = V01 (n' d - n d'),
  *
- * which loses far fewer digits to cancellation than the same with N and D.
+ * which loses far fewer digits to cancellation than N' D - N D' does.
  */
 #ifndef TEOS10_H
 #define TEOS10_H
@@ -18,7 +18,7 @@
 #include "directives.h"
 #include "variant.h"
 
-/* The published coefficients, with the published numbers (IOC, SCOR and IAPSO 2010, table A.30;
+/* The published coefficients, numbered as published (IOC, SCOR and IAPSO 2010, table A.30;
  * v01 to v20 make D, v21 to v48 make N). */
 #define V01 9.998420897506056e+2
 #define V02 2.839940833161907e0
@@ -78,14 +78,14 @@ struct powers {
     real p0, p1, p2, p3;
 };
 
-/* Pressure is counted from `middle`, in multiples of `unit`: 0 and 1 leave it as it is. */
+/* Pressure is measured from `middle` in multiples of `unit`; 0 and 1 leave it unchanged. */
 struct origin {
     real middle, unit;
 };
 #define FROM_SURFACE ((struct origin){0, 1})
 
-/* The polynomial with these coefficients, in powers of the pressure as it is counted from an
- * origin. The functions are one for each degree, since compilers compute products with zeros. */
+/* The polynomial with these coefficients, in powers of the pressure measured from an origin. There
+ * is a function for each degree, because compilers would compute products with zeros. */
 INLINED struct powers linear_about(struct origin o, real a0, real a1)
 {
     return (struct powers){a0 + o.middle * a1, o.unit * a1};
@@ -111,13 +111,13 @@ INLINED struct powers cubic_about(struct origin o, real a0, real a1, real a2, re
     };
 }
 
-/* d and n, or what they are sums of. */
+/* d and n, or terms of their sums. */
 struct teos10 {
     struct powers d, n;
 };
 
-/* What multiplies the powers of t (t0, t1, ...) and s times those (s0, s1, ...). All other terms
- * are the same at every pressure. */
+/* The coefficients of the powers of t (t0, t1, ...) and of s times these (s0, s1, ...). All other
+ * terms do not depend on pressure. */
 struct teos10_terms {
     struct teos10 t0, t1, t2, t3, t4;
     struct teos10 s0, s1, s2, s3, s4;
@@ -144,9 +144,8 @@ INLINED struct teos10_terms teos10_terms(struct origin o)
     };
 }
 
-/* A polynomial in t and its derivative. A host's takes sums of the polynomial's own. A GPU's
- * coefficients are literals, and so are those of its derivative, which costs no more and needs
- * fewer registers. */
+/* A polynomial in t and its derivative. On the host the derivative shares sums with the polynomial.
+ * On a GPU the coefficients of both are literals, which costs no more and needs fewer registers. */
 struct polynomial {
     real value, slope;
 };
@@ -157,7 +156,7 @@ INLINED real fused(real a, real t, real b)
     return a + t * b;
 }
 
-/* The host's two sums share a product. */
+/* On the host the two sums share a product. */
 INLINED struct polynomial quadratic(real t, real a0, real a1, real a2)
 {
     SEPARATE_SUMS

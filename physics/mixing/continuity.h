@@ -1,12 +1,12 @@
-/* The vertical velocity by continuity, from 0 below the lowest level. */
+/* The vertical velocity by continuity; it is 0 below the lowest level. */
 #ifndef CONTINUITY_H
 #define CONTINUITY_H
 
 #include "span.h"
 
-/* Computes w from u and v in the columns of a part of row y; levels are dz high. Where the mask is
- * 0 a level adds nothing; `mask` may be NULL. The first row and the first column lack a neighbour:
- * there w is 0. */
+/* Computes w from u and v in the columns of a part of row y, whose levels are dz high. A level adds
+ * nothing where its mask is 0; `mask` may be NULL. In the first row and the first column, which
+ * lack a neighbour, w is 0. */
 INLINED void upward(real *w, const real *u, const real *v, const uint8_t *mask, const real *dz,
                     const real *dxt, const real *dyt, const real *cost, const real *cosu,
                     struct span part, count y, count nx, count ny, count nz)

@@ -10,8 +10,8 @@
 
 /*
  * Superbee: rj limiter(upwind / rj) with limiter(cr) = max(0, min(1, 2 cr), min(2, cr)). Here |rj|
- * is multiplied into each of these terms, which leaves no division. Nor is |rj| kept above some
- * least value, 1e-20 in Veros: below that the flux differs by less than 1e-20 |vel|.
+ * is multiplied into each of these terms, which leaves no division. Veros keeps |rj| above 1e-20;
+ * without that bound, the flux differs by less than 1e-20 |vel|.
  */
 INLINED real superbee(real rj, real upwind)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the points of a level share: the height of their cells, and the factors that turn a sum of
- * two viscosities into what is exchanged with the levels below and above. */
+/* The height of a level's cells, and the factors by which a sum of two viscosities gives the
+ * exchange with the level below and with the one above. */
 struct w_exchange {
     real height, below, above;
 };
@@ -25,9 +25,9 @@ INLINED struct w_exchange w_exchange_at(const real *dzt, const real *dzw, count 
                                k < top ? mixing / dzt[k + 1] : 0};
 }
 
-/* delta is what mixing exchanges between two levels; nothing goes through the bottom and the
- * surface. The excess of the diagonal is 1 plus the decay by dissipation. On
- * land and below the lowest water, where `wet` is false, the row is x = `kept`. */
+/* A row of the system. delta is the exchange between two levels, which is 0 through the bottom and
+ * the surface; the excess of the diagonal is 1 plus the decay by dissipation. On land and below the
+ * lowest water, where `wet` is false, the row is x = `kept`. */
 INLINED struct tridiagonal_row w_mixing_row(struct w_exchange m, const real *kappaM, count i,
                                             count below, count above, bool wet, bool is_lowest,
                                             real decay, real right, real kept)
