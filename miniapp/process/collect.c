@@ -200,13 +200,15 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
 
 /* ---- rows ---- */
 
-/* What the row that measures a ceiling reached, in bytes or flops a second. */
-static double rate_of(const struct bench *bench, int place, bool of_bytes)
+/* What the row that measures a ceiling reached, in bytes or flops a second, by its median call or
+ * by its best one. */
+static double rate_of(const struct bench *bench, int place, bool of_bytes, bool is_best)
 {
     const struct row *row = place == NO_ROW ? NULL : &bench->rows[place];
     if (!row || row->samples.count == 0)
         return 0;
-    return (of_bytes ? row_bytes(row) : row_flops(row)) / row->timing.median;
+    return (of_bytes ? row_bytes(row) : row_flops(row)) /
+           (is_best ? row->timing.min : row->timing.median);
 }
 
 /* How long it takes to copy what the row reads to the device, or what it writes back. */
@@ -349,8 +351,10 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->share_count = result->shares ? miniapp_sequence_step_count(row->sequence) : 0;
     result->to_device = to_device;
     result->from_device = from_device;
-    result->bandwidth = rate_of(bench, row->triad, true);
-    result->flop_rate = rate_of(bench, row->fma, false);
+    result->bandwidth = rate_of(bench, row->triad, true, false);
+    result->flop_rate = rate_of(bench, row->fma, false, false);
+    result->best_bandwidth = rate_of(bench, row->triad, true, true);
+    result->best_flop_rate = rate_of(bench, row->fma, false, true);
     return agree_on_row(row, result);
 }
 

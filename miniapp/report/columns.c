@@ -22,6 +22,9 @@ static double threads(const struct result *r) { return r->threads ? r->threads :
 static double positive_or_nan(double rate) { return rate > 0 ? rate : NAN; }
 static double bandwidth(const struct result *r) { return positive_or_nan(r->bandwidth); }
 static double share(const struct result *r) { return known_share(result_share(r)); }
+static double best_share(const struct result *r) { return known_share(result_best_share(r)); }
+static double best_bandwidth(const struct result *r) { return positive_or_nan(r->best_bandwidth); }
+static double best_flop_rate(const struct result *r) { return positive_or_nan(r->best_flop_rate); }
 static double flop_rate(const struct result *r) { return positive_or_nan(r->flop_rate); }
 /* clang-format on */
 
@@ -43,6 +46,16 @@ double result_gb_per_s(const struct result *r)
 double result_gflop_per_s(const struct result *r)
 {
     return 1e-9 * r->flops / r->timing.median;
+}
+
+double result_best_gb_per_s(const struct result *r)
+{
+    return 1e-9 * r->bytes / r->timing.min;
+}
+
+double result_best_gflop_per_s(const struct result *r)
+{
+    return 1e-9 * r->flops / r->timing.min;
 }
 
 double result_intensity(const struct result *r)
@@ -118,6 +131,11 @@ const struct column columns[] = {
     {"transfer", .text = transfer},
     {"marks", .text = marks},
     {"measured_s", result_measured},
+    {"best_gb_per_s", result_best_gb_per_s},
+    {"best_gflop_per_s", result_best_gflop_per_s},
+    {"best_share", best_share},
+    {"best_ceiling_bytes_per_s", best_bandwidth},
+    {"best_ceiling_flops_per_s", best_flop_rate},
     {0},
 };
 

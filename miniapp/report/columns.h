@@ -22,8 +22,10 @@ double column_number(const struct column *column, const struct result *result,
 
 double result_points(const struct result *result);
 double result_ns_per_point(const struct result *result);
-double result_gb_per_s(const struct result *result);
+double result_gb_per_s(const struct result *result); /* of the median call, as the next */
 double result_gflop_per_s(const struct result *result);
+double result_best_gb_per_s(const struct result *result); /* of the best call, as the next */
+double result_best_gflop_per_s(const struct result *result);
 double result_intensity(const struct result *result); /* flops a byte */
 
 #endif

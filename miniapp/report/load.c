@@ -180,6 +180,8 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .loaded_marks = text_or_empty(row, "marks"),
         .bandwidth = number_or(row, "ceiling_bytes_per_s", 0),
         .flop_rate = number_or(row, "ceiling_flops_per_s", 0),
+        .best_bandwidth = number_or(row, "best_ceiling_bytes_per_s", 0),
+        .best_flop_rate = number_or(row, "best_ceiling_flops_per_s", 0),
     };
     const enum miniapp_status status = load_shares(json_object_get(row, "shares"), result);
     return status ? status : load_march(json_object_get(row, "steps"), result);

@@ -37,28 +37,33 @@ static void print_times(const struct page *page, const struct result *r)
     print("%s%s\n", marks[0] ? "  " : "", marks);
 }
 
+static bool has_mark(const struct results *results, const char *mark)
+{
+    for (size_t i = 0; i < results->result_count; i++)
+        if (strstr(result_marks(&results->results[i], &results->clock), mark))
+            return true;
+    return false;
+}
+
 /* Explains the marks that occur. */
 static void print_marks(const struct results *results)
 {
-    bool is_short = false, is_noisy = false, is_above = false, is_cut = false;
-    for (size_t i = 0; i < results->result_count; i++) {
-        const char *marks = result_marks(&results->results[i], &results->clock);
-        is_short = is_short || strstr(marks, "short");
-        is_noisy = is_noisy || strstr(marks, "noisy");
-        is_above = is_above || strstr(marks, "above");
-        is_cut = is_cut || strstr(marks, "cut");
-    }
-    if (is_short)
+    static const struct {
+        const char *mark, *meaning;
+    } marks[] = {
+        {"noisy", "the times spread (stdev / mean) by over 20 %"},
+        {"disturbed", "the median call took over 1.25 times as long as the best one"},
+        {"above",
+         "faster than its ceiling, which was disturbed or, in a sequence, in slower memory: "
+         "no share"},
+        {"cut", "the calls took less than half of the time asked for"},
+        {"nonfinite", "outputs hold NaN or Inf where the inputs are finite"},
+    };
+    if (has_mark(results, "short"))
         print("short: a call takes less than %d readings of the clock\n", CLOCK_TICKS);
-    if (is_noisy)
-        print("noisy: the times spread (stdev / mean) by over 20 %%\n");
-    if (is_above)
-        print("above: faster than its ceiling, which was disturbed or, in a sequence, in slower "
-              "memory: no share\n");
-    if (is_cut)
-        print("cut: the calls took less than half of the time asked for\n");
-    if (results_nonfinite(results))
-        print("nonfinite: outputs hold NaN or Inf where the inputs are finite\n");
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (has_mark(results, marks[i].mark))
+            print("%s: %s\n", marks[i].mark, marks[i].meaning);
 }
 
 void print_rows(const struct page *page)
@@ -93,7 +98,7 @@ void print_rates(const struct page *page)
         const struct result *const r = &page->results->results[i];
         print_row_of(page, r);
         print(" %9.0f %9.2f %10.2f %8.2f %13.2f %8.2f\n", result_points(r), result_ns_per_point(r),
-              1e-9 * r->bytes / r->timing.min, result_gb_per_s(r), 1e-9 * r->flops / r->timing.min,
+              result_best_gb_per_s(r), result_gb_per_s(r), result_best_gflop_per_s(r),
               result_gflop_per_s(r));
     }
 }
@@ -128,13 +133,16 @@ static void print_shares_of_ceilings(const struct page *page, const struct resul
 static void print_roof(const struct page *page, const struct result *r)
 {
     const bool is_memory = strcmp(result_bound(r), "memory") == 0;
-    const double best = result_share(r) * r->timing.median / r->timing.min;
+    const double of_median = result_share(r) * r->timing.median;
+    const double shares[] = {result_best_share(r), of_median / r->timing.p25, result_share(r),
+                             of_median / r->timing.p75};
     char text[16];
     print_row_of(page, r);
-    print(" %9.0f %9.2f  %-10s %9.2f %-7s", result_points(r), result_intensity(r), result_bound(r),
+    print(" %9.0f  %-10s %9.2f %-7s", result_points(r), result_bound(r),
           1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
-    print(" %6s", share_text(best, text));
-    print(" %7s\n", share_text(result_share(r), text));
+    for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+        print(" %6s", share_text(shares[i], text));
+    print("\n");
 }
 
 void print_roofline(const struct page *page)
@@ -145,11 +153,11 @@ void print_roofline(const struct page *page)
         if (!result_bound(&results->results[i]))
             continue;
         if (!is_titled) {
-            print("\nshares of the ceilings, triad with as many bytes and fma, of the best and the "
-                  "median call\n");
+            print("\nshares of the ceilings, triad with as many bytes and fma: best call of best, "
+                  "others of median\n");
             page_columns(page);
-            print(" %9s %9s  %-10s %-17s %6s %7s\n", "points", "flop/byte", "bound", "  ceiling",
-                  "best", "median");
+            print(" %9s  %-10s %-17s %6s %6s %6s %6s\n", "points", "bound", "  ceiling", "best",
+                  "25%", "median", "75%");
         }
         is_titled = true;
         print_roof(page, &results->results[i]);

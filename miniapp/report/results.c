@@ -236,6 +236,14 @@ double result_share(const struct result *result)
     return fmax(memory_seconds(result), arithmetic_seconds(result)) / result->timing.median;
 }
 
+double result_best_share(const struct result *result)
+{
+    if (!(result->best_bandwidth > 0 && result->best_flop_rate > 0))
+        return NAN;
+    return fmax(result->bytes / result->best_bandwidth, result->flops / result->best_flop_rate) /
+           result->timing.min;
+}
+
 double share_of_ceilings(const struct share *share, const struct result *result)
 {
     const double seconds = share->share * result->timing.mean;
@@ -256,12 +264,13 @@ const char *result_marks(const struct result *result, const struct clock_quality
     const double tick = fmax(clock->cost, clock->resolution);
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
+    const bool is_disturbed = result->timing.min < 0.8 * result->timing.median;
     const bool is_above = result_share(result) > 1;
     const bool is_cut = result_measured(result) < result->asked_seconds / 2;
-    static char marks[48];
-    snprintf(marks, sizeof(marks), "%s%s%s%s%s", is_short ? " short" : "", is_noisy ? " noisy" : "",
-             is_above ? " above" : "", is_cut ? " cut" : "",
-             result->is_nonfinite ? " nonfinite" : "");
+    static char marks[64];
+    snprintf(marks, sizeof(marks), "%s%s%s%s%s%s", is_short ? " short" : "",
+             is_noisy ? " noisy" : "", is_disturbed ? " disturbed" : "", is_above ? " above" : "",
+             is_cut ? " cut" : "", result->is_nonfinite ? " nonfinite" : "");
     return marks[0] ? marks + 1 : marks;
 }
 

@@ -68,6 +68,8 @@ struct result {
     bool is_nonfinite;           /* an output holds NaN or Inf, though its inputs are finite */
     const char *loaded_marks;    /* of a row that was loaded, by its own run's clock; or NULL */
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
+    double best_bandwidth,
+        best_flop_rate; /* by their best calls, where the others are by medians */
 };
 
 /* One output variable of one result. */
@@ -180,6 +182,9 @@ const char *result_bound(const struct result *result);
  * says that the ceiling was disturbed. */
 double result_share(const struct result *result);
 
+/* The share of the best call in what the ceilings' best calls reached. */
+double result_best_share(const struct result *result);
+
 /* A share as it is reported: NAN if it is above 1. */
 double known_share(double share);
 
@@ -187,10 +192,10 @@ double known_share(double share);
  * is another device. */
 double result_efficiency(const struct result *result, const struct results *results);
 
-/* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "above" for a
- * share above 100 %, "cut" for less than half of the time asked for, "nonfinite" for outputs that
- * are not finite, or some of them: a marked result is to be taken with care. Valid until the next
- * call. */
+/* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "disturbed"
+ * for a median above 1.25 of the least time, "above" for a share above 100 %, "cut" for less than
+ * half of the time asked for, "nonfinite" for outputs that are not finite, or some of them: a
+ * marked result is to be taken with care. Valid until the next call. */
 const char *result_marks(const struct result *result, const struct clock_quality *clock);
 
 /* Whether the rows of a device have several numbers of threads. Each line of a report asks. */

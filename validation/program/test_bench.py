@@ -139,6 +139,9 @@ def test_marks(miniapp, small):
     for row in result["results"]:
         assert ("short" in row["marks"]) == (row["median_s"] < 100 * tick)
         assert ("noisy" in row["marks"]) == (row["stdev_s"] > 0.2 * row["mean_s"])
+        assert ("disturbed" in row["marks"]) == (row["min_s"] < 0.8 * row["median_s"])
+        assert row["best_gb_per_s"] == pytest.approx(1e-9 * row["bytes"] / row["min_s"])
+        assert row["best_gflop_per_s"] == pytest.approx(1e-9 * row["flops"] / row["min_s"])
 
 
 # ---- ceilings ----
@@ -161,12 +164,16 @@ def test_roofline(miniapp, small, device):
         share = max(memory, arithmetic) / row["median_s"]
         assert row["share"] is None if share > 1 else math.isclose(row["share"], share, rel_tol=1e-6)
         assert ("above" in row["marks"]) == (share > 1)
+        best = row["min_s"] * min(row["best_ceiling_bytes_per_s"] / row["bytes"],
+                                  row["best_ceiling_flops_per_s"] / row["flops"])
+        assert row["best_ceiling_flops_per_s"] == pytest.approx(fma["flops"] / fma["min_s"])
+        assert row["best_share"] is None if best < 1 else row["best_share"] == pytest.approx(1 / best)
         assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
 
 
 def test_roofline_in_the_table(miniapp, small):
     text = miniapp.passes(small, "--roofline", "-k", "eos")
-    assert re.search(r"^eos .* (memory|arithmetic) +[\d.]+ G\S+( +(\d+%|above)){2}$", text, re.MULTILINE)
+    assert re.search(r"^eos .* (memory|arithmetic) +[\d.]+ G\S+( +(\d+%|above)){4}$", text, re.MULTILINE)
 
 
 def test_ceilings_are_not_compared(miniapp, small, reference):
@@ -357,7 +364,7 @@ def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
             row["marks"] = "above"
     path.write_text(json.dumps(result))
     table = miniapp.passes("--show", path, quick=False)
-    assert re.search(r"^eos .* (memory|arithmetic) .* above +above$", table, re.MULTILINE)
+    assert re.search(r"^eos .* (memory|arithmetic) .* above +above +above$", table, re.MULTILINE)
     assert "faster than its ceiling" in table and "200%" not in table
     row, = (row for row in json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))["results"]
             if row["kernel"] == "eos")
