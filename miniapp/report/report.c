@@ -194,8 +194,8 @@ static void print_check(const struct page *page, const struct check *c, int widt
     print(" %-*s %9.1e %7.1e", width, c->variable, v->max_abs, v->atol);
     if (has_rtol)
         print(" %7.1e", v->rtol);
-    print(" %7s  %-7s  %s\n", percent_text(v->below_atol, share), v->passed ? "passed" : "FAILED",
-          index_text(v->worst_index, v->rank, index));
+    print(" %7s  %s%s%s\n", percent_text(v->below_atol, share), v->passed ? "passed" : "FAILED",
+          v->rank ? "   " : "", index_text(v->worst_index, v->rank, index));
 }
 
 static void print_checks(const struct page *page)

@@ -97,7 +97,7 @@ def test_failed_verdict_in_the_table(miniapp, small, reference):
     shift(reference, "dHdT", (5, 4, 3), 1)
     done = miniapp.run(*QUICK, small, "-k", "eos", "--validate", reference)
     assert done.returncode == MISMATCH
-    assert re.search(r"^eos +cpu +float64 +dHdT .* \[5, 4, 3\] +FAILED$", done.stdout, re.MULTILINE)
+    assert re.search(r"^eos +dHdT .* FAILED +\[5, 4, 3\]$", done.stdout, re.MULTILINE)
     assert "validation FAILED: 0 of 1 variables agree" in done.stdout
     assert done.stderr == f"miniapp: {reference}: the outputs differ from this reference\n"
 
@@ -243,7 +243,7 @@ def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
         assert "<= atol: the share of the reference" in text
         for name, share in expected.items():
             percent = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
-            assert re.search(rf" {name} .* {percent} % +\[.*passed", text), (name, share)
+            assert re.search(rf" {name} .* {percent} % +passed", text), (name, share)
 
 
 # ---- nothing compared ----
