@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write validation/physics/veros/steps.h5: oceans after 1 and 100 steps of Veros's own routines.
 
-    python3 -m venv venv && venv/bin/pip install veros==1.7.0
+    python3 -m venv venv && venv/bin/pip install veros==1.7.0 mpmath
     venv/bin/python validation/physics/make_veros_steps.py [-o validation/physics/veros/steps.h5]
 
 The flow is frozen: velocities, their dissipation and the surface fluxes stay what they are, and all
@@ -30,8 +30,6 @@ from veros import veros_routine
 from veros.core import advection, eke, thermodynamics, tke, utilities
 from veros.core.operators import at, update
 from veros.core.thermodynamics import calc_eq_of_state
-
-from reference import density
 
 WARM_UP, STEPS, TRIES = 6, (1, 100), 5
 REMNANT = 1e-20  # of values of 1e-4
@@ -143,6 +141,8 @@ def run(switches, seed=None):
 
 def density_in_80_bits(state, level):
     """In the place of Veros's calc_eq_of_state."""
+    # It needs mpmath, which run/compare-veros does without.
+    from reference import density  # pylint: disable=import-outside-toplevel
     vs = state.variables
     fields = {name: in_order(getattr(vs, name)) for name in ("zt", "dzw", "maskT", "maskW")}
     fields |= {name: in_order(getattr(vs, name)[..., int(level)]) for name in ("salt", "temp")}

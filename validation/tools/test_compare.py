@@ -419,11 +419,25 @@ done
     assert json.loads(saved.read_text())["acc"]["times"]["with plug-in, numpy, 1"] == [250]
 
 
+@pytest.mark.parametrize("words", [(), ("--steps", "1"), ("--steps", "1", "--model")])
+def test_beside_veros(miniapp, words):
+    """In the virtual environment of --help, or one with less."""
+    python = os.environ.get("VEROS_PYTHON")
+    if not python:
+        pytest.skip("there is no Python with Veros: give $VEROS_PYTHON")
+    done = compare_veros(miniapp.path, python, "--backends", "numpy", "--shape", "12,12,6", *words)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
 def test_without_veros(program, tmp_path):
     executable(tmp_path / "python", "#!/bin/sh\nexit 7\n")
     done = compare_veros(program, tmp_path / "python")
     assert (done.returncode, done.stderr) == (
         1, "run/compare-veros: Veros ended with exit code 7\n")
+    executable(tmp_path / "bare", f"#!/bin/sh\nexec {sys.executable} -S \"$@\"\n")
+    done = compare_veros(program, tmp_path / "bare")
+    assert done.returncode == INPUT
+    assert re.fullmatch(r"run/compare-veros: \S+ lacks \w+; --help says how to make one that has all\n", done.stderr)
     done = compare_veros(program, tmp_path / "absent")
     assert done.returncode == USAGE and done.stderr.endswith("absent is missing\n")
     done = compare_veros(program, tmp_path / "python", "--steps", "0")
