@@ -55,7 +55,7 @@ static inline count parts(count whole, count size)
     return (whole + size - 1) / size;
 }
 
-static inline bool is_balanced(struct tile t, count nz, count ny, count threads)
+static inline bool shares_evenly(struct tile t, count nz, count ny, count threads)
 {
     const count tiles = parts(nz, t.levels) * parts(ny, t.rows);
     const count most = parts(tiles, threads) * t.levels * t.rows;
@@ -86,7 +86,7 @@ static inline struct tile tile_of(count nz, count ny)
     for (count levels = nz; levels > 0; levels = fewer_levels(levels, nz))
         for (count rows = 2; rows <= most_rows; rows++) {
             const struct tile t = {levels, rows};
-            if (is_balanced(t, nz, ny, threads) && share_inside(t, nz) > share_inside(best, nz))
+            if (shares_evenly(t, nz, ny, threads) && share_inside(t, nz) > share_inside(best, nz))
                 best = t;
         }
     return best;
@@ -97,7 +97,7 @@ static inline count rows_together(count ny)
 {
     const count threads = omp_get_max_threads();
     count rows = MOST_ROWS_TOGETHER;
-    while (rows > 1 && !is_balanced((struct tile){1, rows}, 1, ny, threads))
+    while (rows > 1 && !shares_evenly((struct tile){1, rows}, 1, ny, threads))
         rows--;
     return rows;
 }

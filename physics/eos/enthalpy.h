@@ -124,7 +124,7 @@ INLINED struct means at_middle(const struct teos10_slopes *w)
     };
 }
 
-INLINED struct means plus(struct means sum, struct means m, real weight)
+INLINED struct means plus_means(struct means sum, struct means m, real weight)
 {
     return (struct means){
         sum.v + weight * m.v,
@@ -139,12 +139,12 @@ INLINED struct means means(const struct integrals *level, real s, real t, int no
     const struct node_pair *const rule = quadrature_rule(nodes);
     struct means sum = {0};
     if (nodes % 2 > 0)
-        sum = plus(sum, at_middle(&w), (real)(rule[nodes / 2].weight / rule[0].weight / 2));
+        sum = plus_means(sum, at_middle(&w), (real)(rule[nodes / 2].weight / rule[0].weight / 2));
     UNROLL
     for (int k = 0; k < nodes / 2; k++) {
         const double ratio = (0.5 - rule[k].x) / (0.5 - rule[0].x);
         const struct means pair = at_pair(&w, level->square * (real)(ratio * ratio));
-        sum = plus(sum, pair, (real)(rule[k].weight / rule[0].weight));
+        sum = plus_means(sum, pair, (real)(rule[k].weight / rule[0].weight));
     }
     return sum;
 }

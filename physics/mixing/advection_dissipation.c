@@ -46,7 +46,8 @@ INLINED struct loss_level level_at(const real *dzt, const real *dzw, count k, co
 }
 
 /* The loss of a cell. */
-INLINED real loss(const struct arguments *a, struct cell c, struct loss_level l, bool is_limited)
+INLINED real advective_loss(const struct arguments *a, struct cell c, struct loss_level l,
+                            bool is_limited)
 {
     const count i = c.i, j = c.i - c.below;
     const real of_enthalpy = advective_tendency(a, a->Hd, c, is_limited);
@@ -63,7 +64,7 @@ INLINED void add_level(const struct arguments *a, struct loss_level l, count k, 
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const struct cell c = cell_at(a->nx, a->ny, a->nz, k, y, x);
-        const real lost_here = loss(a, c, l, is_limited);
+        const real lost_here = advective_loss(a, c, l, is_limited);
         const count column = y * a->nx + x, lowest = a->kbot[column] - 1;
         const real is_wet = lowest >= 0 && k >= lowest;
         const real is_wet_below = lowest >= 0 && k > lowest;

@@ -89,8 +89,8 @@ INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
 }
 
 /* drdT and drdS at a T cell; 0 on land. */
-INLINED struct expansion expansion(const struct arguments *o, const struct neutral_level *l,
-                                   struct masks m, count i, bool teos)
+INLINED struct expansion expansion_of_cell(const struct arguments *o, const struct neutral_level *l,
+                                           struct masks m, count i, bool teos)
 {
     const real maskT = mask_of(o->maskT, i, m, CELL);
     const real t = o->temp[i];
@@ -121,7 +121,7 @@ INLINED real per_drodz(real drodz)
 INLINED struct neutral_cell neutral_cell(const struct arguments *o, const struct neutral_level *l,
                                          struct masks m, count i, bool teos)
 {
-    const struct expansion r = expansion(o, l, m, i, teos);
+    const struct expansion r = expansion_of_cell(o, l, m, i, teos);
     const count below = i - l->below;
     const count above = i + l->above;
     return (struct neutral_cell){
