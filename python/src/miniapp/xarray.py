@@ -14,12 +14,12 @@ from collections.abc import Callable
 import numpy as np
 import xarray
 
+from . import ghosts
 from . import library as libraries
 from .functions import WRITES, arguments_of
-from .importer import complete, plausible
+from .importer import complete, plausible, table
 from .importer.problem import NOTES
-from .library import HALO, Field, InputError, Type, UsageError
-from .state import State
+from .library import Field, InputError, UsageError
 
 PATH = "the Dataset"
 KEPT = ("units", "standard_name", "positive", "axis", "scale_factor", "add_offset", "_FillValue", "missing_value",
@@ -55,23 +55,10 @@ class Ocean:
     def run(self, kernel, device, precision, settings):
         library = libraries.default()
         part, own, cyclic, halo = self.read(library, kernel)
-        lengths = {axis: values.shape[place] + (0 if halo or axis == "z" else 2 * HALO)
-                   for name, values in part.g.items()
-                   for place, axis in enumerate(library.fields[name].axes)}
-        grid = tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
-        with State(grid, device, precision, cyclic, library=library, **{**own, **settings}) as state:
-            for name in library.reads(kernel):
-                field = library.fields[name]
-                values = values_of(field, part.g, kernel)
-                if values is None:
-                    values = np.zeros(state.shape(name))
-                elif not halo:
-                    values = with_ghosts(field, values, cyclic)
-                state.set(name, values)
-            state.run(kernel)
-            made = xarray.Dataset({argument.field.name: as_result(argument.field, state, part, halo)
-                                   for argument in arguments_of(library.kernels[kernel], WRITES)})
-        return made if len(made) > 1 else made[next(iter(made))]
+        made = ghosts.run(library, PATH, kernel, part.g, halo, cyclic, device, precision, **{**own, **settings})
+        results = xarray.Dataset({argument.field.name: as_result(argument.field, made[argument.field.name], part)
+                                  for argument in arguments_of(library.kernels[kernel], WRITES)})
+        return results if len(results) > 1 else results[next(iter(results))]
 
     def read(self, library, kernel):
         """The fields laid out and checked, settings, whether x is cyclic, and ghosts."""
@@ -124,45 +111,15 @@ def one_record(path, variable, dimension):
     return variable.isel({dimension: 0})
 
 
-def values_of(field, g, kernel):
-    """The field, what stands for it, or None for zeros."""
-    if field.name in g:
-        return g[field.name]
-    if field.stand_in in g and field.factor:
-        return field.factor * g[field.stand_in]
-    if field.is_optional and field.type is Type.REAL and not field.stand_in:
-        return None
-    standard = f" or of standard name {field.standard_name}" if field.standard_name else ""
-    raise InputError(f"{PATH}: '{field.name}' is missing, which {kernel} reads: {field.long_name} "
-                     f"({', '.join(field.axes)}); expected a variable of that name{standard}")
-
-
-def with_ghosts(field, values, cyclic):
-    """Along x those of the other side where the ocean is cyclic; a closed side is land: masks are 0 there, nothing
-    flows, and other values repeat those beside it."""
-    closed = {"mode": "constant"} if field.type is not Type.REAL or field.is_flow else {"mode": "edge"}
-    for place, axis in enumerate(field.axes):
-        if axis in ("x", "y"):
-            widths = [(0, 0)] * place + [(HALO, HALO)] + [(0, 0)] * (values.ndim - place - 1)
-            values = np.pad(values, widths, **({"mode": "wrap"} if axis == "x" and cyclic else closed))
-    return values
-
-
-def in_dataset(field, values, part, halo):
-    """Levels and ghosts as the Dataset has them."""
-    cells = slice(None) if halo else slice(HALO, -HALO)
-    kept = {"x": cells, "y": cells, "z": slice(None, None, -1 if part.is_surface_first else 1)}
-    return values[tuple(kept.get(axis, slice(None)) for axis in field.axes)]
-
-
-def as_result(field, state, part, halo) -> xarray.DataArray:
-    """A DataArray with the dimensions and coordinates of what the kernel read."""
-    values = in_dataset(field, state[field.name], part, halo)
+def as_result(field, values, part) -> xarray.DataArray:
+    """A DataArray with the dimensions, coordinates and direction of levels of what the kernel read."""
+    if part.is_surface_first and "z" in field.axes:
+        values = np.flip(values, field.axes.index("z"))
     attributes = {"units": field.units, "long_name": field.long_name}
     if field.standard_name:
         attributes["standard_name"] = field.standard_name
     for name, variable in part.theirs.items():
-        if state.library.fields[name].axes == field.axes and name not in WATER[2:]:
+        if table.fields()[name].axes == field.axes and name not in WATER[2:]:
             dims = part.dims[name]
             like = variable.squeeze([one for one in variable.dims if one not in dims]).transpose(*dims)
             return xarray.DataArray(values, like.coords, like.dims, field.name, attributes).where(like.notnull())

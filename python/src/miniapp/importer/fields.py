@@ -120,7 +120,7 @@ def add_velocities(g, source, chosen, cyclic):
         note("u, v: default, 0")
         return
     g["u"], g["v"] = faces
-    g.update(zip(ON_W, closures.velocities_on_upper_faces(*faces, g, cyclic)))
+    g.update(closures.velocities_on_upper_faces(g, cyclic))
     note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
 
 
@@ -157,7 +157,7 @@ def largest_courant(g, settings):
                                        zip(ON_W, widths))
 
 
-def derived(g, name, settings):
+def derived(g, name, settings, cyclic):
     """What stands in for a field that nobody gave; the order of GIVEN matters here."""
     if name == "K_iso":
         note("K_iso: default, 1000 m2 s-1")
@@ -166,8 +166,7 @@ def derived(g, name, settings):
         return default_tke(g)
     if name in ("kappaM", "mxl"):
         note(f"{name}: from tke and the stratification, by Veros's closure")
-        mxl, kappa = closures.mixing(g["tke"], g["Nsqr"], g, settings)
-        return mxl if name == "mxl" else kappa
+        return closures.mixing(g, cyclic, settings)[name]
     if name == "forc":
         note("forc: default, as much as TKE dissipates: c_eps tke^(3/2) / mxl")
         tke = np.maximum(g["tke"], 0.0)
@@ -198,7 +197,7 @@ def complete(g, settings, source, chosen, cyclic):
             shape = tuple(len(g[axis]) for axis in table.axes_of(name))
             values = np.full(shape, chosen.default[name])
         if values is None and name in GIVEN and name not in OPTIONAL:
-            values = derived(g, name, settings)
+            values = derived(g, name, settings, cyclic)
         if values is not None:
             g[name] = values
     courant = largest_courant(g, settings)

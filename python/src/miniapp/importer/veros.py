@@ -1,4 +1,5 @@
-"""Grid, state, mixing, forcing and settings of a Veros run from its snapshot, bit for bit as Veros had them.
+"""Grid, state, mixing, forcing and settings of a Veros run from its snapshot, as Veros had them: what it stores
+bit for bit, what it derives to rounding.
 
 Without ghosts, which the program adds. The state may come from a restart of the same run, which holds neither
 grid nor settings. Veros writes a restart at the start of a step and a record at its end, and both then have the
@@ -152,23 +153,19 @@ def coriolis(g, snapshot, settings):
     return np.broadcast_to(f[:, None], g["kbot"].shape)
 
 
-def add_diffusivities(g, state, snapshot, settings):
+def add_diffusivities(g, state, snapshot, settings, cyclic):
     """K_gm and K_iso: constants, or by the EKE closure."""
     if settings["enable_eke"]:
         snapshot.require(("beta",), "for K_gm by EKE")
         g["eke"], g["beta"], g["coriolis_t"] = state["eke"], snapshot["beta"], coriolis(g, snapshot, settings)
-        g["eke_len"], g["K_gm"] = closures.eddy_diffusivity(g["eke"], g["Nsqr"], g["coriolis_t"], g["beta"], g,
-                                                            settings)
+        g.update(closures.eddy_diffusivities(g, cyclic, settings))
         note("K_gm and eke_len: from EKE and the stratification, by Veros's closure")
     else:
         g["K_gm"] = np.full_like(g["temp"], settings["K_gm_0"])
-        note(f"K_gm: K_gm_0 of the run, {settings['K_gm_0']:g} m2 s-1")
-    if settings["enable_eke"] and settings["enable_eke_isopycnal_diffusion"]:
-        g["K_iso"] = g["K_gm"]
-        note("K_iso: that of K_gm")
-    else:
-        note(f"K_iso: K_iso_0 of the run, {settings['K_iso_0']:g} m2 s-1")
         g["K_iso"] = np.full_like(g["temp"], settings["K_iso_0"])
+        note(f"K_gm: K_gm_0 of the run, {settings['K_gm_0']:g} m2 s-1")
+    note("K_iso: that of K_gm" if settings["enable_eke"] and settings["enable_eke_isopycnal_diffusion"]
+         else f"K_iso: K_iso_0 of the run, {settings['K_iso_0']:g} m2 s-1")
 
 
 def sources_of_tke(snapshot, settings):
@@ -192,9 +189,9 @@ def sources_of_tke(snapshot, settings):
     return forc + part["K_diss_bot"]
 
 
-def add_turbulence(g, state, settings):
+def add_turbulence(g, state, settings, cyclic):
     g["tke"] = state["tke"]
-    g["mxl"], g["kappaM"] = closures.mixing(g["tke"], g["Nsqr"], g, settings)
+    g.update(closures.mixing(g, cyclic, settings))
     note("mxl and kappaM: from tke and the stratification, by Veros's closure")
 
 
@@ -295,14 +292,13 @@ def rebuild(source, chosen):
     note("temp and salt: as the run has them, not converted")
     g.update({name: state[name] for name in DERIVED if state.has(name)})
     add_switches(settings, snapshot.path, snapshot.dataset)
-    add_diffusivities(g, state, snapshot, settings)
-    add_turbulence(g, state, settings)
+    add_diffusivities(g, state, snapshot, settings, cyclic)
+    add_turbulence(g, state, settings, cyclic)
     if state is not snapshot:
         add_levels(g, state, settings)
     add_step(g, state, snapshot, settings, chosen)
     add_forcing(g, snapshot, settings)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
-    g["u_wgrid"], g["v_wgrid"], g["w_wgrid"] = closures.velocities_on_upper_faces(
-        state["u"], state["v"], g, cyclic)
+    g.update(closures.velocities_on_upper_faces(g, cyclic))
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")
     return g, settings, cyclic

@@ -1,0 +1,57 @@
+"""A kernel on fields by name, with or without ghosts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .library import HALO, Field, InputError, Library, Type
+from .state import State
+
+
+def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo: int, cyclic: bool,
+        device: str = "cpu", precision: str = "float64", check: bool = True, **settings: float) -> dict[str, np.ndarray]:
+    """All that the kernel writes, with as many ghosts as the fields have. The path is for messages."""
+    lengths = {axis: length + (0 if halo or axis == "z" else 2 * HALO)
+               for name in filter(library.fields.get, g)
+               for axis, length in zip(library.fields[name].axes, g[name].shape)}
+    grid = tuple(lengths.get(axis, least) for axis, least in (("z", 1), ("y", 5), ("x", 5)))
+    with State(grid, device, precision, cyclic, check, library=library, **settings) as state:
+        for name in library.reads(kernel):
+            field = library.fields[name]
+            values = values_of(field, g, kernel, path)
+            if values is None:
+                values = np.zeros(state.shape(name))
+            elif not halo:
+                values = with_ghosts(field, values, cyclic)
+            state.set(name, values)
+        state.run(kernel)
+        return {name: state[name] if halo else without_ghosts(library.fields[name], state[name])
+                for name in library.writes(kernel)}
+
+
+def values_of(field, g, kernel, path):
+    """The field, what stands for it, or None for zeros."""
+    if field.name in g:
+        return g[field.name]
+    if field.stand_in in g and field.factor:
+        return field.factor * g[field.stand_in]
+    if field.is_optional and field.type is Type.REAL and not field.stand_in:
+        return None
+    standard = f" or of standard name {field.standard_name}" if field.standard_name else ""
+    raise InputError(f"{path}: '{field.name}' is missing, which {kernel} reads: {field.long_name} "
+                     f"({', '.join(field.axes)}); expected a variable of that name{standard}")
+
+
+def with_ghosts(field: Field, values: np.ndarray, cyclic: bool) -> np.ndarray:
+    """Along x those of the other side where the ocean is cyclic; a closed side is land: masks are 0 there, nothing
+    flows, and other values repeat those beside it."""
+    closed = {"mode": "constant"} if field.type is not Type.REAL or field.is_flow else {"mode": "edge"}
+    for place, axis in enumerate(field.axes):
+        if axis in ("x", "y"):
+            widths = [(0, 0)] * place + [(HALO, HALO)] + [(0, 0)] * (values.ndim - place - 1)
+            values = np.pad(values, widths, **({"mode": "wrap"} if axis == "x" and cyclic else closed))
+    return values
+
+
+def without_ghosts(field: Field, values: np.ndarray) -> np.ndarray:
+    return values[tuple(slice(HALO, -HALO) if axis in ("x", "y") else slice(None) for axis in field.axes)]
