@@ -154,7 +154,7 @@ def world_ocean_atlas():
     return files
 
 
-@layout("EN4", said="turned from K")
+@layout("EN4", said="turned from kelvin")
 def en4():
     data = ocean(("temperature", "salinity"), units=("kelvin", "1"))
     data["temperature"].values += np.float32(273.15)

@@ -1144,9 +1144,11 @@ REFUSED = {
                          attribute("temp", "standard_name", ""), []),
     "no kind of salinity": ("expected --salinity practical, absolute",
                             attribute("salt", "standard_name", "sea_water_knudsen_salinity"), []),
-    "units of temperature": (r"'temp' has units 'degF', expected degC or K; .*--units temp=degC",
+    "units of temperature": (r"'temp' is in 'degF', expected degC, for temp; .*--units temp='degC'",
                              attribute("temp", "units", "degF"), []),
-    "units of salinity": (r"'salt' has units 'mol', expected g kg-1",
+    "no units of temperature": (r"'temp' has no units, expected degC or K; .*--units temp=degC",
+                                attribute("temp", "units", ""), []),
+    "units of salinity": (r"'salt' is in 'mol', expected g kg-1",
                           attribute("salt", "units", "mol"), []),
     "longitude in metres": ("longitude 'lon' is in 'm', expected degrees",
                             lambda d: d.assign_coords(lon=("lon", d.lon.values, {
@@ -1160,7 +1162,7 @@ REFUSED = {
     "a track": ("two of longitude, latitude and depth of 'temp' lie along 'lon', expected a grid",
                 lambda d: d.isel(lat=0, drop=True).assign_coords(
                     lat=("lon", np.linspace(0, 50, 12), d.lat.attrs)), []),
-    "depth in feet": ("depth 'depth' is in 'ft', expected m", attribute("depth", "units", "ft"), []),
+    "depth in feet": ("coordinate 'depth' is in 'ft', expected m", attribute("depth", "units", "ft"), []),
     "depth above": ("has a level 600 m above the surface", 
                     attribute("depth", "positive", "up"), []),
     "axis that turns": ("'lat' neither rises nor falls", lambda d: d.assign_coords(

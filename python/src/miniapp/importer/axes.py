@@ -67,11 +67,31 @@ def is_time(dataset, dimension):
         for name, one in dataset.variables.items())
 
 
-def is_length(variable):
-    """Whether a vertical coordinate says that it is a depth or a height."""
-    units, standard_name = (text_of(variable, name).lower() for name in ("units", "standard_name"))
-    is_named = not units and STANDARD_NAMES.get(standard_name) == "depth"
-    return (units in METRES or is_named) and not NO_DEPTHS.search(standard_name)
+def may_be_levels(values):
+    """0 or 1 and what follows, or shares of the depth."""
+    count = np.sort(np.abs(values))
+    return count[-1] <= 1 or (count[0] <= 1 and (np.diff(count) == 1).all())
+
+
+def kind_of_levels(one):
+    """What a vertical coordinate is: a "length", a "pressure", the "number" of a level or neither; and what is wrong
+    with it as a depth. Numbers of levels and sigma tend to have no units."""
+    units, standard_name = (text_of(one, name).lower() for name in ("units", "standard_name"))
+    if NO_DEPTHS.search(standard_name):
+        return ("number" if "index" in standard_name or "number" in standard_name else "",
+                f"is {standard_name}, expected a depth or height in m, cm or km; {ON_LEVELS}")
+    if units in METRES or not units and STANDARD_NAMES.get(standard_name) == "depth":
+        return "length", None
+    if units in DECIBARS:
+        return "pressure", None
+    values = np.asarray(one, float)
+    kind = "number" if units in ("", "1") and one.ndim == 1 and may_be_levels(values) else ""
+    if units:
+        return kind, f"is in '{units}', expected m, cm, km or dbar"
+    if standard_name or str(one.name).lower() not in NAMES["depth"]:
+        return kind, "has no units, expected m, cm or km, or a name such as depth"
+    return kind, kind and (f"has no units, and {values[0]:g} to {values[-1]:g} may be numbers of levels or sigma, expected "
+                           "units m, cm or km")
 
 
 def coordinates_of(path, dataset, variable):
@@ -85,7 +105,7 @@ def coordinates_of(path, dataset, variable):
         one = dataset[name]
         what = role(str(name), one) if one.dtype.kind in "iuf" else None
         if what and one.ndim and set(one.dims) <= set(variable.dims) and name != variable.name:
-            is_level = what == "depth" and not (is_length(one)
+            is_level = what == "depth" and not (kind_of_levels(one)[0] == "length"
                                                 and (one.ndim == 1 or name in declared))
             rank = (is_level, name not in variable.dims, name not in declared, one.ndim, str(name))
             candidates.setdefault(what, []).append((rank, one))
@@ -244,44 +264,6 @@ def without_gaps(path, coordinate, line):
             + slopes[1] * np.maximum(places - known[-1], 0))
 
 
-def may_be_levels(values):
-    """0 or 1 and what follows, or shares of the depth."""
-    count = np.sort(np.abs(values))
-    return count[-1] <= 1 or (count[0] <= 1 and (np.diff(count) == 1).all())
-
-
-def is_number_of_level(coordinate):
-    """Whether its values only count levels."""
-    standard_name = text_of(coordinate, "standard_name").lower()
-    if NO_DEPTHS.search(standard_name):
-        return "index" in standard_name or "number" in standard_name
-    has_units = text_of(coordinate, "units") not in ("", "1")
-    return (coordinate.ndim == 1 and not is_length(coordinate) and not has_units
-            and may_be_levels(np.asarray(coordinate.values, float)))
-
-
-def check_length(path, coordinate, values):
-    """Whether a vertical coordinate is a depth or a height: by its standard name and units or,
-    where it has none, by its own name. Numbers of levels and sigma tend to have no units."""
-    start = f"{path}: vertical coordinate '{coordinate.name}'"
-    units, standard_name = (text_of(coordinate, name) for name in ("units", "standard_name"))
-    if NO_DEPTHS.search(standard_name.lower()):
-        raise Unusable(f"{start} is {standard_name}, expected a depth or height in m, cm or km; "
-                       f"{ON_LEVELS}")
-    if units and units.lower() not in METRES:
-        raise Unusable(f"{path}: depth '{coordinate.name}' is in '{units}', expected m, cm, km or "
-                       "dbar")
-    if units:
-        return
-    if not is_length(coordinate):
-        if standard_name or coordinate.name.lower() not in NAMES["depth"]:
-            raise Unusable(f"{start} has no units, expected m, cm or km, or a name such as depth")
-        if may_be_levels(values):
-            raise Unusable(f"{start} has no units, and {values[0]:g} to {values[-1]:g} may be "
-                           "numbers of levels or sigma, expected units m, cm or km")
-    note(f"{path}: '{coordinate.name}' has no units: taken as m")
-
-
 def by_pressure(path, coordinate, values, lat):
     """The heights at which the pressure is that of the levels, at the mean latitude."""
     import gsw  # pylint: disable=import-outside-toplevel
@@ -297,9 +279,13 @@ def heights(path, coordinate, lat):
         raise Unusable(f"{path}: depth '{coordinate.name}' has {coordinate.ndim} axes, expected 1: "
                        f"levels at the same depths everywhere; {ON_LEVELS}")
     values = values_of(path, coordinate)
-    if text_of(coordinate, "units").lower() in DECIBARS:
+    kind, complaint = kind_of_levels(coordinate)
+    if complaint:
+        raise Unusable(f"{path}: vertical coordinate '{coordinate.name}' {complaint}")
+    if kind == "pressure":
         return by_pressure(path, coordinate, values, lat)
-    check_length(path, coordinate, values)
+    if not text_of(coordinate, "units"):
+        note(f"{path}: '{coordinate.name}' has no units: taken as m")
     values = values * METRES.get(text_of(coordinate, "units").lower(), 1.0)
     positive = text_of(coordinate, "positive").lower()
     down = positive == "down" or (positive != "up" and values.sum() > 0)

@@ -9,7 +9,7 @@ import gsw
 import numpy as np
 import xarray
 
-from . import complete, fields, figure, ocean, plausible, store, table, veros
+from . import closures, complete, fields, figure, ocean, plausible, store, table, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note, printable, program
 from .source import Source
@@ -45,13 +45,6 @@ def check_options(chosen, source):
     elif chosen.restart:
         raise Unusable(f"{source.name}: is no snapshot of Veros, expected one beside --restart: a "
                        "restart holds no grid and no settings")
-
-
-def check_finite(g, source):
-    for name in g:
-        if not np.isfinite(g[name]).all():
-            raise Unusable(f"{source.name}: {name} is not finite everywhere after the conversion, "
-                           "expected numbers: are the coordinates right?")
 
 
 def check_settings(settings, source):
@@ -149,7 +142,7 @@ def make(source, chosen):
 
 def check(source, g, settings, cyclic, halo):
     """One line ends the run; of fields that contradict each other, it names all."""
-    check_finite(g, source)
+    closures.check_finite(source.name, g)
     check_settings(settings, source)
     complete.check_ranges(source.name, g)
     if faults := plausible.faults_of(g, cyclic, halo):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import closures, grid, places, table, units
+from . import closures, grid, places, table
 from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
 from .source import VELOCITIES, Placed
@@ -10,16 +10,6 @@ from .source import VELOCITIES, Placed
 ON_W = ("u_wgrid", "v_wgrid", "w_wgrid")
 OPTIONAL = ("tke_taup1",)  # without it the program takes 0
 WIND = 1e-4  # m2 s-2, the square of the friction velocity, of a wind stress of 0.1 N m-2
-
-
-def in_units(name, path, variable, source, values):
-    """A variable's values in our units."""
-    try:
-        return units.convert(path, variable.name, values, source.units_of(name, variable),
-                             table.fields()[name].units)
-    except Unusable as error:
-        raise Unusable(f"{error}, for {name}; if the file is wrong say --units {name}="
-                       f"'{table.fields()[name].units}'") from error
 
 
 def points_of(g):
@@ -67,8 +57,7 @@ def read(g, name, source, chosen):
         return None
     path, variable = found
     placed = source.place(path, variable)
-    values = in_units(name, path, variable, source,
-                      at_points(g, name, path, variable, placed))
+    values = source.in_units(name, path, variable, at_points(g, name, path, variable, placed))
     shape = tuple(len(g[axis]) for axis in table.axes_of(name))
     values = np.broadcast_to(values if len(shape) == 3 else values[-1], shape)
     wet = g["maskT"] if len(shape) == 3 else g["maskT"][-1]
@@ -120,7 +109,7 @@ def add_velocities(g, source, chosen, cyclic):
         note("u, v: default, 0")
         return
     g["u"], g["v"] = faces
-    g.update(closures.velocities_on_upper_faces(g, cyclic))
+    g.update(closures.velocities_on_upper_faces(source.name, g, cyclic))
     note(f"{', '.join(ON_W)}: from u, v and continuity, as Veros makes them")
 
 
@@ -142,7 +131,7 @@ def on_faces(g, name, source, chosen, path, variable):
     if placed.z is None or placed.lat is None or placed.lon is None:
         raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
                         "depth")
-    values = in_units(name, path, variable, source, values)
+    values = source.in_units(name, path, variable, values)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
     values, filled = without_gaps(name, path, variable, values, g[mask], chosen)
@@ -157,7 +146,7 @@ def largest_courant(g, settings):
                                        zip(ON_W, widths))
 
 
-def derived(g, name, settings, cyclic):
+def derived(g, name, settings, cyclic, source):
     """What stands in for a field that nobody gave; the order of GIVEN matters here."""
     if name == "K_iso":
         note("K_iso: default, 1000 m2 s-1")
@@ -166,7 +155,7 @@ def derived(g, name, settings, cyclic):
         return default_tke(g)
     if name in ("kappaM", "mxl"):
         note(f"{name}: from tke and the stratification, by Veros's closure")
-        return closures.mixing(g, cyclic, settings)[name]
+        return closures.mixing(source.name, g, cyclic, settings)[name]
     if name == "forc":
         note("forc: default, as much as TKE dissipates: c_eps tke^(3/2) / mxl")
         tke = np.maximum(g["tke"], 0.0)
@@ -197,7 +186,7 @@ def complete(g, settings, source, chosen, cyclic):
             shape = tuple(len(g[axis]) for axis in table.axes_of(name))
             values = np.full(shape, chosen.default[name])
         if values is None and name in GIVEN and name not in OPTIONAL:
-            values = derived(g, name, settings, cyclic)
+            values = derived(g, name, settings, cyclic, source)
         if values is not None:
             g[name] = values
     courant = largest_courant(g, settings)

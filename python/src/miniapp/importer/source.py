@@ -8,7 +8,7 @@ import netCDF4
 import numpy as np
 import xarray
 
-from . import axes
+from . import axes, table, units
 from .problem import Elsewhere, Unusable, note
 
 # In the order of preference; each with what it says about the variable.
@@ -138,6 +138,12 @@ class Source:
     def units_of(self, name, variable):
         return self.units.get(name, axes.text_of(variable, "units"))
 
+    def in_units(self, name, path, variable, values):
+        """A variable's values in our units."""
+        ours = table.fields()[name].units
+        return units.convert(path, variable.name, values, self.units_of(name, variable), ours,
+                             f", for {name}; if the file is wrong say --units {name}='{ours}'")
+
     def record(self, path, variable, dimension):
         """The variable at the chosen time."""
         return variable.isel({dimension: self.index_of_record(path, variable, dimension)})
@@ -196,7 +202,7 @@ class Source:
         variable = dataset[variable.name]
         found = axes.coordinates_of(path, dataset, variable)
         lines = axes.horizontal(path, variable.name, found)
-        if "depth" in found and not (self.lines and axes.is_number_of_level(found["depth"])):
+        if "depth" in found and not (self.lines and axes.kind_of_levels(found["depth"])[0] == "number"):
             lat = lines["latitude"][1] if "latitude" in lines else None
             lines["depth"] = found["depth"].dims[0], axes.heights(path, found["depth"], lat)
         taken = [dimension for dimension, _ in lines.values()]

@@ -23,6 +23,9 @@ CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "
            "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c",
            "degree_celcius"}  # as xmitgcm spells it
 KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
+PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78", "pss78", "ppt", "per mil",
+                "practical salinity units", "practical_salinity_unit", "1e-03", "dimensionless", "gram/kilogram"}
+FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1", "kg kg**-1"}
 ZERO_CELSIUS = 273.15
 WORD = re.compile(r"([A-Za-z_]+)([+-]?\d+)?")
 
@@ -49,19 +52,22 @@ def parse(text):
     return factor, {name: power for name, power in exponents.items() if power}
 
 
-def convert(path, name, values, theirs, ours):
-    """Values in our units; units that are absent, or have no kind, are taken for ours."""
-    if not theirs or not ours or theirs == ours:
-        return values
-    if ours == "degC" and theirs.lower() in CELSIUS | KELVIN:
-        if theirs.lower() in CELSIUS:
-            return values
-        note(f"{path}: '{name}' turned from {theirs} into {ours}")
-        return values - ZERO_CELSIUS
+def line_between(theirs, ours):
+    """(factor, offset) that turn their units into ours; None where these are of another kind."""
+    if ours == "degC":
+        return (1, 0) if theirs.lower() in CELSIUS else (1, -ZERO_CELSIUS) if theirs.lower() in KELVIN else None
+    if ours == "g kg-1" and theirs.lower() in PER_THOUSAND | FRACTION:
+        return (1 if theirs.lower() in PER_THOUSAND else 1000, 0)
     a, b = parse(theirs), parse(ours)
-    if ours == "degC" or not a or a[1] != b[1]:
-        raise Unusable(f"{path}: '{name}' is in '{theirs}', expected {ours}")
-    if a[0] == b[0]:
+    return (a[0] / b[0], 0) if a and a[1] == b[1] else None
+
+
+def convert(path, name, values, theirs, ours, remedy=""):
+    """Values in our units; units that are absent, or have no kind, are taken for ours."""
+    line = line_between(theirs, ours) if theirs and ours and theirs != ours else (1, 0)
+    if not line:
+        raise Unusable(f"{path}: '{name}' is in '{theirs}', expected {ours}{remedy}")
+    if line == (1, 0):
         return values
     note(f"{path}: '{name}' turned from {theirs} into {ours}")
-    return values * (a[0] / b[0])
+    return values * line[0] + line[1] if line[1] else values * line[0]

@@ -158,7 +158,7 @@ def add_diffusivities(g, state, snapshot, settings, cyclic):
     if settings["enable_eke"]:
         snapshot.require(("beta",), "for K_gm by EKE")
         g["eke"], g["beta"], g["coriolis_t"] = state["eke"], snapshot["beta"], coriolis(g, snapshot, settings)
-        g.update(closures.eddy_diffusivities(g, cyclic, settings))
+        g.update(closures.eddy_diffusivities(snapshot.path, g, cyclic, settings))
         note("K_gm and eke_len: from EKE and the stratification, by Veros's closure")
     else:
         g["K_gm"] = np.full_like(g["temp"], settings["K_gm_0"])
@@ -189,9 +189,9 @@ def sources_of_tke(snapshot, settings):
     return forc + part["K_diss_bot"]
 
 
-def add_turbulence(g, state, settings, cyclic):
+def add_turbulence(g, state, snapshot, settings, cyclic):
     g["tke"] = state["tke"]
-    g.update(closures.mixing(g, cyclic, settings))
+    g.update(closures.mixing(snapshot.path, g, cyclic, settings))
     note("mxl and kappaM: from tke and the stratification, by Veros's closure")
 
 
@@ -293,12 +293,12 @@ def rebuild(source, chosen):
     g.update({name: state[name] for name in DERIVED if state.has(name)})
     add_switches(settings, snapshot.path, snapshot.dataset)
     add_diffusivities(g, state, snapshot, settings, cyclic)
-    add_turbulence(g, state, settings, cyclic)
+    add_turbulence(g, state, snapshot, settings, cyclic)
     if state is not snapshot:
         add_levels(g, state, settings)
     add_step(g, state, snapshot, settings, chosen)
     add_forcing(g, snapshot, settings)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
-    g.update(closures.velocities_on_upper_faces(g, cyclic))
+    g.update(closures.velocities_on_upper_faces(snapshot.path, g, cyclic))
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")
     return g, settings, cyclic

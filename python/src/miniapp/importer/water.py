@@ -8,13 +8,9 @@ import numpy as np
 from . import axes
 from .problem import Unusable, note
 from .source import COMMON_NAMES, STANDARD_NAMES
-from .units import CELSIUS, KELVIN, ZERO_CELSIUS
+from .units import ZERO_CELSIUS
 
 ROUNDING = 1e-5  # of a 0 that was packed, or turned into K, in single precision
-PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78",
-                "pss78", "ppt", "per mil", "practical salinity units", "practical_salinity_unit",
-                "1e-03", "dimensionless", "gram/kilogram", ""}
-FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1", "kg kg**-1"}
 NOUNS = {"temp": ("temperature", ("in-situ", "potential", "conservative")),
          "salt": ("salinity", ("practical", "absolute"))}
 
@@ -38,26 +34,6 @@ def kind_of(name, path, variable, chosen):
     return kind
 
 
-def in_celsius(path, variable, units, values):
-    if units.lower() in KELVIN:
-        note(f"{path}: '{variable.name}' turned from K into degC")
-        return values - ZERO_CELSIUS
-    if units.lower() in CELSIUS:
-        return values
-    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected degC or K; say which "
-                   "by --units temp=degC")
-
-
-def per_thousand(path, variable, units, values):
-    if units.lower() in FRACTION:
-        note(f"{path}: '{variable.name}' turned from kg/kg into g/kg")
-        return 1000 * values
-    if units.lower() in PER_THOUSAND:
-        return values
-    raise Unusable(f"{path}: '{variable.name}' has units '{units}', expected g kg-1, 1 or psu; say "
-                   "which by --units salt=g/kg")
-
-
 def read(name, source, chosen):
     """(Placed, kind, path, variable), or None where there is no such variable."""
     found = source.find(name, STANDARD_NAMES[name])
@@ -65,10 +41,10 @@ def read(name, source, chosen):
         return None
     path, variable = found
     kind = kind_of(name, path, variable, chosen)
-    units = source.units_of(name, variable)
-    convert = in_celsius if name == "temp" else per_thousand
+    if name == "temp" and not source.units_of(name, variable):
+        raise Unusable(f"{path}: '{variable.name}' has no units, expected degC or K; say which by --units temp=degC")
     placed = source.place(path, variable)
-    placed.values = convert(path, variable, units, placed.values)
+    placed.values = source.in_units(name, path, variable, placed.values)
     return placed, kind, path, variable
 
 
