@@ -48,8 +48,7 @@ def role(name, variable):
         return STANDARD_NAMES[text_of(variable, "standard_name").lower()]
     if " since " in units or text_of(variable, "axis").upper() == "T":
         return "time"
-    if text_of(variable, "positive").lower() in ("up", "down") or text_of(
-            variable, "axis").upper() == "Z":
+    if text_of(variable, "positive").lower() in ("up", "down") or text_of(variable, "axis").upper() == "Z":
         return "depth"
     return next((what for what, known in NAMES.items() if name.lower() in known), None)
 
@@ -57,14 +56,12 @@ def role(name, variable):
 def role_of_dimension(dimension):
     """longitude, latitude or depth, by the name that models give to such a dimension; else None."""
     name = str(dimension).lower()
-    return next((what for what, known in NAMES.items() if name in known | DIMENSIONS.get(what, set())),
-                None)
+    return next((what for what, known in NAMES.items() if name in known | DIMENSIONS.get(what, set())), None)
 
 
 def is_time(dataset, dimension):
-    return str(dimension).lower() in NAMES["time"] or any(
-        one.dims == (dimension,) and role(str(name), one) == "time"
-        for name, one in dataset.variables.items())
+    return str(dimension).lower() in NAMES["time"] or any(one.dims == (dimension,) and role(str(name), one) == "time"
+                                                          for name, one in dataset.variables.items())
 
 
 def may_be_levels(values):
@@ -90,8 +87,8 @@ def kind_of_levels(one):
         return kind, f"is in '{units}', expected m, cm, km or dbar"
     if standard_name or str(one.name).lower() not in NAMES["depth"]:
         return kind, "has no units, expected m, cm or km, or a name such as depth"
-    return kind, kind and (f"has no units, and {values[0]:g} to {values[-1]:g} may be numbers of levels or sigma, expected "
-                           "units m, cm or km")
+    return kind, kind and (f"has no units, and {values[0]:g} to {values[-1]:g} may be numbers of levels or sigma, "
+                           "expected units m, cm or km")
 
 
 def coordinates_of(path, dataset, variable):
@@ -109,8 +106,7 @@ def coordinates_of(path, dataset, variable):
                                                 and (one.ndim == 1 or name in declared))
             rank = (is_level, name not in variable.dims, name not in declared, one.ndim, str(name))
             candidates.setdefault(what, []).append((rank, one))
-    found = {what: [one for _, one in sorted(pairs, key=lambda pair: pair[0])]
-             for what, pairs in candidates.items()}
+    found = {what: [one for _, one in sorted(pairs, key=lambda pair: pair[0])] for what, pairs in candidates.items()}
     for what in ("longitude", "latitude"):
         if what in found:
             check_nominal(path, found[what], declared)
@@ -180,8 +176,7 @@ def load(path, variable):
 def values_of(path, coordinate):
     values = load(path, coordinate)
     if not np.isfinite(values).all():
-        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected "
-                       "numbers")
+        raise Unusable(f"{path}: coordinate '{coordinate.name}' has missing values, expected numbers")
     return values
 
 
@@ -290,8 +285,7 @@ def heights(path, coordinate, lat):
     positive = text_of(coordinate, "positive").lower()
     down = positive == "down" or (positive != "up" and values.sum() > 0)
     if down and (values <= 0).all() and values.any():
-        note(f"{path}: '{coordinate.name}' is positive down, but its values are negative: taken as "
-             "heights")
+        note(f"{path}: '{coordinate.name}' is positive down, but its values are negative: taken as heights")
         down = False
     z = -values if down else values
     if (z > 0).any():

@@ -64,8 +64,7 @@ def checksum(path):
 
 
 def root_attributes(chosen, settings, has_all, cyclic, halo):
-    """Settings for the kernels, and where all of it comes from; no time, so that the same inputs
-    give the same file."""
+    """Settings for the kernels, and where all of it comes from; no time, so that the same inputs give the same file."""
     files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
     kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
@@ -73,8 +72,7 @@ def root_attributes(chosen, settings, has_all, cyclic, halo):
     return {
         "Conventions": "CF-1.8",
         "title": printable(f"Input of miniapp, made of {', '.join(names)}"),
-        "source": printable(", ".join(f"{name} sha256:{checksum(path)}"
-                                             for name, path in zip(names, files))),
+        "source": printable(", ".join(f"{name} sha256:{checksum(path)}" for name, path in zip(names, files))),
         "history": printable(f"{program()} {shlex.join(sys.argv[1:])}"),
         "references": f"gsw {gsw.__version__}, xarray {xarray.__version__}, numpy {np.__version__}",
         "halo": halo, "cyclic_x": int(cyclic), **kept}

@@ -42,8 +42,7 @@ class Part:
         if "zt" not in self.theirs and "zt" in [field.name for field in wanted]:
             self.add_heights()
         self.dims = {}  # of each field, those along its axes
-        self.g = {name: self.lay_out(table.fields()[name], variable)
-                  for name, variable in self.theirs.items()}
+        self.g = {name: self.lay_out(table.fields()[name], variable) for name, variable in self.theirs.items()}
         self.is_surface_first = self.find_direction()
         self.check_lines()
         if self.is_surface_first:
@@ -103,8 +102,7 @@ class Part:
                     z = -z
                     note(f"{self.path}: '{variable.name}' is a depth, positive down; {name} is its negative")
                 if (z > 0).any():
-                    raise Unusable(f"{self.path}: {name} is {z.max():g}, expected heights, negative below "
-                                   "the surface")
+                    raise Unusable(f"{self.path}: {name} is {z.max():g}, expected heights, negative below the surface")
                 if name in self.g:
                     self.g[name] = z
                 return len(z) > 1 and z[0] > z[-1]
@@ -211,8 +209,7 @@ def cyclic_of(path, attrs):
 
 def settings_of(path, attrs):
     """Attributes named like settings."""
-    found = {name: attribute(path, attrs, name, setting.range.holds)
-             for name, setting in table.settings().items()}
+    found = {name: attribute(path, attrs, name, setting.range.holds) for name, setting in table.settings().items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -261,8 +258,7 @@ def add_masks(path, g, cyclic, halo):
     cells = cells_of(g)
     for name in ("maskT", "maskU", "maskV", "maskW", "kbot"):
         if name in g:
-            most = 1 if name != "kbot" else next((values.shape[0] for values in g.values() if values.ndim == 3),
-                                                 np.inf)
+            most = 1 if name != "kbot" else next((values.shape[0] for values in g.values() if values.ndim == 3), np.inf)
             values = g[name] = np.nan_to_num(g[name], nan=0.0)
             bad = np.argwhere(~((values >= 0) & (values <= most) & (values % 1 == 0)))
             if bad.size:
@@ -379,8 +375,7 @@ def make(source, chosen):
 
 def constants(g, chosen):
     """--default gives a field that no file has."""
-    lengths = {axis: length for name, values in g.items()
-               for axis, length in zip(table.axes_of(name), values.shape)}
+    lengths = {axis: length for name, values in g.items() for axis, length in zip(table.axes_of(name), values.shape)}
     for name, value in chosen.default.items():
         if name not in g:
             note(f"{name}: {value:g}, by --default")

@@ -17,8 +17,7 @@ def points_of(g):
 
 
 def at_points(g, name, path, variable, placed, **wanted):
-    """The values at the grid's points; in the vertical at T points or, if they are none, at upper
-    faces."""
+    """The values at the grid's points; in the vertical at T points or, if they are none, at upper faces."""
     def at(**level):
         return places.at(name, path, variable, placed, points_of(g), **wanted, **level)
 
@@ -123,14 +122,12 @@ def on_faces(g, name, source, chosen, path, variable):
         values, at_faces = at_points(g, name, path, variable, placed), False
     except Elsewhere as reason:
         try:
-            values = at_points(g, name, path, variable, placed,
-                               **{line: (ours + 0.5 * spacing, 0.1 * spacing)})
+            values = at_points(g, name, path, variable, placed, **{line: (ours + 0.5 * spacing, 0.1 * spacing)})
         except Elsewhere:
             raise reason from None
         at_faces = True
     if placed.z is None or placed.lat is None or placed.lon is None:
-        raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and "
-                        "depth")
+        raise Elsewhere(f"{path}: '{variable.name}' for {name} must have longitude, latitude and depth")
     values = source.in_units(name, path, variable, values)
     if not at_faces:  # the mask closes the last face of a closed axis
         values = 0.5 * (values + np.roll(values, -1, axis))
@@ -142,8 +139,7 @@ def on_faces(g, name, source, chosen, path, variable):
 
 def largest_courant(g, settings):
     widths = (g["cost"][:, None] * g["dxt"], g["dyt"][:, None], g["dzw"][:, None, None])
-    return settings["dt_tracer"] * max(np.max(np.abs(g[name]) / width) for name, width in
-                                       zip(ON_W, widths))
+    return settings["dt_tracer"] * max(np.max(np.abs(g[name]) / width) for name, width in zip(ON_W, widths))
 
 
 def derived(g, name, settings, cyclic, source):
@@ -179,8 +175,7 @@ def complete(g, settings, source, chosen, cyclic):
         asked = name in chosen.variable or name in chosen.default
         if name in g and not asked:
             continue
-        values = None if source.is_veros and name not in chosen.variable else read(
-            g, name, source, chosen)
+        values = None if source.is_veros and name not in chosen.variable else read(g, name, source, chosen)
         if values is None and name in chosen.default:
             note(f"{name}: {chosen.default[name]:g}, by --default")
             shape = tuple(len(g[axis]) for axis in table.axes_of(name))
@@ -192,5 +187,4 @@ def complete(g, settings, source, chosen, cyclic):
     courant = largest_courant(g, settings)
     if courant:
         note(f"the largest Courant number at dt_tracer {settings['dt_tracer']:g} s is {courant:.2g}"
-            + (": the advection of TKE is unstable, set a shorter --set dt_tracer=SECONDS"
-               if courant > 1 else ""))
+             + (": the advection of TKE is unstable, set a shorter --set dt_tracer=SECONDS" if courant > 1 else ""))

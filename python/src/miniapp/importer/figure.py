@@ -69,6 +69,5 @@ def draw(matplotlib, g, path, units, title):
     figure.suptitle(title, fontsize=11, parse_math=False)  # of a name with dollars
     kind = {".svg": {"Date": None, "Creator": None}, ".pdf": {"CreationDate": None}}
     matplotlib.rcParams["svg.hashsalt"] = "miniapp"
-    figure.savefig(path, dpi=110, metadata=kind.get(path.suffix, {"Software": None}
-                                                    if path.suffix == ".png" else None))
+    figure.savefig(path, dpi=110, metadata=kind.get(path.suffix, {"Software": None} if path.suffix == ".png" else None))
     plt.close(figure)

@@ -53,10 +53,9 @@ def uneven(points, widths):
 def check_even(source, what, points, widths):
     for k in uneven(points, widths):
         apart, mean = points[k + 1] - points[k], 0.5 * (widths[k] + widths[k + 1])
-        raise Unusable(f"{source.name}: {what} {points[k]:g} and {points[k + 1]:g} are {apart:g} "
-                       f"apart, but their cells would be {mean:g} wide, since they reach towards "
-                       "the points beyond (or the surface), expected spacings that change less: "
-                       "interpolate, or leave points out")
+        raise Unusable(f"{source.name}: {what} {points[k]:g} and {points[k + 1]:g} are {apart:g} apart, but their "
+                       f"cells would be {mean:g} wide, since they reach towards the points beyond (or the surface), "
+                       "expected spacings that change less: interpolate, or leave points out")
 
 
 def upper_faces(zt):
@@ -76,8 +75,7 @@ def nearer_faces(zt):
 
 
 def thicknesses(zt, zw):
-    """Of T cells; the lowest one ends as far below its point as a face midway to the next is
-    above it."""
+    """Of T cells; the lowest one ends as far below its point as a face midway to the next is above it."""
     return np.diff(zw, prepend=2 * zt[0] - upper_faces(zt)[0])
 
 
@@ -91,13 +89,11 @@ def vertical(source, z):
     zt = below_surface(z)
     if z[-1] == 0:
         if len(zt) == 1:
-            raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a "
-                           "thickness")
+            raise Unusable(f"{source.name}: the only level is at 0 m, expected one with a thickness")
         note(f"{source.name}: the level at 0 m stands for the water down to halfway to the next: "
             f"its T point is at {-zt[-1]:g} m")
     elif len(zt) > 1 and -zt[-1] > 1.5 * (zt[-1] - zt[-2]):
-        note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the "
-             "surface")
+        note(f"{source.name}: the uppermost level lies at {-zt[-1]:g} m: its cell reaches the surface")
     zw = upper_faces(zt)
     if uneven(zt, thicknesses(zt, zw)).size:
         zw = nearer_faces(zt)

@@ -14,8 +14,7 @@ CLOSURE = {"c_k": 0.1, "tke_mxl_choice": 2, "mxl_min": 1e-8, "kappaM_min": 2e-4,
 
 
 def read_water(source, chosen):
-    """Temperature and salinity of the file; all that is missing, variables or axes, is named at
-    once."""
+    """Temperature and salinity of the file; all that is missing, variables or axes, is named at once."""
     found = {name: water.read(name, source, chosen) for name in ("temp", "salt")
              if name in chosen.variable or name not in chosen.default}
     lacks = [water.what_would_do(name) for name, value in found.items() if not value]
@@ -33,8 +32,7 @@ def read_mask(source, first):
         return None
     path, variable = source.find("maskT")
     if axes.text_of(variable, "standard_name").startswith("land_"):
-        raise Unusable(f"{path}: '{variable.name}' for maskT is 1 on land by its standard name, "
-                       "expected 0 there")
+        raise Unusable(f"{path}: '{variable.name}' for maskT is 1 on land by its standard name, expected 0 there")
     placed = source.place(path, variable, has_time=False)
     mask = np.nan_to_num(places.at("maskT", path, variable, placed, first))
     if (bad := (mask < 0) | (mask > 1)).any():
@@ -65,22 +63,19 @@ def make_water(source, chosen, found, first):
     """temp, salt and the cells that are wet."""
     values = {name: places.at(name, path, variable, placed, first)
               for name, (placed, _, path, variable) in found.items()}
-    kinds = {"temp": "conservative", "salt": "absolute",
-             **{name: kind for name, (_, kind, *_) in found.items()}}
+    kinds = {"temp": "conservative", "salt": "absolute", **{name: kind for name, (_, kind, *_) in found.items()}}
     mask = read_mask(source, first)
     land = water.marked_land(source, values.get("temp"), values.get("salt"), mask)
     values = {name: np.where(land, np.nan, field) for name, field in values.items()}
     wet = water.where_wet(source, values.values())
     if mask is not None and (lacking := ~land & ~wet).any():
-        note(f"warning: {source.name}: {np.sum(lacking)} cells are water by the mask, but have no value: "
-             "they are dry")
+        note(f"warning: {source.name}: {np.sum(lacking)} cells are water by the mask, but have no value: they are dry")
     wet = water.close_holes(source, wet, values.values(), first.z, chosen.holes)
     for name in {"temp", "salt"} - set(values):
         values[name] = constant(name, chosen, wet.shape)
     temp, salt = (np.where(wet, values[name], np.nan) for name in ("temp", "salt"))
     check_raw(source, temp, salt, wet)
-    temp, salt = water.convert(temp, kinds["temp"], salt, kinds["salt"], first.lon, first.lat,
-                               first.z)
+    temp, salt = water.convert(temp, kinds["temp"], salt, kinds["salt"], first.lon, first.lat, first.z)
     made = "as TEOS-10 has it"
     water.check_range(source, "Absolute Salinity", salt, wet, 0, 50, made)
     water.check_range(source, "Conservative Temperature", temp, wet, -20, 80, made)
@@ -90,11 +85,9 @@ def make_water(source, chosen, found, first):
 def stratification(g):
     """Nsqr on the upper faces, from the densities of both cells at the pressure of the lower one;
     the top has the value below it."""
-    density = [gsw.rho(g["salt"][part], g["temp"][part], g["p"][:-1, None, None])
-               for part in (np.s_[1:], np.s_[:-1])]
+    density = [gsw.rho(g["salt"][part], g["temp"][part], g["p"][:-1, None, None]) for part in (np.s_[1:], np.s_[:-1])]
     nsqr = np.zeros_like(g["temp"])
-    nsqr[:-1] = (-GRAVITY / RHO_0 / g["dzw"][:-1, None, None] * g["maskW"][:-1]
-                 * (density[0] - density[1]))
+    nsqr[:-1] = (-GRAVITY / RHO_0 / g["dzw"][:-1, None, None] * g["maskW"][:-1] * (density[0] - density[1]))
     if len(nsqr) > 1:
         nsqr[-1] = nsqr[-2]
     return nsqr

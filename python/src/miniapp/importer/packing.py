@@ -10,8 +10,7 @@ from .problem import Unusable, note
 
 
 def refuse(path, variable, attribute, value, expected):
-    raise Unusable(f"{path}: {attribute} of '{variable.name}' is {value.tolist()!r}, expected "
-                   f"{expected}")
+    raise Unusable(f"{path}: {attribute} of '{variable.name}' is {value.tolist()!r}, expected {expected}")
 
 
 def check(path, variable):
@@ -32,8 +31,7 @@ def limits(path, variable):
         if attribute in variable.attrs:
             values = np.atleast_1d(variable.attrs[attribute])
             if values.dtype.kind not in "iuf" or len(values) != len(sides):
-                refuse(path, variable, attribute, values,
-                       "2 numbers" if len(sides) == 2 else "a number")
+                refuse(path, variable, attribute, values, "2 numbers" if len(sides) == 2 else "a number")
             yield from ((attribute, value, side) for value, side in zip(values, sides))
 
 
@@ -62,8 +60,6 @@ def only_valid(path, variable, values):
         return values
     text = "its own " + ", ".join(f"{attribute} {limit:g}" for attribute, limit, _ in found)
     if excluded[np.isfinite(values)].all():
-        raise Unusable(f"{path}: all values of '{variable.name}' lie beyond {text}, expected some "
-                       "within")
-    note(f"{path}: {excluded.sum()} values of '{variable.name}' lie beyond {text}, so they are "
-         "missing")
+        raise Unusable(f"{path}: all values of '{variable.name}' lie beyond {text}, expected some within")
+    note(f"{path}: {excluded.sum()} values of '{variable.name}' lie beyond {text}, so they are missing")
     return np.where(excluded, np.nan, values)

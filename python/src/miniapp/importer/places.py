@@ -36,10 +36,9 @@ def match(name, path, variable, what, points, wanted, tolerance=None):
         first = wanted[lacking[0]]
         turn = np.abs(points - first)
         nearest = points[np.argmin(np.minimum(turn % 360, -turn % 360) if period else turn)]
-        raise Elsewhere(f"{path}: '{variable.name}' for {name} has {NOUNS[what]} than "
-                        f"temperature: {len(lacking)} of {len(wanted)} are not there, the first is "
-                        f"{first:g}, the nearest to it {nearest:g}, expected the same points, not "
-                        "those of another grid")
+        raise Elsewhere(f"{path}: '{variable.name}' for {name} has {NOUNS[what]} than temperature: {len(lacking)} of "
+                        f"{len(wanted)} are not there, the first is {first:g}, the nearest to it {nearest:g}, expected "
+                        "the same points, not those of another grid")
     return index
 
 
@@ -50,7 +49,6 @@ def at(name, path, variable, placed, first, **wanted):
     for axis, what in enumerate(NOUNS):
         points = getattr(placed, what)
         if points is not None:
-            index = match(name, path, variable, what, points,
-                          *wanted.get(what, (getattr(first, what),)))
+            index = match(name, path, variable, what, points, *wanted.get(what, (getattr(first, what),)))
             values = values.take(index, axis)
     return values

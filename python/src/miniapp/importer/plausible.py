@@ -60,8 +60,7 @@ def levels(g, *_):
     yield from first("zt", np.append(False, apart <= 0), g, lambda k: f"after {zt[k - 1]:g}, but heights rise")
     for name in {"dzt", "dzw"} & set(g):
         fit = alike(g[name][:-1], apart) if name == "dzw" else fits(apart, g[name])
-        yield from first(name, ~fit & (apart > 0), g,
-                         lambda k: f"but zt goes from {zt[k]:g} to {zt[k + 1]:g} there")
+        yield from first(name, ~fit & (apart > 0), g, lambda k: f"but zt goes from {zt[k]:g} to {zt[k + 1]:g} there")
 
 
 def pressure(g, *_):

@@ -18,8 +18,7 @@ NOTES = {}
 
 
 def note(text):
-    """Keeps a line about what was done. It is printed at the end, so that a failure prints its own
-    line only."""
+    """Keeps a line about what was done. It is printed at the end, so that a failure prints its own line only."""
     NOTES[" ".join(str(text).split())] = None  # a repeated note is kept once
 
 

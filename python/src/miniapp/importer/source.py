@@ -73,8 +73,7 @@ def open_file(path):
         raise Unusable(f"{path}: not a netCDF file that can be read, or a damaged one "
                        f"({type(error).__name__}: {error})") from error
     if path.stat().st_size < needed:
-        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its "
-                       f"variables {needed}")
+        raise Unusable(f"{path}: is cut off: it has {path.stat().st_size} bytes, but its variables {needed}")
     return dataset
 
 
@@ -97,21 +96,18 @@ class Source:
         return ", ".join(names) or "no variable"
 
     def of_name(self, name):
-        return next(((path, dataset[name]) for path, dataset in self.datasets if name in dataset),
-                    None)
+        return next(((path, dataset[name]) for path, dataset in self.datasets if name in dataset), None)
 
     def of_common_name(self, name):
         """The variable of one of the names that are usual for ours, in capitals or not."""
         for common in COMMON_NAMES.get(name, (name,)):
-            if found := self.of_name(common) or self.of_name(common.upper()) or self.of_name(
-                    common.capitalize()):
+            if found := self.of_name(common) or self.of_name(common.upper()) or self.of_name(common.capitalize()):
                 return found
         return None
 
     def of_standard_name(self, name, standard_name):
         """The variable of a CF standard name; of several, the one with a common name."""
-        found = [(path, dataset[key]) for path, dataset in self.datasets
-                 for key in dataset.data_vars
+        found = [(path, dataset[key]) for path, dataset in self.datasets for key in dataset.data_vars
                  if axes.text_of(dataset[key], "standard_name") == standard_name]
         if len(found) > 1:
             usual = [pair for pair in found if str(pair[1].name).lower() in COMMON_NAMES.get(name, (name,))]
@@ -160,9 +156,8 @@ class Source:
             return 0
         index = self.time or 0
         if not -count <= index < count:
-            raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along "
-                           f"'{dimension}', expected --time from 0 to {count - 1}, or from "
-                           f"{-count} to -1")
+            raise Unusable(f"{path}: '{variable.name}' has {plural(count, 'record')} along '{dimension}', expected "
+                           f"--time from 0 to {count - 1}, or from {-count} to -1")
         if count > 1:
             note(f"{path}: record {index % count} of {count} along '{dimension}'")
         return index
@@ -224,16 +219,13 @@ class Source:
 
     def role_by_name(self, path, variable, dimension, lines):
         """Which axis of the first variable a dimension is that has no coordinate."""
-        what = next((what for what, (name, _) in self.lines.items()
-                     if name == dimension and what not in lines),
+        what = next((what for what, (name, _) in self.lines.items() if name == dimension and what not in lines),
                     axes.role_of_dimension(dimension))
         if what not in self.lines or what in lines:
-            raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of "
-                            "longitude, latitude, depth and time, expected a coordinate with CF's "
-                            "units or standard name" + (
-                                "" if {"longitude", "latitude"} & set(lines) else
-                                "; an unstructured grid has to be regridded, for example by cdo "
-                                "remapdis,r360x180"))
+            raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' is none of longitude, latitude, depth "
+                            "and time, expected a coordinate with CF's units or standard name"
+                            + ("" if {"longitude", "latitude"} & set(lines) else "; an unstructured grid has to be "
+                               "regridded, for example by cdo remapdis,r360x180"))
         name, points = self.lines[what]
         if variable.sizes[dimension] != len(points):
             raise Elsewhere(f"{path}: axis '{dimension}' of '{variable.name}' has no coordinate and "
@@ -260,8 +252,7 @@ def arrange(path, variable, lines):
             points, values = points[::-1], np.flip(values, i)
         keep = worth_keeping(path, what, points)
         line[what], values = points[keep], values.compress(keep, axis=i)
-    return Placed(np.ascontiguousarray(values), line.get("depth"), line.get("latitude"),
-                  line.get("longitude"))
+    return Placed(np.ascontiguousarray(values), line.get("depth"), line.get("latitude"), line.get("longitude"))
 
 
 def worth_keeping(path, what, points):
@@ -274,10 +265,8 @@ def worth_keeping(path, what, points):
                 "longitudes go beyond 360 degrees")
     if what == "latitude":
         if np.abs(points).max() > 90.001:
-            raise Unusable(f"{path}: latitude {points[np.abs(points).argmax()]:g}, expected -90 to "
-                           "90")
+            raise Unusable(f"{path}: latitude {points[np.abs(points).argmax()]:g}, expected -90 to 90")
         keep = np.abs(points) < 90 - 1e-6
         if not keep.all():
-            note(f"{path}: {plural(np.sum(~keep), 'row')} left out at a pole, where cells have no "
-                 "width")
+            note(f"{path}: {plural(np.sum(~keep), 'row')} left out at a pole, where cells have no width")
     return keep

@@ -25,8 +25,7 @@ def set_attributes(target, attributes):
     for key, value in attributes.items():
         if isinstance(value, str):
             content = value.encode()
-            value = np.array(content, h5py.string_dtype("ascii" if value.isascii() else "utf-8",
-                                                        len(content) or 1))
+            value = np.array(content, h5py.string_dtype("ascii" if value.isascii() else "utf-8", len(content) or 1))
         target.attrs[key] = value
 
 

@@ -23,8 +23,9 @@ CELSIUS = {"degc", "celsius", "degree_celsius", "degrees_celsius", "degree_c", "
            "degrees celsius", "degree celsius", "deg c", "degrees c", "degree c", "c", "°c",
            "degree_celcius"}  # as xmitgcm spells it
 KELVIN = {"k", "kelvin", "degk", "deg_k", "degree_kelvin", "degrees_kelvin", "degree_k"}
-PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78", "pss78", "ppt", "per mil",
-                "practical salinity units", "practical_salinity_unit", "1e-03", "dimensionless", "gram/kilogram"}
+PER_THOUSAND = {"g kg-1", "g/kg", "g.kg-1", "1e-3", "0.001", ".001", "1", "psu", "pss", "pss-78", "pss78", "ppt",
+                "per mil", "practical salinity units", "practical_salinity_unit", "1e-03", "dimensionless",
+                "gram/kilogram"}
 FRACTION = {"kg kg-1", "kg/kg", "kg.kg-1", "kg kg**-1"}
 ZERO_CELSIUS = 273.15
 WORD = re.compile(r"([A-Za-z_]+)([+-]?\d+)?")

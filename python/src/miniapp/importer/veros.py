@@ -19,8 +19,8 @@ GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw")
 STATE = ("temp", "salt", "u", "v")
 SOURCES = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot")
 # Fields of the step that a record has, if the run stored them
-OF_STEP = ("K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "P_diss_skew", "P_diss_iso",
-           "eke_diss_tke", "eke_diss_iw", "kappaH")
+OF_STEP = ("K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "P_diss_skew",
+           "P_diss_iso", "eke_diss_tke", "eke_diss_iw", "kappaH")
 # Dissipation by momentum in a step: 0 in a run that has none of these switches on
 BY_FRICTION = {
     "K_diss_h": ("enable_hor_friction", "enable_biharmonic_friction"),
@@ -174,8 +174,7 @@ def sources_of_tke(snapshot, settings):
                          ("K_diss_gm", "K_diss_h", "P_diss_skew"))]
     lacks = [name for name in names if not snapshot.has(name)]
     if lacks or settings["enable_store_cabbeling_heat"]:
-        note("forc: not all of its parts are in the snapshot"
-            + (f" (missing: {', '.join(lacks)})" if lacks else ""))
+        note("forc: not all of its parts are in the snapshot" + (f" (missing: {', '.join(lacks)})" if lacks else ""))
         return None
     part = {name: snapshot[name] for name in names}
     forc = part["K_diss_v"] - part["P_diss_v"] - part["P_diss_adv"]
@@ -281,8 +280,7 @@ def rebuild(source, chosen):
     if chosen.restart:
         state = Restart(chosen.restart, wet.shape)
         if ((state["salt"] != 0) != wet).any():
-            raise Unusable(f"{chosen.restart}: its land is not the snapshot's, expected a restart "
-                           "of the same run")
+            raise Unusable(f"{chosen.restart}: its land is not the snapshot's, expected a restart of the same run")
     else:
         state = snapshot
         snapshot.require(needed, "for the state")

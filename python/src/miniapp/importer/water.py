@@ -57,10 +57,8 @@ def what_would_do(name):
 
 def missing_axes(name, placed):
     return [f"{what} of {name} (a coordinate with {hint})" for what, values, hint in (
-        ("longitude", placed.lon, "units degrees_east"),
-        ("latitude", placed.lat, "units degrees_north"),
-        ("depth", placed.z, "attribute positive, or standard name depth or height"))
-        if values is None]
+        ("longitude", placed.lon, "units degrees_east"), ("latitude", placed.lat, "units degrees_north"),
+        ("depth", placed.z, "attribute positive, or standard name depth or height")) if values is None]
 
 
 def check_range(source, what, values, wet, least, most, hint):
@@ -68,9 +66,8 @@ def check_range(source, what, values, wet, least, most, hint):
     bad = wet & ~((values >= least) & (values <= most))
     if bad.any():
         k, j, i = np.argwhere(bad)[0]
-        raise Unusable(f"{source.name}: {what} is {values[k, j, i]:g} at level {k}, row {j}, "
-                       f"column {i} (from the bottom, south and west), expected {least:g} to "
-                       f"{most:g}; {hint}")
+        raise Unusable(f"{source.name}: {what} is {values[k, j, i]:g} at level {k}, row {j}, column {i} (from the "
+                       f"bottom, south and west), expected {least:g} to {most:g}; {hint}")
 
 
 def close_holes(source, wet, fields, z, holes):
@@ -108,8 +105,7 @@ def marked_land(source, temp, salt, mask):
     is_zero = abs(salt) < ROUNDING
     land = is_zero & ((abs(temp) < ROUNDING) | (abs(temp + ZERO_CELSIUS) < ROUNDING))
     fresh = is_zero & ~land & np.isfinite(temp)
-    for cells, what in ((land, f"{too}: they are land"),
-                        (fresh, ", but not temperature: they are fresh water")):
+    for cells, what in ((land, f"{too}: they are land"), (fresh, ", but not temperature: they are fresh water")):
         if cells.any():
             note(f"{source.name}: salinity is exactly 0 in {np.sum(cells)} cells{what} "
                 "(--variable maskT=THEIRS says otherwise)")
@@ -121,9 +117,8 @@ MASK = re.compile(r"mask|^lsm$|^wet|^hfacc$|^land|_binary_mask$|_area_fraction$"
 
 def note_other_masks(source):
     """Says which variables may be masks, since nobody named one."""
-    names = [str(name) for _, dataset in source.datasets for name, one in dataset.data_vars.items()
-             if one.ndim > 1 and (MASK.search(str(name))
-                                  or MASK.search(axes.text_of(one, "standard_name")))]
+    names = [str(name) for _, dataset in source.datasets for name, one in dataset.data_vars.items() if one.ndim > 1
+             and (MASK.search(str(name)) or MASK.search(axes.text_of(one, "standard_name")))]
     if names:
         note(f"warning: {', '.join(names)} may be a mask, and is not used: --variable "
              f"maskT={names[0]} makes land where it is 0")
@@ -137,8 +132,7 @@ def where_wet(source, fields):
             "temperature and salinity: they are dry")
     wet = np.logical_and.reduce(present)
     if wet.all():
-        note(f"warning: {source.name}: there is no land, since no value is missing and no mask says "
-             "where it is")
+        note(f"warning: {source.name}: there is no land, since no value is missing and no mask says where it is")
     if not wet.any():
         raise Unusable(f"{source.name}: no cell has temperature and salinity, expected water")
     return wet
