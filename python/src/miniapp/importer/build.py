@@ -9,9 +9,10 @@ import gsw
 import numpy as np
 import xarray
 
+from ..whole import printable, replacing
 from . import closures, complete, fields, figure, ocean, plausible, store, table, veros
 from .options import SETTINGS
-from .problem import Unusable, Unwritable, Usage, note, printable, program
+from .problem import Unusable, Unwritable, Usage, note, program
 from .source import Source
 
 METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
@@ -104,7 +105,7 @@ def blaming(path):
 @contextlib.contextmanager
 def writing(path):
     """A name to write to; the file takes the place of the path if all goes well."""
-    with blaming(path), store.replacing(path) as name:
+    with blaming(path), replacing(path) as name:
         yield name
 
 

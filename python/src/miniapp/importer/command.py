@@ -21,8 +21,9 @@ import signal
 import sys
 import warnings
 
+from ..whole import printable
 from . import options
-from .problem import NOTES, Problem, Unusable, printable, say
+from .problem import NOTES, Problem, Unusable, say
 
 
 def make(chosen):

@@ -8,6 +8,7 @@ from ..library import Error as Problem  # noqa: F401  pylint: disable=unused-imp
 from ..library import InputError as Unusable
 from ..library import OutputError as Unwritable  # noqa: F401  pylint: disable=unused-import
 from ..library import UsageError as Usage  # noqa: F401  pylint: disable=unused-import
+from ..whole import printable
 
 
 class Elsewhere(Unusable):
@@ -22,21 +23,10 @@ def note(text):
     NOTES[" ".join(str(text).split())] = None  # a repeated note is kept once
 
 
-def printable(text):
-    """On one line, with nothing in it that a terminal would obey, whatever a file is called: the bytes of such
-    a sign, and those that are no UTF-8, are \\xff."""
-    return "".join(sign if sign.isprintable() else "".join(f"\\x{byte:02x}" for byte in bytes_of(sign))
-                   for sign in " ".join(str(text).split()))
-
-
-def bytes_of(sign):
-    return sign.encode(errors="surrogateescape" if "\udc80" <= sign <= "\udcff" else "surrogatepass")
-
-
 def program():
     name = Path(sys.argv[0]).name
     return name if name.startswith("miniapp") else "run/make-input"
 
 
 def say(text):
-    print(f"{program()}:", printable(text), file=sys.stderr)
+    print(f"{program()}:", printable(" ".join(str(text).split())), file=sys.stderr)

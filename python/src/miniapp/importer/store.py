@@ -1,10 +1,6 @@
 """Files of HDF5 that are valid netCDF-4 and the same bit for bit on every run: no times, checksums on all data."""
 
-import contextlib
-import errno
 import os
-import tempfile
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -49,27 +45,3 @@ def write(path, fields, axes_of, attributes_of, root):
             for i, axis in enumerate(axes_of(name)):
                 if axis in h5:
                     dataset.dims[i].attach_scale(h5[axis])
-
-
-@contextlib.contextmanager
-def replacing(path):
-    """A name to write to. That file takes the place of the path if all goes well; a link stays, and so does
-    the mode of what was there."""
-    place = Path(os.path.realpath(path))
-    if place.is_dir():
-        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if place.exists() and not (place.is_file() and os.access(place, os.W_OK) and place.stat().st_mode & 0o222):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-    os.umask(mask := os.umask(0))
-    mode = place.stat().st_mode & 0o7777 if place.exists() else 0o666 & ~mask
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=".writing-", suffix=place.suffix)
-    try:
-        os.close(handle)
-        yield Path(name)
-        with open(name, "rb") as file:
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, place)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
