@@ -24,11 +24,11 @@ void VARIANT(expsum)(const struct kernel_call *call)
     PARALLEL_ROWS_SUM(total, nz * ny * nx)
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
-            for (count part = 0; part < nx; part += ROW_PART(nx)) {
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const count row = (z * ny + y) * nx;
                 real sum = 0;
                 ALONG_X_SUM(sum)
-                for (count i = row + part; i < row + part + ROW_PART(nx); i++)
+                for (count i = row + x0; i < row + x0 + ROW_PART(nx); i++)
                     sum += exponential_of(sample[i]);
                 total += (double)sum;
             }

@@ -14,10 +14,10 @@ void VARIANT(triad)(const struct kernel_call *call)
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
         for (count y = 0; y < ny; y++)
-            for (count part = 0; part < nx; part += ROW_PART(nx)) {
+            for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
                 const count row = (z * ny + y) * nx;
                 ALONG_X
-                for (count i = row + part; i < row + part + ROW_PART(nx); i++)
+                for (count i = row + x0; i < row + x0 + ROW_PART(nx); i++)
                     a[i] = b[i] + 3 * c[i];
             }
 }

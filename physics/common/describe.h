@@ -1,7 +1,7 @@
 /*
  * Reads the descriptions of kernels once: defines as nothing each word of a description that the
- * includer has not defined, includes DESCRIPTIONS, or else a kernel's own DESCRIPTION, and undefines
- * all words again.
+ * includer has not defined, includes DESCRIPTIONS, or else a kernel's own DESCRIPTION, and
+ * undefines all words again.
  *
  * A description, physics/SUBJECT/NAME.kernel, says
  *

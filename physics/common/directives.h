@@ -5,18 +5,18 @@
  *     PARALLEL_ROWS
  *     for (count z = ...; ...)
  *         for (count y = ...; ...)
- *             for (count part = 0; part < nx; part += ROW_PART(nx))
+ *             for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx))
  *                 ALONG_X
- *                 for (count x = part; x < part + ROW_PART(nx); x++)
+ *                 for (count x = x0; x < x0 + ROW_PART(nx); x++)
  *
  * and one that advances along z, for all columns of a part together, is
  *
  *     PARALLEL_COLUMNS
  *     for (count y = ...; ...)
- *         for (count part = 0; part < nx; part += ROW_PART(nx))
+ *         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx))
  *             for (count z = ...; ...)
  *                 ALONG_X
- *                 for (count x = part; x < part + ROW_PART(nx); x++)
+ *                 for (count x = x0; x < x0 + ROW_PART(nx); x++)
  *
  * Host: threads share the rows (z, y) or y, a part is a whole row, and loops over x are vectorised.
  * A point gets the same bits whichever thread computes it, so results do not depend on the number
@@ -132,17 +132,6 @@ static inline int blocks_of_sum(count turns)
 #define BYTES_COST_LANES true
 #endif
 
-/* Prefetches the data of the next row into the host's L2 cache, for a kernel that computes much a
- * point, where the hardware prefetches too late. A prefetch beyond the end of an array is harmless.
- * Into the L1 cache, which is small, it can cost more than it saves. */
-#if defined(PHYSICS_OFFLOAD)
-#define FETCH(from, points)
-#else
-#define FETCH(from, points)                                                                        \
-    for (count line = 0; line < (points) * (count)sizeof(real); line += 64)                        \
-    __builtin_prefetch((const char *)(from) + line, 0, 2)
-#endif
-
 /* Chooses between two expressions: the host keeps values that several points share, and a thread of
  * a GPU computes them again. VECTOR_BYTES is the width of the host's widest vectors. */
 #if defined(PHYSICS_OFFLOAD)
@@ -176,6 +165,19 @@ static inline int blocks_of_sum(count turns)
 
 /* A function that a nest calls: always inlined, so that literal arguments stay literals. */
 #define INLINED static inline __attribute__((always_inline))
+
+/* Prefetches the data of the next row into the host's L2 cache, for a kernel that computes much a
+ * point, where the hardware prefetches too late. A prefetch beyond the end of an array is harmless.
+ * Into the L1 cache, which is small, it can cost more than it saves. */
+INLINED void prefetch(const void *from, count bytes)
+{
+#if !defined(PHYSICS_OFFLOAD)
+    for (count line = 0; line < bytes; line += 64)
+        __builtin_prefetch((const char *)from + line, 0, 2);
+#else
+    (void)from, (void)bytes;
+#endif
+}
 
 /* A function that computes a row and has several callers. On the host it is not inlined, so that
  * all callers get the same bits. Its name is a VARIANT, by which run/flops finds it. */

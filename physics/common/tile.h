@@ -1,26 +1,19 @@
 /*
- * Tiles of a grid: a thread of the host does all of a kernel's work on a tile while the tile is in
- * its caches. On a GPU a tile is one point, which compilers can see.
+ * Tiles of a grid, on the host: a thread does all of a kernel's work on a tile while the tile is in
+ * its caches.
  *
  * A kernel whose second nest reads much of what its first nest has just written takes both through
- * a tile of levels and rows:
- *
- *     TILE_OF(nz, ny, levels, rows);
- *     PARALLEL_ROWS
- *     for (count z0 = 0; z0 < nz; z0 += levels)
- *         for (count y0 = 0; y0 < ny; y0 += rows)
- *             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK)
- *                 for (count z = z0; z < TILE_END(z0, levels, nz); z++)
- *                     for (count y = y0; y < TILE_END(y0, rows, ny); y++)
+ * a tile of levels and rows: isoneutral.c is the example.
  *
  * A nest of columns may take the columns of several rows together, level by level: the hardware
- * prefetches only along a long run of addresses, and one row of a level is too short.
+ * prefetches only along a long run of addresses, and one row of a level is too short. A GPU takes
+ * one.
  *
- *     const count rows = ROWS_TOGETHER(ny);
+ *     const count rows = rows_together(ny);
  *     PARALLEL_COLUMNS
  *     for (count y0 = 0; y0 < ny; y0 += rows)
  *         for (count z = 0; z < nz; z++)
- *             for (count y = y0; y < TILE_END(y0, rows, ny); y++)
+ *             for (count y = y0; y < y0 + rows_left(rows, y0, ny); y++)
  *
  * Tiles are balanced: the busiest thread has at most a sixteenth more work than the mean.
  */
@@ -32,22 +25,25 @@
 #include <stdbool.h>
 
 #define MOST_ROWS_TOGETHER 12
-#define TILES_ARE_POINTS HOST_OR_OFFLOAD(false, true)
 
 #if defined(PHYSICS_OFFLOAD)
-#define TILE_OF(nz, ny, levels, rows) enum { levels = 1, rows = 1 }
-#define TILE_END(begin, size, end) ((begin) + 1)
-#define ROWS_TOGETHER(ny) 1
+
+static inline count rows_together(count ny)
+{
+    return (void)ny, 1;
+}
+
 #else
-#define TILE_OF(nz, ny, levels, rows)                                                              \
-    const struct tile tile = tile_of(nz, ny);                                                      \
-    const count levels = tile.levels, rows = tile.rows
-#define TILE_END(begin, size, end) ((end) - (begin) < (size) ? (end) : (begin) + (size))
-#define ROWS_TOGETHER(ny) rows_together(ny)
 
 struct tile {
     count levels, rows;
 };
+
+/* Where a tile, or a run of rows, that begins here ends. */
+static inline count tile_end(count begin, count size, count end)
+{
+    return end - begin < size ? end : begin + size;
+}
 
 /* The number of parts of a size that cover the whole. */
 static inline count parts(count whole, count size)
@@ -101,10 +97,10 @@ static inline count rows_together(count ny)
         rows--;
     return rows;
 }
+
 #endif
 
-/* The number of rows from y0 on, at most `rows`. Compilers do not see that it is 1 on a GPU; in
- * loops over columns alone they make better code of it than of TILE_END. */
+/* The number of rows from y0 on, at most `rows`. */
 static inline count rows_left(count rows, count y0, count ny)
 {
     return rows < ny - y0 ? rows : ny - y0;

@@ -32,8 +32,8 @@ void VARIANT(eos)(const struct kernel_call *call)
             for (count x = 0; x < nx; x += ROW_PART(nx)) {
                 const count i = (z * ny + y) * nx + x;
                 const count n = ROW_PART(nx);
-                FETCH(salt + i + n, n);
-                FETCH(temp + i + n, n);
+                prefetch(salt + i + n, n * (count)sizeof(real));
+                prefetch(temp + i + n, n * (count)sizeof(real));
                 switch (quadrature_nodes(p[z])) {
                 case 3: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 3); break;
                 case 4: eos_row(salt + i, temp + i, p[z], dHdT + i, n, 4); break;

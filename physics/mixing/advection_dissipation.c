@@ -82,7 +82,7 @@ INLINED void add_level(const struct arguments *a, struct loss_level l, count k, 
 static void VARIANT(sum_columns)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const count rows = ROWS_TOGETHER(ny);
+    const count rows = rows_together(ny);
 
     PARALLEL_COLUMNS
     for (count y0 = 0; y0 < ny; y0 += rows)

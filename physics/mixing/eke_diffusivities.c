@@ -24,7 +24,7 @@ void VARIANT(eke_diffusivities)(const struct kernel_call *call)
     const real has_eke = enable_eke != 0;
     const real iso_by_eke = enable_eke && enable_eke_isopycnal_diffusion;
 
-    const count rows = ROWS_TOGETHER(ny);
+    const count rows = rows_together(ny);
 
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y += rows)

@@ -31,6 +31,10 @@
 #include "span.h"
 #include "tile.h"
 
+/* The masks that a loop over points reads are packed by a loop of its own, but only where bytes
+ * cost lanes. Those of the faces to east and north: */
+enum { FACE_IN_X, FACE_IN_Y };
+
 /* East or north. */
 struct direction {
     count next;                /* the offset to the next cell */
@@ -40,15 +44,31 @@ struct direction {
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
 };
 
+INLINED struct direction eastward(const struct arguments *o)
+{
+    return (struct direction){.next = 1,
+                              .mask = o->maskU,
+                              .face = FACE_IN_X,
+                              .K = o->K_11,
+                              .Ai_lateral = o->Ai_ez,
+                              .Ai_top = o->Ai_bx};
+}
+
+INLINED struct direction northward(const struct arguments *o)
+{
+    return (struct direction){.next = o->nx,
+                              .mask = o->maskV,
+                              .face = FACE_IN_Y,
+                              .K = o->K_22,
+                              .Ai_lateral = o->Ai_nz,
+                              .Ai_top = o->Ai_by};
+}
+
 /* Where the slopes of the corners (ip, kr) begin. */
 INLINED ptrdiff_t corners(const struct arguments *o, int ip, int kr)
 {
     return (2 * ip + kr) * ((ptrdiff_t)o->nz * o->ny * o->nx);
 }
-
-/* The masks that a loop over points reads are packed by a loop of its own, but only where bytes
- * cost lanes. Those of the faces to east and north: */
-enum { FACE_IN_X, FACE_IN_Y };
 
 INLINED int32_t bits_of_sides(const struct arguments *o, count i)
 {
@@ -153,8 +173,7 @@ INLINED real top_corner(const struct arguments *o, const struct direction *d, co
 
 INLINED void top_faces(const struct arguments *o, const struct neutral_level *lower,
                        const struct neutral_level *upper, const struct direction *east,
-                       const struct direction *north, real *K_33, count row, count y,
-                       struct span in, bool teos)
+                       const struct direction *north, count row, count y, struct span in, bool teos)
 {
     const real cost = o->cost[y];
     const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
@@ -184,18 +203,19 @@ INLINED void top_faces(const struct arguments *o, const struct neutral_level *lo
                               top_corner(o, north, i, j, b.r, pb, maskW, 0, 1);
         const real to_north = top_corner(o, north, i, i, a.r, pa, maskW, 1, 0) +
                               top_corner(o, north, i, j, b.r, pb, maskW, 1, 1);
-        K_33[i] = o->K_iso[i] *
-                  (along_x / (4 * o->dxt[x] * cost) + per_south * to_south + per_north * to_north);
+        o->K_33[i] = o->K_iso[i] * (along_x / (4 * o->dxt[x] * cost) + per_south * to_south +
+                                    per_north * to_north);
     }
 }
 
 /* The lateral faces of a part of row y at level z, and zeros where there are none. Each row
  * keeps the cells of the row to the north for that row; the first that has faces, and one that
  * `is_first` of its tile, compute their own as well. */
-INLINED void lateral_row(const struct arguments *o, const struct direction *east,
-                         const struct direction *north, count z, count y, struct span part,
-                         real kept[2][CELL_ROWS * KEPT], bool is_first, bool teos)
+INLINED void lateral_row(const struct arguments *o, count z, count y, struct span part,
+                         real kept[2][CELL_ROWS * KEPT], bool is_first)
 {
+    const struct direction east = eastward(o), north = northward(o);
+    const bool teos = o->eq_of_state_type == 5;
     const struct neutral_level l = neutral_level(o, z);
     const count row = (z * o->ny + y) * o->nx;
     const bool eastern = y >= 2 && y < o->ny - 2;
@@ -216,29 +236,28 @@ INLINED void lateral_row(const struct arguments *o, const struct direction *east
         }
         const real *const here = kept[y % 2], *const there = kept[(y + 1) % 2];
         if (teos)
-            lateral_faces(o, &l, east, north, row, y, in, here, there, true);
+            lateral_faces(o, &l, &east, &north, row, y, in, here, there, true);
         else
-            lateral_faces(o, &l, east, north, row, y, in, here, there, false);
+            lateral_faces(o, &l, &east, &north, row, y, in, here, there, false);
     }
 
     const struct span in_east = within(part, eastern, 1, o->nx - 2);
     const struct span in_north = within(part, northern, 2, o->nx - 2);
-    zero_outside(east->K + row, part, in_east);
-    zero_outside(north->K + row, part, in_north);
+    zero_outside(east.K + row, part, in_east);
+    zero_outside(north.K + row, part, in_north);
     const ptrdiff_t points = corners(o, 0, 1);
     for (ptrdiff_t i = row; i < 4 * points; i += points) {
-        zero_outside(east->Ai_lateral + i, part, in_east);
-        zero_outside(north->Ai_lateral + i, part, in_north);
+        zero_outside(east.Ai_lateral + i, part, in_east);
+        zero_outside(north.Ai_lateral + i, part, in_north);
     }
 }
 
 /* The same of top faces. */
-OF_ROW void VARIANT(top_row)(const struct arguments *ocean, const struct direction *to_east,
-                             const struct direction *to_north, real *K_33, count z, count y,
-                             struct span part, bool teos)
+OF_ROW void VARIANT(top_row)(const struct arguments *arguments, count z, count y, struct span part)
 {
-    const struct arguments o = *ocean;
-    const struct direction east = *to_east, north = *to_north;
+    const struct arguments o = *arguments;
+    const struct direction east = eastward(&o), north = northward(&o);
+    const bool teos = o.eq_of_state_type == 5;
     const count row = (z * o.ny + y) * o.nx;
     const bool interior = y >= 2 && y < o.ny - 2 && z < o.nz - 1;
     const struct span in = within(part, interior, 2, o.nx - 2);
@@ -246,11 +265,11 @@ OF_ROW void VARIANT(top_row)(const struct arguments *ocean, const struct directi
         const struct neutral_level lower = neutral_level(&o, z);
         const struct neutral_level upper = neutral_level(&o, z + 1);
         if (teos)
-            top_faces(&o, &lower, &upper, &east, &north, K_33, row, y, in, true);
+            top_faces(&o, &lower, &upper, &east, &north, row, y, in, true);
         else
-            top_faces(&o, &lower, &upper, &east, &north, K_33, row, y, in, false);
+            top_faces(&o, &lower, &upper, &east, &north, row, y, in, false);
     }
-    zero_outside(K_33 + row, part, in);
+    zero_outside(o.K_33 + row, part, in);
     const ptrdiff_t points = corners(&o, 0, 1);
     for (ptrdiff_t i = row; i < 4 * points; i += points) {
         zero_outside(east.Ai_top + i, part, in);
@@ -258,63 +277,88 @@ OF_ROW void VARIANT(top_row)(const struct arguments *ocean, const struct directi
     }
 }
 
-void VARIANT(isoneutral)(const struct kernel_call *call)
+#if !defined(PHYSICS_OFFLOAD)
+
+/* A thread takes both kinds of faces through a tile. */
+static void VARIANT(faces_of_tiles)(const struct kernel_call *call, struct tile tile)
 {
 #include "unpack.h"
-
-    /* clang-format off */
-#define EAST {.next = 1, .mask = maskU, .face = FACE_IN_X, .K = K_11, .Ai_lateral = Ai_ez, .Ai_top = Ai_bx}
-#define NORTH {.next = nx, .mask = maskV, .face = FACE_IN_Y, .K = K_22, .Ai_lateral = Ai_nz, .Ai_top = Ai_by}
-    /* clang-format on */
-
-    TILE_OF(nz, ny, levels, rows);
     PARALLEL_ROWS
-    for (count z0 = 0; z0 < nz; z0 += levels)
-        for (count y0 = 0; y0 < ny; y0 += rows)
+    for (count z0 = 0; z0 < nz; z0 += tile.levels)
+        for (count y0 = 0; y0 < ny; y0 += tile.rows)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const struct arguments o = {
+                const struct arguments a = {
 #include "gather.h"
                 };
-                const struct direction east = EAST, north = NORTH;
                 const struct span part = chunk(x0, nx);
-                const count z1 = TILE_END(z0, levels, nz), y1 = TILE_END(y0, rows, ny);
+                const count z1 = tile_end(z0, tile.levels, nz), y1 = tile_end(y0, tile.rows, ny);
                 real kept[2][CELL_ROWS * KEPT];
                 for (count z = z0; z < z1; z++) {
                     for (count y = y0; y < y1; y++)
-                        lateral_row(&o, &east, &north, z, y, part, kept, y == y0,
-                                    eq_of_state_type == 5);
+                        lateral_row(&a, z, y, part, kept, y == y0);
                     for (count y = y0 + 1; y < y1 && z > z0; y++)
-                        VARIANT(top_row)(&o, &east, &north, K_33, z - 1, y, part,
-                                         eq_of_state_type == 5);
+                        VARIANT(top_row)(&a, z - 1, y, part);
                 }
             }
+}
 
-    /* The top faces that read what another tile has written: those of each tile's first row, and
-     * then the rest of its highest level. */
+/* The top faces that read what another tile has written: those of each tile's first row, and then
+ * the rest of its highest level. */
+static void VARIANT(faces_between_tiles)(const struct kernel_call *call, struct tile tile)
+{
+#include "unpack.h"
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
-        for (count y = 0; y < ny; y += rows)
+        for (count y = 0; y < ny; y += tile.rows)
             for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                const struct arguments o = {
+                const struct arguments a = {
 #include "gather.h"
                 };
-                const struct direction east = EAST, north = NORTH;
-                VARIANT(top_row)(&o, &east, &north, K_33, z, y, chunk(x0, nx),
-                                 eq_of_state_type == 5);
+                VARIANT(top_row)(&a, z, y, chunk(x0, nx));
             }
-    if (TILES_ARE_POINTS)
-        return;
     PARALLEL_ROWS
-    for (count z0 = 0; z0 < nz; z0 += levels)
+    for (count z0 = 0; z0 < nz; z0 += tile.levels)
         for (count y = 0; y < ny; y++)
-            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
-                if (y % rows == 0)
-                    continue;
-                const struct arguments o = {
+            for (count x0 = 0; x0 < nx && y % tile.rows > 0; x0 += ROW_CHUNK) {
+                const struct arguments a = {
 #include "gather.h"
                 };
-                const struct direction east = EAST, north = NORTH;
-                VARIANT(top_row)(&o, &east, &north, K_33, TILE_END(z0, levels, nz) - 1, y,
-                                 chunk(x0, nx), eq_of_state_type == 5);
+                VARIANT(top_row)(&a, tile_end(z0, tile.levels, nz) - 1, y, chunk(x0, nx));
             }
 }
+
+void VARIANT(isoneutral)(const struct kernel_call *call)
+{
+    const struct tile tile = tile_of((count)call->grid.nz, (count)call->grid.ny);
+    VARIANT(faces_of_tiles)(call, tile);
+    VARIANT(faces_between_tiles)(call, tile);
+}
+
+#else
+
+/* A thread takes a point, first with its lateral faces, and then with its top face. */
+void VARIANT(isoneutral)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    PARALLEL_ROWS
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+                const struct arguments a = {
+#include "gather.h"
+                };
+                real kept[2][CELL_ROWS * KEPT];
+                lateral_row(&a, z, y, chunk(x0, nx), kept, true);
+            }
+    PARALLEL_ROWS
+    for (count z = 0; z < nz; z++)
+        for (count y = 0; y < ny; y++)
+            for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+                const struct arguments a = {
+#include "gather.h"
+                };
+                VARIANT(top_row)(&a, z, y, chunk(x0, nx));
+            }
+}
+
+#endif

@@ -97,7 +97,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
     const count top = nz - 1;
     const bool grows = tke_mxl_choice == 2;
 
-    const count rows = ROWS_TOGETHER(ny);
+    const count rows = rows_together(ny);
 
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y += rows)

@@ -33,13 +33,13 @@ INLINED void solve_columns(const struct arguments *a, count begin, count end, st
 void VARIANT(STEPPED)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const count rows = ROWS_TOGETHER(ny);
+    const count rows = rows_together(ny);
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y += rows) {
         const struct arguments a = {
 #include "gather.h"
         };
-        const count end = TILE_END(y, rows, ny);
+        const count end = tile_end(y, rows, ny);
         solve_columns(&a, y, end, (struct span){0, nx});
         step_rows(&a, y, end);
     }

@@ -137,19 +137,20 @@ INLINED void step_row(const struct arguments *o, count k, count y, struct span i
                       struct w_carried *c, real *restrict lower)
 {
     const count row = (k * o->ny + y) * o->nx;
-    const count next = row + o->nx + inside.begin, points = inside.end - inside.begin;
+    const count next = row + o->nx + inside.begin;
+    const count bytes = (inside.end - inside.begin) * (count)sizeof(real);
     const struct w_row r = w_row_at(o, k, y);
     const struct north n = north_at(o, y);
     const struct above a = above_at(o, k);
-    FETCH(o->u + next, points);
+    prefetch(o->u + next, bytes);
     ALONG_X
     for (count x = inside.begin - 1; x < inside.end; x++)
         c->open[x - first] =
             open_in_x(o, row + x) | open_in_y(o, row + x) | open_in_z(o, k, row + x);
-    FETCH(o->v + next, points);
+    prefetch(o->v + next, bytes);
     put_eastern_faces(o, r.per_cosine, row, inside, first, c);
-    FETCH(o->w + next, points);
-    FETCH(o->denergy_taum1 + next, points);
+    prefetch(o->w + next, bytes);
+    prefetch(o->denergy_taum1 + next, bytes);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const count at = x - first, i = row + x;

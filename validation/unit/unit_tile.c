@@ -25,7 +25,7 @@ static count busiest(struct tile t, int threads, count nz, count ny)
         for (count y0 = 0; y0 < ny; y0 += t.rows) {
             if (tiles++ % each == 0)
                 mine = 0;
-            mine += (TILE_END(z0, t.levels, nz) - z0) * (TILE_END(y0, t.rows, ny) - y0);
+            mine += (tile_end(z0, t.levels, nz) - z0) * (tile_end(y0, t.rows, ny) - y0);
             most = mine > most ? mine : most;
         }
     return most;
