@@ -50,6 +50,12 @@ bool append_fields(const struct miniapp_field *rows, size_t number)
     return true;
 }
 
+/* What is asked of NULL, such as what a failed look-up returned, is answered from an empty row. */
+static const struct miniapp_field *field_row(const struct miniapp_field *field)
+{
+    return field ? field : &fields[NO_FIELD];
+}
+
 size_t miniapp_field_count(void)
 {
     return field_count;
@@ -62,7 +68,7 @@ const struct miniapp_field *miniapp_field_at(size_t place)
 
 const struct miniapp_field *miniapp_field_find(const char *name)
 {
-    for (size_t id = 1; id <= field_count; id++)
+    for (size_t id = 1; name && id <= field_count; id++)
         if (strcmp(fields[id].name, name) == 0)
             return &fields[id];
     return NULL;
@@ -88,38 +94,38 @@ bool same_shape(const struct miniapp_field *a, const struct miniapp_field *b)
 
 const char *miniapp_field_name(const struct miniapp_field *field)
 {
-    return field->name;
+    return field_row(field)->name;
 }
 
 const char *miniapp_field_units(const struct miniapp_field *field)
 {
-    return field->units;
+    return field_row(field)->units;
 }
 
 const char *miniapp_field_long_name(const struct miniapp_field *field)
 {
-    return field->long_name;
+    return field_row(field)->long_name;
 }
 
 const char *miniapp_field_standard_name(const struct miniapp_field *field)
 {
-    return field->standard_name;
+    return field_row(field)->standard_name;
 }
 
 enum miniapp_type miniapp_field_type(const struct miniapp_field *field)
 {
-    return field->type;
+    return field_row(field)->type;
 }
 
 bool miniapp_field_is_optional(const struct miniapp_field *field)
 {
-    return field->is_optional;
+    return field_row(field)->is_optional;
 }
 
 void miniapp_field_range(const struct miniapp_field *field, double *least, double *most)
 {
-    *least = field->valid_min;
-    *most = field->valid_max;
+    *least = field_row(field)->valid_min;
+    *most = field_row(field)->valid_max;
 }
 
 static const struct miniapp_field *row_of(enum field_id id)
@@ -129,37 +135,37 @@ static const struct miniapp_field *row_of(enum field_id id)
 
 const struct miniapp_field *miniapp_field_wet(const struct miniapp_field *field)
 {
-    return row_of(field->wet);
+    return row_of(field_row(field)->wet);
 }
 
 const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *field,
                                                    double *factor)
 {
-    *factor = field->stand_in_factor;
-    return row_of(field->stand_in);
+    *factor = field_row(field)->stand_in_factor;
+    return row_of(field_row(field)->stand_in);
 }
 
 bool miniapp_field_is_extended(const struct miniapp_field *field)
 {
-    return field->is_extended;
+    return field_row(field)->is_extended;
 }
 
 bool miniapp_field_is_flow(const struct miniapp_field *field)
 {
-    return field->is_flow;
+    return field_row(field)->is_flow;
 }
 
 void miniapp_field_limits(const struct miniapp_field *field, double *least, double *most)
 {
-    const bool has_limits = field->limits[0] < field->limits[1];
-    *least = has_limits ? field->limits[0] : -DBL_MAX;
-    *most = has_limits ? field->limits[1] : DBL_MAX;
+    const bool has_limits = field_row(field)->limits[0] < field_row(field)->limits[1];
+    *least = has_limits ? field_row(field)->limits[0] : -DBL_MAX;
+    *most = has_limits ? field_row(field)->limits[1] : DBL_MAX;
 }
 
 int miniapp_field_rank(const struct miniapp_field *field)
 {
     int rank = 0;
-    while (field->axes[rank] != MINIAPP_NO_AXIS)
+    while (field_row(field)->axes[rank] != MINIAPP_NO_AXIS)
         rank++;
     return rank;
 }
@@ -194,15 +200,21 @@ double sample_of(size_t element)
 const char *miniapp_axis_name(enum miniapp_axis axis)
 {
     static const char *const names[MINIAPP_AXES] = {"", "x", "y", "z", "ip", "jp", "kr"};
-    return names[axis];
+    return (unsigned)axis < MINIAPP_AXES ? names[axis] : "";
+}
+
+static const struct miniapp_grid *grid_row(const struct miniapp_grid *grid)
+{
+    static const struct miniapp_grid empty;
+    return grid ? grid : &empty;
 }
 
 size_t miniapp_axis_length(enum miniapp_axis axis, const struct miniapp_grid *grid)
 {
     switch (axis) {
-    case MINIAPP_X: return grid->nx;
-    case MINIAPP_Y: return grid->ny;
-    case MINIAPP_Z: return grid->nz;
+    case MINIAPP_X: return grid_row(grid)->nx;
+    case MINIAPP_Y: return grid_row(grid)->ny;
+    case MINIAPP_Z: return grid_row(grid)->nz;
     default: return 2; /* ip, jp and kr number the corners of a face */
     }
 }
@@ -215,25 +227,26 @@ static size_t multiply(size_t a, size_t b)
 
 size_t miniapp_grid_points(const struct miniapp_grid *grid)
 {
-    return multiply(multiply(grid->nx, grid->ny), grid->nz);
+    return multiply(multiply(grid_row(grid)->nx, grid_row(grid)->ny), grid_row(grid)->nz);
 }
 
 struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *grid)
 {
-    return (struct miniapp_grid){grid->nx - 2 * MINIAPP_HALO, grid->ny - 2 * MINIAPP_HALO,
-                                 grid->nz};
+    const struct miniapp_grid *const all = grid_row(grid);
+    return (struct miniapp_grid){all->nx - 2 * MINIAPP_HALO, all->ny - 2 * MINIAPP_HALO, all->nz};
 }
 
 struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior)
 {
-    return (struct miniapp_grid){interior->nx + 2 * MINIAPP_HALO, interior->ny + 2 * MINIAPP_HALO,
-                                 interior->nz};
+    const struct miniapp_grid *const inner = grid_row(interior);
+    return (struct miniapp_grid){inner->nx + 2 * MINIAPP_HALO, inner->ny + 2 * MINIAPP_HALO,
+                                 inner->nz};
 }
 
 size_t miniapp_field_elements(const struct miniapp_field *field, const struct miniapp_grid *grid)
 {
-    size_t elements = 1;
-    for (const enum miniapp_axis *axis = field->axes; *axis != MINIAPP_NO_AXIS; axis++)
+    size_t elements = field ? 1 : 0;
+    for (const enum miniapp_axis *axis = field_row(field)->axes; *axis != MINIAPP_NO_AXIS; axis++)
         elements = multiply(elements, miniapp_axis_length(*axis, grid));
     return elements;
 }
@@ -244,6 +257,12 @@ const struct miniapp_setting settings[SETTINGS] = {
 #define SETTING_ROW(name, ...) [SETTING_##name] = {#name, __VA_ARGS__},
 #include "ocean.settings"
 };
+
+static const struct miniapp_setting *setting_row(const struct miniapp_setting *setting)
+{
+    static const struct miniapp_setting empty;
+    return setting ? setting : &empty;
+}
 
 size_t miniapp_setting_count(void)
 {
@@ -257,7 +276,7 @@ const struct miniapp_setting *miniapp_setting_at(size_t place)
 
 const struct miniapp_setting *miniapp_setting_find(const char *name)
 {
-    for (size_t id = 0; id < SETTINGS; id++)
+    for (size_t id = 0; name && id < SETTINGS; id++)
         if (strcmp(settings[id].name, name) == 0)
             return &settings[id];
     return NULL;
@@ -265,33 +284,33 @@ const struct miniapp_setting *miniapp_setting_find(const char *name)
 
 const char *miniapp_setting_name(const struct miniapp_setting *setting)
 {
-    return setting->name;
+    return setting_row(setting)->name;
 }
 
 const char *miniapp_setting_units(const struct miniapp_setting *setting)
 {
-    return setting->units;
+    return setting_row(setting)->units;
 }
 
 const char *miniapp_setting_long_name(const struct miniapp_setting *setting)
 {
-    return setting->long_name;
+    return setting_row(setting)->long_name;
 }
 
 double miniapp_setting_default(const struct miniapp_setting *setting)
 {
-    return setting->value;
+    return setting_row(setting)->value;
 }
 
 bool miniapp_setting_is_whole(const struct miniapp_setting *setting)
 {
-    return setting->is_whole;
+    return setting_row(setting)->is_whole;
 }
 
 void miniapp_setting_range(const struct miniapp_setting *setting, double *least, double *most)
 {
-    *least = setting->valid_min;
-    *most = setting->valid_max;
+    *least = setting_row(setting)->valid_min;
+    *most = setting_row(setting)->valid_max;
 }
 
 /* ---- kernels ---- */
@@ -345,6 +364,18 @@ const struct miniapp_kernel kernels[KERNELS] = {
 
 /* clang-format on */
 
+static const struct miniapp_kernel *kernel_row(const struct miniapp_kernel *kernel)
+{
+    static const struct miniapp_kernel empty;
+    return kernel ? kernel : &empty;
+}
+
+static const struct argument *argument_row(const struct miniapp_kernel *kernel, size_t place)
+{
+    static const struct argument empty;
+    return place < kernel_row(kernel)->argument_count ? &kernel->arguments[place] : &empty;
+}
+
 size_t miniapp_kernel_count(void)
 {
     return KERNELS;
@@ -357,7 +388,7 @@ const struct miniapp_kernel *miniapp_kernel_at(size_t place)
 
 const struct miniapp_kernel *miniapp_kernel_find(const char *name)
 {
-    for (size_t i = 0; i < KERNELS; i++)
+    for (size_t i = 0; name && i < KERNELS; i++)
         if (strcmp(kernels[i].name, name) == 0)
             return &kernels[i];
     return NULL;
@@ -365,58 +396,58 @@ const struct miniapp_kernel *miniapp_kernel_find(const char *name)
 
 const char *miniapp_kernel_name(const struct miniapp_kernel *kernel)
 {
-    return kernel->name;
+    return kernel_row(kernel)->name;
 }
 
 const char *miniapp_kernel_summary(const struct miniapp_kernel *kernel)
 {
-    return kernel->summary;
+    return kernel_row(kernel)->summary;
 }
 
 const char *miniapp_kernel_citation(const struct miniapp_kernel *kernel)
 {
-    return kernel->source;
+    return kernel_row(kernel)->source;
 }
 
 const char *miniapp_kernel_subject(const struct miniapp_kernel *kernel)
 {
-    return kernel->subject;
+    return kernel_row(kernel)->subject;
 }
 
 size_t miniapp_kernel_argument_count(const struct miniapp_kernel *kernel)
 {
-    return kernel->argument_count;
+    return kernel_row(kernel)->argument_count;
 }
 
 const char *miniapp_argument_name(const struct miniapp_kernel *kernel, size_t place)
 {
-    return kernel->arguments[place].name;
+    return argument_row(kernel, place)->name;
 }
 
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *kernel,
                                                    size_t place)
 {
-    return &fields[kernel->arguments[place].field];
+    return row_of(argument_row(kernel, place)->field);
 }
 
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *kernel, size_t place)
 {
-    return kernel->arguments[place].access;
+    return argument_row(kernel, place)->access;
 }
 
 int miniapp_argument_ghosts(const struct miniapp_kernel *kernel, size_t place,
                             enum miniapp_side side)
 {
-    return kernel->arguments[place].ghosts[side];
+    return (unsigned)side < MINIAPP_SIDES ? argument_row(kernel, place)->ghosts[side] : 0;
 }
 
 size_t miniapp_kernel_setting_count(const struct miniapp_kernel *kernel)
 {
-    return kernel->setting_count;
+    return kernel_row(kernel)->setting_count;
 }
 
 const struct miniapp_setting *miniapp_kernel_setting(const struct miniapp_kernel *kernel,
                                                      size_t place)
 {
-    return &settings[kernel->settings[place]];
+    return place < kernel_row(kernel)->setting_count ? &settings[kernel->settings[place]] : NULL;
 }

@@ -54,7 +54,7 @@ struct miniapp_grid miniapp_state_grid(const struct miniapp_state *);
 /* ---- fields ---- */
 
 /* Copies an array, ghosts included, into a field. MINIAPP_INPUT if a value is too large for
- * float32, or invalid in a mask or an index. */
+ * float32, or invalid in a mask, or in an index, which is at most the number of levels. */
 enum miniapp_status miniapp_state_set(struct miniapp_state *, const char *name,
                                       const double *values);
 

@@ -3,8 +3,10 @@
  *
  * In all headers: functions that create or open something set their result to NULL if they fail;
  * functions that free or close something ignore NULL. For an unknown name, a function with a status
- * returns MINIAPP_USAGE; a _find that returns a pointer returns NULL and reports no failure. An
- * index must be less than the count.
+ * returns MINIAPP_USAGE; a _find that returns a pointer returns NULL and reports no failure. NULL,
+ * such as what a failed _find returned, is answered with MINIAPP_USAGE or, by functions without a
+ * status, with NULL, 0 or false, and so is an index beyond the last; only numbers that a function
+ * sets, such as `least`, need a place.
  */
 #ifndef MINIAPP_STATUS_H
 #define MINIAPP_STATUS_H

@@ -309,7 +309,8 @@ static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
         const char *const name = row->fields[i].name;
         if (strcmp(field, name) == 0)
             continue;
-        used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s=%s,", field, name);
+        used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s%s=%s",
+                                 used ? "," : "", field, name);
         if (used >= sizeof(bindings))
             return fail(MINIAPP_DEVICE, "a row has too many fields of its own");
         if (first_like(bench, row) == row)

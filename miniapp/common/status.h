@@ -9,6 +9,10 @@
 #define fail miniapp_fail
 #define warn miniapp_warn
 
+/* What a call returns where NULL is given and something has to be, such as what a failed look-up
+ * returned. */
+#define null_given() fail(MINIAPP_USAGE, "%s: an argument is NULL", __func__)
+
 /* Code that opens something which must not be left half done registers here, once, how to give it
  * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
 void on_abandon(void (*give_up)(void));

@@ -196,7 +196,10 @@ static bool names_a_device(const char *name)
 enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device **opened)
 {
     char reason[DEVICE_TEXT] = "";
-    *opened = NULL;
+    if (opened)
+        *opened = NULL;
+    if (!opened || !name)
+        return null_given();
     if (!names_a_device(name))
         return fail(MINIAPP_USAGE,
                     "unknown device '%s'; there are cpu, auto, gpu, nvidia, amd "
@@ -226,17 +229,17 @@ void miniapp_device_close(struct miniapp_device *device)
 
 const char *miniapp_device_label(const struct miniapp_device *device)
 {
-    return device->label;
+    return device ? device->label : NULL;
 }
 
 const char *miniapp_device_name(const struct miniapp_device *device)
 {
-    return device->name;
+    return device ? device->name : NULL;
 }
 
 const char *miniapp_device_kind(const struct miniapp_device *device)
 {
-    return target_kind_name(device->backend->kind);
+    return device ? target_kind_name(device->backend->kind) : NULL;
 }
 
 bool miniapp_device_takes_host_memory(const struct miniapp_device *device)

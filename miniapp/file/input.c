@@ -41,7 +41,8 @@ void miniapp_input_options_free(struct miniapp_input_options *options)
 
 void miniapp_input_options_allow(struct miniapp_input_options *options, int allow)
 {
-    options->allow |= allow;
+    if (options)
+        options->allow |= allow;
 }
 
 void miniapp_input_options_share(struct miniapp_input_options *options, int number, int of)
@@ -384,8 +385,14 @@ enum miniapp_status miniapp_input_open(const char *path, const struct miniapp_fi
                                        size_t count, const struct miniapp_input_options *options,
                                        struct miniapp_input **opened)
 {
+    if (opened)
+        *opened = NULL;
+    if (!opened || !path || (count && !wanted))
+        return null_given();
+    for (size_t i = 0; i < count; i++)
+        if (!wanted[i])
+            return fail(MINIAPP_USAGE, "%s: a wanted field is NULL", path);
     struct miniapp_input *const input = calloc(1, sizeof(*input));
-    *opened = NULL;
     if (!input || !(input->path = strdup(path))) {
         free(input);
         return fail(MINIAPP_DEVICE, "out of memory for an input");
@@ -429,6 +436,8 @@ struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input)
 
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input)
 {
+    if (!input)
+        return (struct miniapp_grid){0};
     return input->has_ghosts ? input->whole : miniapp_grid_with_ghosts(&input->whole);
 }
 

@@ -118,6 +118,8 @@ enum miniapp_status miniapp_state_make_w(struct miniapp_state *state,
 
 enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct miniapp_input *input)
 {
+    if (!state || !input)
+        return null_given();
     input->precision = miniapp_state_precision(state);
     enum miniapp_status status = miniapp_input_check(input);
     for (size_t id = 0; id < SETTINGS && !status; id++)

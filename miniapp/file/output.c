@@ -37,8 +37,11 @@ static enum miniapp_status start(struct miniapp_output *output)
 enum miniapp_status miniapp_output_open(const char *path, const char *const *read_files,
                                         size_t count, struct miniapp_output **opened)
 {
+    if (opened)
+        *opened = NULL;
+    if (!opened || !path || (count && !read_files))
+        return null_given();
     struct miniapp_output *const output = calloc(1, sizeof(*output));
-    *opened = NULL;
     if (!output)
         return fail(MINIAPP_OUTPUT, "%s: cannot be written: out of memory", path);
     output->file = output->dataset = output->new.file = -1;
@@ -244,6 +247,10 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
                                          const struct miniapp_grid *grid,
                                          enum miniapp_precision precision, const double *values)
 {
+    if (!output || !field || !grid || !values)
+        return null_given();
+    if ((unsigned)precision >= MINIAPP_PRECISIONS)
+        return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
     enum miniapp_status status = miniapp_output_begin(output, sequence, field, grid, precision);
     if (!status &&
         H5Dwrite(output->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
@@ -254,6 +261,8 @@ enum miniapp_status miniapp_output_write(struct miniapp_output *output, const ch
 enum miniapp_status miniapp_output_attribute(struct miniapp_output *output, const char *name,
                                              const char *text)
 {
+    if (!output || !name || !text)
+        return null_given();
     return H5LTset_attribute_string(output->file, "/", name, text) < 0 ? output_failed(output)
                                                                        : MINIAPP_DONE;
 }
@@ -269,7 +278,7 @@ static enum miniapp_status move_into_place(struct miniapp_output *output)
 
 enum miniapp_status miniapp_output_finish(struct miniapp_output *output)
 {
-    const enum miniapp_status status = move_into_place(output);
+    const enum miniapp_status status = output ? move_into_place(output) : null_given();
     miniapp_output_discard(output);
     return status;
 }

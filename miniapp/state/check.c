@@ -105,5 +105,6 @@ enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
 
 void miniapp_state_set_checks(struct miniapp_state *state, bool checks)
 {
-    state->checks = checks;
+    if (state)
+        state->checks = checks;
 }

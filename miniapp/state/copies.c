@@ -1,9 +1,11 @@
 /* What goes between the host and a state's fields on its device, and how long that takes. */
 #include "clock.h"
 #include "convert.h"
+#include "range.h"
 #include "state.h"
 #include "status.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +151,17 @@ static enum miniapp_status check_values(const struct miniapp_state *state, const
 {
     const enum miniapp_type type = slot->field->type;
     const size_t misfit = first_misfit(values, count, type, state->precision);
+    const enum miniapp_axis counts = slot->field->counts;
+    const double levels = counts ? (double)miniapp_axis_length(counts, &state->grid) : DBL_MAX;
+    const bool is_divisor = slot->field->valid_min > 0;
+    for (size_t i = 0; i < misfit && (counts || is_divisor); i++) {
+        if (counts && values[i] > levels)
+            return fail(MINIAPP_INPUT, "'%s' holds %g, but there are %g levels", slot->name,
+                        values[i], levels);
+        if (is_divisor && values[i] > 0 && !is_held(values[i], state->precision))
+            return fail(MINIAPP_INPUT, "'%s' holds %g, which is 0 in float32", slot->name,
+                        values[i]);
+    }
     if (misfit == count)
         return MINIAPP_DONE;
     return fail(MINIAPP_INPUT, "'%s' holds %g, which %s cannot", slot->name, values[misfit],
@@ -161,7 +174,9 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const ch
                                            size_t first, size_t count, const double *values)
 {
     struct slot *const slot = slot_of_part(state, name, first, count);
-    enum miniapp_status status = slot ? check_values(state, slot, values, count) : MINIAPP_USAGE;
+    enum miniapp_status status = !slot    ? MINIAPP_USAGE
+                                 : values ? check_values(state, slot, values, count)
+                                          : null_given();
     if (status)
         return status;
     const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
@@ -211,6 +226,8 @@ enum miniapp_status miniapp_state_get_part(struct miniapp_state *state, const ch
     struct slot *const slot = slot_of_part(state, name, first, count);
     if (!slot)
         return MINIAPP_USAGE;
+    if (!values)
+        return null_given();
     if (!is_set(slot))
         return never_set(slot);
     const char *const host = backend_of(state)->is_host ? slot->device
@@ -236,6 +253,8 @@ enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, cons
     struct slot *const slot = state_slot(state, name);
     if (!slot)
         return MINIAPP_USAGE;
+    if (!values)
+        return null_given();
     const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
     const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
     const size_t nx = west ? state->grid.nx : 1;

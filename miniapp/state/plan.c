@@ -32,15 +32,18 @@ struct miniapp_plan {
     struct slot *(*levels)[2]; /* time levels that change places */
 };
 
-/* The state's name for a field of the sequence. The bindings were checked before. */
-static void rename_field(const char *bindings, const char *name, char other[MOST_NAME])
+/* The state's name for a field of the sequence, which is another one where there is a binding. */
+static bool rename_field(const char *bindings, const char *name, char other[MOST_NAME])
 {
     enum miniapp_status status;
     struct binding binding;
-    strcpy(other, name);
     while (bindings && next_binding(&bindings, &binding, &status))
-        if (strcmp(binding.name, name) == 0)
+        if (strcmp(binding.name, name) == 0) {
             strcpy(other, binding.other);
+            return true;
+        }
+    strcpy(other, name);
+    return false;
 }
 
 static enum miniapp_status bind_slot(struct miniapp_plan *plan, struct bound_step *step, size_t i,
@@ -145,9 +148,12 @@ static enum miniapp_status check_bindings(const struct miniapp_sequence *sequenc
 {
     enum miniapp_status status = MINIAPP_DONE;
     struct binding binding;
-    while (bindings && next_binding(&bindings, &binding, &status))
+    while (bindings && next_binding(&bindings, &binding, &status)) {
         if (!has_field(sequence, binding.name))
             return fail(MINIAPP_USAGE, "'%s' has no field '%s'", sequence->name, binding.name);
+        if (rename_field(bindings, binding.name, (char[MOST_NAME]){0}))
+            return fail(MINIAPP_USAGE, "'%s' is bound twice", binding.name);
+    }
     return status;
 }
 
@@ -218,9 +224,12 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
                                         const struct miniapp_sequence *sequence,
                                         const char *bindings, struct miniapp_plan **created)
 {
+    if (created)
+        *created = NULL;
+    if (!created || !state || !sequence)
+        return null_given();
     struct miniapp_plan *const plan = calloc(1, sizeof(*plan));
     enum miniapp_status status = MINIAPP_DONE;
-    *created = NULL;
     if (plan)
         *plan = (struct miniapp_plan){
             .state = state,
@@ -339,6 +348,8 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
 
 static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
 {
+    if (!plan)
+        return null_given();
     struct miniapp_state *const state = plan->state;
     enum miniapp_status status = state->device->backend->select(state->device->number);
     plan->advances = advances;
@@ -366,13 +377,14 @@ enum miniapp_status miniapp_plan_run(struct miniapp_plan *plan)
 
 void miniapp_plan_restart(struct miniapp_plan *plan)
 {
-    plan->has_started = false;
+    if (plan)
+        plan->has_started = false;
 }
 
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
     enum miniapp_status status = run_plan(plan, true);
-    for (size_t i = 0; i < plan->level_count && !status; i++) {
+    for (size_t i = 0; !status && i < plan->level_count; i++) {
         const char *const names[2] = {plan->levels[i][0]->name, plan->levels[i][1]->name};
         status = miniapp_state_rotate(plan->state, names, 2);
     }

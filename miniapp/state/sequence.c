@@ -23,18 +23,22 @@ static size_t word(const char *text, const char *ends, char to[MOST_NAME])
 
 bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status)
 {
-    const char *rest = *text + strspn(*text, ", ");
+    const char *rest = *text + strspn(*text, " ");
     *status = MINIAPP_DONE;
     if (!*rest)
         return false;
     const size_t name = word(rest, "=, ", binding->name);
     const size_t other =
         name && rest[name] == '=' ? word(rest + name + 1, ", ", binding->other) : 0;
-    if (!other) {
+    rest += other ? name + 1 + other : 0;
+    rest += strspn(rest, " ");
+    const bool goes_on = *rest == ',';
+    rest += goes_on ? 1 + strspn(rest + 1, " ") : 0;
+    if (!other || (goes_on != (*rest != '\0'))) {
         *status = fail(MINIAPP_USAGE, "bindings are ARGUMENT=FIELD, ..., not '%s'", *text);
         return false;
     }
-    *text = rest + name + 1 + other;
+    *text = rest;
     return true;
 }
 
@@ -73,12 +77,17 @@ static bool is_called(const struct step *step, size_t i, const char *name)
 static enum miniapp_status bind_by_text(struct step *step, const char *bindings)
 {
     const struct step before = *step;
+    bool is_bound[MOST_ARGUMENTS] = {false};
     enum miniapp_status status = MINIAPP_DONE;
     struct binding binding;
     while (!status && next_binding(&bindings, &binding, &status))
-        for (size_t i = 0; i < step->kernel->argument_count && !status; i++)
-            if (is_called(&before, i, binding.name))
-                status = bind_argument(step, i, binding.other);
+        for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
+            if (!is_called(&before, i, binding.name))
+                continue;
+            status = is_bound[i] ? fail(MINIAPP_USAGE, "'%s' is bound twice", binding.name)
+                                 : bind_argument(step, i, binding.other);
+            is_bound[i] = true;
+        }
     return status;
 }
 
@@ -291,7 +300,10 @@ static enum miniapp_status find_locked(const char *text, const struct miniapp_se
 enum miniapp_status miniapp_sequence_find(const char *text,
                                           const struct miniapp_sequence **sequence)
 {
-    *sequence = NULL;
+    if (sequence)
+        *sequence = NULL;
+    if (!sequence || !text)
+        return null_given();
     pthread_mutex_lock(&finding);
     const enum miniapp_status status = find_locked(text, sequence);
     pthread_mutex_unlock(&finding);
@@ -302,12 +314,12 @@ enum miniapp_status miniapp_sequence_find(const char *text,
 
 const char *miniapp_sequence_name(const struct miniapp_sequence *sequence)
 {
-    return sequence->name;
+    return sequence ? sequence->name : NULL;
 }
 
 const char *miniapp_sequence_summary(const struct miniapp_sequence *sequence)
 {
-    return sequence->summary;
+    return sequence ? sequence->summary : NULL;
 }
 
 const char *miniapp_sequence_subject(const struct miniapp_sequence *sequence)
@@ -329,19 +341,24 @@ const struct miniapp_field *miniapp_sequence_level(const struct miniapp_sequence
 
 size_t miniapp_sequence_step_count(const struct miniapp_sequence *sequence)
 {
-    return sequence->count - sequence->start_count;
+    return sequence ? sequence->count - sequence->start_count : 0;
 }
 
 const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequence *sequence,
                                                      size_t step)
 {
-    return sequence->steps[sequence->start_count + step].kernel;
+    return step < miniapp_sequence_step_count(sequence)
+               ? sequence->steps[sequence->start_count + step].kernel
+               : NULL;
 }
 
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *sequence,
                                                    size_t step, size_t argument)
 {
-    return &fields[sequence->steps[sequence->start_count + step].field[argument]];
+    const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(sequence, step);
+    return argument < miniapp_kernel_argument_count(kernel)
+               ? &fields[sequence->steps[sequence->start_count + step].field[argument]]
+               : NULL;
 }
 
 /* Whether a step has one of two kinds of access to a field. */
@@ -359,8 +376,8 @@ static bool does(const struct step *step, enum field_id id, enum miniapp_access 
 bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
                             const struct miniapp_field *field)
 {
-    const enum field_id id = field_id(field);
-    for (size_t s = 0; s < sequence->count; s++) {
+    const enum field_id id = field ? field_id(field) : NO_FIELD;
+    for (size_t s = 0; id && sequence && s < sequence->count; s++) {
         if (does(&sequence->steps[s], id, MINIAPP_READ, MINIAPP_UPDATE))
             return true;
         if (does(&sequence->steps[s], id, MINIAPP_WRITE, MINIAPP_WRITE))
@@ -372,7 +389,7 @@ bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
 bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,
                              const struct miniapp_field *field)
 {
-    for (size_t s = 0; s < sequence->count; s++)
+    for (size_t s = 0; field && sequence && s < sequence->count; s++)
         if (does(&sequence->steps[s], field_id(field), MINIAPP_WRITE, MINIAPP_UPDATE))
             return true;
     return false;

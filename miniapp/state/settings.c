@@ -48,6 +48,8 @@ static enum miniapp_status unknown_setting(const char *name)
 enum miniapp_status miniapp_settings_set(struct miniapp_settings *values, const char *name,
                                          double value)
 {
+    if (!values || !name)
+        return null_given();
     const struct miniapp_setting *setting = miniapp_setting_find(name);
     if (!setting)
         return unknown_setting(name);

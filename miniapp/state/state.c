@@ -55,7 +55,13 @@ enum miniapp_status miniapp_state_create(const struct miniapp_device *device,
                                          const struct miniapp_grid *grid,
                                          struct miniapp_state **created)
 {
+    if (!created)
+        return null_given();
     *created = NULL;
+    if (!device || !grid)
+        return null_given();
+    if ((unsigned)precision >= MINIAPP_PRECISIONS)
+        return fail(MINIAPP_USAGE, "there is no precision %d", (int)precision);
     if (!in_range(grid->nx, MINIAPP_MIN_CELLS) || !in_range(grid->ny, MINIAPP_MIN_CELLS) ||
         !in_range(grid->nz, 1) || !can_be_indexed(grid))
         return fail(
@@ -104,6 +110,8 @@ void miniapp_state_free(struct miniapp_state *state)
 enum miniapp_status miniapp_state_place(struct miniapp_state *state,
                                         const struct miniapp_grid *whole, size_t x0, size_t y0)
 {
+    if (!state || !whole)
+        return null_given();
     const struct miniapp_grid *grid = &state->grid;
     if (x0 > whole->nx || y0 > whole->ny || whole->nx - x0 < grid->nx ||
         whole->ny - y0 < grid->ny || whole->nz != grid->nz)
@@ -128,6 +136,8 @@ static bool lacks_parts(const struct miniapp_state *state)
  * exchange made those of a part current. */
 void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x)
 {
+    if (!state)
+        return;
     const bool begins = cyclic_x && !state->cyclic_x && !lacks_parts(state);
     for (size_t i = 0; i < state->slot_count && begins; i++)
         if (has_axis(state->slots[i]->field, MINIAPP_X))
@@ -138,22 +148,22 @@ void miniapp_state_set_cyclic(struct miniapp_state *state, bool cyclic_x)
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *state, const char *name,
                                               double value)
 {
-    return miniapp_settings_set(&state->settings, name, value);
+    return state ? miniapp_settings_set(&state->settings, name, value) : null_given();
 }
 
 const struct miniapp_device *miniapp_state_device(const struct miniapp_state *state)
 {
-    return state->device;
+    return state ? state->device : NULL;
 }
 
 enum miniapp_precision miniapp_state_precision(const struct miniapp_state *state)
 {
-    return state->precision;
+    return state ? state->precision : MINIAPP_FLOAT64;
 }
 
 struct miniapp_grid miniapp_state_grid(const struct miniapp_state *state)
 {
-    return state->grid;
+    return state ? state->grid : (struct miniapp_grid){0};
 }
 
 const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state *state)
@@ -163,7 +173,7 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
 
 double miniapp_state_bytes(const struct miniapp_state *state)
 {
-    return state->bytes;
+    return state ? state->bytes : 0;
 }
 
 struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state)
@@ -175,7 +185,7 @@ struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *state)
 
 static struct slot *find_slot(const struct miniapp_state *state, const char *name)
 {
-    for (size_t i = 0; i < state->slot_count; i++)
+    for (size_t i = 0; state && name && i < state->slot_count; i++)
         if (strcmp(state->slots[i]->name, name) == 0)
             return state->slots[i];
     return NULL;
@@ -214,15 +224,20 @@ struct slot *state_slot(struct miniapp_state *state, const char *name)
     const struct miniapp_field *const field = slot ? NULL : miniapp_field_find(name);
     if (slot)
         return slot;
-    if (field)
+    if (!state || !name)
+        null_given();
+    else if (field)
         return add_slot(state, name, field);
-    unknown_field(name);
+    else
+        unknown_field(name);
     return NULL;
 }
 
 enum miniapp_status miniapp_state_add(struct miniapp_state *state, const char *name,
                                       const char *like)
 {
+    if (!state || !name || !like)
+        return null_given();
     const struct slot *const model = find_slot(state, like);
     const struct miniapp_field *const field = model ? model->field : miniapp_field_find(like);
     if (!field)
@@ -321,6 +336,8 @@ enum miniapp_status miniapp_state_rotate(struct miniapp_state *state, const char
                                          size_t count)
 {
     struct slot *before = NULL;
+    if (!names)
+        return null_given();
     for (size_t i = 0; i < count; i++) {
         struct slot *const slot = state_slot(state, names[i]);
         if (!slot)

@@ -406,7 +406,7 @@ static void ghosts_come_off_again(void **state)
 static void every_field_can_be_stripped(void **state)
 {
     (void)state;
-    struct ocean from = {.grid = {9, 8, 3}};
+    struct ocean from = {.grid = {9, 8, 72}}; /* kbot is at most the levels */
     for (size_t id = 1; id < FIELDS; id++) {
         give(&from, (enum field_id)id);
         for (size_t i = 0; i < elements_of((enum field_id)id, &from); i++)
