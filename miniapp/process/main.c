@@ -1,6 +1,5 @@
 /* The process: its command line, threads, signals and exit code. */
 #include "listing.h"
-#include "load.h"
 #include "program.h"
 #include "progress.h"
 #include "ranks.h"
@@ -52,13 +51,6 @@ static enum miniapp_status list(const struct options *options)
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;
-}
-
-static enum miniapp_status show(const struct options *options, struct results *results)
-{
-    const enum miniapp_status status = results_load(options->show, "be shown", results);
-    results->earlier_count = 0;
-    return status ? status : report(results, options->format);
 }
 
 /* Fails if the stack is too small, because a crash would not say why. */
@@ -259,11 +251,8 @@ int main(int argc, char **argv)
     status = ranks_agree(set_threads(&run.options));
     if (status)
         return end_run(&run, status);
-    if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK) {
-        status = run.options.action == ACTION_SHOW ? show(&run.options, &run.results)
-                                                   : list(&run.options);
-        return end_run(&run, status);
-    }
+    if (run.options.action != ACTION_RUN && run.options.action != ACTION_CHECK)
+        return end_run(&run, list(&run.options));
     status = run.options.action == ACTION_CHECK ? run_check(&run) : run_all(&run);
     return end_run(&run, status);
 }

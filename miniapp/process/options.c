@@ -16,7 +16,7 @@ enum {
     KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
     KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_CHECK,
-    KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_SHOW,
+    KEY_LIST_KERNELS, KEY_LIST_DEVICES,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -75,8 +75,6 @@ static const struct argp_option option_table[] = {
      "input and in a reference", 0},
     {"allow-divergent", KEY_ALLOW_DIVERGENT, 0, 0, "make steps in a flow that is not free of divergence", 0},
     {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
-    {"show", KEY_SHOW, "FILE", 0,
-     "print the results in a file of --format json or --resume, as --format says; runs nothing", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
     {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
     {"help", KEY_HELP, 0, 0, "give this list", -1},
@@ -142,7 +140,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_ALLOW_INVALID: allow(options, MINIAPP_ALLOW_INVALID); return 0;
     case KEY_ALLOW_DIVERGENT: options->allow_divergent = true; return 0;
     case KEY_CHECK: options->action = ACTION_CHECK; return 0;
-    case KEY_SHOW: options->action = ACTION_SHOW; return set_path(&options->show, "show", argument);
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
     case KEY_HELP:
@@ -338,8 +335,6 @@ enum miniapp_status parse_options(int argc, char **argv, struct options *options
     enum miniapp_status status = set_tracers(options);
     if (!status)
         status = set_sources(options);
-    if (!status && options->action == ACTION_SHOW && options->input)
-        status = fail(MINIAPP_USAGE, "--show takes one file: leave out '%s'", options->input);
     return status || (options->action != ACTION_RUN && options->action != ACTION_CHECK)
                ? status
                : check_together(options);

@@ -16,7 +16,7 @@ enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
 enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
-enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_SHOW, ACTION_CHECK };
+enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_CHECK };
 
 struct options {
     enum action action;
@@ -49,7 +49,6 @@ struct options {
     const char *resume;          /* a path or NULL */
     size_t threads[MAX_REPEATS]; /* none: all that the process may use */
     size_t thread_count;
-    const char *show;                  /* a path, for ACTION_SHOW */
     struct miniapp_settings *settings; /* the defaults, but for those that --set gave */
     bool is_set[MOST_SETTINGS];        /* by --set, in the order of the table */
     enum output_format format;

@@ -92,55 +92,6 @@ static enum miniapp_status load_shares(const json_t *steps, struct result *resul
     return MINIAPP_DONE;
 }
 
-static struct miniapp_budget load_budget(const json_t *entry)
-{
-    return (struct miniapp_budget){
-        .name = text_or_empty(entry, "budget"),
-        .units = text_or_empty(entry, "units"),
-        .is_kept = true,
-        .is_of_all_steps = json_is_true(json_object_get(entry, "is_of_all_steps")),
-        .steps = count_of(entry, "steps"),
-        .change = number_or(entry, "change", NAN),
-        .gain = number_or(entry, "gain", NAN),
-        .residual = number_or(entry, "residual", NAN),
-        .bound = number_or(entry, "bound", NAN),
-        .size = number_or(entry, "size", NAN),
-        .gross = number_or(entry, "gross", NAN),
-    };
-}
-
-static struct miniapp_flow load_flow(const json_t *flow)
-{
-    return (struct miniapp_flow){
-        .is_there = json_is_object(flow),
-        .courant = {number_or(flow, "courant_x", NAN), number_or(flow, "courant_y", NAN),
-                    number_or(flow, "courant_z", NAN)},
-        .below = number_or(flow, "divergence_below", NAN),
-        .top = number_or(flow, "divergence_in_top_level", NAN),
-    };
-}
-
-static enum miniapp_status load_march(const json_t *steps, struct result *result)
-{
-    const json_t *entry;
-    size_t i;
-    if (!json_is_object(steps))
-        return MINIAPP_DONE;
-    struct march *const march = result->march = calloc(1, sizeof(*march));
-    if (!march)
-        return fail(MINIAPP_DEVICE, "out of memory for results");
-    march->first = count_of(steps, "first");
-    march->last = count_of(steps, "last");
-    march->time_step = number_or(steps, "time_step_s", NAN);
-    march->flow = load_flow(json_object_get(steps, "flow"));
-    json_array_foreach (json_object_get(steps, "budgets"), i, entry) {
-        march->is_judged = strcmp(text_or_empty(entry, "verdict"), "not judged") != 0;
-        if (march->budget_count < MINIAPP_BUDGETS)
-            march->budgets[march->budget_count++] = load_budget(entry);
-    }
-    return MINIAPP_DONE;
-}
-
 static struct processes processes_of(const json_t *all)
 {
     if (!json_is_object(all))
@@ -183,37 +134,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .best_bandwidth = number_or(row, "best_ceiling_bytes_per_s", 0),
         .best_flop_rate = number_or(row, "best_ceiling_flops_per_s", 0),
     };
-    const enum miniapp_status status = load_shares(json_object_get(row, "shares"), result);
-    return status ? status : load_march(json_object_get(row, "steps"), result);
-}
-
-static enum miniapp_status load_check(const json_t *entry, struct results *results)
-{
-    const json_t *place;
-    size_t i;
-    struct check *check = results_add_check(results);
-    if (!check)
-        return MINIAPP_DEVICE;
-    *check = (struct check){
-        .kernel = text_or_empty(entry, "kernel"),
-        .device = text_or_empty(entry, "device"),
-        .threads = threads_of(entry),
-        .precision = precision_of(entry),
-        .variable = text_or_empty(entry, "variable"),
-        .verdict = {.passed = json_is_true(json_object_get(entry, "passed")),
-                    .max_abs = number_or(entry, "max_abs", INFINITY),
-                    .max_rel = number_or(entry, "max_rel", INFINITY),
-                    .largest = number_or(entry, "max_ref", NAN),
-                    .rtol = number_or(entry, "rtol", NAN),
-                    .atol = number_or(entry, "atol", NAN),
-                    .compared =
-                        json_object_get(entry, "compared") ? count_of(entry, "compared") : 1,
-                    .below_atol = number_or(entry, "below_atol", NAN)},
-    };
-    json_array_foreach (json_object_get(entry, "worst_index"), i, place)
-        if (i < MINIAPP_MAX_RANK)
-            check->verdict.worst_index[check->verdict.rank++] = (size_t)json_integer_value(place);
-    return MINIAPP_DONE;
+    return load_shares(json_object_get(row, "shares"), result);
 }
 
 static enum miniapp_status load_checksum(const json_t *entry, struct results *results)
@@ -240,53 +161,30 @@ static void load_provenance(json_t *object, struct results *results)
     json_object_foreach (object, name, value)
         provenance_add(&results->provenance, name,
                        json_string_value(value) ? json_string_value(value) : "");
-    results->input = provenance_text(&results->provenance, "input");
 }
 
-enum miniapp_status results_load(const char *path, const char *what, struct results *results)
+enum miniapp_status results_load(const char *path, struct results *results)
 {
     json_error_t error;
-    struct stat there;
     FILE *const file = fopen(path, "rb");
     if (!file)
-        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(errno));
-    const bool is_known = fstat(fileno(file), &there) == 0;
-    const bool is_folder = is_known && S_ISDIR(there.st_mode);
-    const bool is_empty = is_known && S_ISREG(there.st_mode) && there.st_size == 0;
-    json_t *const root =
-        is_empty || is_folder ? NULL : json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+        return fail(MINIAPP_INPUT, "%s: cannot be resumed: %s", path, strerror(errno));
+    json_t *const root = results->loaded = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
     fclose(file);
-    if (is_folder)
-        return fail(MINIAPP_INPUT, "%s: cannot %s: %s", path, what, strerror(EISDIR));
-    if (is_empty)
-        return fail(MINIAPP_INPUT, "%s: cannot %s: it is empty: no size was finished yet", path,
-                    what);
     if (!root)
-        return fail(MINIAPP_INPUT, "%s: cannot %s: %s (line %d)", path, what, error.text,
+        return fail(MINIAPP_INPUT, "%s: cannot be resumed: %s (line %d)", path, error.text,
                     error.line);
     const json_t *const rows = json_object_get(root, "results");
     const json_t *const transfers = json_object_get(root, "transfers");
     const json_t *entry;
     size_t i;
     enum miniapp_status status = MINIAPP_DONE;
-    results->loaded = root;
     if (!json_is_array(rows) || !json_is_object(json_object_get(root, "provenance")))
-        return fail(MINIAPP_INPUT, "%s: cannot %s: it holds no results of miniapp", path, what);
+        return fail(MINIAPP_INPUT, "%s: cannot be resumed: it holds no results of miniapp", path);
     load_provenance(json_object_get(root, "provenance"), results);
-    results->seed = (uint64_t)json_integer_value(json_object_get(root, "seed"));
-    results->read_seconds = number_or(root, "read_s", NAN);
-    results->write_seconds = number_or(root, "write_s", 0);
-    results->interrupted = json_string_value(json_object_get(root, "interrupted"));
-    results->reference = "a reference";
-    results->clock =
-        (struct clock_quality){number_or(json_object_get(root, "clock"), "cost_s", NAN),
-                               number_or(json_object_get(root, "clock"), "resolution_s", NAN)};
     json_array_foreach (rows, i, entry)
         if (!status)
             status = load_row(entry, json_array_get(transfers, i), results);
-    json_array_foreach (json_object_get(root, "validation"), i, entry)
-        if (!status)
-            status = load_check(entry, results);
     json_array_foreach (json_object_get(root, "checksums"), i, entry)
         if (!status)
             status = load_checksum(entry, results);

@@ -177,7 +177,7 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
     struct stat there;
     if (fstat(resume->file, &there) == 0 && there.st_size == 0)
         return MINIAPP_DONE;
-    enum miniapp_status status = results_load(path, "be resumed", &earlier);
+    enum miniapp_status status = results_load(path, &earlier);
     if (!status)
         status = check_provenance(path, &earlier.provenance, &results->provenance);
     if (!status)
@@ -187,7 +187,6 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
     results->checksums = earlier.checksums;
     results->checksum_count = earlier.checksum_count;
     results->loaded = earlier.loaded;
-    free(earlier.checks);
     return status;
 }
 

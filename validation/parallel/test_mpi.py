@@ -484,7 +484,7 @@ def test_one_line_of_what_all_find(ranks, tmp_path):
 
 
 def test_one_line_of_what_is_found_before_a_run(ranks, tmp_path, monkeypatch):
-    ranks.fails(INPUT, "none.json", 2, "--show", tmp_path / "none.json")
+    ranks.fails(INPUT, "none.h5", 2, tmp_path / "none.h5")
     monkeypatch.setattr(ranks, "changes", {"OMP_NUM_THREADS": "abc"})
     ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 2, GRID)
     ranks.fails(USAGE, "OMP_NUM_THREADS is 'abc'", 1, GRID)

@@ -1,6 +1,5 @@
 """Steps in time: what Veros makes of the same oceans, budgets, bits, and what may not be asked for."""
 
-import json
 import re
 
 import h5py
@@ -296,16 +295,15 @@ def test_the_divergence_is_that_of_the_fields(miniapp, device):
         assert flow[f"courant_{name}"] == pytest.approx(largest, rel=1e-14)
 
 
-def test_budgets_that_cannot_tell(miniapp, tmp_path):
+def test_budgets_that_cannot_tell(miniapp):
     """In short steps, rounding in float32 is more than all that comes in."""
-    kept = tmp_path / "results.json"
-    kept.write_text(miniapp.passes("--steps", 10, "--set", "dt_tracer=1", "--set", "dt_mom=1", "--precision", "float32",
-                                   "--format", "json", ACC, quick=False))
-    budgets = {each["budget"]: each for each in json.loads(kept.read_text())["results"][0]["steps"]["budgets"]}
+    words = ("--steps", 10, "--set", "dt_tracer=1", "--set", "dt_mom=1", "--precision", "float32", ACC)
+    march = miniapp.json(*words, quick=False)["results"][0]["steps"]
+    budgets = {each["budget"]: each for each in march["budgets"]}
     heat = budgets["heat"]
     assert heat["bound"] > heat["gross"] > 0 and heat["kept"] is None and heat["verdict"] == "cannot tell"
     assert budgets["salt"]["gross"] == 0 and budgets["salt"]["verdict"] == "cannot tell"
-    assert re.search(r"^heat .* cannot tell$", miniapp.passes("--show", kept, quick=False), re.MULTILINE)
+    assert re.search(r"^heat .* cannot tell$", miniapp.passes(*words, quick=False), re.MULTILINE)
 
 
 def test_a_budget_that_is_not_kept(miniapp, small):
@@ -321,16 +319,10 @@ def test_budgets_of_another_size_are_not_judged(miniapp):
     assert len(re.findall(r"^(heat|salt|tke|energy) .* not judged$", table, re.MULTILINE)) == 4
 
 
-def test_budgets_are_shown_again(miniapp, frozen, tmp_path):
-    """From a file of results."""
-    words = (frozen.path, "--steps", 2, "-k", frozen.sequence)
-    kept = tmp_path / "results.json"
-    kept.write_text(miniapp.passes(*words, "--format", "json", quick=False))
-    table = miniapp.passes("--show", kept, quick=False)
+def test_budgets_in_the_table(miniapp, frozen):
+    table = miniapp.passes(frozen.path, "--steps", 2, "-k", frozen.sequence, quick=False)
     assert re.search(r"2 steps of \d+ s took .* years a day", table)
     assert len(re.findall(r"^(heat|salt|tke|eke|energy) .* kept$", table, re.MULTILINE)) in (4, 5)
-    again = miniapp.json("--show", kept, quick=False)["results"][0]["steps"]
-    assert again["budgets"] == json.loads(kept.read_text())["results"][0]["steps"]["budgets"]
 
 
 def test_report(miniapp, frozen):
@@ -344,14 +336,12 @@ def test_report(miniapp, frozen):
     assert all(part["share_of_ceilings"] is None for part in result["shares"])
 
 
-def test_shares_of_the_ceilings(miniapp, frozen, tmp_path):
-    """Of each kernel, where they are measured; from a file of results, too."""
-    kept = tmp_path / "results.json"
-    kept.write_text(miniapp.passes(frozen.path, "--steps", 5, "-k", frozen.sequence, "--roofline", "--format",
-                                   "json", quick=False))
-    shares = json.loads(kept.read_text())["results"][0]["shares"]
+def test_shares_of_the_ceilings(miniapp, frozen):
+    """Of each kernel, where they are measured."""
+    words = (frozen.path, "--steps", 5, "-k", frozen.sequence, "--roofline")
+    shares = miniapp.json(*words, quick=False)["results"][0]["shares"]
     assert all(part["share_of_ceilings"] is None or 0 < part["share_of_ceilings"] <= 1 for part in shares)
-    table = miniapp.passes("--show", kept, quick=False)
+    table = miniapp.passes(*words, quick=False)
     lines = re.search(rf"^{frozen.sequence} .* points: (.*(\n    .*)*) of the ceilings$", table, re.MULTILINE)[1]
     assert [part.split()[0] for part in lines.split(",")] == [part["kernel"] for part in shares]
 

@@ -1,7 +1,6 @@
 """Tracers beside temperature and salinity: they go where temperature goes, are kept, and leave each other
 alone."""
 
-import json
 import re
 import shutil
 
@@ -258,16 +257,6 @@ def test_names_that_are_refused(miniapp, words, complaint):
 
 def test_without_steps(miniapp):
     miniapp.fails(USAGE, "--tracer needs --steps", GRID, "--tracer", "dye")
-
-
-def test_results_are_shown_again(miniapp, tmp_path):
-    kept = tmp_path / "results.json"
-    words = ("--steps", 2, "--tracer", "dye=temp")
-    kept.write_text(miniapp.passes(GRID, *words, "--format", "json", quick=False))
-    table = miniapp.passes("--show", kept, quick=False)
-    assert re.search(r"^dye +2 steps +m3 s-1 .* kept$", table, re.MULTILINE)
-    budgets = json.loads(kept.read_text())["results"][0]["steps"]["budgets"]
-    assert budgets[-1]["budget"] == "dye"
 
 
 def test_most_tracers(miniapp, tmp_path):

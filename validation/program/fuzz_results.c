@@ -1,5 +1,5 @@
 /*
- * libFuzzer's entry to saved runs: any bytes, as the file of --show and of --resume, are results
+ * libFuzzer's entry to saved runs: any bytes, as the file of --resume, are results
  * that can be printed in each form, or give a status; and they leave nothing behind.
  */
 #include "load.h"
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!results || !file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
         exit(EXIT_FAILURE);
     *results = empty;
-    if (!results_load(file_path(), "be shown", results))
+    if (!results_load(file_path(), results))
         for (int format = FORMAT_TABLE; format <= FORMAT_CSV; format++)
             report(results, (enum output_format)format);
     results_release(results);

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import time
 
-import h5py
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
@@ -318,32 +317,6 @@ def test_rows_share_what_they_read(miniapp, small, device):
             assert one["sha256"] == alone["sha256"], one
 
 
-def test_saved_results_are_shown(miniapp, small, reference, tmp_path):
-    """As the run itself printed them, in any format."""
-    path = tmp_path / "results.json"
-    for options in (["-k", "eos,tke", "--validate", reference], ["--roofline", "-t", "1,2"], ["-k", "mixing"]):
-        run = miniapp.run(*QUICK, small, *options, "--checksums", "--format", "json")
-        assert run.returncode == DONE
-        path.write_text(run.stdout)
-        shown = miniapp.passes("--show", path, "--format", "json", quick=False)
-        assert json.loads(shown) == json.loads(run.stdout)
-        table = miniapp.passes("--show", path, quick=False)
-        for row in json.loads(run.stdout)["results"]:
-            shape = " x ".join(str(row[name]) for name in ("nx", "ny", "nz"))
-            assert re.search(rf"^{row['kernel']} .*{shape} +{row['calls']} ", table, re.MULTILINE)
-        header = miniapp.passes("--show", path, "--format", "csv", quick=False)
-        assert "kernel,device,precision" in header
-    path.write_text("{}")
-    miniapp.fails(INPUT, "cannot be shown: it holds no results of miniapp", "--show", path,
-                  quick=False)
-    path.write_text("{")
-    miniapp.fails(INPUT, "cannot be shown: ", "--show", path, quick=False)
-    miniapp.fails(INPUT, r"none\.json: cannot be shown: No such file or directory$", "--show",
-                  tmp_path / "none.json", quick=False)
-    miniapp.fails(INPUT, "cannot be shown: Is a directory$", "--show", tmp_path, quick=False)
-    miniapp.fails(USAGE, "--show takes one file: leave out '.*small.h5'", "--show", path, small, quick=False)
-
-
 def test_a_finished_run_shows_its_rows(miniapp, small, tmp_path):
     path = tmp_path / "results.json"
     first = miniapp.passes(small, "--resume", path, "-k", "eos,tke")
@@ -356,20 +329,21 @@ def test_a_finished_run_shows_its_rows(miniapp, small, tmp_path):
 def test_share_above_the_ceiling_is_no_fact(miniapp, small, tmp_path):
     """Made from a run whose ceilings were, let us say, disturbed."""
     path = tmp_path / "results.json"
-    result = miniapp.json(small, "-k", "eos", "--roofline")
+    words = (small, "-k", "eos", "--roofline", "--resume", path)
+    result = miniapp.json(*words)
     for row in result["results"]:
         if row["kernel"] == "eos":
             row["ceiling_bytes_per_s"] = row["bytes"] / row["median_s"] / 2
             row["ceiling_flops_per_s"] = row["flops"] / row["median_s"] / 2
             row["marks"] = "above"
     path.write_text(json.dumps(result))
-    table = miniapp.passes("--show", path, quick=False)
+    table = miniapp.passes(*words)
     assert re.search(r"^eos .* (memory|arithmetic) .* above +above +above$", table, re.MULTILINE)
     assert "faster than its ceiling" in table and "200%" not in table
-    row, = (row for row in json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))["results"]
+    row, = (row for row in miniapp.json(*words)["results"]
             if row["kernel"] == "eos")
     assert row["share"] is None and row["bound"] and row["marks"] == "above"
-    text = miniapp.passes("--show", path, "--format", "csv", quick=False)
+    text = miniapp.passes(*words, "--format", "csv")
     row, = (row for row in csv.DictReader(io.StringIO(text[text.index("\nkernel,") + 1:]))
             if row["kernel"] == "eos")
     assert row["share"] == "" and row["bound"] and row["marks"] == "above"
@@ -393,8 +367,6 @@ def test_saved_run_with_any_number(miniapp, small, kept_run, tmp_path, number):
     for entry in (*whole["results"], *whole["transfers"], whole["clock"], whole):
         entry.update({name: number for name, value in entry.items() if isinstance(value, (int, float))})
     path.write_text(json.dumps(whole))
-    for form in ("table", "csv", "json"):
-        miniapp.passes("--show", path, "--format", form, quick=False)
     done = miniapp.run(*QUICK, small, "-k", "eos", "-s", 2000, "--resume", path)
     assert done.returncode == (DONE if number == 4294967297 else INPUT), done
     assert not TROUBLE.search(done.stderr), done
@@ -411,17 +383,6 @@ def test_resume_with_a_row_that_lacks_something(miniapp, small, kept_run, tmp_pa
     path.write_text(json.dumps(whole))
     miniapp.fails(INPUT, r"cannot be resumed: its row 2 lacks a kernel, a device, nx, ny, nz or a median above 0",
                   small, "-k", "eos", "-s", 1000, "--resume", path)
-
-
-@pytest.mark.parametrize("number, compared", [(-1, 0), (1e300, 0), (0.5, 0), (7, 7), (None, 0)])
-def test_saved_validation_with_any_number(miniapp, small, reference, tmp_path, number, compared):
-    path = tmp_path / "results.json"
-    whole = miniapp.json(small, "-k", "eos", "--validate", reference)
-    for check in whole["validation"]:
-        check["compared"] = number
-    path.write_text(json.dumps(whole))
-    shown = json.loads(miniapp.passes("--show", path, "--format", "json", quick=False))
-    assert {check["compared"] for check in shown["validation"]} == {compared}
 
 
 # ---- checksums ----
@@ -443,8 +404,7 @@ def test_checksums(miniapp, small, ocean, tmp_path):
 @pytest.mark.parametrize("number, name, code", [
     (signal.SIGINT, "SIGINT", 130), (signal.SIGHUP, "SIGHUP", 129), (signal.SIGTERM, "SIGTERM", 143),
     (signal.SIGUSR1, "SIGUSR1", 143), (signal.SIGUSR2, "SIGUSR2", 143)])
-def test_what_is_done_is_printed(miniapp, small, tmp_path, number, name, code):
-    """And shown again, which is no failure."""
+def test_what_is_done_is_printed(miniapp, small, number, name, code):
     with miniapp.start(small, "-t", 1, "-r", 10**8, "--format", "json") as process:
         process.wait_for("first turn")
         process.send_signal(number)
@@ -456,8 +416,6 @@ def test_what_is_done_is_printed(miniapp, small, tmp_path, number, name, code):
     assert result["interrupted"] == name
     assert 1 <= len(result["results"]) <= len(miniapp.ocean)
     assert all(1 <= row["calls"] < 10**8 for row in result["results"])
-    (tmp_path / "results.json").write_text(text)
-    miniapp.passes("--show", tmp_path / "results.json", quick=False)
 
 
 def test_progress_on_a_terminal(miniapp, small):

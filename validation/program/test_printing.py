@@ -81,7 +81,9 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
     """One that somebody sent: any text in it may be anything."""
     if "\udcff" in text:
         pytest.skip("no file of JSON holds that")
-    result = miniapp.json(small, "-k", "mixing", "--roofline", "--checksums")
+    path = tmp_path / "sent.json"
+    words = (small, "-k", "mixing", "--roofline", "--checksums", "--resume", path)
+    result = miniapp.json(*words)
     result["provenance"][f"name{text}"] = f"value{text}"
     for entry in (*result["results"], *result["transfers"], *result["checksums"]):
         for name in ("kernel", "device", "variable", "marks"):
@@ -89,13 +91,12 @@ def test_saved_run(miniapp, small, tmp_path, text, printed):
                 entry[name] = f"{entry[name]}{text}"
         if "sha256" in entry:  # as much as has room, in bytes
             entry["sha256"] = text.encode()[:64].decode()
-    path = tmp_path / "sent.json"
-    path.write_text(json.dumps(result))
     for form in ("table", "csv", "json"):
-        shown = miniapp.passes("--show", path, "--format", form, quick=False)
+        path.write_text(json.dumps(result))
+        shown = miniapp.passes(*words, "--format", form)
         assert_harmless(shown, form)
-        assert printed in shown or form == "json" and json.loads(shown) == result
-    assert json.loads(shown) == result
+        assert printed in shown or form == "json" and f"mixing{text}" in {
+            row["kernel"] for row in json.loads(shown)["results"]}
 
 
 def test_name_of_the_program(miniapp, small):
@@ -109,12 +110,11 @@ def test_name_of_the_program(miniapp, small):
 
 def test_checksum_of_a_saved_run_that_is_too_long(miniapp, small, tmp_path):
     """It is cut within a character, which is none then, and nothing of JSON."""
-    result = miniapp.json(small, "-k", "eos", "--checksums")
+    words = (small, "-k", "eos", "--checksums", "--resume", tmp_path / "sent.json")
+    result = miniapp.json(*words)
     result["checksums"][0]["sha256"] = "x" * 63 + "ü"
     (tmp_path / "sent.json").write_text(json.dumps(result))
-    shown = json.loads(miniapp.passes("--show", tmp_path / "sent.json", "--format", "json",
-                                      quick=False))
-    assert shown["checksums"][0]["sha256"] == "x" * 63 + r"\xc3"
+    assert miniapp.json(*words)["checksums"][0]["sha256"] == "x" * 63 + r"\xc3"
 
 
 def test_environment(miniapp, small):
