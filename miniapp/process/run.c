@@ -3,21 +3,22 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "describe.h"
 #include "files.h"
+#include "judge.h"
 #include "printable.h"
 #include "ranks.h"
 #include "report.h"
 #include "resume.h"
+#include "same.h"
 #include "status.h"
 #include "steps.h"
 #include "stop.h"
 
 #include <errno.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- before ---- */
 
@@ -388,166 +389,6 @@ static enum miniapp_status run_bench(struct run *run)
 
 /* ---- all of it ---- */
 
-/* With the fewest digits that give the same number again. */
-static const char *exact_text(double value, char text[32])
-{
-    for (int digits = 15; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    return text;
-}
-
-/* NAME=VALUE, as --set takes them. */
-static const char *settings_text(const struct miniapp_settings *settings,
-                                 char text[PROVENANCE_TEXT])
-{
-    size_t used = 0;
-    for (size_t i = 0; i < miniapp_setting_count() && used < PROVENANCE_TEXT; i++) {
-        const char *const name = miniapp_setting_name(miniapp_setting_at(i));
-        char value[32];
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s", i > 0 ? " " : "",
-                                 name, exact_text(miniapp_settings_get(settings, name), value));
-    }
-    return text;
-}
-
-/* "1, 2, 4" */
-static const char *threads_text(const struct options *options, char text[PROVENANCE_TEXT])
-{
-    size_t used = 0;
-    if (options->thread_count == 0)
-        snprintf(text, PROVENANCE_TEXT, "%d", miniapp_host_threads());
-    for (size_t i = 0; i < options->thread_count; i++)
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%zu", i ? ", " : "",
-                                 options->threads[i]);
-    return text;
-}
-
-/* How the OpenMP runtime binds threads to CPUs, and what it was asked for. */
-static const char *binding_text(char text[PROVENANCE_TEXT])
-{
-    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES"};
-    char bound[MINIAPP_BINDING];
-    size_t used = (size_t)snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
-    for (size_t i = 0; i < 2 && used < PROVENANCE_TEXT; i++)
-        if (getenv(asked[i]))
-            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "; %s=%s", asked[i],
-                                     getenv(asked[i]));
-    return text;
-}
-
-static void describe_processes(struct provenance *provenance, const struct options *options)
-{
-    char text[PROVENANCE_TEXT];
-    if (ranks_count() == 1)
-        return;
-    snprintf(text, sizeof(text), "%d", ranks_count());
-    provenance_add(provenance, "processes", text);
-    if (options->overlap)
-        provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
-             ranks_on_node(),
-             ranks_gpu_aware() ? "it sends from a GPU's memory"
-                               : "a GPU's messages go by the host");
-    provenance_add(provenance, "mpi", text);
-}
-
-static void describe_run(struct run *run)
-{
-    struct provenance *provenance = &run->results.provenance;
-    char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
-    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
-    size_t used = 0;
-    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
-        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
-                                 miniapp_device_label(run->devices[i]),
-                                 miniapp_device_name(run->devices[i]));
-    run->results.input = run->options.input;
-    run->results.reference = run->options.reference;
-    run->results.seed = run->options.seed;
-    run->results.clock = clock_measure();
-    if (run->options.verbose)
-        fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
-                1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
-    provenance_of_build(provenance);
-    provenance_of_run(provenance, run->command_line, run->options.input);
-    describe_processes(provenance, &run->options);
-    provenance_add(provenance, "threads", threads_text(&run->options, threads));
-    provenance_add(provenance, "binding", binding_text(binding));
-    if (run->options.sources)
-        provenance_add(provenance, "tracers_start_as", run->options.sources);
-    provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
-    if (absent_text(run, absent)[0])
-        provenance_add(provenance, "absent", absent);
-    provenance_add(provenance, "device", devices);
-    if (run->options.every) { /* for --restart */
-        provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
-        provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));
-    }
-    provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
-}
-
-/* Rows that a resumed run already has may have had outputs that were not finite. */
-static enum miniapp_status check_outputs(const struct run *run)
-{
-    const struct result *const earlier = results_nonfinite(&run->results);
-    if (run->nonfinite[0] && run->is_finite)
-        return fail(MINIAPP_MISMATCH,
-                    "steps lead beyond the limits of an ocean: %s (--allow-invalid accepts it)",
-                    run->nonfinite);
-    if (run->nonfinite[0])
-        return fail(
-            MINIAPP_MISMATCH,
-            "outputs are not finite, though the inputs are: %s (--allow-nonfinite accepts them)",
-            run->nonfinite);
-    if (earlier && !(run->options.allow & MINIAPP_ALLOW_NONFINITE))
-        return fail(MINIAPP_MISMATCH,
-                    "%s: outputs of %s on %s in %s were not finite, though the inputs were "
-                    "(--allow-nonfinite accepts them)",
-                    run->options.resume, earlier->kernel, earlier->device,
-                    miniapp_precision_name(earlier->precision));
-    return MINIAPP_DONE;
-}
-
-static enum miniapp_status check_budgets(const struct run *run)
-{
-    const struct result *where;
-    const struct miniapp_budget *const budget = results_unbalanced(&run->results, &where);
-    if (!budget || (isnan(budget->residual) && (run->options.allow & MINIAPP_ALLOW_NONFINITE)))
-        return MINIAPP_DONE;
-    return fail(MINIAPP_MISMATCH,
-                "the budget of %s is not kept: its residual is %.3g %s, where rounding makes %.3g "
-                "at most, by %s on %s in %s",
-                budget->name, budget->residual, budget->units, budget->bound, where->kernel,
-                where->device, miniapp_precision_name(where->precision));
-}
-
-/* Whether the file of references says so. Only the first process has it. */
-static bool is_of_another_input(const struct run *run)
-{
-    const char *const theirs = run->references ? miniapp_references_input(run->references) : "";
-    const char *const own = provenance_text(&run->results.provenance, "input_sha256");
-    return theirs[0] && strcmp(theirs, own) != 0;
-}
-
-static enum miniapp_status check_verdicts(const struct run *run)
-{
-    const char *const reference = run->options.reference;
-    const struct check *const uncompared = results_uncompared(&run->results);
-    if (uncompared)
-        return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
-                    uncompared->kernel,
-                    run->is_land
-                        ? "all of the input is land"
-                        : "its outputs and their reference are 0 or not finite everywhere");
-    return results_passed(&run->results)
-               ? MINIAPP_DONE
-               : fail(MINIAPP_MISMATCH, "%s: the outputs differ from this reference%s", reference,
-                      is_of_another_input(run) ? ", which was made from another input" : "");
-}
-
 /* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
 static enum miniapp_status put_end(struct run *run)
 {
@@ -601,11 +442,7 @@ static enum miniapp_status conclude(struct run *run)
         status = warn_of_restart(run);
     else if (!status && ended)
         warn_of_end(run);
-    if (!status && !ended)
-        status = check_outputs(run);
-    if (!status && !ended)
-        status = check_budgets(run);
-    return status || ended ? status : check_verdicts(run);
+    return status || ended ? status : judge(run);
 }
 
 /* A process has only one output at a time: the final one is started again after the last
@@ -642,60 +479,6 @@ static enum miniapp_status open_outputs(struct run *run)
     return status || !options->resume ? status : open_resume(run);
 }
 
-/* Checks that all processes run the same build, and gives them the same seed for turns. */
-static enum miniapp_status check_builds(struct run *run)
-{
-    static struct provenance own;
-    char digest[SHA256_TEXT], first[SHA256_TEXT], text[PROVENANCE_TEXT] = "";
-    size_t used = 0;
-    if (ranks_count() == 1)
-        return MINIAPP_DONE;
-    provenance_of_build(&own);
-    for (size_t i = 0; i < own.count && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s ", own.texts[i]);
-    digest_text(text, digest);
-    memcpy(first, digest, sizeof(first));
-    ranks_broadcast(0, first, sizeof(first));
-    ranks_broadcast(0, &run->options.seed, sizeof(run->options.seed));
-    return strcmp(digest, first) == 0
-               ? MINIAPP_DONE
-               : fail(MINIAPP_USAGE, "process %d runs another build than the first", ranks_own());
-}
-
-static bool is_that_of_the_first(const char *text)
-{
-    char own[SHA256_TEXT], first[SHA256_TEXT];
-    digest_text(text, own);
-    memcpy(first, own, sizeof(first));
-    ranks_broadcast(0, first, sizeof(first));
-    return strcmp(own, first) == 0;
-}
-
-/* Processes may have been started with other options, or find other files under the same name. */
-static enum miniapp_status check_options(const struct run *run)
-{
-    return ranks_count() == 1 || is_that_of_the_first(run->command_line)
-               ? MINIAPP_DONE
-               : fail(MINIAPP_USAGE, "process %d has other options than the first", ranks_own());
-}
-
-static enum miniapp_status check_files(const struct run *run)
-{
-    char text[2 * PROVENANCE_TEXT], settings[PROVENANCE_TEXT];
-    struct stat found = {0};
-    if (ranks_count() == 1)
-        return MINIAPP_DONE;
-    stat(run->options.input, &found);
-    snprintf(text, sizeof(text), "%lld %s %s", (long long)found.st_size,
-             settings_text(run->options.settings, settings), miniapp_input_grid_text(run->input));
-    return is_that_of_the_first(text)
-               ? MINIAPP_DONE
-               : fail(MINIAPP_INPUT,
-                      "%s: process %d has read another file of that name than the first: its size, "
-                      "grid or settings differ",
-                      run->options.input, ranks_own());
-}
-
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
@@ -705,13 +488,13 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = look_for_water_anywhere(run);
     if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
-        status = agree(check_builds(run));
+        status = agree(same_build(run));
     if (!status)
-        status = agree(check_options(run));
+        status = agree(same_options(run));
     if (!status)
         status = agree(choose_settings(run));
     if (!status)
-        status = agree(check_files(run));
+        status = agree(same_input(run));
     if (!status)
         status = agree(absent_check(run));
     if (!status && options->reference)

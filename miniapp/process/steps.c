@@ -5,6 +5,7 @@
 #include "finite.h"
 #include "progress.h"
 #include "ranks.h"
+#include "same.h"
 #include "status.h"
 #include "stop.h"
 
@@ -181,23 +182,23 @@ enum miniapp_status steps_find_start(struct run *run)
 
 /* ---- before and after a step ---- */
 
-/* Checks that a run with the same steps made the snapshot. Only the first process can, which has
- * the input's SHA-256. */
+/* Checks that a run with the same steps made the snapshot, and that other processes have the same
+ * one. Only the first process has the input's SHA-256. */
 static enum miniapp_status check_origin(const struct run *run, const char *path)
 {
-    enum { SAME = 5, FILES = 1 }; /* the file of the SHA-256 is only named */
-    static const char *const names[] = {"sequence",         "precision", "input_sha256",
-                                        "tracers_start_as", "settings",  "input"};
-    static char texts[SAME + FILES][MINIAPP_TEXT];
+    enum { SAME = 5, MORE = 3 }; /* the file of the SHA-256 is only named */
+    static const char *const names[] = {"sequence", "precision", "input_sha256", "tracers_start_as",
+                                        "settings", "input",     "host",         "time"};
+    static char texts[SAME + MORE][MINIAPP_TEXT];
     static struct provenance then;
-    if (ranks_own() > 0)
-        return MINIAPP_DONE;
-    const enum miniapp_status status = miniapp_snapshot_texts(path, SAME + FILES, names, texts);
-    for (size_t i = 0; i < SAME + FILES && !status; i++)
+    enum miniapp_status status = agree(miniapp_snapshot_texts(path, SAME + MORE, names, texts));
+    if (!status)
+        status = agree(same_snapshot(path, SAME + MORE, texts));
+    for (size_t i = 0; i < SAME + MORE && !status; i++)
         provenance_add(&then, names[i], texts[i]);
-    return status ? status
-                  : check_alike(path, "cannot go on from it", &then, &run->results.provenance,
-                                names, SAME);
+    return status || ranks_own() > 0 ? status
+                                     : check_alike(path, "cannot go on from it", &then,
+                                                   &run->results.provenance, names, SAME);
 }
 
 static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step)

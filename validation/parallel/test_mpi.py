@@ -414,6 +414,24 @@ def test_copies_of_the_input_that_differ(ranks, tmp_path, change, complaint):
     assert done.returncode == INPUT and re.search(complaint, done.stderr), done
 
 
+def test_copies_of_a_snapshot_that_differ(ranks, tmp_path):
+    """A node may hold one of an earlier run."""
+    words = ("--steps", 4, "--every", 2, "-o", "end.h5", ACC)
+    for rank in "01":
+        (tmp_path / rank).mkdir()
+    done = ranks.run(2, *words, program=at_home(ranks, tmp_path))
+    assert done.returncode == DONE, done
+    first, second = (tmp_path / rank / "end.000002.h5" for rank in "01")
+    second.write_bytes(first.read_bytes())
+    done = ranks.run(2, *words, "--restart", program=at_home(ranks, tmp_path))
+    assert done.returncode == DONE, done
+    with h5py.File(second, "a") as file:
+        file.attrs["time"] = file.attrs["time"][:-2] + b"?Z"
+    done = ranks.run(2, *words, "--restart", program=at_home(ranks, tmp_path))
+    assert done.returncode == INPUT and re.search(
+        "end.000002.h5: process 1 has read another file of that name than the first", done.stderr), done
+
+
 @pytest.mark.parametrize("options", [("--steps 2", "--steps 3"), ("--decompose 1x2", "--decompose 2x1")])
 def test_options_that_differ(ranks, tmp_path, options):
     for rank in "01":

@@ -1,0 +1,107 @@
+#include "describe.h"
+#include "absent.h"
+#include "clock.h"
+#include "ranks.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* With the fewest digits that give the same number again. */
+static const char *exact_text(double value, char text[32])
+{
+    for (int digits = 15; digits <= DBL_DECIMAL_DIG; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
+}
+
+const char *settings_text(const struct miniapp_settings *settings, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < miniapp_setting_count() && used < PROVENANCE_TEXT; i++) {
+        const char *const name = miniapp_setting_name(miniapp_setting_at(i));
+        char value[32];
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s", i > 0 ? " " : "",
+                                 name, exact_text(miniapp_settings_get(settings, name), value));
+    }
+    return text;
+}
+
+/* "1, 2, 4" */
+static const char *threads_text(const struct options *options, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    if (options->thread_count == 0)
+        snprintf(text, PROVENANCE_TEXT, "%d", miniapp_host_threads());
+    for (size_t i = 0; i < options->thread_count; i++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%zu", i ? ", " : "",
+                                 options->threads[i]);
+    return text;
+}
+
+/* How the OpenMP runtime binds threads to CPUs, and what it was asked for. */
+static const char *binding_text(char text[PROVENANCE_TEXT])
+{
+    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES"};
+    char bound[MINIAPP_BINDING];
+    size_t used = (size_t)snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
+    for (size_t i = 0; i < 2 && used < PROVENANCE_TEXT; i++)
+        if (getenv(asked[i]))
+            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "; %s=%s", asked[i],
+                                     getenv(asked[i]));
+    return text;
+}
+
+static void describe_processes(struct provenance *provenance, const struct options *options)
+{
+    char text[PROVENANCE_TEXT];
+    if (ranks_count() == 1)
+        return;
+    snprintf(text, sizeof(text), "%d", ranks_count());
+    provenance_add(provenance, "processes", text);
+    if (options->overlap)
+        provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
+             ranks_on_node(),
+             ranks_gpu_aware() ? "it sends from a GPU's memory"
+                               : "a GPU's messages go by the host");
+    provenance_add(provenance, "mpi", text);
+}
+
+void describe_run(struct run *run)
+{
+    struct provenance *provenance = &run->results.provenance;
+    char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
+    char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
+    size_t used = 0;
+    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
+        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
+                                 miniapp_device_label(run->devices[i]),
+                                 miniapp_device_name(run->devices[i]));
+    run->results.input = run->options.input;
+    run->results.reference = run->options.reference;
+    run->results.seed = run->options.seed;
+    run->results.clock = clock_measure();
+    if (run->options.verbose)
+        fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
+                1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
+    provenance_of_build(provenance);
+    provenance_of_run(provenance, run->command_line, run->options.input);
+    describe_processes(provenance, &run->options);
+    provenance_add(provenance, "threads", threads_text(&run->options, threads));
+    provenance_add(provenance, "binding", binding_text(binding));
+    if (run->options.sources)
+        provenance_add(provenance, "tracers_start_as", run->options.sources);
+    provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
+    if (absent_text(run, absent)[0])
+        provenance_add(provenance, "absent", absent);
+    provenance_add(provenance, "device", devices);
+    if (run->options.every) { /* for --restart */
+        provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
+        provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));
+    }
+    provenance_add(provenance, "settings", settings_text(run->options.settings, settings));
+}
