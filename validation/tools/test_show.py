@@ -64,7 +64,8 @@ def test_nest_of_a_kernel(target, launch, lanes):
     """Without the list of all descriptions, so a new description compiles no other kernel again."""
     said = dense(nests(target, "eos", "--precision", "float32"))
     variant = "host" if target == "host" else "offload"
-    assert f"voideos_{variant}_float32(conststructkernel_call*call){{{dense(launch)}for(" in said
+    begin = f'voideos_{variant}_float32(conststructkernel_call*call){{#include"unpack.h"'
+    assert f"{begin}{dense(launch)}for(" in said
     assert said.count("#pragmaompsimd") == lanes and "eos_row(" in said and "call->argument" not in said
 
 
