@@ -162,6 +162,13 @@ def test_steps_in_a_flow_without_w_are_those_of_the_program(miniapp, device, tmp
     assert not package.load(path, "tracer_advection", device)["w"].any()  # as in the program
 
 
+@pytest.mark.parametrize("locking", [None, False, True])
+def test_loading_what_is_open_here(device, locking):
+    """HDF5 has each file once in a process, and all who open it there want the same locks."""
+    with h5py.File(GRID, "r", locking=locking) as file:
+        assert np.array_equal(package.load(GRID, "eos", device)["temp"][:, 2:-2, 2:-2], file["temp"])
+
+
 def test_the_flow_is_measured_as_by_the_program(miniapp, device):
     flow = miniapp.json("--steps", 1, "-d", device, GRID, quick=False)["results"][0]["steps"]["flow"]
     state = package.load(GRID, "ocean_step", device)
