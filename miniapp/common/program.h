@@ -116,6 +116,11 @@ const char *miniapp_host_processor(void);
 enum { MINIAPP_BINDING = 128 };
 const char *miniapp_host_binding(char text[MINIAPP_BINDING]);
 
+/* How many of this process's threads each core carries, a thread that may run on n cores 1/n on
+ * each; and which cores it may use, 1 or 0. A core goes by its first CPU. */
+enum { MINIAPP_CORES = 1024 };
+void miniapp_host_load(double threads[MINIAPP_CORES], double there[MINIAPP_CORES]);
+
 /* Whether a device's fields take the host's memory, as those of an emulated device do. */
 bool miniapp_device_takes_host_memory(const struct miniapp_device *);
 

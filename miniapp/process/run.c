@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "clock.h"
 #include "collect.h"
+#include "crowd.h"
 #include "describe.h"
 #include "files.h"
 #include "judge.h"
@@ -69,6 +70,15 @@ static enum miniapp_status open_devices(struct run *run)
         miniapp_device_close(device);
     }
     return MINIAPP_DONE;
+}
+
+/* On a GPU, the host's threads have little to do. */
+static bool has_host(const struct run *run)
+{
+    for (size_t i = 0; i < run->device_count; i++)
+        if (strcmp(miniapp_device_kind(run->devices[i]), "host") == 0)
+            return true;
+    return false;
 }
 
 bool run_reads(const struct options *options, const struct miniapp_field *field)
@@ -505,6 +515,7 @@ enum miniapp_status run_all(struct run *run)
         status = agree(steps_find_start(run));
     if (status)
         return status;
+    warn_of_crowd(has_host(run));
     describe_run(run);
     if (options->resume && ranks_own() == 0)
         status = resume_load(&run->resume, &run->results);

@@ -141,6 +141,12 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count)
     (void)count;
 }
 
+void ranks_sum_on_node(double *numbers, size_t many)
+{
+    (void)numbers;
+    (void)many;
+}
+
 void ranks_broadcast(int from, void *memory, size_t bytes)
 {
     (void)from;

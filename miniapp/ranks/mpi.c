@@ -78,13 +78,13 @@ static void finalize(void)
         MPI_Finalize();
 }
 
+static MPI_Comm node;
+
 static void find_node(void)
 {
-    MPI_Comm node;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &local);
     MPI_Comm_size(node, &on_node);
-    MPI_Comm_free(&node);
 }
 
 enum miniapp_status ranks_start(int *argc, char ***argv)
@@ -230,6 +230,12 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
     if (count > 1)
         MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE,
                       operation == RANKS_SUM ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
+}
+
+void ranks_sum_on_node(double *numbers, size_t many)
+{
+    if (on_node > 1)
+        MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE, MPI_SUM, node);
 }
 
 void ranks_broadcast(int from, void *memory, size_t bytes)

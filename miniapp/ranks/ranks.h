@@ -73,6 +73,9 @@ void ranks_receive(int rank, void *memory, size_t bytes);
 enum ranks_operation { RANKS_LARGEST, RANKS_SUM };
 void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count);
 
+/* Sums over the ranks of this node. */
+void ranks_sum_on_node(double *numbers, size_t count);
+
 /* Copies what rank `from` has to all ranks. */
 void ranks_broadcast(int from, void *memory, size_t bytes);
 

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -438,6 +439,26 @@ def test_options_that_differ(ranks, tmp_path, options):
         (tmp_path / rank).mkdir()
     ranks.fails(USAGE, "process 1 has other options than the first", 2, "-k", "ocean_step", ACC,
                 program=at_home(ranks, tmp_path, *options))
+
+
+# ---- processes on the cores of a node ----
+
+def test_processes_that_crowd_on_one_core(ranks):
+    """The OpenMP runtime of each binds its thread to the first core, where the launcher binds none."""
+    siblings = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+    if len({Path(siblings.format(cpu)).read_text() for cpu in os.sched_getaffinity(0)}) < 2:
+        pytest.skip("this machine has one core")
+    ranks.changes = {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"}
+    if ranks.is_mpich:
+        ranks.launcher += ["-bind-to", "none"]
+    done = ranks.run(2, "-k", "eos", *QUICK, GRID, "--format", "json")
+    lines = own_lines(done.stderr)
+    assert done.returncode == DONE and len(lines) == 1, done
+    assert re.search("warning: 2 threads share a core, though 2 processes of this node have 2 threads on "
+                     r"\d+ cores: bind each process", lines[0])
+    ranks.changes = {"OMP_PROC_BIND": "false"}
+    done = ranks.run(2, "-k", "eos", *QUICK, GRID)
+    assert done.returncode == DONE and not own_lines(done.stderr), done
 
 
 # ---- reports ----
