@@ -1,4 +1,4 @@
-"""A real Slurm on this machine (run/slurm/local), and jobs on it."""
+"""A real Slurm on this machine (run/dev/slurm), and jobs on it."""
 
 import contextlib
 import os
@@ -11,7 +11,8 @@ from pathlib import Path
 from processes import DEADLINE_S, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPTS = ROOT / "run" / "slurm"
+SCRIPTS = ROOT / "run" / "jobs" / "slurm"
+LOCAL = ROOT / "run" / "dev" / "slurm"
 COMMANDS = ("slurmctld", "slurmd", "sbatch", "scontrol", "scancel", "sinfo")
 SEARCH = f"{os.environ['PATH']}:/usr/sbin"
 
@@ -57,11 +58,11 @@ class LocalSlurm:
 
     def start(self):
         """An empty string, or why it does not start."""
-        done = self.run(SCRIPTS / "local", "start", self.folder)
+        done = self.run(LOCAL, "start", self.folder)
         return done.stderr if done.returncode else ""
 
     def stop(self):
-        self.check(SCRIPTS / "local", "stop", self.folder)
+        self.check(LOCAL, "stop", self.folder)
 
     # ---- jobs ----
 
@@ -128,7 +129,7 @@ class LocalSlurm:
                 shutil.rmtree(left)
             else:
                 left.unlink()
-        self.check(SCRIPTS / "local", "node", self.folder, node)
+        self.check(LOCAL, "node", self.folder, node)
 
 
 def parent(entry):

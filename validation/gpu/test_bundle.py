@@ -115,7 +115,7 @@ def scripts(miniapp):
 
 
 def test_job_script(scripts, run):
-    done = run("-r", "1", program="run/slurm/cpu", env={"SLURM_CPUS_PER_TASK": "1"})
+    done = run("-r", "1", program="run/jobs/slurm/cpu", env={"SLURM_CPUS_PER_TASK": "1"})
     assert done.returncode == DONE and done.stderr == "", done
     assert "validation PASSED" in done.stdout
 

@@ -12,12 +12,12 @@ import pytest
 
 from conftest import GRID
 from processes import DEADLINE_S, executable
-from test_batch import ROOT, RUN, UNKNOWN_TO_SLURM, accepted
+from test_batch import JOBS, ROOT, UNKNOWN_TO_SLURM, accepted
 
 # What each scheduler sets for a job that is granted 4 ranks of 3 CPUs and, of an array, its third
 # task.
 GRANTED = {
-    "slurm": {"SLURM_CPUS_PER_TASK": "3", "SLURM_ARRAY_JOB_ID": "1234",
+    "slurm": {"SLURM_CPUS_PER_TASK": "3", "SLURM_NTASKS": "4", "SLURM_ARRAY_JOB_ID": "1234",
               "SLURM_ARRAY_TASK_ID": "3"},
     "pbs": {"PBS_O_WORKDIR": str(ROOT), "OMP_NUM_THREADS": "3", "PBS_ARRAY_ID": "1234[].server",
             "PBS_ARRAY_INDEX": "3"},
@@ -46,7 +46,7 @@ def start(tmp_path):
                    "RESULTS": str(tmp_path / "results"), "MINIAPP": "PROGRAM",
                    **GRANTED[script.split("/")[0]], **env}
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-        with subprocess.Popen(["/bin/sh", RUN / script, *arguments], cwd=ROOT, text=True,
+        with subprocess.Popen(["/bin/sh", JOBS / script, *arguments], cwd=ROOT, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env={**os.environ, **granted, "PATH": path}) as job:
             output, _ = job.communicate(timeout=DEADLINE_S)
@@ -69,16 +69,15 @@ def test_launcher_takes_the_place_of_the_shell(script, start):
     assert threads_of(first, words) == ("1" if script.startswith("sge") else "3")
     program = words[words.index("PROGRAM"):]
     assert program == ["PROGRAM", "--device", script[-3:], "--steps", "100", "inputs/acc.h5"]
-    if not script.startswith("slurm"):  # there srun knows
-        assert words[words.index("-n") + 1] == "4"
+    assert "--ntasks=4" in words or words[words.index("-n") + 1] == "4"
 
 
 @pytest.mark.parametrize("script", STEPS)
 def test_other_steps(script, start):
     words = ("--steps", "7", "--every", "2")
-    given = {"STEPS": " ".join(words)} if script.startswith(("pbs", "lsf")) else {}
-    _, _, found = start(script, *(() if given else words), MINIAPP_INPUT=str(GRID), **given)
-    assert found[-5:] == [*words, str(GRID)]
+    for arguments, given in ((words, {}), ((), {"MINIAPP_OPTIONS": " ".join(words)})):
+        _, _, found = start(script, *arguments, MINIAPP_INPUT=str(GRID), **given)
+        assert found[-5:] == [*words, str(GRID)]
 
 
 @pytest.mark.parametrize("script", ARRAYS)
@@ -94,16 +93,16 @@ def test_a_task_runs_its_number_of_ranks(script, start, tmp_path):
 
 @pytest.mark.parametrize("script", ARRAYS)
 def test_an_array_has_a_task_for_each_number(script):
-    text = (RUN / script).read_text()
+    text = (JOBS / script).read_text()
     tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-scaling\[)1-(\d+)", text, re.MULTILINE)[1])
-    assert tasks >= re.search(r"--strong -n (\S+?)[}\s]", text)[1].count(",") + 1
+    assert tasks >= re.search(r"--strong -n ([\d,]+)", (JOBS / "body.sh").read_text())[1].count(",") + 1
 
 
 @pytest.mark.parametrize("script, cpus", [
     ("slurm/mpi-cpu", 32), ("slurm/mpi-gpu", 8), ("slurm/scaling", 64), ("lsf/mpi-cpu", 4),
     ("lsf/mpi-gpu", 8), ("lsf/scaling", 8)])
 def test_slurm_accepts_the_directives(script, cpus, slurm, tmp_path):
-    lines = (RUN / script).read_text().splitlines(keepends=True)
+    lines = (JOBS / script).read_text().splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
     done = accepted(slurm, text, tmp_path)
     assert done.returncode == 0 and f"using {cpus} processors" in done.stderr, done

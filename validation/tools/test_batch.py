@@ -17,6 +17,7 @@ from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "run"
+JOBS = RUN / "jobs"
 
 # What each scheduler sets for a job that is granted 3 CPUs and, of an array, its second task.
 GRANTED = {
@@ -43,7 +44,7 @@ def show(miniapp, tmp_path):
 
 def start(script, env, *arguments, cwd=ROOT, shell=("/bin/sh",)):
     granted = GRANTED[script.split("/")[0]]
-    with subprocess.Popen([*shell, RUN / script, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE,
+    with subprocess.Popen([*shell, JOBS / script, *arguments], cwd=cwd, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, **granted, **env}) as job:
         output, _ = job.communicate(timeout=DEADLINE_S)
     return job, output
@@ -82,7 +83,7 @@ def test_sweep_keeps_the_rows_of_a_kernel_in_a_file(scheduler, miniapp, show, tm
 @pytest.mark.parametrize("scheduler", GRANTED)
 def test_sweep_has_a_task_for_each_kernel(scheduler, miniapp, show, tmp_path):
     """The program names them; a task beyond the last ends at once."""
-    text = (RUN / scheduler / "sweep").read_text()
+    text = (JOBS / scheduler / "sweep").read_text()
     tasks = int(re.search(r"^#.*(?:--array=|-J |-t |-sweep\[)1-(\d+)", text, re.MULTILINE)[1])
     assert tasks >= len(miniapp.ocean)
     number = {"slurm": "SLURM_ARRAY_TASK_ID", "pbs": "PBS_ARRAY_INDEX", "lsf": "LSB_JOBINDEX",
@@ -120,9 +121,7 @@ def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
     assert job.returncode == 4 and output.startswith("miniapp: "), output
 
 
-@pytest.mark.parametrize("script", sorted(
-    str(path.relative_to(RUN)) for scheduler in GRANTED for path in (RUN / scheduler).iterdir()
-    if path.name != "local"))
+@pytest.mark.parametrize("script", sorted(str(path.relative_to(JOBS)) for path in JOBS.glob("*/*")))
 def test_no_program(script, tmp_path):
     """The line says what to build, before anything is started."""
     (tmp_path / "run").symlink_to(RUN)
@@ -137,7 +136,7 @@ def test_no_program(script, tmp_path):
 @pytest.mark.parametrize("scheduler", ["slurm", "sge"])
 def test_the_suggested_size_fits_the_memory_asked_for(scheduler, miniapp):
     """Each kernel's run says what it needs if it is refused."""
-    text = (RUN / scheduler / "sweep").read_text()
+    text = (JOBS / scheduler / "sweep").read_text()
     size = re.search(r"--size (\w+)", text)[1]
     for kernel in miniapp.ocean:
         done = subprocess.run(["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", miniapp.path, "--kernel",
@@ -155,10 +154,11 @@ def site(miniapp, tmp_path):
     """A site that loads a module, in the folder that jobs are submitted in; the program says what
     came of it."""
     folder = tmp_path / "site"
-    (folder / "run").mkdir(parents=True)
-    text = (RUN / "site.sh").read_text()
+    (folder / "run/jobs").mkdir(parents=True)
+    (folder / "run/jobs/body.sh").symlink_to(JOBS / "body.sh")
+    text = (JOBS / "site.sh").read_text()
     assert text.count("# site: the modules") == 1
-    (folder / "run/site.sh").write_text(text.replace("# site: the modules", "module load cuda\n"))
+    (folder / "run/jobs/site.sh").write_text(text.replace("# site: the modules", "module load cuda\n"))
     program = folder / "program"
     program.write_text(f'#!/bin/sh\n[ "$1" != --list-kernels ] || exec "{miniapp.path}" "$1"\n'
                        'echo "$OMP_PROC_BIND $OMP_PLACES ${LOADED-none}"\n')
@@ -200,7 +200,7 @@ def test_module_of_login_shells(name, site, tmp_path):
 
 
 def test_a_binding_of_the_user_stays(site):
-    (site / "run/site.sh").write_text((RUN / "site.sh").read_text())
+    (site / "run/jobs/site.sh").write_text((JOBS / "site.sh").read_text())
     given = {"OMP_PROC_BIND": "close", "OMP_PLACES": "threads"}
     assert loaded(site, "slurm/cpu", given) == "close threads none"
 
@@ -219,7 +219,7 @@ UNKNOWN_TO_SLURM = ("#BSUB -R", "#BSUB -gpu", "#BSUB -r", "#BSUB -wa", "#BSUB -w
 
 @pytest.mark.parametrize("script", [name for name in SCRIPTS if not name.startswith("sge")])
 def test_slurm_accepts_the_directives(script, slurm, tmp_path):
-    lines = (RUN / script).read_text().splitlines(keepends=True)
+    lines = (JOBS / script).read_text().splitlines(keepends=True)
     text = "".join(line for line in lines if not line.startswith(UNKNOWN_TO_SLURM))
     done = accepted(slurm, text, tmp_path)
     cpus = "4" if script.endswith("gpu") else "8"
@@ -234,7 +234,7 @@ def test_slurm_accepts_the_directives(script, slurm, tmp_path):
 ])
 def test_slurm_refuses_wrong_directives(script, right, wrong, slurm, tmp_path):
     """That it accepts ours means something."""
-    text = (RUN / script).read_text()
+    text = (JOBS / script).read_text()
     assert right in text
     text = "".join(line for line in text.replace(right, wrong).splitlines(keepends=True)
                    if not line.startswith(UNKNOWN_TO_SLURM))
@@ -246,7 +246,7 @@ def test_sge_accepts_the_directives(script):
     if not shutil.which("qconf") or subprocess.run(["qconf", "-ss"], capture_output=True,
                                                    check=False).returncode:
         pytest.skip("no qmaster of Grid Engine here")
-    done = subprocess.run(["qsub", "-verify", RUN / script], capture_output=True, text=True,
+    done = subprocess.run(["qsub", "-verify", JOBS / script], capture_output=True, text=True,
                           check=False, cwd=ROOT)
     assert done.returncode == 0, done
 

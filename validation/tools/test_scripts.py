@@ -20,7 +20,7 @@ RUN = ROOT / "run"
 sys.path.insert(0, str(RUN))
 import safely  # noqa: E402  pylint: disable=wrong-import-position
 # They are for sbatch, qsub and bsub.
-JOBS = re.compile("(slurm|pbs|lsf|sge)/((mpi-)?(cpu|gpu)|sweep|scaling)")
+JOBS = re.compile("jobs/.*/.*")
 USELESS = "#!/bin/sh\n: >\"$STARTED\"\nexit 1\n"
 
 
@@ -57,7 +57,7 @@ def test_help_of_ci():
 
 
 def test_scripts_are_found():
-    assert {"test", "bundle", "regress", "slurm/local", "reframe/check"} <= set(scripts())
+    assert {"test", "bundle", "regress", "dev/slurm", "reframe/check"} <= set(scripts())
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -262,7 +262,7 @@ class MadeUp:
     def __init__(self, folder):
         self.root, self.temporary, self.started = (
             folder / name for name in ("copy", "temporary", "started"))
-        for name in ("test", "slurm/local"):
+        for name in ("test", "dev/slurm"):
             (self.root / "run" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(RUN / name, self.root / "run" / name)
         self.temporary.mkdir()

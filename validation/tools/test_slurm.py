@@ -1,4 +1,4 @@
-"""The job scripts of Slurm as shipped, on a real one that run/slurm/local starts on this machine.
+"""The job scripts of Slurm as shipped, on a real one that run/dev/slurm starts on this machine.
 
 Slurm looks at time limits about every 30 s and needs as long to believe that a node is dead; such
 jobs are submitted first and looked at last, and wait without work.
@@ -184,7 +184,7 @@ def test_start_that_fails_leaves_nothing(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", int(slurm.environment["SLURM_LOCAL_PORT"]) + 1))
         taken.listen()
-        assert re.fullmatch("run/slurm/local: a daemon ended: see .*\n", slurm.start())
+        assert re.fullmatch("run/dev/slurm: a daemon ended: see .*\n", slurm.start())
     assert not any(os.fsencode(tmp_path) in line for line in command_lines())
     assert slurm.run("sbatch", "--wait", SCRIPTS / "cpu", cwd=ROOT).returncode != 0
 
