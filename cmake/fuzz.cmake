@@ -22,7 +22,7 @@ target_link_libraries(fuzz_input PRIVATE miniapp_flags OpenMP::OpenMP_C ${HDF5_H
   ${HDF5_LIBRARIES} m ${CMAKE_DL_LIBS})
 
 # The seeds are made, not stored. The test goes on from what earlier runs in this build folder
-# learned; run/fuzz says what counts as a failure of it.
+# learned; run/dev/fuzz says what counts as a failure of it.
 set(seeds ${CMAKE_CURRENT_BINARY_DIR}/seeds)
 add_custom_command(OUTPUT ${seeds}.done
   COMMAND ${MINIAPP_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/validation/reader/make_seeds.py ${seeds}
@@ -30,7 +30,7 @@ add_custom_command(OUTPUT ${seeds}.done
   DEPENDS validation/reader/make_seeds.py validation/fields.py)
 add_custom_target(fuzz_seeds ALL DEPENDS ${seeds}.done)
 add_dependencies(fuzz_input fuzz_seeds)
-add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/fuzz
+add_test(NAME fuzz.input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/run/dev/fuzz
   --build ${CMAKE_BINARY_DIR} --seconds ${MINIAPP_FUZZ_SECONDS})
 set_tests_properties(fuzz.input PROPERTIES LABELS fuzz TIMEOUT 1800)
 

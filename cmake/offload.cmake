@@ -91,7 +91,7 @@ macro(row kind builder) # FLAGS are for compiling and linking; NEEDS are Debian 
 endmacro()
 
 # For -fopenmp-optimistic-collapse see physics/common/directives.h. Without -fopenmp-cuda-mode, which
-# says that a thread's locals are its own, clang-19 makes NaN of a sum in isoneutral_mixing: run/paper
+# says that a thread's locals are its own, clang-19 makes NaN of a sum in isoneutral_mixing: run/dev/paper
 # looks for that.
 set(for_gpus -fopenmp-optimistic-collapse -fopenmp-cuda-mode)
 set(by_cuda ${offload_arch} --cuda-path=${CUDA_ROOT} --libomptarget-nvptx-bc-path=${CLANG_LIBRARIES})

@@ -95,7 +95,8 @@ def run(main):
         if error.errno != errno.EPIPE:
             code, why = 5, f"results cannot be written to standard output: {error.strerror}"
     if why:
-        print(f"run/{Path(sys.argv[0]).name}: {why}", file=sys.stderr)
+        script = os.path.relpath(os.path.realpath(sys.argv[0]), Path(__file__).resolve().parent)
+        print(f"run/{script}: {why}", file=sys.stderr)
     sys.exit(code)
 
 

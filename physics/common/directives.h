@@ -180,7 +180,7 @@ INLINED void prefetch(const void *from, count bytes)
 }
 
 /* A function that computes a row and has several callers. On the host it is not inlined, so that
- * all callers get the same bits. Its name is a VARIANT, by which run/flops finds it. */
+ * all callers get the same bits. Its name is a VARIANT, by which run/dev/flops finds it. */
 #if defined(PHYSICS_OFFLOAD)
 #define OF_ROW INLINED
 #elif defined(__clang__)

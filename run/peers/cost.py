@@ -136,7 +136,7 @@ def predictions(step, machine, size):
 
 
 def time_of_kernels(row, bandwidth, rate):
-    """Seconds a point as in run/paper: for each kernel the larger of the times for its bytes and
+    """Seconds a point as in run/dev/paper: for each kernel the larger of the times for its bytes and
     for its flops."""
     return sum(max(share["bytes"] / bandwidth, share["flops"] / rate)
                for share in row["shares"]) / (row["nx"] * row["ny"] * row["nz"])

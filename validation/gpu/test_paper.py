@@ -16,7 +16,7 @@ LIMITS = HERE / "gpu/paper.json"
 
 
 def paper(*words, **options):
-    return subprocess.run([sys.executable, HERE.parent / "run" / "paper", *words],
+    return subprocess.run([sys.executable, HERE.parent / "run" / "dev" / "paper", *words],
                           capture_output=True, text=True, check=False, timeout=DEADLINE_S,
                           **options)
 
@@ -70,8 +70,8 @@ def test_limit_that_is_exceeded(clang, tmp_path):
     path.write_text(json.dumps(limits), encoding="utf-8")
     done = paper("--kernel", "triad", "--arch", "sm_90", "--check", path)
     assert done.returncode == 1
-    assert done.stderr == ("run/paper: triad 1, float64, sm_90: calls 0 is more than -1\n"
-                           "run/paper: triad 1, float32, sm_90: has no limits\n")
+    assert done.stderr == ("run/dev/paper: triad 1, float64, sm_90: calls 0 is more than -1\n"
+                           "run/dev/paper: triad 1, float32, sm_90: has no limits\n")
 
 
 def test_file_without_limits(clang, tmp_path):
@@ -82,8 +82,8 @@ def test_file_without_limits(clang, tmp_path):
 
 
 def load_script():
-    """run/paper as a module."""
-    loader = importlib.machinery.SourceFileLoader("paper", str(HERE.parent / "run" / "paper"))
+    """run/dev/paper as a module."""
+    loader = importlib.machinery.SourceFileLoader("paper", str(HERE.parent / "run" / "dev" / "paper"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("paper", loader))
     loader.exec_module(module)
     return module
@@ -163,7 +163,7 @@ def test_calls_of_a_step(script):
 
 def test_sums_of_a_step(script, monkeypatch, capsys):
     """Of each kernel the larger time counts: 4300 bytes take 1 ns, 68,000 flops take 2."""
-    monkeypatch.setattr("sys.argv", ["run/paper", "--step", "ocean_step", "--points", "1e6"])
+    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--step", "ocean_step", "--points", "1e6"])
     calls = [[{"kernel": "exchange", "nest": "e 1"}],
              [{"kernel": "a", "nest": "a 1", "registers": 64, "spilled": 0, "occupancy": "50 %"},
               {"kernel": "a", "nest": "a 2", "registers": 65, "spilled": 8, "occupancy": "44 %"}],
@@ -359,9 +359,9 @@ def test_rows_of_amd(script, monkeypatch, tmp_path):
 def test_columns_of_amd(script, monkeypatch):
     for words, last in (("--arch gfx90a", "flat"), ("--arch sm_90", "occupancy"),
                         ("--arch sm_90 --arch gfx90a", "flat")):
-        monkeypatch.setattr("sys.argv", ["run/paper", *words.split()])
+        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words.split()])
         assert script.columns_of(script.arguments())[-1] == last
-    monkeypatch.setattr("sys.argv", ["run/paper", "--arch", "gfx90a", "--instructions"])
+    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--arch", "gfx90a", "--instructions"])
     assert "instructions: scalar" in script.columns_of(script.arguments())
 
 
@@ -377,7 +377,7 @@ def test_nvdisasm_that_leaves_out_a_nest(script, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         script.assembled(script.Tools(ptxas, nvdisasm, ()), tmp_path / "a.ptx", "sm_90")
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == f"run/paper: {nvdisasm} says nothing of a_offload_float64_l7\n"
+    assert capsys.readouterr().err == f"run/dev/paper: {nvdisasm} says nothing of a_offload_float64_l7\n"
 
 
 def tools_that_are_made_up(folder):
@@ -412,13 +412,13 @@ def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, c
     monkeypatch.setattr(script, "find_tool", lambda name: (tmp_path / name, "1"))
     for words, expected in (((), (None, ())), (("--linked",), (None, ("-c",))),
                             (("--instructions",), (tmp_path / "nvdisasm", ()))):
-        monkeypatch.setattr("sys.argv", ["run/paper", *words])
+        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words])
         assert script.find_tools(script.arguments())[1:] == expected
     monkeypatch.setattr(script, "find_tool", lambda _: (None, None))
     with pytest.raises(SystemExit) as ended:
         script.find_tools(script.arguments())
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == "run/paper: --instructions needs ptxas and nvdisasm\n"
+    assert capsys.readouterr().err == "run/dev/paper: --instructions needs ptxas and nvdisasm\n"
 
 
 def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
@@ -427,7 +427,7 @@ def test_linker_that_fails(clang, script, monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         list(script.rows_of("triad", "float64", "gfx90a", tmp_path, None, []))
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == (f"run/paper: {tmp_path}/linker fails on triad_float64_gfx90a.bc: "
+    assert capsys.readouterr().err == (f"run/dev/paper: {tmp_path}/linker fails on triad_float64_gfx90a.bc: "
                                        "error: made up\n")
 
 
@@ -457,7 +457,7 @@ def test_bounds_by_a_program_of_other_sources(tmp_path):
     executable(tmp_path / "old", "#!/bin/sh\n:\n")
     done = paper("--bound", "--kernel", "tke", "--program", tmp_path / "old")
     assert done.returncode == DEVICE and done.stdout == "", done
-    assert done.stderr == f"run/paper: {tmp_path}/old lists no kernel 'tke': build it again\n"
+    assert done.stderr == f"run/dev/paper: {tmp_path}/old lists no kernel 'tke': build it again\n"
 
 
 def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
@@ -465,11 +465,11 @@ def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(script, "ROOT", tmp_path)
     host = tmp_path / "build/host/bin/miniapp"
     executable(host, "#!/bin/sh\necho 'tke: x costs 1 bytes and 2 flops'\n")
-    monkeypatch.setattr("sys.argv", ["run/paper", "--bound", "--kernel", "tke"])
+    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--bound", "--kernel", "tke"])
     assert script.main() == 0 and "\ntke " in capsys.readouterr().out
     host.unlink()
     for words in (["--bound"], ["--step", "ocean_step"]):
-        monkeypatch.setattr("sys.argv", ["run/paper", *words])
+        monkeypatch.setattr("sys.argv", ["run/dev/paper", *words])
         with pytest.raises(SystemExit) as ended:
             script.main()
         output, said = capsys.readouterr()
@@ -506,12 +506,12 @@ def test_program_that_has_no_launches(clang, tmp_path, text, said):
     if text:
         executable(program, f"#!/bin/sh\n{text}\n")
     done = paper("--step", "ocean_step", "--program", program)
-    assert done.returncode == DEVICE and done.stderr == f"run/paper: {program} {said}\n", done
+    assert done.returncode == DEVICE and done.stderr == f"run/dev/paper: {program} {said}\n", done
     assert "expected" not in done.stdout
 
 
 def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("sys.argv", ["run/paper", "--step", "ocean_step", "--program", "old"])
+    monkeypatch.setattr("sys.argv", ["run/dev/paper", "--step", "ocean_step", "--program", "old"])
     monkeypatch.setattr(script, "run", lambda *_: subprocess.CompletedProcess(
         [], 0, "sequence ocean_step: a step\n  runs tke\n"))
     monkeypatch.setattr(script, "launches_of", lambda *_: ["tke_l1"])
@@ -519,7 +519,7 @@ def test_program_of_other_sources(script, monkeypatch, tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         list(script.show_steps(script.arguments(), tmp_path, None))
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == ("run/paper: old launches tke_l1, which is not in its "
+    assert capsys.readouterr().err == ("run/dev/paper: old launches tke_l1, which is not in its "
                                        "kernels' sources: build it again\n")
 
 
@@ -532,7 +532,7 @@ def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
         script.assembled(script.Tools(ptxas, None, ()), tmp_path / "eos.ptx", "sm_90")
     said = capsys.readouterr().err
     assert ended.value.code == DEVICE
-    assert said == f"run/paper: {ptxas} fails on eos.ptx: fatal: no such ISA\n"
+    assert said == f"run/dev/paper: {ptxas} fails on eos.ptx: fatal: no such ISA\n"
 
 
 def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
@@ -544,7 +544,7 @@ def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         list(script.rows_of("eos", "float64", "sm_90", tmp_path, script.Tools("/a/ptxas", None, ()), []))
     assert ended.value.code == DEVICE
-    assert capsys.readouterr().err == f"run/paper: /a/ptxas says nothing of {name}\n"
+    assert capsys.readouterr().err == f"run/dev/paper: /a/ptxas says nothing of {name}\n"
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense", "[]", '{"eos 1, float64": {"div64": 0}}',
@@ -558,7 +558,7 @@ def test_limits_that_cannot_be_used(tmp_path, text):
     done = paper("--check", path)
     assert done.returncode == INPUT and done.stdout == "", done
     assert_one_line(done.stderr)
-    assert done.stderr.startswith(f"run/paper: {path}: "), done.stderr
+    assert done.stderr.startswith(f"run/dev/paper: {path}: "), done.stderr
 
 
 def test_kernel_that_is_not_there():

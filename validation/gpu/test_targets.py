@@ -146,7 +146,7 @@ def test_too_little_memory_for_a_lane(module, miniapp, targets, tmp_path, functi
 
 
 def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
-    """run/paper links each kernel alone."""
+    """run/dev/paper links each kernel alone."""
     if not targets[0].startswith("amd:"):
         pytest.skip("needs a build for AMD's GPUs")
     script, arch = load_script(), targets[0].partition(":")[2]

@@ -1,4 +1,4 @@
-"""run/fuzz: what it makes of findings, with a fuzzer that is made up."""
+"""run/dev/fuzz: what it makes of findings, with a fuzzer that is made up."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from processes import DEADLINE_S
 
 pytestmark = pytest.mark.unsanitized("it is of a script")
 
-SCRIPT = HERE.parent / "run" / "fuzz"
+SCRIPT = HERE.parent / "run" / "dev" / "fuzz"
 
 # libFuzzer's place: it finds one file; run on that one, it does as told.
 FUZZER = """#!/bin/sh

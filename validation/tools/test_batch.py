@@ -114,6 +114,23 @@ def test_cpu_job_validates(scheduler, quick):
 
 
 @pytest.mark.parametrize("scheduler", GRANTED)
+def test_options_of_a_job(scheduler, show):
+    """OpenPBS and LSF pass no words on to a script."""
+    _, output = start(f"{scheduler}/cpu", {"MINIAPP": str(show), "MINIAPP_OPTIONS": "--kernel eos"})
+    assert output.splitlines()[1:5] == ["--device", "cpu", "--kernel", "eos"]
+
+
+@pytest.mark.parametrize("built, taken", [
+    (["nvptx"], "nvptx"), (["amdgpu"], "amdgpu"), (["amdgpu", "nvptx"], "nvptx")])
+def test_gpu_job_takes_the_preset_that_is_built(built, taken, tmp_path):
+    (tmp_path / "run").symlink_to(RUN)
+    for preset in built:
+        executable(tmp_path / f"build/{preset}/bin/miniapp", f"#!/bin/sh\necho {preset}\n")
+    job, output = start("slurm/gpu", {"MINIAPP": ""}, cwd=tmp_path)
+    assert job.returncode == 0 and output == f"{taken}\n", output
+
+
+@pytest.mark.parametrize("scheduler", GRANTED)
 def test_gpu_job_never_runs_on_the_host(scheduler, miniapp):
     if len(miniapp.devices) > 1:
         pytest.skip("there is a device here")

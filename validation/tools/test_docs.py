@@ -47,7 +47,7 @@ NOT_RUN = {
     r" -d gpu": "needs a device for offload; test_bench.py has one",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
     r"^run/cuda12": "needs the network",
-    r"^run/(paper|flops|fuzz)": "builds; tests of their own run them",
+    r"^run/dev/(paper|flops|fuzz)": "builds; tests of their own run them",
     r"^run/compilers( gcc.*)?$": "builds for minutes; test_compilers.py runs it",
     r"^run/regress": "measures for a minute; test_regress.py runs it",
     r"^run/(compare|pyhpc_backend)": "needs frameworks; test_compare.py runs it",
@@ -55,7 +55,7 @@ NOT_RUN = {
     r"--sweep (--roofline|-d)": "takes a minute; the sweep of --resume is run",
     r"make_reference\.py": "writes the stored reference; test_reference.py checks it",
     r"^run/wheel|venv-of-wheel": "needs the network",
-    r"^run/release": "wants a clean tree, builds and tests; test_release.py runs it",
+    r"^run/dev/release": "wants a clean tree, builds and tests; test_release.py runs it",
     r"-m pytest": "runs tests in a test",
     r"^clang-tidy": "needs the clang-tidy of the house",
 }
@@ -272,7 +272,8 @@ def test_every_script_is_told_of():
 
 
 def test_tables_are_those_of_the_program(miniapp):
-    """run/tables --write makes them."""
-    done = subprocess.run([sys.executable, ROOT / "run" / "tables", "--check"], capture_output=True, text=True, check=False,
-                          env={**os.environ, "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib" / "libminiapp.so")})
+    """run/dev/tables --write makes them."""
+    done = subprocess.run([sys.executable, ROOT / "run/dev/tables", "--check"], capture_output=True, text=True,
+                          check=False, env={**os.environ, "MINIAPP_LIBRARY": str(
+                              miniapp.path.parent.parent / "lib/libminiapp.so")})
     assert done.returncode == DONE, done.stderr

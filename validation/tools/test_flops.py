@@ -1,4 +1,4 @@
-"""run/flops: when a count is off the table, and what it cannot use. The whole takes a minute."""
+"""run/dev/flops: when a count is off the table, and what it cannot use. The whole takes a minute."""
 
 import importlib.machinery
 import importlib.util
@@ -10,7 +10,7 @@ import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_one_line
 
-SCRIPT = HERE.parent / "run" / "flops"
+SCRIPT = HERE.parent / "run" / "dev" / "flops"
 sys.path.insert(0, str(SCRIPT.parent))  # where the script finds its modules
 POINTS, INTERIOR = 132 * 68 * 20, 128 * 64 * 20
 
@@ -59,7 +59,7 @@ def refuses(path, pattern):
                           env={"PATH": str(path)})
     assert done.returncode == INPUT and done.stdout == "", done
     assert_one_line(done.stderr)
-    assert done.stderr.startswith("run/flops: ") and pattern in done.stderr, done.stderr
+    assert done.stderr.startswith("run/dev/flops: ") and pattern in done.stderr, done.stderr
 
 
 def test_tools_that_are_missing_or_fail(tmp_path):
@@ -75,7 +75,7 @@ def test_run_that_fails(flops, capsys):
     with pytest.raises(SystemExit) as ended:
         flops.run("valgrind", "/bin/sh", "-c", "echo 'miniapp: no luck' >&2; exit 4")
     assert ended.value.code == INPUT
-    assert capsys.readouterr().err == "run/flops: valgrind failed: miniapp: no luck\n"
+    assert capsys.readouterr().err == "run/dev/flops: valgrind failed: miniapp: no luck\n"
 
 
 def test_the_table(flops):

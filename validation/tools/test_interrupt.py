@@ -15,9 +15,9 @@ STOPPED = 130
 # Each script, and the programs that it starts.
 SCRIPTS = {
     "compilers": ("cmake", "gcc"),
-    "flops": ("cmake", "ninja", "clang-19", "valgrind", "objdump"),
-    "fuzz": ("bin/fuzz_input", "bin/miniapp"),
-    "paper": ("clang-19", "bin/ptxas"),
+    "dev/flops": ("cmake", "ninja", "clang-19", "valgrind", "objdump"),
+    "dev/fuzz": ("bin/fuzz_input", "bin/miniapp"),
+    "dev/paper": ("clang-19", "bin/ptxas"),
 }
 
 
@@ -27,7 +27,7 @@ def test_ctrl_c(script, tmp_path):
     for tool in SCRIPTS[script]:
         (tmp_path / tool).write_text(f"#!/bin/sh\n: >{tmp_path}/runs\nexec /bin/sleep 60\n")
         (tmp_path / tool).chmod(0o755)
-    words = ["--build", tmp_path] if script == "fuzz" else []
+    words = ["--build", tmp_path] if script == "dev/fuzz" else []
     with subprocess.Popen([sys.executable, HERE.parent / "run" / script, *words],
                           env={"PATH": str(tmp_path), "CUDA_PATH": str(tmp_path)}, text=True,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""run/release, in a clone that is made ready for one and then spoilt."""
+"""run/dev/release, in a clone that is made ready for one and then spoilt."""
 
 import os
 import re
@@ -23,7 +23,7 @@ def clone(tmp_path):
         pytest.skip("this is not a git repository")
     path = tmp_path / "clone"
     subprocess.run(["git", "clone", "-q", ROOT, path], check=True)
-    shutil.copy(ROOT / "run" / "release", path / "run" / "release")  # as it is, committed or not
+    shutil.copy(ROOT / "run" / "dev" / "release", path / "run/dev/release")  # as it is, committed or not
     log = (path / "CHANGELOG.md").read_text()
     (path / "CHANGELOG.md").write_text(f"## {VERSION} - 2026-01-01\n\n{log}")
     commit(path)
@@ -42,14 +42,14 @@ def commit(path):
 
 def release(path, *words):
     """It builds in a folder for temporary files what run/test's ccache has: by paths below that."""
-    return subprocess.run([path / "run" / "release", "--no-tests", "--dry-run", *words], cwd=path,
+    return subprocess.run([path / "run/dev/release", "--no-tests", "--dry-run", *words], cwd=path,
                           capture_output=True, text=True, check=False, timeout=DEADLINE_S,
                           env={**os.environ, "CCACHE_BASEDIR": tempfile.gettempdir()})
 
 
 def fails(clone, pattern, version=VERSION):
     done = release(clone, version)
-    assert done.returncode == 1 and re.fullmatch(f"run/release: .*{pattern}.*\n", done.stderr), done
+    assert done.returncode == 1 and re.fullmatch(f"run/dev/release: .*{pattern}.*\n", done.stderr), done
     assert not (clone / "build").exists()
 
 
@@ -95,4 +95,4 @@ def test_a_version_is_released_once(clone):
 @pytest.mark.parametrize("words", [(), ("1.2",), ("1.2.3", "1.2.4"), ("--now", "1.2.3")])
 def test_wrong_usage(clone, words):
     done = release(clone, *words)
-    assert done.returncode == 2 and done.stderr.startswith("usage: run/release"), done
+    assert done.returncode == 2 and done.stderr.startswith("usage: run/dev/release"), done

@@ -1,4 +1,4 @@
-"""run/show prints loop nests under the directives that the table of docs/design.md lists."""
+"""run/dev/show prints loop nests under the directives that the table of docs/design.md lists."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ LAUNCH = "omp target teams distribute parallel for defaultmap(firstprivate:point
 
 
 def show(*words, **options):
-    return subprocess.run([sys.executable, ROOT / "run" / "show", *words], text=True, capture_output=True,
+    return subprocess.run([sys.executable, ROOT / "run" / "dev" / "show", *words], text=True, capture_output=True,
                           check=False, **options)
 
 
@@ -82,4 +82,4 @@ def test_what_is_wrong(tmp_path):
     executable(tmp_path / "clang-19", "#!/bin/sh\necho 'error: no good' >&2\nexit 1\n")
     for path, why in ((tmp_path, "error: no good"), (tmp_path / "absent", "No such file or directory")):
         done = show("tke", env={"PATH": str(path)})
-        assert (done.returncode, done.stderr) == (DEVICE, f"run/show: clang-19: {why}\n"), done
+        assert (done.returncode, done.stderr) == (DEVICE, f"run/dev/show: clang-19: {why}\n"), done
