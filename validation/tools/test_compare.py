@@ -371,7 +371,7 @@ while read -r line; do echo '{{"calc_eq_of_state": 1000, "isoneutral": 1000}}'; 
 
 
 def test_steps_beside_a_veros_that_is_made_up(program, tmp_path):
-    """Its step takes 1000 ns a point; both setups are beside their bars, and two threads beside the triad."""
+    """Its step takes 1000 ns a point; two threads are compared with the triad."""
     python, saved = tmp_path / "bin" / "python", tmp_path / "times.json"
     executable(python, f"""#!/bin/sh
 test "$2" = --worker || exit 7
@@ -384,18 +384,16 @@ done
     done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2",
                          "--shape", "9,9,9")
     assert done.returncode == 0, done
-    rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+) +(\d+) +(\d+) %  temp 2e-14$",
+    rows = re.findall(r"^(acc|global), numpy +(\d+) +1000 +([\d.]+) +([\d.]+)  temp 2e-14$",
                       done.stdout, re.MULTILINE)
     assert [row[0] for row in rows] == ["acc", "global"], done.stdout
-    for _, points, own, ratio, bar, share in rows:
+    for _, points, own, ratio in rows:
         assert int(points) == 94 * 44 * 20
         assert abs(float(ratio) - 1000 / float(own)) < 0.06  # whatever the machine's load, and rounded
-        assert abs(float(share) - 100 * float(ratio) / float(bar)) < 0.51 + 5 / float(bar)
     found = json.loads(saved.read_text())["acc 9,9,9"]
     assert found["apart"] == {"numpy": {"temp": 2e-14}} and found["times"]["step, numpy"] == [1000]
     if len(os.sched_getaffinity(0)) > 1:
-        assert re.search(r"^gain of the 2nd core .*\nacc +\d+( +[\d.]+){4} +\d+ %$", done.stdout,
-                         re.MULTILINE)
+        assert re.search(r"^gain of the 2nd core .*\nacc +\d+( +[\d.]+){3}$", done.stdout, re.MULTILINE)
         assert len(found["times"]["triad, 2"]) == 1
 
 
@@ -412,7 +410,7 @@ done
 """)
     done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")
     assert done.returncode == 0, done
-    rows = re.findall(r"^(acc|global), numpy +(1|2) +1000 +250 +4.00(?: +3.5)? +90  temp 2e-14$", done.stdout,
+    rows = re.findall(r"^(acc|global), numpy +(1|2) +1000 +250 +4.00 +90  temp 2e-14$", done.stdout,
                       re.MULTILINE)
     threads = ("1", "2")[:len(os.sched_getaffinity(0))]
     assert rows == [(setup, count) for setup in ("acc", "global") for count in threads], done.stdout
