@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the program, the library with its headers, and what lets CMake
+# Rules of `cmake --install`: the program, the library with its headers, and the files by which CMake
 # and pkg-config find it. The program and the library look for the offload module in the folder
 # `lib` beside their own, so the names of the folders are fixed.
 

@@ -11,7 +11,7 @@
 
 enum { NX = 12, NY = 10, NZ = 3, POINTS = NX * NY * NZ };
 
-/* The same water everywhere. */
+/* Uniform water. */
 static enum miniapp_status fill(struct miniapp_state *state)
 {
     static double salt[POINTS], temp[POINTS], p[NZ];
@@ -28,7 +28,7 @@ static enum miniapp_status fill(struct miniapp_state *state)
     return miniapp_state_set(state, "p", p);
 }
 
-/* What is set stays on the device, for this kernel and for others. */
+/* A field stays on the device once it is set, for this kernel and for others. */
 static enum miniapp_status run(const struct miniapp_device *device, double dHdT[POINTS])
 {
     const struct miniapp_grid grid = {NX, NY, NZ};

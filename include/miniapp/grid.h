@@ -25,8 +25,8 @@ size_t miniapp_grid_points(const struct miniapp_grid *); /* or SIZE_MAX where th
 struct miniapp_grid miniapp_grid_interior(const struct miniapp_grid *);
 struct miniapp_grid miniapp_grid_with_ghosts(const struct miniapp_grid *interior);
 
-/* What an index of a field runs over. IP, JP and KR have length 2 and come first: each selects one
- * of two neighbouring cells, along x, y or z. */
+/* The axis that an index of a field runs over. IP, JP and KR have length 2 and come first: each
+ * selects one of two neighbouring cells, along x, y or z. */
 enum miniapp_axis {
     MINIAPP_NO_AXIS,
     MINIAPP_X,

@@ -21,7 +21,7 @@ const char *miniapp_kernel_summary(const struct miniapp_kernel *);
 const char *miniapp_kernel_citation(const struct miniapp_kernel *); /* papers and code */
 const char *miniapp_kernel_subject(const struct miniapp_kernel *);  /* its folder: "eos" */
 
-/* What a kernel does with the field that an argument is bound to. */
+/* How a kernel accesses the field that an argument is bound to. */
 enum miniapp_access {
     MINIAPP_READ,
     MINIAPP_WRITE,   /* it overwrites the field */

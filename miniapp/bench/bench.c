@@ -195,7 +195,7 @@ static double bytes_of(const struct row *row, const struct miniapp_field *field,
            (double)miniapp_element_bytes(miniapp_field_type(field), precision);
 }
 
-/* What a row adds to the host's memory. */
+/* The host memory of a row. */
 static double host_bytes(const struct bench *bench, const struct row *row, bool each_call)
 {
     const bool on_host = miniapp_device_takes_host_memory(row->device);

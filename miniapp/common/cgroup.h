@@ -1,4 +1,4 @@
-/* What the control groups of this process grant it: cgroup v2, and v1 where containers mount it. */
+/* Limits of this process's control groups: cgroup v2, and v1 where containers mount it. */
 #ifndef CGROUP_H
 #define CGROUP_H
 

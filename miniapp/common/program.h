@@ -45,7 +45,7 @@ enum miniapp_status miniapp_settings_set(struct miniapp_settings *, const char *
 double miniapp_settings_get(const struct miniapp_settings *, const char *name); /* NAN: unknown */
 const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state *);
 
-/* What a call on all points costs: the flops, where a fused multiply-add counts as two; and the
+/* The cost of a call on all points: the flops, where a fused multiply-add counts as two; and the
  * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
@@ -82,7 +82,7 @@ enum miniapp_status miniapp_state_get_part(struct miniapp_state *, const char *n
 /* How many ghosts on a side are current. */
 int miniapp_state_ghosts(const struct miniapp_state *, const char *name, enum miniapp_side);
 
-/* What was copied between host and device since the state was made. */
+/* Bytes copied between host and device since the state was made, and the time it took. */
 struct miniapp_traffic {
     double to_device_bytes, to_device_seconds;
     double from_device_bytes, from_device_seconds;

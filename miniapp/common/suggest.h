@@ -10,7 +10,7 @@ enum { SUGGESTION = 128 };
  * does or that have it in them; NULL if there are none. */
 const char *closest_match(const char *word, const char *const *names, size_t count);
 
-/* What a message about an unknown word ends in: "; the closest is 'NAME'", or nothing. */
+/* The end of a message about an unknown word: "; the closest is 'NAME'", or nothing. */
 const char *suggestion(const char *word, const char *const *names, size_t count,
                        char text[SUGGESTION]);
 

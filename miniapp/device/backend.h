@@ -22,7 +22,7 @@ struct backend {
     const char *build;     /* the library refuses a module of another build */
     enum target_kind kind; /* of its devices */
 
-    /* What is known of a device, whether or not it can be used: "NVIDIA T4, nvidia:sm_75, ...".
+    /* Describes a device, whether or not it can be used: "NVIDIA T4, nvidia:sm_75, ...".
      * False if no device has that number. */
     bool (*describe)(int number, char text[DEVICE_TEXT]);
 

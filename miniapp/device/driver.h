@@ -1,4 +1,4 @@
-/* What NVIDIA's driver knows of its GPUs. The driver is loaded on the first question, so that
+/* Queries NVIDIA's driver about its GPUs. The driver is loaded on the first question, so that
  * neither the build nor the start of the program needs CUDA. */
 #ifndef DRIVER_H
 #define DRIVER_H

@@ -1,5 +1,5 @@
-/* What a build that holds bitcode needs when it starts on a GPU: LLVM turns it into PTX, and ptxas
- * turns that into machine code. */
+/* Checks the tools that a build with bitcode needs when it starts on a GPU: LLVM compiles the
+ * bitcode to PTX, and ptxas the PTX to machine code. */
 #ifndef JIT_H
 #define JIT_H
 

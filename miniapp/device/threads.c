@@ -67,8 +67,8 @@ static size_t stack_of_threads(void)
 #else
 static const char *const names_of_stack[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
 
-/* GCC's runtime does not tell: a whole number and perhaps a unit, with spaces around both. Of
- * anything else it warns, and takes the system's size. */
+/* Reads a stack size as GCC's runtime does: a whole number and perhaps a unit, with spaces around
+ * both. The runtime warns of anything else, and takes the system's size. */
 static bool read_stack(const char *text, size_t *bytes)
 {
     static const char units[] = "bkmg";

@@ -7,7 +7,7 @@
 
 enum { AXIS_NAME = 128 };
 
-/* What netCDF calls the dimension of a scale. */
+/* netCDF's name for the dimension of a scale. */
 void name_of_dimension(const char *scale, char name[AXIS_NAME]);
 
 /* The name of the scale in the root group that belongs to an axis of a dataset; leaves `name` as it

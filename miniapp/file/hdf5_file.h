@@ -30,11 +30,11 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
 
 enum { TEXT_ATTRIBUTE = 256 };
 
-/* A text attribute, of either of HDF5's kinds; "" if there is none. What is no single text of less
- * than so many bytes gives 0, what cannot be read a negative number; then the text is "", too. */
+/* A text attribute, of either of HDF5's kinds. Returns 0 if there is no single text of less than
+ * `size` bytes, and a negative number if it cannot be read; `text` is "" then. */
 htri_t find_text(hid_t object, const char *name, size_t size, char *text);
 
-/* The same, for what tells something only if it is a text. */
+/* As find_text, but a non-text attribute counts as absent. */
 const char *read_text_attribute(hid_t object, const char *name, char text[TEXT_ATTRIBUTE]);
 
 /* ---- datasets ---- */

@@ -84,8 +84,8 @@ static void fill_water(const struct miniapp_input *input, enum field_id id, cons
     }
 }
 
-/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. What is
- * wrong with it is reported once. */
+/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. Faults
+ * in it are reported once. */
 enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
                                const uint8_t **water)
 {

@@ -45,7 +45,8 @@ enum miniapp_status check_reference(struct run *run)
     return status;
 }
 
-/* What an output is used for, plane by plane. One process does it for all. */
+/* The uses of an output: it is compared, hashed and written, plane by plane, by the first process.
+ */
 struct output_use {
     struct miniapp_grid grid; /* as in the file */
     struct miniapp_reference reference;

@@ -1,4 +1,4 @@
-/* What is done with rows that were measured: their times become results, and their outputs are
+/* Collects the rows that were measured: their times become results, and their outputs are
  * compared, hashed and written. */
 #ifndef COLLECT_H
 #define COLLECT_H

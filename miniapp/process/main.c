@@ -74,7 +74,7 @@ static void fill_standard_streams(void)
     close(descriptor);
 }
 
-/* HDF5 allocates memory for each plane that it reads or writes. By default glibc returns memory of
+/* HDF5 allocates memory for each plane that it reads or writes. glibc returns memory of
  * that size to the system at once, which then clears new pages for the next plane. 32 MiB is the
  * highest threshold that all of glibc's versions take. */
 static void keep_freed_memory(void)

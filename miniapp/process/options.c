@@ -156,7 +156,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* What argp found wrong with the word that it stopped at. */
+/* Reports the word at which argp stopped. */
 static enum miniapp_status explain(const char *word)
 {
     const char *names[MAX_NAMES];

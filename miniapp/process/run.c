@@ -166,7 +166,7 @@ static enum miniapp_status choose_settings(struct run *run)
 
 /* ---- which rows ---- */
 
-/* What `--size` asks for, or the file's own grid with ghosts. */
+/* The grid of `--size` or `--shape`, or the file's own grid with ghosts. */
 static struct miniapp_grid grid_of(const struct run *run, size_t shape)
 {
     const struct miniapp_grid *asked = &run->options.shapes[shape];
@@ -421,7 +421,7 @@ static void warn_of_end(const struct run *run)
                                                : "rows may lack calls, or be missing");
 }
 
-/* The same for steps with snapshots. */
+/* As warn_of_end, for steps with snapshots. */
 static enum miniapp_status warn_of_restart(const struct run *run)
 {
     char from[64] = "starts from the input";

@@ -7,7 +7,7 @@
 #include "results.h"
 #include "resume.h"
 
-/* What all parts of a run need. */
+/* The state of a run, which all its parts share. */
 struct run {
     char command_line[PROVENANCE_TEXT];
     struct options options;

@@ -37,8 +37,8 @@ bool ranks_gpu_aware(void)
     return false;
 }
 
-/* What launchers tell the processes that they start. The last line is srun's: a job without it has
- * SLURM_NTASKS, too. */
+/* The variables that launchers set for the processes that they start. The last line is srun's: a
+ * job without it has SLURM_NTASKS, too. */
 static const struct {
     const char *count, *own;
 } launchers[] = {

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-/* What each kernel reads, writes and costs, and the sequences. */
+/* Prints each kernel's arguments and cost, and the sequences. */
 void list_kernels(FILE *stream, const struct miniapp_settings *defaults);
 
-/* What this build can run on here. */
+/* Prints the devices that this build can use on this machine. */
 void list_devices(FILE *stream);
 
 #endif

@@ -24,7 +24,7 @@ void page_columns(const struct page *page);
 int page_row(const struct page *page, const char *kernel, const char *device,
              enum miniapp_precision precision, int threads);
 
-/* The same for a line about a result, then "POINTS points:". */
+/* As page_row, for a line about a result, then "POINTS points:". */
 int page_head(const struct page *page, const struct result *result);
 
 /* Prints items one after the other and breaks the line before one that would pass PAGE_WIDTH.

@@ -31,7 +31,7 @@ void provenance_add(struct provenance *provenance, const char *name, const char 
 /* The text of a name; "" where there is none. */
 const char *provenance_text(const struct provenance *provenance, const char *name);
 
-/* What --version prints. */
+/* Prints the output of --version. */
 void print_build(FILE *stream);
 
 #endif

@@ -95,7 +95,7 @@ static json_t *flow_object(const struct miniapp_flow *flow)
     return object;
 }
 
-/* What a result says of steps in time. */
+/* The JSON of a result's steps in time. */
 static json_t *march_object(const struct result *r)
 {
     json_t *object = json_object();

@@ -1,4 +1,4 @@
-/* What a run found, to be reported in any format. */
+/* The results of a run, to be reported in any format. */
 #ifndef RESULTS_H
 #define RESULTS_H
 
@@ -15,7 +15,7 @@
 /* Up to here doubles hold all whole numbers. */
 #define MOST_WHOLE 0x1p53
 
-/* What a transfer takes. */
+/* The cost of a transfer. */
 struct transfer_times {
     double bytes, seconds;
     double pinned_seconds; /* through pinned memory; 0: not measured */
@@ -115,7 +115,7 @@ struct results {
 /* Adds a new, empty one; NULL, with a message, if memory is short. Earlier ones move. */
 struct result *results_add(struct results *results);
 
-/* The same, or the one that is like `wanted`, which it empties. */
+/* As results_add, but a result like `wanted` is emptied and returned. */
 struct result *results_put(struct results *results, const struct result *wanted);
 
 struct check *results_add_check(struct results *results);
@@ -175,7 +175,7 @@ void results_compare_devices(struct results *results);
 /* The seconds that its calls took together. */
 double result_measured(const struct result *result);
 
-/* What limits it at its ceilings: "memory", "arithmetic", or NULL where they are not known. */
+/* The ceiling that bounds a result: "memory", "arithmetic", or NULL where they are not known. */
 const char *result_bound(const struct result *result);
 
 /* The time at that ceiling over the time that it took; NAN if it is not known. A value above 1 only

@@ -114,7 +114,7 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 
 /* ---- integrals ---- */
 
-/* What integrals over the interior of a state need; the caller frees `memory`. */
+/* Sizes of the cells for integrals over the interior of a state; the caller frees `memory`. */
 struct cell_sizes {
     double *memory;
     double *width, *breadth; /* of T cells along x, and along y times the cosine */

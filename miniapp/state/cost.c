@@ -1,4 +1,4 @@
-/* What kernels and sequences cost. */
+/* The flops and bytes of kernels and sequences. */
 #include "program.h"
 #include "sequence.h"
 #include "table.h"

@@ -151,7 +151,8 @@ static size_t rounds(const struct exchange *exchange, enum miniapp_axis axis)
     return least_cells(&exchange->blocks, axis) < MINIAPP_HALO ? MINIAPP_HALO : 1;
 }
 
-/* What a round sends to the neighbour beyond a side, or the ghosts that it gets from there. */
+/* The cells that a round sends to the neighbour beyond a side, or the ghosts that it receives from
+ * there. */
 static struct field_box box_of(const struct miniapp_state *state, const struct slot *slot,
                                enum miniapp_side side, size_t round, size_t depth, bool is_out)
 {

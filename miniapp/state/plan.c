@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What happens next to a field that a step has written. */
+/* The next use of a field that a step has written. */
 enum use { NO_USE, WRITTEN, GHOSTS_READ, GHOSTS_READ_IN_NEXT };
 
 struct bound_step {
@@ -168,8 +168,8 @@ static bool reads_more(const struct argument *argument, const signed char ghosts
     return false;
 }
 
-/* What the steps from `begin` to before `end` do first with a field that has these ghosts
- * current. */
+/* The first use of a field, with these ghosts current, in the steps from `begin` to before `end`.
+ */
 static enum use first_use(const struct miniapp_plan *plan, size_t begin, size_t end,
                           const struct slot *slot, const signed char *ghosts)
 {

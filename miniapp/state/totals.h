@@ -1,4 +1,4 @@
-/* What kernels add up over the whole ocean. */
+/* Sums of kernels over the whole ocean. */
 #ifndef TOTALS_H
 #define TOTALS_H
 

@@ -156,8 +156,8 @@ static bool has_tracer(const struct miniapp_sequence *sequence, enum field_id tr
     return false;
 }
 
-/* What a tracer's step runs only at the start is run here in every step, once for all tracers,
- * before the first of them. */
+/* The kernels that a tracer's step runs only at the start run here in every step, once for all
+ * tracers, before the first of them. */
 static enum miniapp_status append_tracer(const struct miniapp_sequence *step, const char *name,
                                          bool is_first, struct miniapp_sequence *to,
                                          struct levels *levels)

@@ -31,7 +31,7 @@ COLUMNS = tuple(CLASSES)[1:]
 # A compute unit issues these, of other waves, in the same cycle as an instruction for vectors.
 BESIDE = ("control", "constants", "scalar", "loads", "stores", "on chip", "atomics")
 
-# What the metadata says of a kernel. Vector registers include AGPRs, which are of the same file; of spilled
+# Keys of a kernel's metadata. Vector registers include AGPRs, which are of the same file; of spilled
 # scalar registers most go to lanes of vector registers, and the rest counts as stack.
 METADATA = {"registers": "vgpr_count", "AGPRs": "agpr_count", "SGPRs": "sgpr_count",
             "in lanes": "sgpr_spill_count", "stack": "private_segment_fixed_size",
@@ -42,7 +42,7 @@ NAN, DIVISION = r"\b0x(?:7ff80000|7fc00000)\b", r"\b0x5f7ffffc\b"
 WIDTHS = {"byte": 1, "ubyte": 1, "sbyte": 1, "short": 2, "ushort": 2, "sshort": 2, "dword": 4, "dwordx2": 8,
           "dwordx3": 12, "dwordx4": 16}
 
-# What one of a compute unit's four parts holds: waves, and registers a lane, which a wave gets in units of
+# Limits of one of a compute unit's four SIMDs: waves, and registers a lane, which a wave gets in units of
 # eight. Blocks have 256 threads, four waves, of which each part takes one.
 MOST_WAVES, REGISTERS_OF_LANE = 8, 512
 
@@ -84,7 +84,7 @@ def metadata(assembly):
 
 
 def nests(assembly):
-    """What assembly says of each loop nest: its name, its columns, the mode as a number, and how many
+    """Reads each loop nest in assembly: its name, its columns, the mode as a number, and how many
     instructions of each class it has."""
     bodies = dict(FUNCTION.findall(assembly))
     for name, numbers in sorted(metadata(assembly), key=lambda nest: int(nest[0].rsplit("_l", 1)[1])):

@@ -1,4 +1,4 @@
-"""What the vendors' documents say of GPUs, and the least times that follow. Nothing here was measured."""
+"""GPUs' peaks from the vendors' documents, and the least times that follow. Nothing here was measured."""
 
 from collections import namedtuple
 

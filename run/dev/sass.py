@@ -31,7 +31,7 @@ COLUMNS = tuple(CLASSES)[1:]
 # Constants are made by an addition to zero or a product with it, too.
 OF_ZERO = re.compile(r"(?:HFMA2\S*|IMAD\.U32|IADD3) R\d+, (?:-?U?RZ, ){2}")
 
-# What a multiprocessor holds: blocks of 128 threads, and the registers of each of its four parts. A part
+# Limits of a multiprocessor: blocks of 128 threads, and the registers of each of its four parts. A part
 # takes one of a block's four warps, and gives it registers in units of eight a thread.
 MOST_BLOCKS, REGISTERS_OF_PART, WARP = 16, 16384, 32
 

@@ -1,4 +1,4 @@
-# What a site sets for all its jobs, once. A job reads this in the folder that it was submitted in, the
+# Settings of a site for all its jobs. A job reads this in the folder that it was submitted in, the
 # repository or an unpacked bundle.
 # shellcheck shell=sh
 
@@ -17,8 +17,8 @@ define_module
 set -eu
 
 # A thread that stays on its core keeps its cache, and stays near the memory that it touched first;
-# spread over the sockets, fewer threads than cores still use all channels to memory. What the user
-# has set stays.
+# spread over the sockets, fewer threads than cores still use all channels to memory. Values that the
+# user has set stay.
 export OMP_PROC_BIND="${OMP_PROC_BIND:-spread}" OMP_PLACES="${OMP_PLACES:-cores}"
 
 # site: how srun starts ranks: pmix for Open MPI, pmi2 for MPICH; srun --mpi=list. Left to itself, Slurm 22.05

@@ -1,1 +1,1 @@
-"""What run/compare, run/plot, run/pyhpc_backend.py and others are made of."""
+"""Modules of run/compare, run/plot, run/pyhpc_backend.py and others."""

@@ -1,4 +1,4 @@
-"""What is compared: a kernel on inputs of some kind, size and precision; and the tolerances."""
+"""The cases of a comparison: a kernel on inputs of some kind, size and precision; and the tolerances."""
 
 import dataclasses
 import math

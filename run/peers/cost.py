@@ -1,4 +1,4 @@
-"""What a step costs on many ranks: a model, fitted to runs, and what it predicts.
+"""A model of the cost of a step on many ranks, fitted to runs, and its predictions.
 
 A step of a rank takes
 
@@ -9,7 +9,7 @@ A step of a rank takes
 
 The four factors on the right are fitted by least squares of relative errors, none below 0. Points
 are those of the largest block with its ghosts. An exchange is a message along x, then one along y.
-What all ranks have to hear of takes a message for each doubling of the number of ranks.
+A reduction over all ranks takes a message for each doubling of their number.
 """
 
 import dataclasses
@@ -27,8 +27,8 @@ LIMITS = Path(__file__).resolve().parents[2] / "validation/gpu/paper.json"
 # Exchanges of a step between blocks, and the fields in space that they hold in all;
 # validation/parallel/test_scaling.py counts both.
 EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4)}
-# What all ranks find out together in a step: the largest terms and the sums of
-# advection_dissipation, and whether there was a signal.
+# Reductions of a step over all ranks: the largest terms and the sums of advection_dissipation, and whether
+# there was a signal.
 REDUCTIONS = 3
 FACTORS = ("time a point", "time a launch", "latency", "time a byte")
 UNITS = {"time a point": (1e9, "ns"), "time a launch": (1e6, "us"), "latency": (1e6, "us"),
@@ -155,7 +155,7 @@ class Prediction:
 
     @property
     def basis(self):
-        """What it was fitted to, in one line."""
+        """The runs that it was fitted to, in one line."""
         places = sorted({run.place for run in self.fitted})
         names = ", ".join(f"{run.kind} {run.ranks}" for run in self.fitted)
         worst = max(abs(self.error(run)) for run in self.held)

@@ -1,4 +1,4 @@
-"""The figures: time against size, speedup, roofline. The same rows give the same bytes."""
+"""The figures: time against size, speedup, roofline. Equal rows give equal bytes."""
 
 import io
 

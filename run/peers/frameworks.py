@@ -21,7 +21,7 @@ class Skip(Exception):
 
 
 def environment(cores, build):
-    """Variables of a framework's process. What it compiles is kept in the folder `build`, not in
+    """Variables of a framework's process. Compiled code is kept in the folder `build`, not in
     the checkout of pyhpc-benchmarks or at home. Its threads may spin a moment after a call: when
     they were told to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice
     as long."""
@@ -31,7 +31,7 @@ def environment(cores, build):
     return {
         **os.environ, **threads,
         "TF_NUM_INTEROP_THREADS": "1",
-        # Makes the C library keep freed memory. By default it returns arrays of 32 MB or more to
+        # Makes the C library keep freed memory. It otherwise returns arrays of 32 MB or more to
         # the system at once: PyTorch's eos of 4 M points took 2.6 times as long then, because of
         # page faults.
         "MALLOC_MMAP_THRESHOLD_": str(1 << 34),

@@ -1,7 +1,7 @@
 """Oceans that Veros steps, in a process of their own with a Python that has Veros;
 run/compare-veros sends it requests."""
 
-# What needs Veros, and with it a backend, is imported where an ocean is made.
+# Modules that need Veros, and with it a backend, are imported where an ocean is made.
 # pylint: disable=import-outside-toplevel
 
 import json
@@ -227,8 +227,8 @@ def time_a_call(state, routine):
 
 
 def wait(state):
-    """Waits for JAX, which returns before it is done. What nobody has read of the plug-in's results
-    stays unread."""
+    """Waits for JAX, which returns before it is done. Results of the plug-in that nobody has
+    read stay unread."""
     for name in ("temp", "salt", "tke", "eke", "K_33", "P_diss_iso", "P_diss_skew", "rho", "Hd", "Nsqr",
                  "int_drhodT", "kappaM", "kappaH", "u", "v", "w"):
         value = vars(state.variables).get(name)

@@ -15,7 +15,7 @@ from .cuts import AXES, Cut, WrongUse
 from .results import Unusable
 
 LAND = "0.8"
-# What identifies an axis that has no CF attribute `axis`: a standard name, or the name of the
+# Names by which an axis without the CF attribute `axis` is found: a standard name, or the name of the
 # dimension.
 NAMES = {"x": "x|x[tu]|i|n?lon(gitude)?", "y": "y|y[tu]|j|n?lat(itude)?",
          "z": "z|z[tw]|k|lev(el)?|depth\\w*|height\\w*"}
@@ -64,7 +64,7 @@ class Source:
             self.axes = dict(zip(reversed(deepest.dims), "xyz"))  # no name tells: in order z y x
 
     def names(self):
-        """What can be drawn."""
+        """The names of the variables that can be drawn."""
         return [name for name in self.dataset.data_vars
                 if self.is_on_grid(name) and not name.startswith("mask")]
 
@@ -244,7 +244,7 @@ def draw_plane(axis, plane, norm, colours):
 
 
 def text_of(path, attributes):
-    """What the file says of itself: an output its program, input and day, an input its title."""
+    """A title from the file: an output's program, input and day, or an input's title."""
     if {"version", "git_commit", "input", "time"} <= attributes.keys():
         return (f"{Path(path).name}: miniapp {attributes['version']} {attributes['git_commit']} on "
                 f"{Path(attributes['input']).name}, {str(attributes['time'])[:10]}")

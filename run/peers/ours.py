@@ -12,7 +12,7 @@ class Failure(Exception):
 
 
 def run(miniapp, arguments, cores):
-    """What a run on so many cores prints as JSON."""
+    """The JSON of a run on a number of cores."""
     allowed = set(sorted(os.sched_getaffinity(0))[:cores])
     command = [str(miniapp), "--threads", str(cores), "--format", "json", *map(str, arguments)]
     try:

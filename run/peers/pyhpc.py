@@ -14,7 +14,7 @@ LEVELS = {"salt", "temp", "u_wgrid", "v_wgrid", "w_wgrid", "tke", "dtke"}  # exc
 
 PACKAGES = {"eos": "equation_of_state", "isoneutral": "isoneutral_mixing",
             "tke": "turbulent_kinetic_energy"}
-# What their function takes, in its order, by our names.
+# The arguments of their functions, in order, by our names.
 ARGUMENTS = {
     "eos": "salt temp p",
     "isoneutral": "maskT maskU maskV maskW dxt dxu dyt dyu dzt dzw cost cosu salt temp zt K_iso "
@@ -90,7 +90,7 @@ def their_arguments(kernel, fields):
 
 
 def our_outputs(kernel, result):
-    """What their function returned, as NumPy's arrays, by our names and in our order."""
+    """The result of their function, as NumPy arrays, by our names and in our order."""
     if kernel == "eos":
         result = [result]
     elif kernel == "tke":

@@ -19,7 +19,7 @@ COLUMNS = (("ranks", 6), ("blocks", 8), ("points a rank", 14), ("ms a step", 10)
 
 @dataclasses.dataclass
 class Run:
-    """What a number of ranks took. Points are those without ghosts."""
+    """The times of a run on a number of ranks. Points are those without ghosts."""
 
     path: Path
     kind: str
@@ -108,7 +108,7 @@ def read_folders(folders):
 
 
 def made_with(run):
-    """What is the same in all runs that are compared: {its name: its value}."""
+    """Properties that all runs of a comparison share: {name: value}."""
     settings = dict(word.partition("=")[::2] for word in str(run.provenance.get("settings")).split())
     return {**{name: run.row.get(name) for name in ALIKE},
             "input_sha256": run.provenance.get("input_sha256"), **settings}

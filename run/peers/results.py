@@ -60,7 +60,7 @@ def read_run(path):
 
 
 def parsed(path, parse, reason):
-    """What a file's text comes to. The parser returns rows, or a pair that begins with them."""
+    """Parses a file. The parser returns rows, or a pair that begins with them."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -167,7 +167,7 @@ def from_miniapp(results, provenance):
 
 
 def place(result):
-    """What a row has in common with its ceilings."""
+    """The properties that a row shares with its ceilings."""
     return result["device"], result["precision"], result.get("threads")
 
 

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from . import figures, results
 
 KEY = ("kernel", "device", "precision", "nx", "ny", "nz", "threads")
-# What may make one run differ from another; of the last two, only the words that differ are shown.
+# Provenance by which runs may differ; for the last two, only the words that differ are shown.
 TELLING = ("version", "git_commit", "build_type", "compiler", "offload_target", "hdf5_version",
            "host", "device", "input", "flags", "settings")
 OF_WORDS = ("flags", "settings")

@@ -173,7 +173,7 @@ class Session:
             print(f"run/compare: {safely.printable(text)}", file=sys.stderr, flush=True)
 
     def provenance(self):
-        """What was run, with nothing in it that only this machine knows: results are published."""
+        """The options and provenance, without names of this machine: results are published."""
         miniapp = {name: text for name, text in (self.miniapps[0].provenance or {}).items()
                    if name not in OF_ONE_RUN}
         return {"options": {name: shown(value) for name, value in vars(self.options).items()},
@@ -205,7 +205,7 @@ class Session:
         return [peers] if miniapp.row["points"] <= MOST_TOGETHER else [[peer] for peer in peers]
 
     def load_peers(self, case, peers, arguments, output):
-        """What each peer that can run the case said of its first calls."""
+        """The first calls of each peer that can run the case."""
         loaded = {}
         for peer in peers:
             answer = peer.load(case, arguments, output)
@@ -271,7 +271,7 @@ class Session:
                 "points": row["points"], "cores": one.cores}
 
     def costs(self, miniapp, case, time_s):
-        """What the kernel must move and compute, as miniapp counts it: the same for all."""
+        """The bytes and flops of the kernel, as miniapp counts them, for all peers."""
         bandwidth, arithmetic = self.ceiling(miniapp, case)
         rate = miniapp.row["bytes"] / time_s
         return {"bytes": miniapp.row["bytes"], "flops": miniapp.row["flops"],

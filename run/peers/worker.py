@@ -105,7 +105,7 @@ def timed(call):
 
 
 def answer(request, worker):
-    """What a request comes to; a failure of the framework is an answer too."""
+    """The answer to a request; a failure of the framework is an answer, too."""
     try:
         return getattr(worker, request.pop("do"))(**request)
     except frameworks.Skip as reason:

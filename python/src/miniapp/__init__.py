@@ -25,7 +25,7 @@ __all__ = ["DeviceError", "Error", "Field", "Flow", "InputError", "Kernel", "Lib
 
 
 def kernels() -> dict[str, Kernel]:
-    """What each kernel reads and writes; miniapp.NAME(...) runs it."""
+    """The kernels and their arguments; miniapp.NAME(...) runs one."""
     return _library().kernels
 
 

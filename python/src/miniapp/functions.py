@@ -106,7 +106,7 @@ def describe(kernel: Kernel) -> str:
     """A docstring in NumPy's style."""
     lines = [f"{kernel.summary[:1].upper()}{kernel.summary[1:]}.", "",
              "Arrays have the order (z, y, x), level 0 at the bottom, and two ghost cells on each side of y",
-             "and x. What the kernel does not write, such as ghosts, is 0.", "",
+             "and x. Cells that the kernel does not write, such as ghosts, are 0.", "",
              "Parameters", "----------"]
     for argument in arguments_of(kernel, READS):
         lines += describe_argument(argument, is_optional(kernel, argument))

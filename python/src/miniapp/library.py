@@ -43,7 +43,7 @@ class Access(enum.IntEnum):
 # ---- failures ----
 
 class Error(Exception):
-    """What the library or this package refuses: one line, and the library's status."""
+    """An error of the library or of this package: one line, and the library's status."""
     status = 0
 
 
@@ -141,7 +141,7 @@ class FlowNumbers(ctypes.Structure):
 
 OUT = POINTER(c_void_p)
 LISTENER = type(listen)
-# What is called of include/miniapp/*.h and program.h: the result, then the arguments.
+# The functions of include/miniapp/*.h and program.h that are called: the result, then the arguments.
 DECLARATIONS = {
     "message": (c_char_p,),
     "last_failure": (c_int,),
@@ -328,7 +328,7 @@ class Setting:
 
 @dataclasses.dataclass(frozen=True)
 class Argument:
-    """What a kernel reads or writes, and the field that stands for it by default."""
+    """An argument of a kernel, and the field that it is bound to by default."""
     name: str
     field: Field
     access: Access
@@ -363,7 +363,7 @@ class Step:
 
 
 class Library:
-    """What there is in one libminiapp.so."""
+    """The kernels, sequences, fields and settings of one libminiapp.so."""
 
     def __init__(self, path: str | os.PathLike):
         try:
@@ -504,8 +504,8 @@ def bounds(ask, handle) -> tuple[float, float]:
 # ---- the one that is used ----
 
 def find() -> list[Path]:
-    """What $MINIAPP_LIBRARY names; what came with the package, for the newest processors first; or what the
-    source tree built."""
+    """Paths of the library: $MINIAPP_LIBRARY; those in the package, for the newest processors first; or the
+    builds of the source tree."""
     if named := os.environ.get(VARIABLE):
         return [Path(named)]
     built = HERE.parents[2] / "build/host/lib/libminiapp.so"

@@ -33,7 +33,7 @@ def as_array(name: str, values) -> np.ndarray:
 
 
 def as_double(name: str, values, shape: tuple[int, ...], axes: tuple[str, ...]) -> np.ndarray:
-    """What the library takes: the same array where it is contiguous and in double."""
+    """An array for the library: the argument itself if it is contiguous and in double."""
     array = as_array(name, values)
     if array.shape != shape:
         raise UsageError(f"{name}: the shape is {array.shape}, not {shape} of ({', '.join(axes)})")
@@ -90,7 +90,7 @@ os.register_at_fork(after_in_child=lambda: [lock.look_after_fork() for lock in l
 
 
 class Memory:
-    """What the library holds of a state. It is freed when no state, plan or array refers to it."""
+    """The library's part of a state. It is freed when no state, plan or array refers to it."""
 
     def __init__(self, library, grid, device, precision):
         self.lock = Lock()

@@ -46,7 +46,7 @@ WANTED = {"enable_tke": True, "enable_neutral_diffusion": True, "enable_skew_dif
           "enable_hor_diffusion": False, "enable_biharmonic_mixing": False, "enable_TEM_friction": False,
           "enable_idemix": False, "enable_conserve_energy": True,  # without, Veros keeps Hd and its derivatives
           "rho_0": 1024.0, "grav": 9.81, "pi": np.pi}  # constants of the kernels
-# What only Veros's routines make, for diagnostics alone.
+# Variables that only Veros's routines compute, for diagnostics alone.
 ONLY_VEROS = {"dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix", "dHd", "K_11", "K_22", "K_33", "Ai_ez", "Ai_nz",
               "Ai_bx", "Ai_by", "B1_gm", "B2_gm"}
 ONLY_VEROS_DIAGNOSTICS = ("energy", "overturning")
@@ -278,8 +278,8 @@ class Ocean:
             or np.array_equal(self.state.read(name), in_order(array)))
 
     def is_ours(self, name, variable, slot, array) -> bool:
-        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. What is in a level
-        that the kernels are about to write does not matter."""
+        """Whether the field holds it already: Veros copies some arrays to exchange their ghosts. A level
+        that the kernels are about to write does not count."""
         if variable not in self.given or name not in self.state:
             return False
         return name.endswith("_taup1") or same_inside(

@@ -93,7 +93,7 @@ class Ocean:
             raise InputError(f"{PATH}: cannot be decoded: {' '.join(str(error).split())}") from error
 
     def find(self, field: Field, dataset=None) -> xarray.DataArray | None:
-        """By name, or else by standard name."""
+        """The variable of a field, by name or else by standard name."""
         dataset = self.dataset if dataset is None else dataset
         if field.name in dataset.variables:
             return dataset[field.name]

@@ -90,7 +90,7 @@ def find_velocities(g, source, chosen):
 
 
 def constant_velocities(g, chosen):
-    """By --default; None without."""
+    """The velocities of --default; None without."""
     if not set(VELOCITIES) & set(chosen.default):
         return None
     values = {name: chosen.default.get(name, 0.0) for name in VELOCITIES}

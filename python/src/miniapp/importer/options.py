@@ -9,11 +9,11 @@ from ..library import Type, default
 from . import table
 from .problem import Usage, program
 
-# What may be given besides the grid: by --variable, by --default, or as the file's variable of that
+# Fields that may be given besides the grid: by --variable, by --default, or as the file's variable of that
 # name.
 FIELDS = ("K_iso", "tke", "kappaM", "mxl", "forc", "forc_tke_surface", "u_wgrid", "v_wgrid",
           "w_wgrid", "dtke_taum1", "tke_taup1", "K_diss_v")
-# What every output has; --set adds others.
+# The settings of every output; --set adds others.
 SETTINGS = ("eq_of_state_type", "iso_slopec", "iso_dslope", "K_iso_steep", "dt_tracer", "dt_mom",
             "AB_eps", "alpha_tke", "c_eps", "K_h_tke", "tke_mxl_choice", "mxl_min", "c_k",
             "kappaM_min", "kappaM_max", "kappaH_min", "enable_kappaH_profile", "enable_Prandtl_tke",

@@ -1,4 +1,4 @@
-"""What attributes say about the numbers of a variable: how they are packed, and which are valid.
+"""The attributes that define how numbers are packed, and which are valid.
 
 xarray unpacks, and takes _FillValue and missing_value for missing; valid_min, valid_max and
 valid_range are left to its users.

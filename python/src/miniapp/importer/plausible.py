@@ -1,7 +1,7 @@
 """Whether the fields of an input agree with each other: one line for each fault, with the first index.
 
-What cannot be used at all, such as a value out of its range, is refused elsewhere; this finds what can be used
-and is wrong: units, an axis that goes the other way, fields of another grid.
+Values that cannot be used at all, such as one out of its range, are refused elsewhere; this finds values that can be
+used and are wrong: units, an axis that goes the other way, fields of another grid.
 """
 
 import numpy as np

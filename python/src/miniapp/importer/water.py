@@ -16,7 +16,7 @@ NOUNS = {"temp": ("temperature", ("in-situ", "potential", "conservative")),
 
 
 def kind_of(name, path, variable, chosen):
-    """What kind of temperature or salinity a variable is."""
+    """The kind of a temperature or salinity."""
     noun, kinds = NOUNS[name]
     option = getattr(chosen, noun)
     standard_name = axes.text_of(variable, "standard_name")
