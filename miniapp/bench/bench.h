@@ -43,7 +43,7 @@ struct row {
     size_t field_count;
     bool shares_outputs;            /* with rows on other numbers of threads */
     bool each_call;                 /* its calls transfer their data */
-    bool advances;                  /* each call goes on from what the one before has left */
+    bool advances;                  /* each call continues from the result of the previous one */
     bool is_bad;                    /* an output is not finite or beyond its limits, at the end */
     struct miniapp_flow flow;       /* of one that advances, where its steps take a flow */
     size_t good_step;               /* of one that advances: the last that is known to be finite */

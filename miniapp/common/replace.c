@@ -84,7 +84,7 @@ enum miniapp_status place_find(const char *path, struct place *place)
         return unwritable(place, "the path is too long");
     const bool is_there = stat(path, &there) == 0;
     if (is_there && !S_ISREG(there.st_mode))
-        return unwritable(place, "it is there and no regular file");
+        return unwritable(place, "it exists and is not a regular file");
     if (is_there ? !realpath(path, place->target)
                  : errno != ENOENT || !find_new(path, place->target))
         return unwritable(place, strerror(errno));

@@ -28,7 +28,7 @@ static const struct argp_option option_table[] = {
      "cpu, auto, gpu or gpu:N; nvidia, amd and emulated (and :N) are the gpus of that kind; repeatable "
      "[cpu]", 0},
     {"output", 'o', "FILE", 0,
-     "write the outputs, as netCDF-4, whatever FILE ends in and --format says", 0},
+     "write the outputs to FILE, as netCDF-4", 0},
     {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
     {"size", 's', "N", 0,
      "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape; repeatable "
@@ -41,7 +41,7 @@ static const struct argp_option option_table[] = {
     {"overlap", KEY_OVERLAP, NULL, 0,
      "exchange ghosts of blocks while kernels that do not read them run", 0},
     {"steps", KEY_STEPS, "N", 0,
-     "make N steps in time, each from what the one before has left; the kernel is ocean_step then, or "
+     "advance N time steps; the kernel is then ocean_step, or "
      "another sequence with time levels", 0},
     {"tracer", KEY_TRACER, "NAME[=DATASET]", 0,
      "with --steps: step another tracer, too, which starts as the input's dataset of that name, or as "
@@ -50,13 +50,13 @@ static const struct argp_option option_table[] = {
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
      "writes them", 0},
     {"restart", KEY_RESTART, 0, 0,
-     "go on from the newest snapshot of --every, if there is one", 0},
+     "continue from the newest snapshot of --every, if there is one", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
     {"seconds", KEY_SECONDS, "S", 0, "time for the timed calls of each row [1]", 0},
     {"burnin", KEY_BURNIN, "N", 0, "untimed calls first [1]", 0},
     {"seed", KEY_SEED, "N", 0, "of the random order in which rows take turns [by the clock]", 0},
     {"roofline", KEY_ROOFLINE, 0, 0,
-     "measure the ceilings, triad and fma, beside each row, and say its share of them", 0},
+     "measure the ceilings, triad and fma, with each row, and print its share of them", 0},
     {"transfer", KEY_TRANSFER, "NAME", 0,
      "once: time the kernel alone; each-call: also inputs to the device and outputs back [once]",
      0},
@@ -67,18 +67,18 @@ static const struct argp_option option_table[] = {
     {"format", KEY_FORMAT, "NAME", 0, "table, json, csv [table]", 0},
     {"checksums", KEY_CHECKSUMS, 0, 0, "report a SHA-256 of each output", 0},
     {"resume", KEY_RESUME, "FILE", 0,
-     "keep the results in this JSON file, size by size, and skip the rows that it has", 0},
-    {"verbose", 'v', 0, 0, "say what the clock costs and what is done", 0},
+     "save results to this JSON file after each size, and skip rows that it has", 0},
+    {"verbose", 'v', 0, 0, "print timer overhead and progress", 0},
     {"allow-nonfinite", KEY_ALLOW_NONFINITE, 0, 0, "accept NaN and Inf in the input, in a reference and in outputs", 0},
     {"allow-invalid", KEY_ALLOW_INVALID, 0, 0,
      "accept values outside their valid ranges, such as pyhpc-benchmarks' negative spacings, in the "
      "input and in a reference", 0},
-    {"allow-divergent", KEY_ALLOW_DIVERGENT, 0, 0, "make steps in a flow that is not free of divergence", 0},
-    {"check", KEY_CHECK, 0, 0, "say all that is wrong with the input, and run nothing", 0},
-    {"list-kernels", KEY_LIST_KERNELS, 0, 0, "say what each kernel reads and writes", 0},
-    {"list-devices", KEY_LIST_DEVICES, 0, 0, "say what this build can run on here", 0},
-    {"help", KEY_HELP, 0, 0, "give this list", -1},
-    {"version", KEY_VERSION, 0, 0, "say what was built, from what and how", -1},
+    {"allow-divergent", KEY_ALLOW_DIVERGENT, 0, 0, "advance steps in a divergent flow", 0},
+    {"check", KEY_CHECK, 0, 0, "check the input, report all errors, and exit", 0},
+    {"list-kernels", KEY_LIST_KERNELS, 0, 0, "print the inputs, outputs and cost of each kernel", 0},
+    {"list-devices", KEY_LIST_DEVICES, 0, 0, "print the devices that this build can use here", 0},
+    {"help", KEY_HELP, 0, 0, "print this list", -1},
+    {"version", KEY_VERSION, 0, 0, "print version and build options", -1},
     {0},
 };
 
@@ -248,7 +248,7 @@ static enum miniapp_status check_steps(const struct options *options)
     if (options->every && !(options->steps && options->output))
         return fail(MINIAPP_USAGE, "--every needs --steps and --output");
     if (options->restart && !options->every)
-        return fail(MINIAPP_USAGE, "--restart goes on from snapshots: give --every, too");
+        return fail(MINIAPP_USAGE, "--restart continues from snapshots: give --every, too");
     if (!options->steps)
         return MINIAPP_DONE;
     if (options->kernel_count > 1 || options->thread_count > 1)
@@ -262,7 +262,7 @@ static enum miniapp_status check_steps(const struct options *options)
                     miniapp_sequence_name(options->kernels[0]));
     if (options->resume || options->transfer == TRANSFER_EACH_CALL || options->repetitions ||
         options->is_timed)
-        return fail(MINIAPP_USAGE, "--steps goes on from what the step before has left: leave out "
+        return fail(MINIAPP_USAGE, "--steps advances the state in every call: leave out "
                                    "--resume, --repetitions, --seconds and --transfer each-call");
     return MINIAPP_DONE;
 }

@@ -32,7 +32,7 @@ static bool is_open(const struct run *run, const struct miniapp_device *device)
 }
 
 /* The processes of a node take its GPUs in turn: for them "gpu" is gpu:0, gpu:1, ... */
-static void name_of_own(const char *name, char own[DEVICE_NAME])
+static void device_for_this_rank(const char *name, char own[DEVICE_NAME])
 {
     char text[PROVENANCE_TEXT];
     int count = 0;
@@ -57,7 +57,7 @@ static enum miniapp_status open_devices(struct run *run)
     for (size_t i = 0; i < options->device_count; i++) {
         struct miniapp_device *device;
         char name[DEVICE_NAME];
-        name_of_own(options->devices[i], name);
+        device_for_this_rank(options->devices[i], name);
         const enum miniapp_status status = miniapp_device_open(name, &device);
         if (status)
             return status;
@@ -400,7 +400,7 @@ static enum miniapp_status run_bench(struct run *run)
 /* ---- all of it ---- */
 
 /* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
-static enum miniapp_status put_end(struct run *run)
+static enum miniapp_status publish_final_output(struct run *run)
 {
     struct miniapp_output *const output = run->output;
     const bool is_whole = run->options.steps == 0 || !run->nonfinite[0];
@@ -445,7 +445,7 @@ static enum miniapp_status conclude(struct run *run)
     if (ranks_own() > 0)
         return status;
     if (options->output && !ended)
-        status = put_end(run);
+        status = publish_final_output(run);
     if (!status)
         status = report(&run->results, options->format);
     if (!status && ended && options->every)
@@ -457,7 +457,7 @@ static enum miniapp_status conclude(struct run *run)
 
 /* A process has only one output at a time: the final one is started again after the last
  * snapshot. */
-static void give_place_to_snapshots(struct run *run)
+static void release_output_slot(struct run *run)
 {
     miniapp_output_discard(run->output);
     run->output = NULL;
@@ -485,7 +485,7 @@ static enum miniapp_status open_outputs(struct run *run)
     if (options->output)
         status = start_end(run);
     if (!status && options->every)
-        give_place_to_snapshots(run);
+        release_output_slot(run);
     return status || !options->resume ? status : open_resume(run);
 }
 

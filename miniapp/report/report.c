@@ -50,8 +50,7 @@ static void print_shared(const struct page *page)
                 rows++;
             }
         if (!is_known && rows > 1 && apart > first->state_bytes)
-            print("%s in %s, %.0f points: %zu rows hold %.1f MB together, %.1f MB if each held its "
-                  "own\n",
+            print("%s in %s, %.0f points: %zu rows share %.1f MB (%.1f MB unshared)\n",
                   first->device, miniapp_precision_name(first->precision), result_points(first),
                   rows, first->state_bytes / 1e6, apart / 1e6);
     }
@@ -162,7 +161,7 @@ static void print_wins(const struct page *page)
         if (strcmp(base->device, r->device) == 0 || r->each_call)
             continue;
         if (!titled)
-            print("\nwhere a device wins over the first one\n");
+            print("\nbreak-even against the first device\n");
         titled = true;
         const double points = results_points_to_win(results, r);
         const double calls = result_calls_to_win(r, base);
@@ -219,8 +218,7 @@ static void print_checks(const struct page *page)
           has_rtol ? "    rtol" : "");
     for (size_t i = 0; i < results->check_count; i++)
         print_check(page, &results->checks[i], width, has_rtol);
-    print("<= atol: the share of the reference, where it is not 0, that the tolerance cannot tell "
-          "from 0\n");
+    print("<= atol: fraction of nonzero reference values below atol\n");
     if (uncompared)
         print("nothing was compared for %s: its outputs and reference tell nothing\n",
               uncompared->kernel);

@@ -17,7 +17,7 @@ struct buffer {
 /* Fields whose ghosts are exchanged together: first along x, then along y with the ghosts that came
  * along x, in one or more rounds along each. */
 enum { MOST_TOGETHER = 64, MOST_ASKED = 1024 };
-struct flight {
+struct pending {
     struct slot *slots[MOST_TOGETHER];
     size_t count;
     enum miniapp_axis axis;
@@ -30,7 +30,7 @@ struct exchange {
     struct blocks blocks;
     struct block block;
     struct buffer out[MINIAPP_SIDES], in[MINIAPP_SIDES];
-    struct flight flight;
+    struct pending pending;
     bool overlaps;
     struct slot *asked[MOST_ASKED]; /* for, since all last arrived: groups, each ended by NULL */
     size_t asked_count, sent_count; /* entries of it, and those that were sent */
@@ -208,23 +208,23 @@ static void copy_all(const struct miniapp_state *state, struct slot *const *slot
 /* How many ghosts a round brings. */
 static size_t depth_of(const struct exchange *exchange)
 {
-    return MINIAPP_HALO / rounds(exchange, exchange->flight.axis);
+    return MINIAPP_HALO / rounds(exchange, exchange->pending.axis);
 }
 
 /* Packs what goes to the neighbour beyond a side, and makes room for what comes from there. */
 static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side side, size_t bytes,
                                 int rank)
 {
-    struct flight *const flight = &state->exchange->flight;
+    struct pending *const pending = &state->exchange->pending;
     struct buffer *const out = &state->exchange->out[side], *const in = &state->exchange->in[side];
     enum miniapp_status status = reserve(state, out, bytes);
     if (!status)
         status = reserve(state, in, bytes);
     if (status)
         return status;
-    copy_all(state, flight->slots, flight->count, side, flight->round, depth_of(state->exchange),
+    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
              true, out->device);
-    flight->messages[flight->sent++] =
+    pending->messages[pending->sent++] =
         (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
     return to_host(state, out->host, out->device, bytes) ? MINIAPP_DONE : copy_failed(state);
 }
@@ -232,12 +232,12 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
 /* Unpacks a message of the round that has arrived. */
 static enum miniapp_status unpack(struct miniapp_state *state, const struct message *message)
 {
-    const struct flight *const flight = &state->exchange->flight;
+    const struct pending *const pending = &state->exchange->pending;
     const enum miniapp_side side = (enum miniapp_side)message->sent_as;
     const struct buffer *const in = &state->exchange->in[side];
     if (!to_device(state, in->device, in->host, message->bytes))
         return copy_failed(state);
-    copy_all(state, flight->slots, flight->count, side, flight->round, depth_of(state->exchange),
+    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
              false, in->device);
     return MINIAPP_DONE;
 }
@@ -245,20 +245,20 @@ static enum miniapp_status unpack(struct miniapp_state *state, const struct mess
 /* Sends the messages of a round, if there are any. */
 static enum miniapp_status send_round(struct miniapp_state *state)
 {
-    struct flight *const flight = &state->exchange->flight;
-    const bool along_x = flight->axis == MINIAPP_X;
+    struct pending *const pending = &state->exchange->pending;
+    const bool along_x = pending->axis == MINIAPP_X;
     const enum miniapp_side sides[] = {along_x ? MINIAPP_WEST : MINIAPP_SOUTH,
                                        along_x ? MINIAPP_EAST : MINIAPP_NORTH};
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < 2 && !status; i++) {
         const int rank = neighbour(state->exchange, sides[i], state->cyclic_x);
-        const size_t bytes =
-            bytes_of_all(state, flight->slots, flight->count, sides[i], depth_of(state->exchange));
+        const size_t bytes = bytes_of_all(state, pending->slots, pending->count, sides[i],
+                                          depth_of(state->exchange));
         if (rank >= 0 && bytes > 0)
             status = pack(state, sides[i], bytes, rank);
     }
-    if (!status && flight->sent > 0)
-        ranks_exchange_begin(flight->messages, flight->sent);
+    if (!status && pending->sent > 0)
+        ranks_exchange_begin(pending->messages, pending->sent);
     return status;
 }
 
@@ -275,71 +275,71 @@ static void turn_round(struct miniapp_state *state, struct slot *const *slots, s
                                   nx, miniapp_field_elements(slots[i]->field, &state->grid) / nx);
 }
 
-/* Moves on to the next round of the flight, along y after all those along x; false after the
+/* Moves on to the next round of the exchange, along y after all those along x; false after the
  * last. */
 static bool next_round(struct exchange *exchange)
 {
-    struct flight *const flight = &exchange->flight;
-    flight->round++;
-    while (flight->axis <= MINIAPP_Y) {
-        const bool along_x = flight->axis == MINIAPP_X;
+    struct pending *const pending = &exchange->pending;
+    pending->round++;
+    while (pending->axis <= MINIAPP_Y) {
+        const bool along_x = pending->axis == MINIAPP_X;
         const int blocks = along_x ? exchange->blocks.along_x : exchange->blocks.along_y;
-        if (blocks > 1 && flight->round < rounds(exchange, flight->axis))
+        if (blocks > 1 && pending->round < rounds(exchange, pending->axis))
             return true;
-        flight->axis++;
-        flight->round = 0;
+        pending->axis++;
+        pending->round = 0;
     }
     return false;
 }
 
-/* Sends the next round in which this block has a neighbour; the flight ends if there is no such
+/* Sends the next round in which this block has a neighbour; the exchange ends if there is no such
  * round. */
 static enum miniapp_status send_next(struct miniapp_state *state)
 {
     struct exchange *const exchange = state->exchange;
     enum miniapp_status status = MINIAPP_DONE;
-    while (!status && exchange->flight.sent == 0 && next_round(exchange))
+    while (!status && exchange->pending.sent == 0 && next_round(exchange))
         status = send_round(state);
     return status;
 }
 
 /* Unpacks the round that has arrived, and sends the next one. */
-static enum miniapp_status land(struct miniapp_state *state)
+static enum miniapp_status unpack_round(struct miniapp_state *state)
 {
-    struct flight *const flight = &state->exchange->flight;
+    struct pending *const pending = &state->exchange->pending;
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < flight->sent && !status; i++)
-        status = unpack(state, &flight->messages[i]);
-    flight->sent = 0;
+    for (size_t i = 0; i < pending->sent && !status; i++)
+        status = unpack(state, &pending->messages[i]);
+    pending->sent = 0;
     return status ? status : send_next(state);
 }
 
-static enum miniapp_status take_off(struct miniapp_state *state, struct slot *const *slots,
-                                    size_t count)
+static enum miniapp_status start_exchange(struct miniapp_state *state, struct slot *const *slots,
+                                          size_t count)
 {
     struct exchange *const exchange = state->exchange;
     if (state->cyclic_x && exchange->blocks.along_x == 1)
         turn_round(state, slots, count);
-    exchange->flight = (struct flight){.count = count, .axis = MINIAPP_X, .round = SIZE_MAX};
-    memcpy(exchange->flight.slots, slots, count * sizeof(*slots));
+    exchange->pending = (struct pending){.count = count, .axis = MINIAPP_X, .round = SIZE_MAX};
+    memcpy(exchange->pending.slots, slots, count * sizeof(*slots));
     return send_next(state);
 }
 
-/* The flight has ended: notes that all ghosts of its fields are current. */
+/* The exchange has ended: notes that all ghosts of its fields are current. */
 static void note_arrival(struct miniapp_state *state)
 {
-    struct flight *const flight = &state->exchange->flight;
-    for (size_t i = 0; i < flight->count; i++)
-        state_has_ghosts(flight->slots[i]);
-    flight->count = 0;
+    struct pending *const pending = &state->exchange->pending;
+    for (size_t i = 0; i < pending->count; i++)
+        state_has_ghosts(pending->slots[i]);
+    pending->count = 0;
 }
 
-static enum miniapp_status wait_for_flight(struct miniapp_state *state)
+static enum miniapp_status wait_for_exchange(struct miniapp_state *state)
 {
     enum miniapp_status status = MINIAPP_DONE;
-    while (state->exchange->flight.sent > 0 && !status) {
+    while (state->exchange->pending.sent > 0 && !status) {
         ranks_exchange_ended(true);
-        status = land(state);
+        status = unpack_round(state);
     }
     if (!status)
         note_arrival(state);
@@ -356,7 +356,7 @@ static enum miniapp_status send_asked(struct miniapp_state *state)
     while (group[count])
         count++;
     exchange->sent_count += count + 1;
-    return take_off(state, group, count);
+    return start_exchange(state, group, count);
 }
 
 static bool is_any_left(const struct exchange *exchange)
@@ -366,11 +366,11 @@ static bool is_any_left(const struct exchange *exchange)
 
 static enum miniapp_status finish(struct miniapp_state *state)
 {
-    enum miniapp_status status = wait_for_flight(state);
+    enum miniapp_status status = wait_for_exchange(state);
     while (!status && is_any_left(state->exchange)) {
         status = send_asked(state);
         if (!status)
-            status = wait_for_flight(state);
+            status = wait_for_exchange(state);
     }
     state->exchange->asked_count = state->exchange->sent_count = 0;
     return status;
@@ -386,9 +386,9 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
     if (state->exchange) {
         status = finish(state);
         if (!status)
-            status = take_off(state, slots, count);
+            status = start_exchange(state, slots, count);
         if (!status)
-            status = wait_for_flight(state);
+            status = wait_for_exchange(state);
     } else if (state->cyclic_x) {
         turn_round(state, slots, count);
     }
@@ -430,12 +430,12 @@ bool exchange_was_asked(const struct miniapp_state *state, const struct slot *sl
 
 enum miniapp_status exchange_go_on(struct miniapp_state *state)
 {
-    struct flight *const flight = &state->exchange->flight;
+    struct pending *const pending = &state->exchange->pending;
     const double start = seconds_now();
     enum miniapp_status status = MINIAPP_DONE;
-    while (flight->sent > 0 && !status && ranks_exchange_ended(false))
-        status = land(state);
-    if (flight->sent == 0 && !status) {
+    while (pending->sent > 0 && !status && ranks_exchange_ended(false))
+        status = unpack_round(state);
+    if (pending->sent == 0 && !status) {
         note_arrival(state);
         if (is_any_left(state->exchange))
             status = send_asked(state);

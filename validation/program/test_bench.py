@@ -211,7 +211,7 @@ def test_transfers_to_a_device(miniapp, small, gpu):
         assert (moved["wins_from_calls"] is None) == (not wins)
         assert moved["wins_from_points"] == (row["points"] if wins else None)
     text = miniapp.passes(small, "-d", "cpu", "-d", gpu, "-k", "eos")
-    assert "where a device wins over the first one" in text
+    assert "break-even against the first device" in text
 
 
 def timed_transfer(miniapp, small, device, transfer):
@@ -305,7 +305,7 @@ def test_rows_share_what_they_read(miniapp, small, device):
     points = eos["points"]
     assert eos["device_bytes"] + isoneutral["device_bytes"] - held == 2 * 8 * points  # salt, temp
     text = miniapp.passes(small, "-k", "eos,isoneutral", "-d", device)
-    assert re.search(r"2 rows hold [\d.]+ MB together, [\d.]+ MB if each held its own", text)
+    assert re.search(r"2 rows share [\d.]+ MB \([\d.]+ MB unshared\)", text)
     # tke updates tke_taup1 in place, mixing does so too: each has its own
     outputs = [miniapp.json(small, "-k", names, "--checksums", "-d", device, "-r", 7,
                             "--seed", seed)["checksums"]

@@ -120,7 +120,7 @@ def test_no_regular_file(miniapp, small, option, tmp_path, kind):
         path.mkdir()
     else:
         path.symlink_to("/dev/full")
-    miniapp.fails(OUTPUT, f"{kind}: cannot be written: it is there and no regular file", *WORDS,
+    miniapp.fails(OUTPUT, f"{kind}: cannot be written: it exists and is not a regular file", *WORDS,
                   small, option, path)
     assert path.exists() and path.is_symlink() == (kind == "device")
 

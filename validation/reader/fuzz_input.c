@@ -1,7 +1,7 @@
 /*
  * libFuzzer's entry to the reader, with HDF5 in the process: any bytes, as an input of each kernel
- * and as a reference of each output, give a status and leave nothing open. run/dev/fuzz runs it, and
- * says whose the crashes are.
+ * and as a reference of each output, give a status and leave nothing open. run/dev/fuzz runs it,
+ * and says whose the crashes are.
  */
 #include "program.h"
 

@@ -235,7 +235,7 @@ def test_links_resolve(page):
 
 @by_page
 def test_paths_in_texts_are_there(page):
-    """Such as `run/compare`, `validation/physics/reference/`, `run/*/sweep` and `test_fuzz.py`."""
+    """Such as `run/compare`, `validation/physics/reference/`, `run/jobs/*/sweep` and `test_fuzz.py`."""
     named = re.findall(r"`((?:run|inputs|validation|docs|include|physics|miniapp|cmake|python)/[\w./*-]+"
                        r"|test_\w+\.py)[^`]*`", page.read_text(encoding="utf-8"))
     for path in named:

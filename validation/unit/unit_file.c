@@ -388,7 +388,7 @@ static void outputs_that_cannot_be(void **state)
     assert_refused(miniapp_output_open(longer, NULL, 0, &none), MINIAPP_OUTPUT,
                    "cannot be written: the path is too long");
     assert_refused(miniapp_output_open(folder, NULL, 0, &none), MINIAPP_OUTPUT,
-                   "cannot be written: it is there and no regular file");
+                   "cannot be written: it exists and is not a regular file");
     assert_null(none);
     assert_int_equal(files_in_folder(), 1);
 }
