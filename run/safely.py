@@ -16,7 +16,7 @@ whole = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(whole)
 printable, replacing = whole.printable, whole.replacing
 
-# What reading a file of JSON or CSV raises that is not as it should be; of deep nesting RecursionError.
+# Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 

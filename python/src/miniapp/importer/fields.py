@@ -143,7 +143,7 @@ def largest_courant(g, settings):
 
 
 def derived(g, name, settings, cyclic, source):
-    """What stands in for a field that nobody gave; the order of GIVEN matters here."""
+    """The substitute for a field that was not given; the order of GIVEN matters here."""
     if name == "K_iso":
         note("K_iso: default, 1000 m2 s-1")
         return np.full_like(g["temp"], 1000.0)

@@ -75,7 +75,7 @@ def nearer_faces(zt):
 
 
 def thicknesses(zt, zw):
-    """Of T cells; the lowest one ends as far below its point as a face midway to the next is above it."""
+    """The thickness of T cells; the lowest one ends as far below its point as a face midway to the next is above it."""
     return np.diff(zw, prepend=2 * zt[0] - upper_faces(zt)[0])
 
 
