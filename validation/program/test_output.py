@@ -200,7 +200,7 @@ def test_file_in_place_of_a_folder(miniapp, small):
 def test_empty_path_and_no_regular_file(miniapp, small, tmp_path):
     miniapp.fails(OUTPUT, "cannot be written", small, "--output", "")
     for path in (tmp_path, "/dev/null", "/proc/self/fd"):
-        miniapp.fails(OUTPUT, "no regular file", small, "--output", path)
+        miniapp.fails(OUTPUT, "not a regular file", small, "--output", path)
 
 
 def test_path_too_long(miniapp, small):

@@ -34,7 +34,7 @@ def check_replaceable(place):
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "it is there and no regular file")
+        raise OSError(errno.EINVAL, "it exists and is not a regular file")
     if not os.access(place, os.W_OK) or not mode & 0o222:  # root may write to any
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     return stat.S_IMODE(mode)
