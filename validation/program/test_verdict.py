@@ -237,7 +237,7 @@ def test_how_strict_a_verdict_is(miniapp, small, reference, tmp_path):
         assert checks[name]["below_atol"] == pytest.approx(share)
         assert checks[name]["compared"] == np.count_nonzero(read(reference, name))
     table = miniapp.passes(*words)
-    assert "<= atol: the share of the reference" in table
+    assert "<= atol: fraction of nonzero reference values below atol" in table
     for name, share in expected.items():
         percent = f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
         assert re.search(rf" {name} .* {percent} % +passed", table), (name, share)
