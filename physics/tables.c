@@ -349,6 +349,33 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #define FLOPS(expression) return expression;
 #define END }
 #include "common/describe.h"
+
+/* Without FLOPS_AT, a level's number is that of all points. */
+#define INLINED static inline
+#include "eos/nodes.h"
+#define KERNEL(name, ...)                                                                          \
+    static double name##_flops_at(const double *setting, double level) {                           \
+        double (*const all)(const double *) = name##_flops; (void)level;
+#define SETTING(type, name)                                                                        \
+    __attribute__((unused)) const type name = (type)setting[SETTING_##name];
+#define FLOPS_AT(argument, expression) const double argument = level; return expression;
+#define END return all(setting); }
+#include "common/describe.h"
+
+#define KERNEL(name, ...) enum { name##_level_of_flops = 0
+#define FLOPS_AT(argument, expression) + FIELD_##argument
+#define END };
+#include "common/describe.h"
+
+#define KERNEL(name, ...)                                                                          \
+    static bool name##_touches(const double *setting, const char *name_of_argument) {             \
+        (void)setting; (void)name_of_argument;
+#define SETTING(type, name)                                                                        \
+    __attribute__((unused)) const type name = (type)setting[SETTING_##name];
+#define UNTOUCHED(argument, condition)                                                             \
+    if (strcmp(name_of_argument, #argument) == 0) return !(condition);
+#define END return true; }
+#include "common/describe.h"
 #undef real
 
 #define KERNEL(name, ...)                                                                          \
@@ -358,7 +385,8 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 const struct miniapp_kernel kernels[KERNELS] = {
 #define KERNEL(name, subject, summary, source)                                                     \
     {KERNEL_##name, #name, subject, summary, source, name##_arguments, name##_settings,            \
-     COUNT(name##_arguments), COUNT(name##_settings) - 1, name##_flops},
+     COUNT(name##_arguments), COUNT(name##_settings) - 1, name##_flops, name##_flops_at,           \
+     name##_level_of_flops, name##_touches},
 #include "common/describe.h"
 };
 

@@ -126,15 +126,46 @@ enum miniapp_status bench_add(struct bench *bench, const struct row *wanted, boo
     return fma == NO_ROW ? miniapp_last_failure() : MINIAPP_DONE;
 }
 
+static const struct bound_field *find_field(const struct row *row,
+                                            const struct miniapp_field *field)
+{
+    for (size_t i = 0; i < row->field_count; i++)
+        if (row->fields[i].field == field)
+            return &row->fields[i];
+    return NULL;
+}
+
+double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kernel)
+{
+    const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
+    const struct miniapp_field *const level = miniapp_kernel_level_of_flops(kernel);
+    const struct bound_field *const bound = level ? find_field(row, level) : NULL;
+    double flops = miniapp_kernel_flops(kernel, &row->grid, settings);
+    double *const values = bound ? malloc(row->grid.nz * sizeof(*values)) : NULL;
+    if (values && !miniapp_state_get(row->state, bound->name, values))
+        flops = miniapp_kernel_flops_on(kernel, &row->grid, settings, values);
+    free(values);
+    return flops;
+}
+
 double row_flops(const struct row *row)
 {
-    return miniapp_sequence_flops(row->sequence, &row->grid, miniapp_state_settings(row->state));
+    double flops = 0;
+    for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
+        flops += row_kernel_flops(row, miniapp_sequence_kernel(row->sequence, s));
+    return flops;
 }
 
 double row_bytes(const struct row *row)
 {
     return miniapp_sequence_bytes(row->sequence, &row->grid, row->precision,
                                   miniapp_state_settings(row->state));
+}
+
+double row_traffic(const struct row *row)
+{
+    return miniapp_sequence_traffic(row->sequence, &row->grid, row->precision,
+                                    miniapp_state_settings(row->state));
 }
 
 /* ---- which fields a row shares ---- */
@@ -317,15 +348,6 @@ static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
             status = miniapp_state_add(row->state, name, field);
     }
     return status ? status : miniapp_plan_create(row->state, row->sequence, bindings, &row->plan);
-}
-
-static const struct bound_field *find_field(const struct row *row,
-                                            const struct miniapp_field *field)
-{
-    for (size_t i = 0; i < row->field_count; i++)
-        if (row->fields[i].field == field)
-            return &row->fields[i];
-    return NULL;
 }
 
 /* Lists the fields of states into which a field of the file is read, each once. */

@@ -49,14 +49,27 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
  * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
+/* The field whose value on a level decides how many flops its points take, such as pressure; NULL if
+ * there is none. And the flops of a call where the field has these values, one a level. */
+const struct miniapp_field *miniapp_kernel_level_of_flops(const struct miniapp_kernel *);
+double miniapp_kernel_flops_on(const struct miniapp_kernel *, const struct miniapp_grid *,
+                               const struct miniapp_settings *, const double *values);
+
 double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_grid *,
                             enum miniapp_precision, const struct miniapp_settings *);
+
+/* The bytes that move if a cache fetches a line before it is written: a WRITE argument counts
+ * twice, too. */
+double miniapp_kernel_traffic(const struct miniapp_kernel *, const struct miniapp_grid *,
+                              enum miniapp_precision, const struct miniapp_settings *);
 
 /* The sums over the steps of a sequence. */
 double miniapp_sequence_flops(const struct miniapp_sequence *, const struct miniapp_grid *,
                               const struct miniapp_settings *);
 double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
                               enum miniapp_precision, const struct miniapp_settings *);
+double miniapp_sequence_traffic(const struct miniapp_sequence *, const struct miniapp_grid *,
+                                enum miniapp_precision, const struct miniapp_settings *);
 
 const char *miniapp_sequence_subject(const struct miniapp_sequence *); /* its folder */
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);

@@ -255,7 +255,7 @@ static struct share *shares_of(const struct row *row)
             .kernel = miniapp_kernel_name(kernel),
             .share = row->step_seconds[s] / sum,
             .bytes = miniapp_kernel_bytes(kernel, &row->grid, row->precision, settings),
-            .flops = miniapp_kernel_flops(kernel, &row->grid, settings),
+            .flops = row_kernel_flops(row, kernel),
         };
     }
     return shares;
@@ -347,6 +347,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->timing = row->timing;
     result->asked_seconds = row->wanted ? 0 : run->options.seconds;
     result->bytes = row_bytes(row);
+    result->traffic = row_traffic(row);
     result->flops = row_flops(row);
     result->shares = shares_of(row);
     result->share_count = result->shares ? miniapp_sequence_step_count(row->sequence) : 0;

@@ -16,6 +16,7 @@ static double p75(const struct result *r) { return r->timing.p75; }
 static double most(const struct result *r) { return r->timing.max; }
 static double speedup(const struct result *r) { return r->speedup; }
 static double bytes(const struct result *r) { return r->bytes; }
+static double traffic(const struct result *r) { return r->traffic; }
 static double flops(const struct result *r) { return r->flops; }
 static double device_bytes(const struct result *r) { return r->device_bytes; }
 static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
@@ -136,6 +137,7 @@ const struct column columns[] = {
     {"best_share", best_share},
     {"best_ceiling_bytes_per_s", best_bandwidth},
     {"best_ceiling_flops_per_s", best_flop_rate},
+    {"traffic_bytes", traffic, .whole = true},
     {0},
 };
 

@@ -60,8 +60,12 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
                 miniapp_setting_default(setting), miniapp_setting_units(setting),
                 miniapp_setting_long_name(setting), range_text(least, most, range));
     }
-    fprintf(stream, "  a point costs %.0f bytes and %.0f flops in float64\n\n",
+    fprintf(stream,
+            "  a point costs %.0f bytes (%.0f where a line is fetched before it is written) and "
+            "%.0f flops "
+            "in float64\n\n",
             miniapp_kernel_bytes(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
+            miniapp_kernel_traffic(kernel, &large, MINIAPP_FLOAT64, defaults) / points,
             miniapp_kernel_flops(kernel, &large, defaults) / points);
 }
 

@@ -57,6 +57,7 @@ struct result {
     double asked_seconds; /* that calls were to take together; 0: a number of calls was asked for */
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */
+    double traffic;       /* bytes that move if a line is fetched before it is written */
     double speedup;       /* over the first device or number of threads, by the median */
     double device_bytes;  /* of memory that it needs itself; the most of any process */
     double state_bytes;   /* of memory that all on its state hold; likewise */

@@ -9,20 +9,59 @@ double miniapp_kernel_flops(const struct miniapp_kernel *kernel, const struct mi
     return kernel->flops(values->value) * (double)miniapp_grid_points(grid);
 }
 
+const struct miniapp_field *miniapp_kernel_level_of_flops(const struct miniapp_kernel *kernel)
+{
+    return kernel->level_of_flops ? &fields[kernel->level_of_flops] : NULL;
+}
+
+double miniapp_kernel_flops_on(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
+                               const struct miniapp_settings *values, const double *levels)
+{
+    double flops = 0;
+    for (size_t z = 0; z < grid->nz; z++)
+        flops += kernel->flops_at(values->value, levels[z]);
+    return flops * (double)(grid->nx * grid->ny);
+}
+
+/* How often the elements of an argument move, by the kind of access. */
+typedef int times_of(enum miniapp_access access);
+
+static int least_times(enum miniapp_access access)
+{
+    return access == MINIAPP_SCRATCH ? 0 : access == MINIAPP_UPDATE ? 2 : 1;
+}
+
+static int times_with_allocation(enum miniapp_access access)
+{
+    return access == MINIAPP_WRITE ? 2 : least_times(access);
+}
+
+static double moved_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
+                          enum miniapp_precision precision, const struct miniapp_settings *values,
+                          times_of *times)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const struct argument *argument = &kernel->arguments[i];
+        if (kernel->touches(values->value, argument->name))
+            bytes += times(argument->access) *
+                     (double)miniapp_field_elements(&fields[argument->field], grid) *
+                     (double)miniapp_element_bytes(argument->type, precision);
+    }
+    return bytes;
+}
+
 double miniapp_kernel_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
                             enum miniapp_precision precision, const struct miniapp_settings *values)
 {
-    double bytes = 0;
-    (void)values; /* no kernel's arguments depend on a setting so far */
-    for (size_t i = 0; i < kernel->argument_count; i++) {
-        const struct argument *argument = &kernel->arguments[i];
-        const int times = argument->access == MINIAPP_SCRATCH  ? 0
-                          : argument->access == MINIAPP_UPDATE ? 2
-                                                               : 1;
-        bytes += times * (double)miniapp_field_elements(&fields[argument->field], grid) *
-                 (double)miniapp_element_bytes(argument->type, precision);
-    }
-    return bytes;
+    return moved_bytes(kernel, grid, precision, values, least_times);
+}
+
+double miniapp_kernel_traffic(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
+                              enum miniapp_precision precision,
+                              const struct miniapp_settings *values)
+{
+    return moved_bytes(kernel, grid, precision, values, times_with_allocation);
 }
 
 double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
@@ -42,5 +81,15 @@ double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
     double bytes = 0;
     for (size_t s = sequence->start_count; s < sequence->count; s++)
         bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
+    return bytes;
+}
+
+double miniapp_sequence_traffic(const struct miniapp_sequence *sequence,
+                                const struct miniapp_grid *grid, enum miniapp_precision precision,
+                                const struct miniapp_settings *values)
+{
+    double bytes = 0;
+    for (size_t s = sequence->start_count; s < sequence->count; s++)
+        bytes += miniapp_kernel_traffic(sequence->steps[s].kernel, grid, precision, values);
     return bytes;
 }

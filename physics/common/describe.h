@@ -10,7 +10,11 @@
  *                                             those of physics/ocean.fields; tables.c defines axes
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
+ *     UNTOUCHED(argument, condition)          where the condition on settings holds, the kernel does
+ *                                             not touch the argument, whose bytes do not count
  *     FLOPS(expression)                       per point, in terms of the settings
+ *     FLOPS_AT(argument, expression)          per point of a level, where `argument`, which has no
+ *                                             other axis, has a value; FLOPS is a typical mean
  *     END
  *
  * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.
@@ -33,8 +37,14 @@
 #ifndef SETTING
 #define SETTING(...)
 #endif
+#ifndef UNTOUCHED
+#define UNTOUCHED(...)
+#endif
 #ifndef FLOPS
 #define FLOPS(...)
+#endif
+#ifndef FLOPS_AT
+#define FLOPS_AT(...)
 #endif
 #ifndef END
 #define END
@@ -50,5 +60,7 @@
 #undef FIELD
 #undef ARGUMENT
 #undef SETTING
+#undef UNTOUCHED
 #undef FLOPS
+#undef FLOPS_AT
 #undef END

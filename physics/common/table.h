@@ -95,7 +95,10 @@ struct miniapp_kernel {
     const struct argument *arguments;
     const enum setting_id *settings;
     size_t argument_count, setting_count;
-    double (*flops)(const double *setting); /* a point */
+    double (*flops)(const double *setting);                  /* a point */
+    double (*flops_at)(const double *setting, double level); /* where a field has a value */
+    int level_of_flops;                                      /* that field's place, or 0 */
+    bool (*touches)(const double *setting, const char *argument);
 };
 
 extern const struct miniapp_field *const fields; /* the first is no field */

@@ -7,12 +7,12 @@
 #include "directives.h"
 #include "variant.h"
 
+#include "nodes.h"
+
 /* A pair of nodes on [0, 1], x and 1 - x, which have the same weight; or the node in the middle. */
 struct node_pair {
     double x, weight;
 };
-
-enum { FEWEST_NODES = 3, MOST_NODES = 16 };
 
 /* The rule of 3 to 8, 10 or 16 nodes; if their number is odd, the middle one comes last. `nodes` is
  * a literal, so that compilers know the whole rule. */
@@ -51,16 +51,6 @@ INLINED const struct node_pair *quadrature_rule(int nodes)
          {0.45249374508118127991, 0.094725305227534248143}},
     };
     return rules[nodes <= 8 ? nodes - FEWEST_NODES : nodes == 10 ? 6 : 7];
-}
-
-/* The number of nodes for an error of at most 1e-14 of a level's largest value, for salinities up
- * to
- * 42. In saltier water the error reaches 5e-14 at 7000 dbar. */
-INLINED int quadrature_nodes(real p)
-{
-    if (p <= 2800)
-        return p <= 400 ? 3 : p <= 1400 ? 4 : 5;
-    return p <= 4300 ? 6 : p <= 5700 ? 7 : p <= 7000 ? 8 : p <= 9000 ? 10 : MOST_NODES;
 }
 
 #endif

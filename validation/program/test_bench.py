@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 
+import h5py
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
@@ -168,6 +169,28 @@ def test_roofline(miniapp, small, device):
         assert row["best_ceiling_flops_per_s"] == pytest.approx(fma["flops"] / fma["min_s"])
         assert row["best_share"] is None if best < 1 else row["best_share"] == pytest.approx(1 / best)
         assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
+
+
+def test_bytes_follow_the_settings(miniapp, small):
+    """Salinity is read by TEOS-10 only."""
+    def row(equation):
+        found, = miniapp.json(small, "-k", "expansion", "--set", f"eq_of_state_type={equation}")["results"]
+        return [round(found[name] / found["points"]) for name in ("bytes", "traffic_bytes", "flops")]
+    assert row(3) == [24, 40, 3] and row(5) == [32, 48, 175]
+
+
+def test_flops_follow_the_pressure(miniapp, small):
+    """As the nodes of the quadrature do; by shares of a sequence, too."""
+    def flops(kernel, *settings):
+        found, = miniapp.json(small, "-k", kernel, *settings)["results"]
+        parts = {part["kernel"]: part["flops"] for part in found.get("shares", ())}
+        return (parts.get("eos") or found["flops"]) / found["points"]
+    for pressures, eos, density in (([10, 400, 0, 1, 2, 3], 166, 332), ([400, 401, 1401, 2801, 4301, 9001], 1495 / 6, 0)):
+        with h5py.File(small, "r+") as file:
+            file["p"][...] = pressures
+        assert flops("eos") == flops("mixing") == pytest.approx(eos)
+        assert flops("density") == 48
+        assert not density or flops("density", "--set", "eq_of_state_type=5") == density
 
 
 def test_roofline_in_the_table(miniapp, small):

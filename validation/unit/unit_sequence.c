@@ -307,6 +307,13 @@ static void costs(void **state)
     miniapp_settings_free(values);
 }
 
+static bool touches_all(const double *setting, const char *argument)
+{
+    (void)setting;
+    (void)argument;
+    return true;
+}
+
 /* What is updated moves twice. */
 static void bytes_of_updates(void **state)
 {
@@ -317,12 +324,15 @@ static void bytes_of_updates(void **state)
         {"b", FIELD_maskT, MINIAPP_READ, MINIAPP_MASK, {0}},
         {"c", FIELD_kbot, MINIAPP_READ, MINIAPP_INDEX, {0}},
     };
-    const struct miniapp_kernel kernel = {.arguments = arguments, .argument_count = 3};
+    const struct miniapp_kernel kernel = {
+        .arguments = arguments, .argument_count = 3, .touches = touches_all};
     const double columns = (double)(grid.nx * grid.ny), points = columns * (double)grid.nz;
     assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT64, values) ==
                 17 * points + 4 * columns);
     assert_true(miniapp_kernel_bytes(&kernel, &grid, MINIAPP_FLOAT32, values) ==
                 9 * points + 4 * columns);
+    assert_true(miniapp_kernel_traffic(&kernel, &grid, MINIAPP_FLOAT64, values) ==
+                17 * points + 4 * columns);
     miniapp_settings_free(values);
 }
 
