@@ -303,6 +303,7 @@ def test_without_a_temporary_folder(tmp_path, monkeypatch):
 def test_without_matplotlib(make, plain, monkeypatch, tmp_path):
     monkeypatch.setattr(figure, "find_matplotlib", lambda _: None)
     monkeypatch.setattr("sys.argv", ["make-input", str(plain), "-o", str(tmp_path / "grid.h5")])
+    monkeypatch.setenv("HDF5_USE_FILE_LOCKING", "FALSE")  # as it does itself; undone after the test
     from miniapp.importer import command  # pylint: disable=import-outside-toplevel
     assert command.main() == DONE and [path.name for path in tmp_path.iterdir()] == ["grid.h5"]
 

@@ -1,5 +1,7 @@
 """run/make-input: what is read gives a right and complete input; what is not says why."""
 
+import errno
+import fcntl
 import os
 import re
 import signal
@@ -39,6 +41,7 @@ def make(monkeypatch, capsys, tmp_path):
     """Runs the script in this process; gives its exit code and what it said."""
     def run(*arguments, output=tmp_path / "grid.h5"):
         monkeypatch.setattr(sys, "argv", ["make-input", *map(str, arguments), "-o", str(output)])
+        monkeypatch.setenv("HDF5_USE_FILE_LOCKING", "FALSE")  # as it does itself; undone after the test
         capsys.readouterr()
         code = command.main()
         said = capsys.readouterr()
@@ -1356,6 +1359,19 @@ def test_classic_file_that_is_cut_off(fails, tmp_path):
     path.write_bytes(path.read_bytes()[:-2000])
     fails(INPUT, r"cut\.nc: is cut off: it has \d+ bytes, but its variables \d+", path)
 
+
+def test_a_file_that_is_being_written(fails, plain):
+    """HDF5 locks it; that some file systems have no locks is no reason to refuse a file."""
+    with open(plain, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fails(INPUT, "another program has locked it to write, expected a file that is closed", plain)
+
+
+def test_a_file_system_without_locks(made, plain, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    monkeypatch.setattr(fcntl, "flock", flock)
+    made(plain)
 
 
 @pytest.mark.parametrize("name, packing", [

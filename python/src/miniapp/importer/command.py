@@ -41,6 +41,7 @@ def make(chosen):
 
 def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends it in order, as Ctrl-C does
+    os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")  # inputs are only read, where some systems have no locks
     NOTES.clear()
     try:
         chosen = options.parse(__doc__)

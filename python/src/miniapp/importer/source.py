@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import fcntl
 
 import h5py
 import netCDF4
@@ -56,12 +57,24 @@ def texts_in(path):
                 and not one.id.get_type().is_variable_str()]
 
 
+def is_being_written(file):
+    """Whether a program has locked it, as HDF5 does; not all file systems have locks."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
 def open_file(path):
     try:
         if not path.is_file():
             raise OSError(errno.ENOENT, "No such file" if not path.exists() else "Not a file")
-        with open(path, "rb"):  # says why better than netCDF does
-            pass
+        with open(path, "rb") as file:  # says why better than netCDF does
+            if is_being_written(file):
+                raise Unusable(f"{path}: another program has locked it to write, expected a file that is closed")
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror}") from error
     try:
