@@ -90,6 +90,12 @@ def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, setting
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke", "ocean_step_forced", "tracer_step"])
+def test_levels_are_before_and_after_a_step(sequence):
+    levels = package.library.default().levels(sequence)
+    assert levels and all(before.endswith("_taum1") or after.endswith("_taup1") for before, after in levels)
+
+
 @pytest.mark.parametrize("change", [
     lambda array: array.astype(">f8"), lambda array: array[::-1][::-1], lambda array: array.tolist(),
     lambda array: np.asfortranarray(array)], ids=["big-endian", "strides", "list", "Fortran"])
