@@ -1,12 +1,14 @@
 """run/regress: its verdicts and exit codes, with a miniapp that is made up, and once with ours."""
 
 import json
+import math
 import os
 import re
 import resource
 import signal
 import subprocess
 import sys
+from random import Random
 
 import pytest
 
@@ -15,6 +17,8 @@ from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, INPUT, MISMATCH,
 from processes import DEADLINE_S, executable, wait_for
 
 REGRESS = HERE.parent / "run/regress"
+sys.path.insert(0, str(REGRESS.parent))
+from peers import abba  # noqa: E402  pylint: disable=wrong-import-position
 
 # In miniapp's place: its n-th run prints the file printed.n, and ends as `code` says.
 MADE_UP = """#!/bin/sh
@@ -44,7 +48,7 @@ def printed(turn, state):
     """What a run prints. Costs grow by up to `spread` from process to process."""
     noise = 1 + state["spread"] * (turn % 5)
     bits = state["bits"] + str(turn) * (turn % PROCESSES == state["flickers"])
-    row = {"device": "cpu", "precision": "float64", "bytes": 2.0, "flops": 2.0}
+    row = {"device": "cpu", "precision": "float64", "bytes": 2.0, "flops": 2.0, "points": 8}
     return {
         "provenance": {"cpu": "c", "threads": "1", "device": "cpu", "input_sha256": state["input"]},
         "results": [{**row, "kernel": "triad", "min_s": state["speed"]},
@@ -396,3 +400,118 @@ def test_ours(miniapp, small, reference, tmp_path):
     assert [entry["row"] for entry in entries] == [
         f"{kernel}/cpu/float64" for kernel in miniapp.ocean] + [TRIAD, FMA, APART]
     assert [entry["numbers"] for entry in entries] == ["same"] * len(miniapp.ocean) + 3 * ["-"]
+
+
+# ---- two programs in turns ----
+
+ROUNDS = 5
+
+
+def in_turns(folder, *words, new=(), old=()):
+    """Of two made-up programs, whose runs print what STATE says but for these changes."""
+    programs = []
+    for name, changes in (("old", dict(old)), ("new", dict(new))):
+        (folder / name).mkdir(parents=True)
+        program = MadeUp(folder / name)
+        program.will_print(**changes)
+        for turn in range(8 * ROUNDS):
+            (program.folder / f"printed.{turn + 1}").write_text(
+                json.dumps(printed(turn, {**STATE, "spread": 0.001, **changes})))
+        programs.append(program)
+    done = run("compare", *(program.program for program in programs), "--rounds", ROUNDS, *words)
+    return done, programs
+
+
+def test_compare_takes_turns(tmp_path):
+    done, programs = in_turns(tmp_path, "-k", "eos,tke", "-s", "4k", "--seconds", "0.5")
+    assert done.returncode == DONE and done.stderr == "" and "2 rows, 0 of them worse" in done.stdout, done
+    assert [len(program.runs.read_text()) for program in programs] == [6 * ROUNDS, 2 * ROUNDS]
+    words = (programs[1].folder / "words").read_text()
+    assert "--kernel eos,tke --seconds 0.5 --size 4k" in words and "--validate" not in words
+
+
+def test_compare_finds_what_is_slower(tmp_path):
+    done, _ = in_turns(tmp_path, "--format", "json", new={"costs": {"eos": 3.0 * 1.05, "tke": 5.0}})
+    assert done.returncode == MISMATCH, done
+    assert [entry["speed"] for entry in json.loads(done.stdout)] == ["slower", ""]
+    done, _ = in_turns(tmp_path / "again", new={"costs": {"eos": 3.0 / 1.05, "tke": 5.0}})
+    assert done.returncode == DONE and re.search("^eos/.* faster$", done.stdout, re.MULTILINE)
+
+
+def test_compare_finds_other_numbers_and_missing_rows(tmp_path):
+    done, _ = in_turns(tmp_path, new={"bits": "b", "passed": False, "costs": {"eos": 3.0}})
+    assert done.returncode == MISMATCH
+    assert re.search("^eos/.* changed .*\\(K\\)$", done.stdout, re.MULTILINE)
+    assert re.search("^tke/.* missing", done.stdout, re.MULTILINE)
+
+
+def test_compare_that_cannot_tell(tmp_path):
+    done, _ = in_turns(tmp_path, old={"spread": 0.3})
+    assert done.returncode == 6 and "cannot tell: 2 rows" in done.stdout, done
+
+
+def test_trust(tmp_path):
+    program = MadeUp(tmp_path)
+    program.will_print()
+    for turn in range(16 * ROUNDS):
+        (tmp_path / f"printed.{turn + 1}").write_text(json.dumps(printed(turn, {**STATE, "spread": 0.001})))
+    done = run("trust", program.program, "--sessions", 2, "--rounds", ROUNDS)
+    assert done.returncode == DONE and len(program.runs.read_text()) == 16 * ROUNDS
+    assert re.search(r"^eos/cpu/float64 +0.0 % +100.0 % +100.0 %$", done.stdout, re.MULTILINE), done
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (("compare", "a"), "compare takes two programs"), (("trust", "a", "b"), "trust takes one program"),
+    (("check", "a", "-s", "4k"), "--size goes with compare and trust"),
+    (("compare", "a", "b", "--rounds", "4"), "--rounds has to be 5 or more"),
+    (("trust", "a", "--sessions", "0"), "--sessions 1 or more")])
+def test_programs_that_cannot_be_compared(words, complaint):
+    done = run(*words)
+    assert done.returncode == USAGE and complaint in done.stderr
+
+
+# ---- how often comparisons in turns err, with costs from a generator of random numbers ----
+
+def sessions(count, sigma, slow=0, stays=1):
+    """Costs spread by `sigma`. With the probability `slow`, runs take 1.35 times as long, and stay in either state
+    for `stays` runs on average."""
+    random = Random(f"{sigma} {slow} {stays}")
+    made = []
+    for _ in range(count):
+        state = 1
+
+        def cost():
+            nonlocal state
+            if random.random() < 1 / stays:
+                state = 1.35 if random.random() < slow else 1
+            return state * math.exp(random.gauss(0, sigma))
+        rounds, nulls = [], []
+        for _ in range(8):
+            for place in (rounds, nulls):
+                place.append([cost() for _ in range(4)])
+        made.append((rounds, nulls))
+    return made
+
+
+@pytest.mark.parametrize("sigma, slow, stays, finds", [
+    (0.003, 0, 1, (1, 1)), (0.02, 0, 1, (0.9, 1)), (0.03, 0, 1, (0.5, 0.95)), (0.08, 0, 1, (0, 0.2)),
+    (0.01, 0.1, 1, (0, 0)), (0.01, 0.5, 1, (0, 0)), (0.01, 0.4, 20, (0, 0.8))])
+def test_how_often_it_errs(sigma, slow, stays, finds):
+    """It raises an alarm in at most 1 % of rows, whatever the noise; and finds 5 % and 10 % in so many."""
+    found = abba.trust(sessions(400, sigma, slow, stays), (1.05, 1.1))
+    assert found["alarms"] <= 0.01
+    assert all(share >= least for share, least in zip(found["finds"].values(), finds)), found
+
+
+def test_a_drift_is_no_change():
+    """Each run takes 1 % longer than the one before."""
+    costs = [1.01**turn for turn in range(64)]
+    rounds = [costs[start:start + 4] for start in range(0, 64, 8)]
+    nulls = [costs[start:start + 4] for start in range(4, 64, 8)]
+    found = abba.compare(rounds, nulls)
+    assert found["ratio"] == pytest.approx(1, abs=1e-3) and found["speed"] == "" and found["margin"] < 0.021
+
+
+def test_the_pass_of_the_old_one_widens_the_margin():
+    quiet, noisy = [[1, 1.001, 1, 1]] * 8, [[1, 1.2, 1, 1], [1.2, 1, 1, 1]] * 4
+    assert abba.compare(quiet, quiet)["margin"] < 0.021 < abba.compare(quiet, noisy)["margin"]
