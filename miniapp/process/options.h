@@ -3,6 +3,7 @@
 #define OPTIONS_H
 
 #include "program.h"
+#include "report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +14,6 @@ enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 
 /* Where the data of an offload device are while calls are timed. */
 enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
-
-enum output_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
 enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_CHECK };
 
