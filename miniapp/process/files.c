@@ -1,4 +1,5 @@
 #include "files.h"
+#include "say.h"
 #include "status.h"
 
 #include <stdlib.h>
@@ -42,6 +43,8 @@ enum miniapp_status finish_output(const struct run *run, struct miniapp_output *
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t i = 0; i < provenance->count && !status; i++)
         status = miniapp_output_attribute(output, provenance->names[i], provenance->texts[i]);
+    if (!status && warnings_so_far()[0])
+        status = miniapp_output_attribute(output, "warnings", warnings_so_far());
     if (!status)
         return miniapp_output_finish(output);
     miniapp_output_discard(output);

@@ -5,6 +5,7 @@
 #include "ranks.h"
 #include "report.h"
 #include "run.h"
+#include "say.h"
 #include "status.h"
 #include "stop.h"
 
@@ -95,98 +96,6 @@ static void keep_results_apart(void)
 #endif
 }
 
-/* ---- what is said ---- */
-
-/* Lines that a process keeps to itself until all are done. */
-struct held {
-    char *text;
-    size_t bytes;
-    FILE *lines;
-};
-static struct held failures, warnings;
-
-static void hold(struct held *held, const char *line)
-{
-    if (!held->lines)
-        held->lines = open_memstream(&held->text, &held->bytes);
-    if (held->lines)
-        fputs(line, held->lines);
-}
-
-static void give_up(struct held *held)
-{
-    if (held->lines)
-        fclose(held->lines);
-    free(held->text);
-    *held = (struct held){0};
-}
-
-/* Runs even if argp ends the process, or a failure ends all processes. */
-static void say_failures(void)
-{
-    if (failures.lines && fflush(failures.lines) == 0)
-        fputs(failures.text, stderr);
-    give_up(&failures);
-}
-
-/* If there are several processes, each holds its lines about a failure, because only one of them
- * speaks for all; and all but the first hold their warnings, because the first may have the
- * same. */
-static void print(enum miniapp_status status, const char *line)
-{
-    static char text[1 << 14]; /* static, so that a line can be printed when memory is short */
-    snprintf(text, sizeof(text), "miniapp: %s%s\n", status ? "" : "warning: ", line);
-    if (ranks_count() > 1 && status) {
-        hold(&failures, text);
-    } else if (ranks_own() > 0) {
-        hold(&warnings, text);
-    } else {
-        progress_clear();
-        fputs(text, stderr);
-        if (ranks_count() > 1)
-            hold(&warnings, text);
-    }
-}
-
-/* Prints the lines that were not printed before, and keeps them. */
-static void say_new(char *lines)
-{
-    for (char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        *end = '\0';
-        fflush(warnings.lines);
-        if (!strstr(warnings.text, line)) {
-            fprintf(stderr, "%s\n", line);
-            hold(&warnings, line);
-            hold(&warnings, "\n");
-        }
-    }
-}
-
-/* The first process prints the warnings that the others have about their parts. */
-static void say_warnings(void)
-{
-    hold(&warnings, "");
-    if (!warnings.lines)
-        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for warnings"));
-    fflush(warnings.lines);
-    size_t bytes = warnings.bytes;
-    for (int rank = 1; rank < ranks_count() && ranks_own() == 0; rank++) {
-        ranks_receive(rank, &bytes, sizeof(bytes));
-        char *const lines = malloc(bytes + 1);
-        if (!lines)
-            ranks_abort(fail(MINIAPP_DEVICE, "out of memory for warnings"));
-        ranks_receive(rank, lines, bytes);
-        lines[bytes] = '\0';
-        say_new(lines);
-        free(lines);
-    }
-    if (ranks_own() > 0) {
-        ranks_send(0, &bytes, sizeof(bytes));
-        ranks_send(0, warnings.text, bytes);
-    }
-    give_up(&warnings);
-}
-
 /* The lowest process that has failed speaks for all, and all have its status. */
 static enum miniapp_status end_ranks(enum miniapp_status own)
 {
@@ -195,10 +104,8 @@ static enum miniapp_status end_ranks(enum miniapp_status own)
     const enum miniapp_status status = ranks_agree(own);
     if (!status)
         say_warnings();
-    if (status && ranks_failed() != ranks_own())
-        give_up(&failures);
     progress_clear();
-    say_failures();
+    say_failures(!status || ranks_failed() == ranks_own());
     return status;
 }
 
@@ -206,8 +113,6 @@ static enum miniapp_status end_ranks(enum miniapp_status own)
 static enum miniapp_status start_ranks(int *argc, char ***argv)
 {
     const enum miniapp_status status = ranks_start(argc, argv);
-    ranks_before_abort(say_failures);
-    atexit(say_failures);
     if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
         return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
     return status;
@@ -234,7 +139,7 @@ int main(int argc, char **argv)
 {
     static struct run run;
     run.resume = NO_RESUME;
-    miniapp_listen(print);
+    say_all();
     miniapp_own_process(true);
     fill_standard_streams();
     keep_freed_memory();

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "resume.h"
 #include "same.h"
+#include "say.h"
 #include "status.h"
 #include "steps.h"
 #include "stop.h"
@@ -387,6 +388,7 @@ static enum miniapp_status run_bench(struct run *run)
         status = run_shapes(run, i, i + step);
         results_compare_devices(&run->results);
         status = agree(status);
+        run->results.warnings = warnings_so_far();
         if (!status && options->resume && !stop_signal() && ranks_own() == 0)
             status = resume_save(&run->resume, &run->results);
         status = agree(status);
@@ -444,6 +446,7 @@ static enum miniapp_status conclude(struct run *run)
     enum miniapp_status status = MINIAPP_DONE;
     if (ranks_own() > 0)
         return status;
+    run->results.warnings = warnings_so_far();
     if (options->output && !ended)
         status = publish_final_output(run);
     if (!status)
@@ -523,6 +526,8 @@ enum miniapp_status run_all(struct run *run)
     if (status)
         return status;
     status = run_bench(run);
+    if (!status)
+        say_warnings();
     return status ? status : agree(conclude(run));
 }
 

@@ -253,6 +253,14 @@ static json_t *threads_array(const struct provenance *provenance)
     return array;
 }
 
+static json_t *warnings_array(const char *lines)
+{
+    json_t *const warnings = json_array();
+    for (const char *line = lines, *end; line && (end = strchr(line, '\n')) != NULL; line = end + 1)
+        json_array_append_new(warnings, json_stringn(line, (size_t)(end - line)));
+    return warnings;
+}
+
 json_t *results_object(const struct results *results)
 {
     json_t *root = json_object();
@@ -272,6 +280,7 @@ json_t *results_object(const struct results *results)
     json_object_set_new(root, "threads", threads_array(&results->provenance));
     json_object_set_new(root, "seed", json_integer((json_int_t)results->seed));
     json_object_set_new(root, "clock", clock_object(&results->clock));
+    json_object_set_new(root, "warnings", warnings_array(results->warnings));
     json_object_set_new(root, "interrupted", text_value(results->interrupted));
     json_object_set_new(root, "read_s", number(results->read_seconds));
     json_object_set_new(root, "write_s", number(results->write_seconds));

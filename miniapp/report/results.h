@@ -102,6 +102,7 @@ struct results {
     double write_seconds; /* outputs and snapshots, with comparing and hashing on the way */
     uint64_t seed;
     struct clock_quality clock;
+    const char *warnings;    /* so far, a line each, or NULL */
     const char *interrupted; /* the name of the signal that ended the run, or NULL */
     struct result *results;
     size_t result_count;

@@ -10,7 +10,7 @@ import re
 import h5py
 import pytest
 
-from conftest import GRID, INPUT
+from conftest import DONE, GRID, INPUT, QUICK
 from test_verdict import use_default_tolerances
 
 pytestmark = pytest.mark.every_device
@@ -104,10 +104,27 @@ def test_entries_say_their_threads_where_these_vary(miniapp, small, reference):
         assert re.findall(f"^{line}", table, re.MULTILINE) == ["1", "2"], line
 
 
+def test_warnings_are_kept(miniapp, small, tmp_path):
+    """Not all that a batch job writes to stderr is read."""
+    said = "--set kappaH_min: none of the kernels reads it"
+    output, saved = tmp_path / "out.h5", tmp_path / "saved.json"
+    words = (small, "-k", "eos", *QUICK, "--set", "kappaH_min=1e-5")
+    for target in (("-o", output), ("--resume", saved)):
+        done = miniapp.run(*words, "--format", "json", *target)
+        assert done.returncode == DONE and done.stderr == f"miniapp: warning: {said}\n", done
+        assert json.loads(done.stdout)["warnings"] == [said]
+    assert json.loads(saved.read_text())["warnings"] == [said]
+    with h5py.File(output) as file:
+        assert file.attrs["warnings"] == f"{said}\n".encode()
+    miniapp.passes(small, "-k", "eos", *QUICK, "-o", output)
+    with h5py.File(output) as file:
+        assert "warnings" not in file.attrs
+
+
 def test_json(miniapp, small, reference, device):
     use_default_tolerances(reference)  # another device need not agree to the bit
     result = miniapp.json(small, "--validate", reference, "-d", device)
-    assert set(result) == {"provenance", "seed", "clock", "interrupted", "read_s", "write_s",
+    assert set(result) == {"provenance", "seed", "clock", "warnings", "interrupted", "read_s", "write_s",
                            "results", "transfers", "validation", "checksums", "settings", "threads"}
     assert set(result["provenance"]) == BUILD | RUN
     assert all(isinstance(text, str) and text for text in result["provenance"].values())
