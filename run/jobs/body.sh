@@ -45,15 +45,33 @@ read_grant() {
   esac
 }
 
+# Prints how mpirun gives each rank cores of its own; nothing if it is of neither MPI.
+bind_by_mpirun() {
+  case $(mpirun --version 2>/dev/null) in
+  *"Open MPI"*) echo "--map-by slot:PE=$threads --bind-to core" ;;
+  *HYDRA*) echo "-bind-to core:$threads" ;;
+  esac
+}
+
+# Slurm binds no rank where its task plugin is none.
+bind_by_srun() {
+  case $(scontrol show config 2>/dev/null | sed -n 's/^TaskPlugin *= *//p') in
+  "" | *none*) ;;
+  *) echo "--cpu-bind=cores" ;;
+  esac
+}
+
 # Prints the command that starts so many ranks. mpirun passes no variables to other nodes, so env sets them.
+# Ranks that are not bound would all put their first thread on the first core.
 launcher() {
   case $scheduler in
-  slurm) echo "srun --ntasks=$1 --cpus-per-task=$threads --cpu-bind=cores --distribution=block,Pack" ;;
-  pbs) echo "mpirun -hostfile $PBS_NODEFILE -n $1" ;;
-  lsf) echo "mpirun -hostfile $LSB_DJOB_HOSTFILE -n $1" ;;
-  sge) echo "mpirun -n $1" ;; # it asks Grid Engine for its nodes
+  slurm) bind=$(bind_by_srun) start="srun --ntasks=$1 --cpus-per-task=$threads --distribution=block,Pack" ;;
+  pbs) bind=$(bind_by_mpirun) start="mpirun -hostfile $PBS_NODEFILE -n $1" ;;
+  lsf) bind=$(bind_by_mpirun) start="mpirun -hostfile $LSB_DJOB_HOSTFILE -n $1" ;;
+  sge) bind=$(bind_by_mpirun) start="mpirun -n $1" ;; # it asks Grid Engine for its nodes
   esac
-  echo "env OMP_NUM_THREADS=$threads OMP_PROC_BIND=$OMP_PROC_BIND OMP_PLACES=$OMP_PLACES"
+  [ -n "$bind" ] || OMP_PROC_BIND=false
+  echo "$start $bind env OMP_NUM_THREADS=$threads OMP_PROC_BIND=$OMP_PROC_BIND OMP_PLACES=$OMP_PLACES"
 }
 
 # Some sites of Slurm enforce no memory limit: then the program keeps to it by itself, with a clear error. A

@@ -35,15 +35,17 @@ def start(tmp_path):
     """Runs a script: the job, and what srun or mpirun said in its place: its process, the threads
     of a rank, and its words."""
     for name in ("srun", "mpirun"):
-        executable(tmp_path / "bin" / name, '#!/bin/sh\necho "$$ ${OMP_NUM_THREADS-none}" >&2\n'
+        executable(tmp_path / "bin" / name, '#!/bin/sh\n[ "$1" != --version ] || { echo "$VERSION"; exit; }\n'
+                                            'echo "$$ ${OMP_NUM_THREADS-none}" >&2\n'
                                             'printf "%s\\n" "$@" >&2\n')
+    executable(tmp_path / "bin/scontrol", '#!/bin/sh\necho "TaskPlugin = $PLUGIN"\n')
     executable(tmp_path / "bin/PROGRAM", "#!/bin/sh\n")
     hosts = tmp_path / "hosts"
     hosts.write_text("n1\nn1\nn2\nn2\n")
 
     def begin(script, *arguments, **env):
         granted = {"PBS_NODEFILE": str(hosts), "LSB_DJOB_HOSTFILE": str(hosts),
-                   "RESULTS": str(tmp_path / "results"), "MINIAPP": "PROGRAM",
+                   "RESULTS": str(tmp_path / "results"), "MINIAPP": "PROGRAM", "VERSION": "", "PLUGIN": "",
                    **GRANTED[script.split("/")[0]], **env}
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
         with subprocess.Popen(["/bin/sh", JOBS / script, *arguments], cwd=ROOT, text=True,
@@ -70,6 +72,23 @@ def test_launcher_takes_the_place_of_the_shell(script, start):
     program = words[words.index("PROGRAM"):]
     assert program == ["PROGRAM", "--device", script[-3:], "--steps", "100", "inputs/acc.h5"]
     assert "--ntasks=4" in words or words[words.index("-n") + 1] == "4"
+
+
+@pytest.mark.parametrize("told, options", [
+    ({"PLUGIN": "task/cgroup,task/affinity", "VERSION": "mpirun (Open MPI) 4.1.4"},
+     {"slurm": "--cpu-bind=cores", "sge": "--map-by slot:PE=1 --bind-to core",
+      "pbs": "--map-by slot:PE=3 --bind-to core", "lsf": "--map-by slot:PE=3 --bind-to core"}),
+    ({"VERSION": "HYDRA build details:"},
+     {"sge": "-bind-to core:1", "pbs": "-bind-to core:3", "lsf": "-bind-to core:3"}),
+    ({"PLUGIN": "task/none", "VERSION": "another"}, {})])
+@pytest.mark.parametrize("script", STEPS)
+def test_ranks_have_cores_of_their_own(script, start, told, options):
+    """Where no launcher can be told to bind them, their threads are not bound either: all first ones would
+    go to the first core."""
+    _, _, words = start(script, OMP_PROC_BIND="", **told)
+    option = options.get(script.split("/")[0], "")
+    assert option in " ".join(words)
+    assert ("OMP_PROC_BIND=spread" if option else "OMP_PROC_BIND=false") in words
 
 
 @pytest.mark.parametrize("script", STEPS)
