@@ -49,7 +49,7 @@ def executable(path, text):
 def waiting(name, ready, then):
     """A script that runs `ready`, waits for the signal of this name, which may come at once, and then runs
     `then`, which ends it. A launcher may send the signal to what the script has started as well: that has to
-    ignore it, since the script would otherwise go on from its wait before it has the signal itself."""
+    ignore it, since the script would otherwise continue from its wait before it has the signal itself."""
     return f"""#!/bin/sh
 trap '' {name}
 sleep 100000 >/dev/null 2>&1 &

@@ -452,7 +452,8 @@ static enum miniapp_status read_carried(hid_t file, const char *path, struct min
         return status;
     const char *const why = misfit(dataset, &whole);
     if (why)
-        status = fail(MINIAPP_INPUT, "%s: cannot go on from it: '%s' %s", path, field->name, why);
+        status =
+            fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why);
     if (!status)
         status = check_written(dataset, path, field->name);
     if (!status)
@@ -469,8 +470,8 @@ static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp
     bool has_number;
     enum miniapp_status status = read_attribute(file, path, step_name, &has_number, &number);
     if (!status && number != (double)step)
-        status = fail(MINIAPP_INPUT, "%s: cannot go on from it: its '%s' is %.15g, not %zu", path,
-                      step_name, number, step);
+        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu",
+                      path, step_name, number, step);
     if (status)
         return status;
     status = make_levels(&state->grid, &level);
@@ -530,7 +531,7 @@ enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const
     const bool is_open = !status;
     for (size_t i = 0; i < count && !status; i++)
         if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
-            status = fail(MINIAPP_INPUT, "%s: cannot go on from it: its '%s' is no text", path,
+            status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
                           names[i]);
     if (is_open)
         H5Fclose(file);

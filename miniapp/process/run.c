@@ -430,7 +430,7 @@ static enum miniapp_status warn_of_restart(const struct run *run)
     size_t step;
     const enum miniapp_status status = steps_find_newest(run, run->options.steps, &step);
     if (step > 0)
-        snprintf(from, sizeof(from), "goes on from the snapshot of step %zu", step);
+        snprintf(from, sizeof(from), "continues from the snapshot of step %zu", step);
     if (!status)
         warn("ended by %s%s%s: --restart %s", run->results.interrupted,
              run->nonfinite[0] ? ", when " : "", run->nonfinite, from);

@@ -19,7 +19,7 @@ struct run {
     struct resume resume;                  /* where options.resume is given */
     bool is_land;                          /* all of the validated grid is land */
     struct results results;
-    size_t first_step;              /* from which steps in time go on; 0: from the input */
+    size_t first_step;              /* from which steps in time continue; 0: from the input */
     double steps_begun;             /* when */
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
                                        beginning with the first one's index; or "" */

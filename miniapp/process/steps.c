@@ -106,7 +106,7 @@ enum miniapp_status steps_find_newest(const struct run *run, size_t before, size
 /* The snapshots that are there when a run begins. */
 struct earlier {
     const struct run *run;
-    size_t stays, count; /* the first one that the run neither goes on from nor replaces, and how
+    size_t stays, count; /* the first one that the run neither continues from nor replaces, and how
                             many there are */
 };
 
@@ -197,7 +197,7 @@ static enum miniapp_status check_origin(const struct run *run, const char *path)
     for (size_t i = 0; i < SAME + MORE && !status; i++)
         provenance_add(&then, names[i], texts[i]);
     return status || ranks_own() > 0 ? status
-                                     : check_alike(path, "cannot go on from it", &then,
+                                     : check_alike(path, "cannot continue from it", &then,
                                                    &run->results.provenance, names, SAME);
 }
 

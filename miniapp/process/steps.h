@@ -1,5 +1,5 @@
 /*
- * Steps in time: snapshots on the way, from which a run can go on; budgets; and where a field
+ * Steps in time: snapshots on the way, from which a run can continue; budgets; and where a field
  * stopped being finite.
  */
 #ifndef STEPS_H
@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "run.h"
 
-/* Finds the snapshot from which the run goes on, if it is to go on from one: the newest before the
+/* Finds the snapshot from which the run continues, if any: the newest before the
  * last step. */
 enum miniapp_status steps_find_start(struct run *run);
 
@@ -24,7 +24,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench);
 enum miniapp_status steps_after(void *context, struct row *row);
 
 /* After the last step, if there are snapshots: starts the final output or, if a signal ended the
- * steps, writes a snapshot to go on from, unless a field is not finite. */
+ * steps, writes a snapshot to continue from, unless a field is not finite. */
 enum miniapp_status steps_end(struct run *run, struct bench *bench);
 
 /* Says in run->nonfinite after which step, and where, the fields of a row were not finite for the

@@ -1,4 +1,4 @@
-/* Results in a file that outlives the run: a sweep that is cut off goes on where it stopped. */
+/* Results in a file that outlives the run: a sweep that is cut off continues where it stopped. */
 #ifndef RESUME_H
 #define RESUME_H
 

@@ -24,7 +24,7 @@ struct verdict {
     size_t worst_index[MINIAPP_MAX_RANK]; /* where the difference is largest for its tolerance */
 };
 
-/* A comparison that goes on from part to part. */
+/* A comparison that continues from part to part. */
 struct comparison {
     struct verdict verdict;
     double most, largest; /* the difference at the worst place, in tolerances and as it is */

@@ -338,7 +338,7 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
 def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
     words = (ACC, "-k", "ocean_step_eke", "--every", 4, "-o", tmp_path / "end.nc")
     ranks.passes("2x2", *words, "--steps", 8)
-    ranks.fails(INPUT, r"end\.000004\.nc: cannot go on from it: it was made with kappaH_min=2e-05, but this run has "
+    ranks.fails(INPUT, r"end\.000004\.nc: cannot continue from it: it was made with kappaH_min=2e-05, but this run has "
                 "kappaH_min=10$", 4, *words, "--steps", 8, "--restart", "--set", "kappaH_min=10")
 
 
@@ -748,7 +748,7 @@ def test_a_signal_to_one_process_ends_all_in_order(endless, rank):
     assert run.returncode != DONE
     assert json.loads(output)["interrupted"] == "SIGUSR1"
     lines = [line for line in own_lines(run.said()) if "ended by" in line]
-    assert len(lines) == 1 and "--restart goes on from" in lines[0], run.said()
+    assert len(lines) == 1 and "--restart continues from" in lines[0], run.said()
 
 
 def test_a_process_that_is_killed_ends_all(endless, tmp_path):

@@ -123,7 +123,7 @@ def test_a_signalled_job_ends_in_order_and_goes_on(jobs, eight, tmp_path):
     jobs.slurm.check("scancel", "--batch", "--signal=USR1", job)
     state = jobs.slurm.ended(job)
     assert state["JobState"] == "FAILED" and state["ExitCode"] == f"{SIGNALLED}:0"
-    said = re.findall("ended by SIGUSR1: --restart goes on from the snapshot of step (\\d+)",
+    said = re.findall("ended by SIGUSR1: --restart continues from the snapshot of step (\\d+)",
                       jobs.printed(job))
     assert len(said) == 1 and (tmp_path / f"end.{int(said[0]):06d}.nc").exists()
     for path in tmp_path.glob("end.0*.nc"):

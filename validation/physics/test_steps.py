@@ -98,7 +98,7 @@ def test_host_and_gpu_agree(together, frozen, gpu):
 
 
 def test_an_output_is_what_the_next_step_needs(miniapp, frozen, tmp_path):
-    """Steps that go on from it end in the same bits."""
+    """Steps that continue from it end in the same bits."""
     half, whole, goes_on = tmp_path / "half.h5", tmp_path / "whole.h5", tmp_path / "goes_on.h5"
     frozen.step(miniapp, half, 10)
     frozen.step(miniapp, whole, 20)
@@ -180,7 +180,7 @@ def with_tendencies(source, path):
     ("ocean_step", GRID), ("ocean_step_eke", ACC), ("ocean_step_forced", ACC)])
 def test_budgets_of_the_first_step(miniapp, tmp_path, device, sequence, source, precision):
     """Whatever tendencies the file has for the step before it, even such as no advection makes; a run
-    that goes on from a snapshot has its own first step."""
+    that continues from a snapshot has its own first step."""
     path = with_tendencies(source, tmp_path / "in.h5")
     for steps, *more in ((1,), (3,), (4, "--restart")):
         report = miniapp.json("-d", device, "-k", sequence, "--tracer", "dye", "--precision", precision,

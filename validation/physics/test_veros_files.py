@@ -1,4 +1,4 @@
-"""A run of Veros goes on from its own files: make_veros_runs.py has those of one run for each switch, and what
+"""A run of Veros continues from its own files: make_veros_runs.py has those of one run for each switch, and what
 Veros's next step made."""
 
 import shutil

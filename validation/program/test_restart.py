@@ -1,4 +1,4 @@
-"""Snapshots on the way, and runs that go on from one: whatever ended them, in the same bits."""
+"""Snapshots on the way, and runs that continue from one: whatever ended them, in the same bits."""
 
 import json
 import os
@@ -177,7 +177,7 @@ def test_signals_lose_nothing(march, number):
         process.finish()
     last = march.snapshots()[-1]
     assert process.returncode == 128 + (signal.SIGTERM if number == signal.SIGUSR1 else number)
-    assert f"--restart goes on from the snapshot of step {last}\n" in process.said()
+    assert f"--restart continues from the snapshot of step {last}\n" in process.said()
     assert not march.end.exists() and not unfinished(march.folder)
     march.passes(last + 7, "--restart")
     march.assert_end_is_that_of(last + 7)
@@ -209,7 +209,7 @@ def test_a_full_disk_loses_what_came_after_the_last(march):
 
 
 @pytest.mark.parametrize("last, said", [(1, "starts from the input"),
-                                        (2, "goes on from the snapshot of step 1")])
+                                        (2, "continues from the snapshot of step 1")])
 def test_a_signal_in_the_last_step(march, last, said):
     """That step is made again, so that its own snapshot is not gone on from. After it, the run waits until
     stderr takes more than the line about the clock."""
@@ -234,7 +234,7 @@ def test_a_signal_in_the_last_step(march, last, said):
 
 def assert_another(march, difference, *words, sequence=SEQUENCE):
     words = [sequence if word == SEQUENCE else word for word in march.words(9, "--restart", *words)]
-    march.miniapp.fails(INPUT, r"end\.000005\.nc: cannot go on from it: it was made with " + difference, *words,
+    march.miniapp.fails(INPUT, r"end\.000005\.nc: cannot continue from it: it was made with " + difference, *words,
                         quick=False)
 
 
@@ -491,7 +491,7 @@ def test_a_signal_in_an_unstable_run(march):
         process.wait()
     assert process.returncode == 128 + signal.SIGTERM
     assert re.search(r"ended by SIGTERM, when \w+\[\d+, \d+, \d+\] is -?(nan|inf) after step \d+ in .*: "
-                     "--restart goes on from the snapshot of step 15\r\n", said), said
+                     "--restart continues from the snapshot of step 15\r\n", said), said
     assert march.snapshots() == [15]
 
 

@@ -113,7 +113,7 @@ def test_reference(miniapp, small, tmp_path, run_on):
 
 
 def test_snapshot(miniapp, tmp_path, run_on):
-    """A run that goes on from it ends in the same bits."""
+    """A run that continues from it ends in the same bits."""
     ocean, end = Frozen("global", tmp_path).path, tmp_path / "end.nc"
     steps = (ocean, "-k", "ocean_step_eke", "--steps", 2, "--every", 1, "-o", end)
     miniapp.passes(*steps, quick=False)

@@ -214,7 +214,7 @@ def add_step(g, state, snapshot, settings, chosen):
         note("note: no step of the run starts from a snapshot alone, which lacks the tendencies at taum1, 0 here, and "
              f"K_diss_v of the step before; --restart has them{'; lacks ' + ', '.join(lacks) if lacks else ''}")
     elif lacks := [name for name in lacks if name not in {*chosen.default, *chosen.variable}]:
-        snapshot.require(lacks, "for a step that goes on from a restart (--default NAME=VALUE takes another)")
+        snapshot.require(lacks, "for a step that continues from a restart (--default NAME=VALUE takes another)")
     elif settings["enable_Prandtl_tke"]:
         note("note: momentum makes K_diss_v anew before TKE is stepped; here it stays, so the run's own TKE is another "
              "after a step, but not its temp and salt")
