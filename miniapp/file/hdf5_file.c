@@ -28,8 +28,6 @@ static bool is_netcdf_classic(const char *path)
 /* A remark on a reason of HDF5's that may mean something else than damage. */
 static const char *remark_on(const char *reason)
 {
-    if (strstr(reason, "already open"))
-        return "; another program is writing it, or ended without closing it";
     return strstr(reason, "version") ? "; a file of a newer HDF5 can be read after "
                                        "'h5repack --low=0 --high=2 FILE NEW.h5' there"
                                      : "";
@@ -59,6 +57,11 @@ enum miniapp_status open_file(const char *path, hid_t *file)
             return MINIAPP_DONE;
         reason = hdf5_reason();
     }
+    if (strstr(reason, "already open for write"))
+        return fail(MINIAPP_INPUT,
+                    "%s: another program is writing it, or ended without closing it: if none is, "
+                    "'h5clear -s %s' makes it readable",
+                    path, path);
     return fail(MINIAPP_INPUT, "%s: not an HDF5 file, or a damaged one (%s)%s", path, reason,
                 remark_on(reason));
 }
