@@ -12,7 +12,7 @@ from conftest import DEVICE, DONE, MISMATCH, USAGE
 from test_paper import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECK_IMAGE = ROOT / "validation" / "check_image.py"
+CHECK_IMAGE = ROOT / "validation" / "gpu" / "check_image.py"
 
 
 @pytest.fixture
