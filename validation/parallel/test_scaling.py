@@ -16,7 +16,8 @@ from test_mpi import ACC, Ranks, count
 
 SCRIPT = HERE.parent / "run" / "scaling"
 sys.path.insert(0, str(SCRIPT.parent))
-from peers import cost, ranks as kept, ranks_figures  # noqa: E402  pylint: disable=wrong-import-position
+from peers import cost, figures, ranks as kept  # noqa: E402  pylint: disable=wrong-import-position
+from peers.figures import ranks as drawing  # noqa: E402  pylint: disable=wrong-import-position
 
 UNUSABLE, TERMINATED, INTERRUPTED = INPUT, 143, 130
 FACTORS = (80e-9, 5e-6, 30e-6, 1e-9)  # as in cost.FACTORS
@@ -215,8 +216,8 @@ def test_a_prediction_says_that_it_is_one(folder, monkeypatch):
     assert output.count("held out") == 3  # two runs, and the worst of them in the first line
     assert (folder / "prediction.svg").exists() and (folder / "prediction.png").exists()
     drawn = []
-    monkeypatch.setattr(ranks_figures.figures, "save", lambda figure, _: drawn.append(figure))
-    ranks_figures.draw_predictions(cost.predict(kept.read_folders([folder]), OPTIONS), "prefix")
+    monkeypatch.setattr(figures, "save", lambda figure, _: drawn.append(figure))
+    drawing.draw_predictions(cost.predict(kept.read_folders([folder]), OPTIONS), "prefix")
     for axis in drawn[0].axes:
         assert axis.get_title().startswith("PREDICTION, not measured")
         assert axis.get_ylabel().startswith("predicted")

@@ -22,8 +22,8 @@ for package in ("matplotlib", "xarray", "h5netcdf"):
 
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
-from peers import (  # noqa: E402  pylint: disable=wrong-import-position
-    cuts, maps, results, runs)
+from peers import cuts, results  # noqa: E402  pylint: disable=wrong-import-position
+from peers.figures import maps, runs  # noqa: E402  pylint: disable=wrong-import-position
 
 FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy",
               "aesara")

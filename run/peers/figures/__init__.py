@@ -4,7 +4,7 @@ import io
 
 import matplotlib
 
-from .results import put
+from ..results import put
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # pylint: disable=wrong-import-position

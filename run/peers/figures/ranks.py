@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from . import cost, figures, ranks
+from .. import cost, figures, ranks
 
 
 def count_axis(axis, counts):

@@ -10,9 +10,9 @@ import xarray
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.transforms import nonsingular
 
-from . import figures
-from .cuts import AXES, Cut, WrongUse
-from .results import Unusable
+from .. import figures
+from ..cuts import AXES, Cut, WrongUse
+from ..results import Unusable
 
 LAND = "0.8"
 # Names by which an axis without the CF attribute `axis` is found: a standard name, or the name of the

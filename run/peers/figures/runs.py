@@ -4,7 +4,7 @@ import dataclasses
 
 import matplotlib.pyplot as plt
 
-from . import figures, results
+from .. import figures, results
 
 KEY = ("kernel", "device", "precision", "nx", "ny", "nz", "threads")
 # Provenance by which runs may differ; for the last two, only the words that differ are shown.
