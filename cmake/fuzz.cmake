@@ -45,7 +45,7 @@ target_compile_definitions(fuzz_results PRIVATE ${HDF5_DEFINITIONS})
 target_compile_options(fuzz_results PRIVATE ${fuzzed})
 target_link_options(fuzz_results PRIVATE -fsanitize=fuzzer,address,undefined)
 target_link_libraries(fuzz_results PRIVATE miniapp_flags libminiapp PkgConfig::JANSSON
-  PkgConfig::NETTLE ${HDF5_LIBRARIES})
+  PkgConfig::NETTLE PkgConfig::HWLOC ${HDF5_LIBRARIES})
 
 # The fuzzer starts from two runs that are made for it and have everything that such a file can hold.
 set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)

@@ -49,8 +49,8 @@ const struct miniapp_settings *miniapp_state_settings(const struct miniapp_state
  * bytes that it has to move, where scratch counts for nothing and an UPDATE argument twice. */
 double miniapp_kernel_flops(const struct miniapp_kernel *, const struct miniapp_grid *,
                             const struct miniapp_settings *);
-/* The field whose value on a level decides how many flops its points take, such as pressure; NULL if
- * there is none. And the flops of a call where the field has these values, one a level. */
+/* The field whose value on a level decides how many flops its points take, such as pressure; NULL
+ * if there is none. And the flops of a call where the field has these values, one a level. */
 const struct miniapp_field *miniapp_kernel_level_of_flops(const struct miniapp_kernel *);
 double miniapp_kernel_flops_on(const struct miniapp_kernel *, const struct miniapp_grid *,
                                const struct miniapp_settings *, const double *values);

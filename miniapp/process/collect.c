@@ -357,7 +357,9 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->flop_rate = rate_of(bench, row->fma, false, false);
     result->best_bandwidth = rate_of(bench, row->triad, true, true);
     result->best_flop_rate = rate_of(bench, row->fma, false, true);
-    return agree_on_row(row, result);
+    const enum miniapp_status joined = agree_on_row(row, result);
+    result->cache = cache_that_holds(&run->results.caches, row->threads, result->device_bytes);
+    return joined;
 }
 
 /* Sizes that are run one after the other may share a ceiling. The first process has the results of

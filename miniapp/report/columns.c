@@ -93,6 +93,12 @@ static const char *marks(const struct result *r, const struct results *all)
     return result_marks(r, &all->clock);
 }
 
+static const char *cache(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return r->cache;
+}
+
 static const char *transfer(const struct result *r, const struct results *all)
 {
     (void)all;
@@ -138,6 +144,7 @@ const struct column columns[] = {
     {"best_ceiling_bytes_per_s", best_bandwidth},
     {"best_ceiling_flops_per_s", best_flop_rate},
     {"traffic_bytes", traffic, .whole = true},
+    {"cache", .text = cache},
     {0},
 };
 

@@ -6,6 +6,7 @@
 #include "digest.h"
 #include "measure.h"
 #include "provenance.h"
+#include "topology.h"
 #include "validate.h"
 
 #include "program.h"
@@ -57,6 +58,7 @@ struct result {
     double asked_seconds; /* that calls were to take together; 0: a number of calls was asked for */
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */
+    const char *cache;    /* of the host that holds all its memory, such as "L3"; or "" */
     double traffic;       /* bytes that move if a line is fetched before it is written */
     double speedup;       /* over the first device or number of threads, by the median */
     double device_bytes;  /* of memory that it needs itself; the most of any process */
@@ -103,6 +105,7 @@ struct results {
     uint64_t seed;
     struct clock_quality clock;
     const char *warnings;    /* so far, a line each, or NULL */
+    struct caches caches;    /* the host's */
     const char *interrupted; /* the name of the signal that ended the run, or NULL */
     struct result *results;
     size_t result_count;

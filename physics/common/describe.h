@@ -10,11 +10,10 @@
  *                                             those of physics/ocean.fields; tables.c defines axes
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
- *     UNTOUCHED(argument, condition)          where the condition on settings holds, the kernel does
- *                                             not touch the argument, whose bytes do not count
+ *     UNTOUCHED(argument, condition)          where settings say so, it is neither read nor written
  *     FLOPS(expression)                       per point, in terms of the settings
- *     FLOPS_AT(argument, expression)          per point of a level, where `argument`, which has no
- *                                             other axis, has a value; FLOPS is a typical mean
+ *     FLOPS_AT(argument, expression)          the same on a level where `argument`, along z, has a
+ *                                             value; FLOPS is a typical mean then
  *     END
  *
  * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.

@@ -1,6 +1,6 @@
 /*
- * How many nodes the quadrature of TEOS-10 takes from the surface to a pressure. Plain C without the
- * words of directives.h but INLINED, because the tables count flops with it, too.
+ * How many nodes the quadrature of TEOS-10 takes from the surface to a pressure. It is plain C but
+ * for INLINED and `real`, because the tables count flops with it, too.
  */
 #ifndef EOS_NODES_H
 #define EOS_NODES_H
@@ -14,6 +14,12 @@ INLINED int quadrature_nodes(real p)
     if (p <= 2800)
         return p <= 400 ? 3 : p <= 1400 ? 4 : 5;
     return p <= 4300 ? 6 : p <= 5700 ? 7 : p <= 7000 ? 8 : p <= 9000 ? 10 : MOST_NODES;
+}
+
+/* How many pairs they form about the middle, where an odd number has one node more. */
+INLINED int quadrature_pairs(real p)
+{
+    return quadrature_nodes(p) / 2;
 }
 
 #endif

@@ -21,15 +21,15 @@ RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", 
           "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
           "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks", "measured_s",
           "best_gb_per_s", "best_gflop_per_s", "best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s",
-          "traffic_bytes"]
+          "traffic_bytes", "cache"]
 NO_NUMBER = {"best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s", "bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
-             "threads", "efficiency", "transfer", "marks"}
+             "threads", "efficiency", "transfer", "marks", "cache"}
 VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
               "worst_index", "passed", "compared", "below_atol"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
-RUN = {"host", "cpu", "threads", "binding", "grid", "device", "settings", "input", "input_sha256",
-       "command_line", "time"}
+RUN = {"host", "cpu", "topology", "huge_pages", "load", "threads", "binding", "grid", "device", "settings", "input",
+       "input_sha256", "command_line", "time"}
 
 
 # ---- rows ----
@@ -182,6 +182,20 @@ def test_the_table_fits_a_page(miniapp, small, reference, devices):
         assert "Not timed: " in table and not wide, options
     varying = " +device +threads" if len(devices) > 1 else " +threads"
     assert re.search(rf"^kernel{varying} +nx x ny x nz .* speedup  eff.$", table, re.MULTILINE)
+
+
+def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
+    """By hwloc, and by what Linux says itself; a row on more points than a cache has bytes is in none."""
+    result = miniapp.json(small, "-k", "triad", "-s", "1k,30M", "-t", 1)
+    topology = re.fullmatch(r"packages \d+, cores (\d+), CPUs (\d+), NUMA nodes \d+((, L\d \d+ x \d+ KiB)*)",
+                            result["provenance"]["topology"])
+    assert 1 <= int(topology[1]) <= int(topology[2])
+    caches = re.findall(r"(L\d) \d+ x (\d+) KiB", topology[3])
+    few, many = result["results"]
+    fitting = [name for name, kib in caches if 1024 * int(kib) >= 24 * few["points"]]
+    assert few["cache"] == (fitting or [""])[0] and many["cache"] == ""
+    assert result["provenance"]["huge_pages"] in ("always", "madvise", "never")
+    assert float(result["provenance"]["load"]) >= 0
 
 
 def test_emulation_is_named_in_every_form(miniapp, small, gpu, tmp_path):

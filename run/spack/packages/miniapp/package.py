@@ -38,6 +38,7 @@ class Miniapp(CMakePackage):
     depends_on("hdf5+hl~mpi")
     depends_on("jansson")
     depends_on("nettle")
+    depends_on("hwloc@2:")
     # Clang up to 20 and CUDA 13 make images that no GPU accepts (LLVM issue 159088).
     depends_on("cuda@:12", when="offload=nvptx %clang@:20")
     depends_on("cuda", when="offload=nvptx %clang@21:")
