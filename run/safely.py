@@ -1,4 +1,4 @@
-"""What the scripts here have in common: folders that are removed as a whole, streams to which only harmless text
+"""Shared by the scripts here: folders that are removed as a whole, streams to which only harmless text
 goes, and what the Python package has for files and text, without its NumPy."""
 
 import contextlib

@@ -117,7 +117,7 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
  * advances, those of all its steps. */
 enum miniapp_status row_settle(struct row *row);
 
-/* What a call on all points costs, by the descriptions of the kernels, the settings and, where
+/* The cost of a call on all points, by the descriptions of the kernels, the settings and, where
  * flops depend on it, the pressure of each level. */
 double row_flops(const struct row *row);
 double row_kernel_flops(const struct row *row, const struct miniapp_kernel *kernel);

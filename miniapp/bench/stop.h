@@ -23,7 +23,7 @@ void stop_at_once(void);
  * soon as one of them has ended with a failure; the others are about to end with the same code. */
 void stop_with(int exit_code);
 
-/* The signal that asked for an end, or 0. Of several processes all hear of it at the same time: at
+/* The signal that asked for an end, or 0. All processes learn of it at the same time: at
  * the next agreement after one of them has noted it. */
 int stop_signal(void);
 

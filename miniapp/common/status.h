@@ -9,8 +9,8 @@
 #define fail miniapp_fail
 #define warn miniapp_warn
 
-/* What a call returns where NULL is given and something has to be, such as what a failed look-up
- * returned. */
+/* The status of a call whose argument is NULL but must not be, such as the result of a failed
+ * look-up. */
 #define null_given() fail(MINIAPP_USAGE, "%s: an argument is NULL", __func__)
 
 /* Code that opens something which must not be left half done registers here, once, how to give it

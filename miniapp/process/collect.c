@@ -201,7 +201,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
 
 /* ---- rows ---- */
 
-/* What the row that measures a ceiling reached, in bytes or flops a second, by its median call or
+/* The rate of the row that measures a ceiling, in bytes or flops a second, by its median call or
  * by its best one. */
 static double rate_of(const struct bench *bench, int place, bool of_bytes, bool is_best)
 {

@@ -2,7 +2,7 @@
 the old one takes all turns: what that pass finds is noise.
 
 A round has four costs of each pass. Its contrast is the mean logarithm of the two in the middle less that of
-the other two, so that a drift that is the same in each turn cancels. Of all rounds, the median counts.
+the other two, so that a drift that is the same in each turn cancels. The median of all rounds counts.
 """
 
 import math

@@ -71,7 +71,7 @@ def may_be_levels(values):
 
 
 def kind_of_levels(one):
-    """What a vertical coordinate is: a "length", a "pressure", the "number" of a level or neither; and what is wrong
+    """The kind of a vertical coordinate: a "length", a "pressure", the "number" of a level or neither; and what is wrong
     with it as a depth. Numbers of levels and sigma tend to have no units."""
     units, standard_name = (text_of(one, name).lower() for name in ("units", "standard_name"))
     if NO_DEPTHS.search(standard_name):
