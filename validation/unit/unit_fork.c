@@ -1,0 +1,46 @@
+/* A client that forks after kernels have run on several threads: its child has none of them, and
+ * must not wait for them. */
+#include "invented.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct miniapp_grid grid = {20, 16, 7};
+
+static struct miniapp_state *state_with_inputs(const struct miniapp_device *device)
+{
+    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
+    set_inputs(state, sequence_of("eos"));
+    return state;
+}
+
+static void a_child_runs_kernels(void **nothing)
+{
+    (void)nothing;
+    struct miniapp_device *device;
+    int ended = -1;
+    assert_int_equal(miniapp_device_open("cpu", &device), MINIAPP_DONE);
+    assert_int_equal(miniapp_host_set_threads(3), MINIAPP_DONE);
+    struct miniapp_state *const state = state_with_inputs(device);
+    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    const pid_t child = fork();
+    if (child == 0) { /* with its parent's state, and with one of its own */
+        enum miniapp_status status = miniapp_run(state, "eos");
+        if (!status)
+            status = miniapp_run(state_with_inputs(device), "eos");
+        _exit((int)status);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_true(WIFEXITED(ended));
+    assert_int_equal(WEXITSTATUS(ended), MINIAPP_DONE);
+    assert_int_equal(miniapp_host_threads(), 3);
+    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    miniapp_state_free(state);
+    miniapp_device_close(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_child_runs_kernels)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
