@@ -1,7 +1,7 @@
 /*
  * struct arguments: the lengths of the axes and a kernel's arguments and settings, as members that
  * are typed and named as in its description, and then DERIVED, the values that a call computes from
- * these once. Which description that is has to be said before:
+ * these once. The includer names the description before:
  *
  *     #define DESCRIPTION "mixing/tke.kernel"
  *     #define DERIVED(VALUE) VALUE(real, per_dt, 1 / dt_mom)

@@ -1,5 +1,5 @@
 /*
- * The dynamic enthalpy that advection dissipates, which depends on the scheme: what is lost by the
+ * The dynamic enthalpy that advection dissipates, which depends on the scheme: the loss by the
  * advection of temperature and salinity, less the advection of dynamic enthalpy itself and the work
  * of the vertical velocity against density,
  *
@@ -22,9 +22,9 @@
 
 #include <stdbool.h>
 
-/* A level: the weights of the work through its floor and through its top; how much of the level the
- * W cell at its top holds, how much the one at its floor and, if no water lies below, how much the
- * former holds in addition; and the height of the W cell. */
+/* A level: the weights of the work through its floor and its top; the heights of the parts of it
+ * that belong to the W cell at its top (half), to the one at its floor (half_below) and, if no
+ * water lies below, to the former in addition (beneath); and the height of the W cell. */
 struct loss_level {
     real floor_work, top_work;
     real half, half_below, beneath;

@@ -8,10 +8,12 @@
  *
  * a tridiagonal system a column. The sources are the kinetic energy that the mean flow loses to
  * friction and to eddies, the potential energy that it loses by skew diffusion and, unless that
- * heats the water, what lateral and isoneutral mixing lose. The dissipation goes to internal waves.
+ * heats the water, the loss by lateral and isoneutral mixing. Internal waves take the dissipation.
  *
- * Then the points: what is explicit in time, which is lateral diffusion by K_gm and advection
- * (wgrid_step.h). It reads eke at time level tau only.
+ * Then the points: lateral diffusion by K_gm and advection, both explicit in time (wgrid_step.h).
+ * They read eke at time level tau only.
+ *
+ * tke.c is built the same way, and explains more.
  */
 #define DESCRIPTION "mixing/eke.kernel"
 #define STEPPED eke
@@ -25,7 +27,7 @@
 #include "wgrid_mixing.h"
 #include "wgrid_step.h"
 
-/* The mean K_gm of a face's cells, or half of this if that is more. */
+/* The least sum of K_gm of the two cells at a face. */
 #define LEAST_SUM_OF_K ((real)500)
 
 INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
@@ -33,9 +35,8 @@ INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
     return larger(LEAST_SUM_OF_K, a->K_gm[i] + a->K_gm[j]) / 2;
 }
 
-/* As in tke.c, the reduced rows are kept in the outputs: their ratios in deke, d' in eke_taup1, and
- * the share that decays in a second in eke_diss_iw. */
-
+/* The way up of the column solve. It keeps its reduced rows in the outputs: their ratios in deke,
+ * d' in eke_taup1, and the share that decays in a second in eke_diss_iw. */
 INLINED void eliminate_row(const struct arguments *a, count k, count y, struct span inside)
 {
     const count plane = a->ny * a->nx, top = a->nz - 1;

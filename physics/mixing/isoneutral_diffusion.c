@@ -1,13 +1,12 @@
 /*
  * Isoneutral diffusion of a tracer, from the tensor and slopes that the kernel `isoneutral` stores.
- * First comes what is explicit in time, by the fluxes of tracer_fluxes.h at time level tau; then
- * the vertical part, K_33, which is implicit: a tridiagonal system a column,
+ * First comes the explicit part, by the fluxes of tracer_fluxes.h at time level tau; then the
+ * vertical part, K_33, which is implicit in time: a tridiagonal system a column,
  *
  *     tracer_taup1' = tracer_taup1 + dt_tracer (div F + d/dz K_33 d tracer_taup1'/dz);
  *
  * and last the tendency dtracer_skew is added, which the kernel `isoneutral_skew` has made for the
- * same tracer. On land and below the bottom K_33 is 0, so that the system there is x = what
- * tracer_taup1 held before.
+ * same tracer. On land and below the bottom K_33 is 0, so that tracer_taup1 stays as it is.
  */
 #define DESCRIPTION "mixing/isoneutral_diffusion.kernel"
 #include "span.h"

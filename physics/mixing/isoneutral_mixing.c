@@ -1,16 +1,15 @@
 /*
  * Isoneutral mixing of temperature and salinity in one pass: tensor, isoneutral and skew diffusion,
- * and the column solve. It is what `isoneutral`, `isoneutral_skew` and `isoneutral_diffusion` do in
- * steps (isoneutral_steps.sequence), but no slope is stored: each is computed at its lateral face,
- * where it is at once used in the fluxes of both tracers, for the faces below and above, and in
- * K_33. isoneutral_mixing.h has the formulas. If enable_conserve_energy is set, the same pass finds
- * what the mixing dissipates.
+ * and the column solve. `isoneutral`, `isoneutral_skew` and `isoneutral_diffusion` do the same in
+ * steps (isoneutral_steps.sequence) and store slopes. Here a slope is computed at its lateral face
+ * and used at once: in the fluxes of both tracers, for the faces below and above, and in K_33.
+ * isoneutral_mixing.h has the formulas. If enable_conserve_energy is set, the same pass computes
+ * the dissipation.
  *
- * There are two drivers, because no single nest suits both. On the host a thread marches through
- * its rows from south to north, and in a row from the bottom up, whole rows of x at a time. Each
- * face is computed once: western faces are kept in a row of memory, southern ones in a plane of (z,
- * x) that the row before has left. On a GPU a thread has a column, and computes all four faces of a
- * cell.
+ * There are two drivers. On the host a thread advances through its rows from south to north, and in
+ * a row from the bottom up, whole rows of x at a time. It computes each face once: western faces
+ * are kept in a row of memory, southern ones in a plane of (z, x), where the row to the south has
+ * put them. On a GPU a thread has a column, and computes all four faces of a cell.
  */
 #define DESCRIPTION "mixing/isoneutral_mixing.kernel"
 #include "isoneutral_mixing.h"
@@ -46,16 +45,15 @@ INLINED struct neutral_face neutral_face_at(const struct arguments *m,
 INLINED struct lateral_sums lateral_at(const struct arguments *m, count k, count y, count x,
                                        bool teos, bool dissipates)
 {
-    const struct arguments *const o = m;
-    const struct neutral_level l = neutral_level(o, k);
-    const count nx = o->nx, i = (k * o->ny + y) * nx + x;
+    const struct neutral_level l = neutral_level(m, k);
+    const count nx = m->nx, i = (k * m->ny + y) * nx + x;
     struct lateral_sums lateral = {0};
     ROLLED
     for (int n = 0; n < 4; n++) {
         const bool is_ahead = n % 2, in_x = n < 2;
-        struct side side = in_x ? side_in_x(o, y, x, is_ahead) : side_in_y(o, y, is_ahead);
+        struct side side = in_x ? side_in_x(m, y, x, is_ahead) : side_in_y(m, y, is_ahead);
         const count first = is_ahead ? i : i + side.to;
-        const real open = in_x ? o->maskU[first] : o->maskV[first];
+        const real open = in_x ? m->maskU[first] : m->maskV[first];
         side.face = neutral_face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
         add_side(m, &lateral, i, side, dissipates);
     }
@@ -66,25 +64,24 @@ INLINED struct lateral_sums lateral_at(const struct arguments *m, count k, count
 INLINED void mix_column(const struct arguments *m, real *scratch, count y, count x, bool teos,
                         bool dissipates)
 {
-    const struct arguments *const o = m;
-    const count plane = o->ny * o->nx, column = y * o->nx + x;
-    const ptrdiff_t points = (ptrdiff_t)o->nz * plane;
+    const count plane = m->ny * m->nx, column = y * m->nx + x;
+    const ptrdiff_t points = (ptrdiff_t)m->nz * plane;
     real *const skew_T = scratch + points, *const skew_S = scratch + 2 * points;
     real *const K_33 = scratch + 3 * points;
     struct lateral_sums below = {0};
     struct ceiling floor = CLOSED;
     struct reduced reduced = {0};
-    for (count k = 0; k <= o->nz; k++) {
-        const bool is_surface = k == o->nz;
+    for (count k = 0; k <= m->nz; k++) {
+        const bool is_surface = k == m->nz;
         const count i = (k - 1) * plane + column;
         struct lateral_sums here = {0};
         if (!is_surface)
             here = lateral_at(m, k, y, x, teos, dissipates);
         if (k > 0) {
             const struct ceiling top =
-                is_surface ? CLOSED : ceiling(m, i, o->maskW[i], below.above, here.below);
+                is_surface ? CLOSED : ceiling(m, i, m->maskW[i], below.above, here.below);
             const struct pair taup1 = {m->temp_taup1[i], m->salt_taup1[i]};
-            reduced = eliminate_both(m, k - 1, o->maskT[i], taup1, &below, floor, top,
+            reduced = eliminate_both(m, k - 1, m->maskT[i], taup1, &below, floor, top,
                                      reduced.ratio, reduced.d);
             m->temp_taup1[i] = reduced.d.T;
             m->salt_taup1[i] = reduced.d.S;
@@ -99,11 +96,11 @@ INLINED void mix_column(const struct arguments *m, real *scratch, count y, count
         below = here;
     }
     struct pair solved = {0, 0};
-    for (count k = o->nz - 1; k >= 0; k--) {
+    for (count k = m->nz - 1; k >= 0; k--) {
         const count i = k * plane + column;
         const struct pair d = {m->temp_taup1[i], m->salt_taup1[i]};
         const struct pair now = plus(d, minus_c(scratch[i]), solved);
-        if (dissipates && k < o->nz - 1)
+        if (dissipates && k < m->nz - 1)
             m->P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
         m->temp_taup1[i] = now.T + skew_T[i];
         m->salt_taup1[i] = now.S + skew_S[i];
@@ -115,8 +112,8 @@ INLINED void mix_column(const struct arguments *m, real *scratch, count y, count
 
 /* ---- rows ---- */
 
-/* What a level leaves for the one above it: what it got from its faces, except what these gave to
- * the face below, and what goes through its floor. */
+/* The state of a level that is kept until the level above is known: the sums over its lateral
+ * faces, and the flux through its floor. */
 struct carried {
     struct lateral_sums lateral;
     struct ceiling floor;
@@ -154,7 +151,7 @@ struct chunk_memory {
     real *column;  /* COLUMN_PLANES */
     real *east;    /* FACE_ROWS: the eastern faces of the current level */
     real *carried; /* LEVEL_ROWS */
-    real *masks;   /* MASK_ROWS, as numbers: what BYTES_COST_LANES (directives.h) says */
+    real *masks;   /* MASK_ROWS, as numbers (BYTES_COST_LANES in directives.h says why) */
     real *zeros;   /* one row: the ratios beneath the bottom */
 };
 
@@ -371,7 +368,8 @@ static void mix_row(const struct arguments *m, const struct chunk_memory *chunk,
         VARIANT(solve_level)(m, chunk->column + k * nx, stride, k, (k * ny + y) * nx, dissipates);
 }
 
-/* The rows [begin, end). What the first of them needs of the row before is computed again here. */
+/* Mixes the rows [begin, end). The first one needs values of the row before, which are computed
+ * again. */
 static void mix_rows(const struct arguments *m, const struct chunk_memory *chunk, count begin,
                      count end, bool teos, bool dissipates)
 {
@@ -392,9 +390,8 @@ static void mix_rows(const struct arguments *m, const struct chunk_memory *chunk
         mix_row(m, chunk, (y - begin) % 2, y, teos, dissipates);
 }
 
-/* How many chunks the rows are cut into: one for each thread, as long as the scratch has room for
- * the memory of each. It has room for ny / 5 chunks, which is at least one, because no grid has
- * fewer than five rows. */
+/* The number of chunks of rows: one for each thread, but no more than the scratch has room for,
+ * which is ny / 5; no grid has fewer than five rows. */
 static count chunks_of(count ny)
 {
     const count threads = omp_get_max_threads(), most = ny / 5;

@@ -1,7 +1,7 @@
 /*
  * The formulas of isoneutral mixing in one pass, for both drivers of isoneutral_mixing.c: a lateral
- * face, what the four faces of a cell give it, the face between two levels, and a level of the
- * column solve. The slopes of corners live no longer than the face that they belong to.
+ * face, the sums of a cell over its four faces, the face between two levels, and a level of the
+ * column solve. Slopes of corners are never stored: only their sums leave a lateral face.
  */
 #ifndef ISONEUTRAL_MIXING_H
 #define ISONEUTRAL_MIXING_H
@@ -63,18 +63,17 @@ INLINED struct neutral_face neutral_face(const struct arguments *m, const struct
                                          count i, count next, real per_dx, struct neutral_cell here,
                                          struct neutral_cell there)
 {
-    const struct arguments *const o = m;
-    const real *const T = o->temp, *const S = o->salt;
+    const real *const T = m->temp, *const S = m->salt;
     const count j = i + next;
     const struct pair d = difference(T, S, i, j);
     const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
     const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
-    const real K_iso = mean_of_four(o->K_iso, i, j, l->below);
+    const real K_iso = mean_of_four(m->K_iso, i, j, l->below);
     const real K_gm = mean_of_four(m->K_gm, i, j, l->below);
-    const struct tapered a = tapered(o, drodx_here * here.per_drodz_below, K_iso);
-    const struct tapered b = tapered(o, drodx_there * there.per_drodz_below, K_iso);
-    const struct tapered c = tapered(o, drodx_here * here.per_drodz_above, K_iso);
-    const struct tapered e = tapered(o, drodx_there * there.per_drodz_above, K_iso);
+    const struct tapered a = tapered(m, drodx_here * here.per_drodz_below, K_iso);
+    const struct tapered b = tapered(m, drodx_there * there.per_drodz_below, K_iso);
+    const struct tapered c = tapered(m, drodx_here * here.per_drodz_above, K_iso);
+    const struct tapered e = tapered(m, drodx_there * there.per_drodz_above, K_iso);
     const real K =
         per_dx * l->per_4_dzt * (l->dzw_below * (a.K + b.K) + l->dzw_above * (c.K + e.K));
 
@@ -96,7 +95,7 @@ INLINED struct neutral_face neutral_face(const struct arguments *m, const struct
     };
 }
 
-/* ---- what a cell gets from its four faces ---- */
+/* ---- the sums of a cell over its four faces ---- */
 
 /* Sums over the corners of an upper face, to be multiplied by a diffusivity: they give the fluxes
  * of temperature and salinity, and K_33. */
@@ -106,11 +105,11 @@ struct sums {
 
 struct lateral_sums {
     struct pair iso, skew;    /* tendencies by lateral fluxes */
-    struct sums below, above; /* what the cell's corners add to the faces below and above it */
+    struct sums below, above; /* contributions of the cell's corners to its lower and upper face */
     real loss_iso, loss_skew; /* the dissipation by lateral fluxes */
 };
 
-/* A face as its cell sees it. */
+/* A lateral face, seen from one of its two cells. */
 struct side {
     struct neutral_face face;
     count to;      /* the offset to the cell beyond it */
@@ -133,15 +132,14 @@ INLINED void add_corner(struct sums *sums, const struct side *side, struct corne
     sums->K += side->weight * side->distance * corner.s2;
 }
 
-/* Adds what a side gives its cell. Of what a face's fluxes lose by the gradient of dynamic
- * enthalpy, the cell has one half. */
+/* Adds the contributions of a side to its cell. Each of the two cells has half of the dissipation
+ * by a face's fluxes. */
 INLINED void add_side(const struct arguments *m, struct lateral_sums *l, count i, struct side side,
                       bool dissipates)
 {
-    const struct arguments *const o = m;
     const struct neutral_face *const f = &side.face;
     const count from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
-    const struct pair d = difference(o->temp, o->salt, from, to);
+    const struct pair d = difference(m->temp, m->salt, from, to);
     const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
     l->iso = plus(l->iso, outwards, f->iso);
     l->skew = plus(l->skew, outwards, f->skew);
@@ -191,8 +189,8 @@ INLINED struct ceiling ceiling(const struct arguments *m, count i, real mask, st
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
 }
 
-/* A level of the system x[k] + c' x[k+1] = d' of both tracers, which share one matrix: its ratio is
- * that of tridiagonal.h; and what skew diffusion adds to the solution. */
+/* A reduced row x[k] + c' x[k+1] = d' of both tracers, which share the matrix, with the ratio of
+ * tridiagonal.h; and the contribution of skew diffusion, which is added to the solution. */
 struct reduced {
     real ratio;
     struct pair d, skew;
@@ -222,8 +220,8 @@ INLINED struct reduced eliminate_both(const struct arguments *m, count k, real m
 
 /* ---- dissipation ---- */
 
-/* What mixing by a flux through an upper face takes from dynamic enthalpy, by the vertical
- * gradients of `m->int_drhodT` and `m->int_drhodS`. */
+/* The loss of dynamic enthalpy by a flux through an upper face, from the vertical gradients of
+ * int_drhodT and int_drhodS. */
 INLINED real vertical_loss(const struct arguments *m, count k, count i, struct pair flux)
 {
     const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->ny * m->nx);

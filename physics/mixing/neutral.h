@@ -1,6 +1,6 @@
 /*
  * The slopes of neutral surfaces at the corners of a cell, after Griffies et al. (1998) as in
- * Veros. isoneutral.c says what a corner is, and how its slope and taper are defined.
+ * Veros. isoneutral.c defines a corner, its slope and its taper.
  */
 #ifndef NEUTRAL_H
 #define NEUTRAL_H
@@ -32,8 +32,8 @@ INLINED double rate_of_taper(double iso_dslope)
     VALUE(real, taper_offset, (real)(rate_of_taper(iso_dslope) * iso_slopec))
 #include "arguments.h"
 
-/* A level. Where it has no neighbour the offset is 0, that of the level itself, so that differences
- * are 0 and nothing outside the array is read. */
+/* A level. Its offset to a neighbour that does not exist is 0, so that differences are 0 and
+ * nothing outside the array is read. */
 struct neutral_level {
     count below, above; /* offsets to the neighbours */
     real depth, drdT;
@@ -62,8 +62,8 @@ INLINED struct neutral_level neutral_level(const struct arguments *o, count z)
     };
 }
 
-/* Where the masks of a cell are found: as they are stored or, if a nest has packed them, in these
- * bits: of the cell itself, of its bottom face, and of its top face. */
+/* The source of a cell's masks: the arrays or, if a loop has packed them, these bits: CELL, BOTTOM
+ * and TOP are the cell itself, its bottom face and its top face. */
 struct masks {
     bool are_packed;
     int32_t bits;
@@ -106,7 +106,7 @@ INLINED real drho(const struct arguments *o, struct expansion r, count from, cou
     return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
 }
 
-/* What the corners of a T cell share. The slope of a corner is drodx * per_drodz. */
+/* The part of a slope that the corners of a T cell share: it is drodx * per_drodz. */
 struct neutral_cell {
     struct expansion r;
     real per_drodz_below, per_drodz_above;
@@ -151,12 +151,12 @@ INLINED struct neutral_cell neutral_cell(const struct arguments *o, const struct
 #define GET_FROM_ROW(value) kept.value = from[row++ * stride];
 #define COUNT_ROW(value) +1
 
-/* The values of a cell that several faces share. */
+/* The members of a neutral_cell. */
 #define CELL_VALUES(VALUE) VALUE(r.drdT) VALUE(r.drdS) VALUE(per_drodz_below) VALUE(per_drodz_above)
 enum { CELL_ROWS = CELL_VALUES(COUNT_ROW) };
 KEPT_IN_ROWS(neutral_cell, CELL_VALUES)
 
-/* Keeps up to ROW_CHUNK + 1 cells of the row that begins at cell `row`: in.begin comes first. */
+/* Stores up to ROW_CHUNK + 1 cells of the row that begins at cell `row`, from in.begin on. */
 INLINED void keep_cells(const struct arguments *ocean, const struct neutral_level *level, count row,
                         struct span in, real *cells, count stride, bool teos)
 {

@@ -1,10 +1,10 @@
 /*
- * What temperature and salinity get through the surface: a given flux, and restoring to a given
+ * Fluxes of temperature and salinity through the surface: a given flux, and restoring to a given
  * state,
  *
  *     forc_temp_surface = t_flux + t_rest (t_star - temp),
  *
- * and the same for salinity. t_flux is a heat flux over rho_0 cp; t_rest is the change of that flux
+ * and likewise for salinity. t_flux is a heat flux over rho_0 cp; t_rest is the change of that flux
  * with temperature, or the height of the uppermost cell over a time. Under ice, which is where the
  * water is not warmer than t_ice and would be cooled, neither heat nor salt goes in. Veros's global
  * setups do the same, with -1.8; that of 4 degrees only below it.

@@ -9,12 +9,15 @@
  *
  *     tke' = tke + dt_mom (d/dz alpha_tke kappaM dtke'/dz - c_eps sqrt(tke) / mxl tke' + forc),
  *
- * a tridiagonal system a column. Then the points: what is explicit in time, which is lateral
- * diffusion with step dt_mom and advection with step dt_tracer (wgrid_step.h). It reads tke at time
- * level tau only, so it depends neither on its own order nor on the columns' solution, to which it
- * adds. On the host both happen to a tile of rows together; on a GPU each is a nest.
+ * a tridiagonal system a column. Then the points: lateral diffusion with step dt_mom and advection
+ * with step dt_tracer, both explicit in time (wgrid_step.h). They read tke at time level tau only,
+ * so points may be stepped in any order, and add to the solution of the columns. On the host both
+ * happen to a tile of rows together; on a GPU each is a nest.
  *
  * A W cell reaches from one T point to the next; the one at the surface is half a cell.
+ *
+ * arguments.h says what DESCRIPTION and DERIVED are for. wgrid_columns.h, at the end, has the
+ * kernel's function: it calls those below.
  */
 #define DESCRIPTION "mixing/tke.kernel"
 #define STEPPED tke
@@ -29,15 +32,15 @@
 #include "wgrid_mixing.h"
 #include "wgrid_step.h"
 
+/* The diffusivity of a face: here one number, whatever its cells. */
 INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
 {
     return (void)i, (void)j, a->K_h;
 }
 
-/* The column solve keeps its reduced rows in the outputs: their ratios in dtke, d' in tke_taup1,
- * and the share that decays in a step in tke_diss. */
-
-/* On land and below the lowest water tke_taup1 keeps what it held. */
+/* The way up of the column solve. It keeps its reduced rows in the outputs: their ratios in dtke,
+ * d' in tke_taup1, and the share that decays in a step in tke_diss. On land and below the lowest
+ * water tke_taup1 keeps its value. */
 INLINED void eliminate_row(const struct arguments *a, count k, count y, struct span inside)
 {
     const count level = a->ny * a->nx, top = a->nz - 1;
@@ -63,6 +66,7 @@ INLINED void eliminate_row(const struct arguments *a, count k, count y, struct s
     }
 }
 
+/* The way down: the solution replaces d'. */
 INLINED void substitute_row(const struct arguments *a, count k, count y, struct span part,
                             struct span inside)
 {
@@ -79,8 +83,8 @@ INLINED void substitute_row(const struct arguments *a, count k, count y, struct 
     }
 }
 
-/* If the flux through the surface drains more than there is, the excess is put back and accounted
- * for. */
+/* If the flux through the surface drains more energy than there is, the excess is put back, and
+ * tke_surf_corr accounts for it. */
 INLINED void finish_row(const struct arguments *a, count y, struct span part, struct span inside)
 {
     const count level = a->ny * a->nx, row = y * a->nx, top = a->nz - 1;

@@ -1,11 +1,11 @@
 /*
  * The sum of the sources of turbulent kinetic energy, as in Veros's integrate_tke without internal
- * waves: vertical friction, mixing against the stratification, advection; what eddies dissipate, if
- * they have an energy of their own, or else lateral friction and the mean flow's loss to eddies;
- * and friction at the bottom.
+ * waves: vertical friction, mixing against the stratification, advection; the dissipation by
+ * eddies, if they have an energy of their own, or else lateral friction and the mean flow's loss to
+ * eddies; and friction at the bottom.
  *
  * Veros subtracts P_diss_hmix and P_diss_iso if enable_store_cabbeling_heat is set, and leaves them
- * out if not, which is the other way round than in its eddy kinetic energy. The same holds here.
+ * out if not; in eddy kinetic energy it does the opposite. So do these kernels.
  */
 #include "directives.h"
 #include "span.h"

@@ -1,7 +1,7 @@
 /*
- * Advection of what lies on T points by the velocities on the faces of T cells. The flux through a
- * face is its velocity times the mean of the two cells, as in Veros's second order, or what
- * superbee makes of it. Nothing goes through the surface or the bottom.
+ * Advection of a field on T points by the velocities on the faces of T cells. The flux through a
+ * face is its velocity times the mean of the two cells, as in Veros's second-order scheme, or is
+ * limited by superbee. Nothing goes through the surface or the bottom.
  */
 #ifndef TRACER_ADVECTION_H
 #define TRACER_ADVECTION_H

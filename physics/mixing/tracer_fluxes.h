@@ -22,7 +22,7 @@
 #include "arguments.h"
 #include "cell.h"
 
-/* Which of the two it is; `K` is one of the arguments. */
+/* Isoneutral or skew diffusion; `K` is one of the arguments. */
 struct mixing_by {
     const real *K;
     real sign, diagonal;
@@ -89,8 +89,8 @@ INLINED real flux_top(const struct arguments *g, struct mixing_by by, const real
            (along_x / g->dxt[c.x] + along_y / g->dyt[c.y]);
 }
 
-/* Of the two faces of a cell along an axis, 0 is the eastern, northern or upper one. What goes out
- * through it goes in through the other one. */
+/* Side 0 is the eastern, northern or upper face (outflow, +1), side 1 the opposite one (inflow,
+ * -1). */
 INLINED int sign_of(int side)
 {
     return side == 0 ? 1 : -1;

@@ -1,6 +1,6 @@
 /*
- * Vertical mixing of a tracer, with what it takes in through the surface: what `vertical_mixing`
- * does to temperature and salinity. vertical_mixing.h has the system.
+ * Vertical mixing of a tracer, with its flux through the surface, as `vertical_mixing` does for
+ * temperature and salinity. vertical_mixing.h has the system.
  */
 #define DESCRIPTION "mixing/tracer_mixing.kernel"
 #include "vertical_mixing.h"

@@ -1,6 +1,5 @@
 /*
- * Velocities on the W grid, as in Veros: those by which turbulent and eddy kinetic energy are
- * advected.
+ * Velocities on the W grid, as in Veros, which advect turbulent and eddy kinetic energy.
  *
  * A W cell reaches from one T point to the next, so it has half of the transport of the T cell
  * below and half of that of the cell above; the lowest one has the lower half of its T cell as

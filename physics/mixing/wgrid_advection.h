@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 /*
- * Which of a cell's faces are open, one bit each: along x, y and z those that superbee reads, which
- * are the face before, the cell's own and the one after it; then the own faces of lateral
+ * The open faces at a cell, a bit each. Along x, y and z superbee reads three: the face before the
+ * cell's own, its own, and the one after. EAST and NORTH are the cell's own faces for lateral
  * diffusion.
  */
 enum {
@@ -55,7 +55,7 @@ INLINED struct line line_in_y(count nx)
     return (struct line){nx, nx, 2 * nx};
 }
 
-/* A level that does not exist is taken to be the nearest one, so there is no flux. */
+/* The nearest level stands in for one that does not exist, so there is no flux. */
 INLINED struct line line_in_z(const struct arguments *o, count k)
 {
     const count plane = o->ny * o->nx;
@@ -105,7 +105,7 @@ INLINED real flux_by_diffusion(const struct arguments *o, count i, count next, r
            (o->energy[i] - o->energy[i + next]);
 }
 
-/* What goes through a lateral face by advection and by diffusion. */
+/* The fluxes through a lateral face by advection and by diffusion. */
 struct lateral_flux {
     real adv, diff;
 };
@@ -118,7 +118,7 @@ INLINED struct lateral_flux eastern_face(const struct arguments *o, count i, int
         value_if(open & EAST, flux_by_diffusion(o, i, 1, per_dxu))};
 }
 
-/* What the northern faces of a row share. */
+/* Factors that the northern faces of a row share. */
 struct north {
     real velfac, per_dy, per_dyu;
 };
@@ -136,7 +136,7 @@ INLINED struct lateral_flux northern_face(const struct arguments *o, struct nort
                                  value_if(open & NORTH, flux_by_diffusion(o, i, o->nx, n.per_dyu))};
 }
 
-/* What the upper faces of a level share. */
+/* The line of cells and the Courant factor that the upper faces of a level share. */
 struct above {
     struct line line;
     real dt_dz;

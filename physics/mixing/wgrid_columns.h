@@ -1,13 +1,13 @@
 /*
- * A kernel that steps an energy on the W grid: it solves the columns, and then steps the points
- * (wgrid_step.h). A kernel's file includes this last, after it has defined
+ * The function of a kernel that steps an energy on the W grid: it solves the columns, and then
+ * steps the points (wgrid_step.h). tke.c and eke.c include it last, after they have defined
  *
- *     STEPPED                 the kernel's name,
+ *     STEPPED                                the kernel's name,
  *     eliminate_row(a, k, y, inside)         the way up of the column solve,
  *     substitute_row(a, k, y, part, inside)  the way down,
- *     finish_row(a, y, part, inside)         what comes after it at the surface,
+ *     finish_row(a, y, part, inside)         the corrections at the surface after it,
  *
- * for a part of a row, of which `inside` holds the cells that are no ghosts.
+ * which take a part of row y at level k; `inside` are its cells that are not ghosts.
  */
 #include "span.h"
 #include "tile.h"

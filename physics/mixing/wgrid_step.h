@@ -1,7 +1,7 @@
 /*
- * What is explicit in time in a step of an energy on the W grid: lateral diffusion, advection and
- * the Adams-Bashforth step, on top of the solution of the columns. It reads the energy at time
- * level tau only.
+ * The part of a step of an energy on the W grid that is explicit in time: lateral diffusion,
+ * advection and the Adams-Bashforth step, added to the solution of the columns. It reads the energy
+ * at time level tau only.
  *
  * On the host, step_rows goes through a tile of rows level by level and computes each face once:
  * the western faces are kept in a row of memory, the southern ones are those of the row before, and
@@ -11,7 +11,8 @@
 #ifndef WGRID_STEP_H
 #define WGRID_STEP_H
 
-/* What a kernel's DERIVED has for both: its energies and tendencies, and the factors of a step. */
+/* The part of DERIVED that tke and eke have in common: the energy, its tendencies, and the factors
+ * of a step. */
 #define DERIVED_OF_STEP(VALUE, NAME, dt_diffused, is_advected, is_limited)                         \
     VALUE(const real *, energy, NAME)                                                              \
     VALUE(const real *, denergy_taum1, d##NAME##_taum1)                                            \
@@ -28,7 +29,7 @@
 #include "tile.h"
 #include "wgrid_advection.h"
 
-/* What the cells of a row share. */
+/* Reciprocals that all cells of a row share. */
 struct w_row {
     real per_cosine, per_dy, per_height_below, per_height_above;
 };
@@ -130,8 +131,8 @@ INLINED void put_northern_faces(const struct arguments *o, struct north n, count
     }
 }
 
-/* A step of a row whose southern and lower faces are known; these become its northern and upper
- * ones. Between its loops it prefetches what the next row reads for the first time: all at once
+/* Steps a row whose southern and lower faces are known, and replaces these by its northern and
+ * upper ones. Between its loops it prefetches the arrays that the next row reads first: all at once
  * would have to wait for one another. */
 INLINED void step_row(const struct arguments *o, count k, count y, struct span inside, count first,
                       struct w_carried *c, real *restrict lower)
