@@ -37,7 +37,7 @@ static void give_up(struct held *held)
     *held = (struct held){0};
 }
 
-static void say(const char *prefix, const char *lines)
+static void print_lines(const char *prefix, const char *lines)
 {
     for (const char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
         fprintf(stderr, "miniapp: %s%.*s\n", prefix, (int)(end - line), line);
@@ -46,7 +46,7 @@ static void say(const char *prefix, const char *lines)
 void say_failures(bool speaks)
 {
     if (speaks)
-        say("", text_of(&failures));
+        print_lines("", text_of(&failures));
     give_up(&failures);
 }
 
@@ -56,7 +56,7 @@ static void say_at_end(void)
     say_failures(true);
 }
 
-static void take(enum miniapp_status status, const char *line)
+static void hold_line(enum miniapp_status status, const char *line)
 {
     if (ranks_count() > 1 && status) {
         hold(&failures, line);
@@ -72,7 +72,7 @@ static void take(enum miniapp_status status, const char *line)
 
 void say_all(void)
 {
-    miniapp_listen(take);
+    miniapp_listen(hold_line);
     ranks_before_abort(say_at_end);
     atexit(say_at_end);
 }
@@ -83,7 +83,7 @@ static void say_new(char *lines)
     for (char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
         if (!strstr(text_of(&warnings), line))
-            take(MINIAPP_DONE, line);
+            hold_line(MINIAPP_DONE, line);
     }
 }
 

@@ -23,8 +23,8 @@ static void find_caches(hwloc_topology_t topology, struct caches *caches)
     }
 }
 
-static void describe(hwloc_topology_t topology, const struct caches *caches,
-                     char text[PROVENANCE_TEXT])
+static void describe_topology(hwloc_topology_t topology, const struct caches *caches,
+                              char text[PROVENANCE_TEXT])
 {
     int used = snprintf(text, PROVENANCE_TEXT, "packages %d, cores %d, CPUs %d, NUMA nodes %d",
                         number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
@@ -36,7 +36,7 @@ static void describe(hwloc_topology_t topology, const struct caches *caches,
 }
 
 /* The word in brackets, as in "always [madvise] never". */
-static bool read_choice(const char *path, char word[32])
+static bool selected_word(const char *path, char word[32])
 {
     FILE *const file = fopen(path, "r");
     char line[128] = "";
@@ -55,12 +55,12 @@ void topology_add(struct provenance *provenance, struct caches *caches)
     if (hwloc_topology_init(&topology) == 0) {
         if (hwloc_topology_load(topology) == 0) {
             find_caches(topology, caches);
-            describe(topology, caches, text);
+            describe_topology(topology, caches, text);
             provenance_add(provenance, "topology", text);
         }
         hwloc_topology_destroy(topology);
     }
-    if (read_choice("/sys/kernel/mm/transparent_hugepage/enabled", word))
+    if (selected_word("/sys/kernel/mm/transparent_hugepage/enabled", word))
         provenance_add(provenance, "huge_pages", word);
     if (getloadavg(&load, 1) == 1) {
         snprintf(text, sizeof(text), "%.2f", load);
