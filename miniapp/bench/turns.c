@@ -266,7 +266,8 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
         share_out_turns(bench);
         status = take_turns(bench, order, method);
     }
-    for (struct row *row = bench->rows; row < bench->rows + bench->count; row++) {
+    for (int i = 0; i < bench->count; i++) {
+        struct row *const row = &bench->rows[i];
         row->is_complete = row->is_ceiling ? !stop_signal() : is_done(row, method);
         if (row->samples.count > 0)
             summarise(&row->samples, &row->timing);

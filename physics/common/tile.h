@@ -28,10 +28,7 @@
 
 #if defined(PHYSICS_OFFLOAD)
 
-static inline count rows_together(count ny)
-{
-    return (void)ny, 1;
-}
+#define rows_together(ny) 1 /* a literal, of which compilers make use in a nest */
 
 #else
 

@@ -239,7 +239,8 @@ def test_messages_from_the_memory_of_a_device(ranks, device, monkeypatch):
     alone = ranks.checksums("1x1", *words)
     monkeypatch.setenv("MINIAPP_GPU_AWARE", "1")
     assert ranks.checksums("2x2", *words) == alone
-    assert "it sends from a GPU's memory" in ranks.passes("2x1", *words)
+    shown = re.sub(r"\n#? +", " ", ranks.passes("2x1", *words))  # where a line was too long
+    assert "it sends from a GPU's memory" in shown
 
 
 # What a runtime without pinned memory answers, as GCC's is.

@@ -163,7 +163,7 @@ def test_a_run_that_did_not_store_what_momentum_dissipates(miniapp, runs, acc, t
     grid = tmp_path / "grid.h5"
     code, line = make(acc, grid)
     assert code == INPUT and line.count("\n") == 1
-    assert "missing: K_diss_h, K_diss_bot, expected in Veros's snapshot for a step that goes on" in line
+    assert "missing: K_diss_h, K_diss_bot, expected in Veros's snapshot for a step that continues from a restart" in line
     said = make(acc, grid, "--default", "K_diss_h=0", "--default", "K_diss_bot=0")
     assert "K_diss_h: 0, by --default" in said
     assert difference(step(miniapp, tmp_path, grid), "temp", runs / "acc" / "next.h5") < 1e-10
