@@ -21,6 +21,13 @@ static void print_efficiency(const struct page *page, const struct result *r)
         print(" %5s", "");
 }
 
+/* With columns for devices and for threads there is no room for quartiles; JSON and CSV have them.
+ */
+static bool has_quartiles(const struct page *page)
+{
+    return !(page->has_devices && page->has_threads);
+}
+
 static void print_times(const struct page *page, const struct result *r)
 {
     const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
@@ -29,7 +36,8 @@ static void print_times(const struct page *page, const struct result *r)
     print_row_of(page, r);
     print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        print(" %8s", time_in_column(times[i], text));
+        if (i % 2 == 0 || has_quartiles(page))
+            print(" %8s", time_in_column(times[i], text));
     if (page->has_devices || page->has_threads)
         print(" %7.2f", r->speedup);
     if (page->has_threads)
@@ -77,8 +85,11 @@ void print_rows(const struct page *page)
         print(" in %s", miniapp_precision_name(first->precision));
     print("\n");
     page_columns(page);
-    print(" %-*s %7s %8s %8s %8s %8s", page->shape, "nx x ny x nz", "calls", "min", "25%", "median",
-          "75%");
+    print(" %-*s %7s %8s", page->shape, "nx x ny x nz", "calls", "min");
+    if (has_quartiles(page))
+        print(" %8s %8s %8s", "25%", "median", "75%");
+    else
+        print(" %8s", "median");
     print("%s%s\n", page->has_devices || page->has_threads ? " speedup" : "",
           page->has_threads ? "  eff." : "");
     for (size_t i = 0; i < results->result_count; i++)

@@ -158,7 +158,8 @@ static enum miniapp_status check_values(const struct miniapp_state *state, const
         if (counts && values[i] > levels)
             return fail(MINIAPP_INPUT, "'%s' holds %g, but there are %g levels", slot->name,
                         values[i], levels);
-        if (is_divisor && values[i] > 0 && isfinite(values[i]) && !is_held(values[i], state->precision))
+        if (is_divisor && values[i] > 0 && isfinite(values[i]) &&
+            !is_held(values[i], state->precision))
             return fail(MINIAPP_INPUT, "'%s' holds %g, which is 0 in float32", slot->name,
                         values[i]);
     }
