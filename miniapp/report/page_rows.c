@@ -104,15 +104,15 @@ void print_rates(const struct page *page)
     bool is_cached = false;
     print("\nrates of the best call and of the median call\n");
     page_columns(page);
-    print(" %9s %9s %10s %8s %13s %8s\n", "points", "ns/point", "GB/s: best", "median",
+    print(" %8s %8s %10s %7s %13s %7s\n", "points", "ns/point", "GB/s: best", "median",
           "GFLOP/s: best", "median");
     for (size_t i = 0; i < page->results->result_count; i++) {
         const struct result *const r = &page->results->results[i];
         print_row_of(page, r);
         is_cached = is_cached || r->cache[0];
-        print(" %9.0f %9.2f %10.2f %8.2f %13.2f %8.2f%s%s\n", result_points(r),
+        print(" %8.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", result_points(r),
               result_ns_per_point(r), result_best_gb_per_s(r), result_gb_per_s(r),
-              result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? "  " : "", r->cache);
+              result_best_gflop_per_s(r), result_gflop_per_s(r), r->cache[0] ? " " : "", r->cache);
     }
     if (is_cached)
         print(
