@@ -135,6 +135,12 @@ class Session:
         self.miniapps = [Miniapp(cores, options.device, options.miniapp)
                          for cores in options.threads]
         self.ceilings, self.measured = {}, set()
+        self.is_stopped = False
+
+    def interrupt(self, *_):
+        """Handles a signal. What is raised within a destructor gets lost, so who goes on looks at is_stopped."""
+        self.is_stopped = True
+        raise KeyboardInterrupt
 
     def start(self):
         """Starts a process for each framework and number of cores."""

@@ -49,7 +49,7 @@ def main(arguments=None):
 def make(path, of_it, is_check):
     """The reference of pairs that share a file, or a comparison with what is there; the exit code."""
     try:
-        with scratch_file(path.parent) as scratch:
+        with scratch_file(None if is_check else path.parent) as scratch:
             write_reference(of_it, scratch)
             if is_check:
                 return report(differences(scratch, path), path)
@@ -62,7 +62,8 @@ def make(path, of_it, is_check):
 
 @contextlib.contextmanager
 def scratch_file(folder):
-    """A name beside the result, so that a file half written never stands in its place."""
+    """A name in the folder of the result, so that a file half written never stands in its place; a check has
+    one among temporary files."""
     handle, name = tempfile.mkstemp(dir=folder, suffix=".tmp")
     os.close(handle)
     os.chmod(name, 0o644)
