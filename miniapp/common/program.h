@@ -259,10 +259,6 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 
 struct blocks;
 
-/* Checks that all processes have read the same for a field of a state that was spread: lines of the
- * grid whole, other fields where blocks overlap. All processes call it; MINIAPP_INPUT if not. */
-enum miniapp_status miniapp_state_compare(struct miniapp_state *, const char *name);
-
 /* Makes a state this process's own block of an ocean, which all processes share; it then exchanges
  * ghosts with the other blocks. */
 enum miniapp_status miniapp_state_spread(struct miniapp_state *, const struct blocks *);

@@ -89,7 +89,7 @@ void describe_run(struct run *run)
         fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
                 1e9 * run->results.clock.cost, 1e9 * run->results.clock.resolution);
     provenance_of_build(provenance);
-    provenance_of_run(provenance, run->command_line, run->options.input);
+    provenance_of_run(provenance, run->command_line, run->options.input, run->input_sha256);
     topology_add(provenance, &run->results.caches);
     describe_processes(provenance, &run->options);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));

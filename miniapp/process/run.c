@@ -507,7 +507,7 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(choose_settings(run));
     if (!status)
-        status = agree(same_input(run));
+        status = agree(same_file(options->input, run->input_sha256));
     if (!status)
         status = agree(absent_check(run));
     if (!status && options->reference)

@@ -2,6 +2,7 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "digest.h"
 #include "finite.h"
 #include "options.h"
 #include "results.h"
@@ -14,6 +15,7 @@ struct run {
     struct miniapp_device *devices[MAX_REPEATS]; /* each once */
     size_t device_count;
     struct miniapp_input *input;
+    char input_sha256[SHA256_TEXT];
     struct miniapp_references *references; /* of the first process, if it validates */
     struct miniapp_output *output;         /* where options.output is given */
     struct resume resume;                  /* where options.resume is given */

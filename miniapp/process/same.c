@@ -1,6 +1,6 @@
 #include "same.h"
-#include "describe.h"
 #include "ranks.h"
+#include "same_file.h"
 #include "status.h"
 
 #include <stdio.h>
@@ -39,40 +39,30 @@ enum miniapp_status same_options(const struct run *run)
                : fail(MINIAPP_USAGE, "process %d has other options than the first", ranks_own());
 }
 
-enum miniapp_status same_input(const struct run *run)
+/* The SHA-256 of a file, "" if it cannot be read. The first process of a node reads it for all
+ * whose file is the very same. */
+static void digest_on_node(const char *path, char text[SHA256_TEXT])
 {
-    char text[2 * PROVENANCE_TEXT], settings[PROVENANCE_TEXT];
-    struct stat found = {0};
-    if (ranks_count() == 1)
-        return MINIAPP_DONE;
-    stat(run->options.input, &found);
-    snprintf(text, sizeof(text), "%lld %s %s", (long long)found.st_size,
-             settings_text(run->options.settings, settings), miniapp_input_grid_text(run->input));
-    return is_that_of_the_first(text)
-               ? MINIAPP_DONE
-               : fail(MINIAPP_INPUT,
-                      "%s: process %d has read another file of that name than the first: its size, "
-                      "grid or settings differ",
-                      run->options.input, ranks_own());
+    struct {
+        struct stat file;
+        char text[SHA256_TEXT];
+    } own = {.text = ""}, first;
+    stat(path, &own.file);
+    if (ranks_local() == 0)
+        digest_file(path, own.text);
+    first = own;
+    ranks_broadcast_on_node(&first, sizeof(first));
+    if (!is_same_file(&own.file, &first.file))
+        digest_file(path, first.text);
+    memcpy(text, first.text, sizeof(first.text));
 }
 
-enum miniapp_status same_snapshot(const char *path, size_t count, char texts[][MINIAPP_TEXT])
+enum miniapp_status same_file(const char *path, char digest[SHA256_TEXT])
 {
-    char all[SHA256_TEXT * SAME_TEXTS + 32];
-    struct stat found = {0};
-    if (ranks_count() == 1)
-        return MINIAPP_DONE;
-    stat(path, &found);
-    size_t used = (size_t)snprintf(all, sizeof(all), "%lld", (long long)found.st_size);
-    for (size_t i = 0; i < count && i < SAME_TEXTS; i++) {
-        char digest[SHA256_TEXT];
-        digest_text(texts[i], digest);
-        used += (size_t)snprintf(all + used, sizeof(all) - used, " %s", digest);
-    }
-    return is_that_of_the_first(all)
+    digest_on_node(path, digest);
+    return is_that_of_the_first(digest)
                ? MINIAPP_DONE
                : fail(MINIAPP_INPUT,
-                      "%s: process %d has read another file of that name than the first: its size "
-                      "or attributes differ",
-                      path, ranks_own());
+                      "%s: process %d has read another file of that name than the first", path,
+                      ranks_own());
 }

@@ -11,12 +11,8 @@ enum miniapp_status same_build(struct run *run);
 /* MINIAPP_USAGE where they have other command lines. */
 enum miniapp_status same_options(const struct run *run);
 
-/* MINIAPP_INPUT where their inputs have other sizes, grids or settings. */
-enum miniapp_status same_input(const struct run *run);
-
-/* MINIAPP_INPUT where their snapshots have other sizes or other attributes: `texts`, at most
- * SAME_TEXTS of them. */
-enum { SAME_TEXTS = 8 };
-enum miniapp_status same_snapshot(const char *path, size_t count, char texts[][MINIAPP_TEXT]);
+/* Gives the SHA-256 of a file, "" if it cannot be read; MINIAPP_INPUT where they have other files
+ * of that name. */
+enum miniapp_status same_file(const char *path, char digest[SHA256_TEXT]);
 
 #endif

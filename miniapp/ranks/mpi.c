@@ -243,3 +243,9 @@ void ranks_broadcast(int from, void *memory, size_t bytes)
     for (size_t done = 0; done < bytes && count > 1; done += most_bytes)
         MPI_Bcast((char *)memory + done, next_part(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
 }
+
+void ranks_broadcast_on_node(void *memory, size_t bytes)
+{
+    if (on_node > 1)
+        MPI_Bcast(memory, (int)bytes, MPI_BYTE, 0, node);
+}

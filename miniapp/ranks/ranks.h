@@ -76,7 +76,9 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count)
 /* Sums over the ranks of this node. */
 void ranks_sum_on_node(double *numbers, size_t count);
 
-/* Copies what rank `from` has to all ranks. */
+/* Copies what rank `from` has to all ranks; what the first rank of a node has to those of the node.
+ */
 void ranks_broadcast(int from, void *memory, size_t bytes);
+void ranks_broadcast_on_node(void *memory, size_t bytes);
 
 #endif

@@ -3,7 +3,6 @@
 #include "digest.h"
 #include "printable.h"
 #include "program.h"
-#include "ranks.h"
 #include "status.h"
 
 #include <hdf5.h>
@@ -58,18 +57,8 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
             (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "", words[i]);
 }
 
-static void add_digest(struct provenance *provenance, const char *input)
-{
-    char text[SHA256_TEXT];
-    if (ranks_own() > 0) /* only the first process reads the whole file for this */
-        return;
-    digest_file(input, text);
-    if (!text[0])
-        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
-    provenance_add(provenance, "input_sha256", text);
-}
-
-void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input)
+void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,
+                       const char *sha256)
 {
     char text[PROVENANCE_TEXT] = "";
     const time_t now = time(NULL);
@@ -77,7 +66,9 @@ void provenance_of_run(struct provenance *provenance, const char *command_line, 
     provenance_add(provenance, "host", text);
     provenance_add(provenance, "cpu", miniapp_host_processor());
     provenance_add(provenance, "input", input);
-    add_digest(provenance, input);
+    if (!sha256[0])
+        warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);
+    provenance_add(provenance, "input_sha256", sha256);
     provenance_add(provenance, "command_line", command_line);
     strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     provenance_add(provenance, "time", text);

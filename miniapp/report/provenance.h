@@ -20,7 +20,8 @@ struct provenance {
 void provenance_of_build(struct provenance *provenance);
 
 /* Adds host, CPU, the input's path and SHA-256, the command line and the time. */
-void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input);
+void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,
+                       const char *sha256);
 
 /* The words of a command line in one text. */
 void join_words(int count, char **words, char text[PROVENANCE_TEXT]);
