@@ -45,9 +45,7 @@ static enum miniapp_status time_call(struct row *row, struct call *call)
     const double exchanged = miniapp_state_exchange_seconds(row->state);
     const double start = seconds_now();
     const bool is_filled = !row->each_call || refill(row);
-    if (!is_filled && ranks_count() > 1)
-        ranks_abort(MINIAPP_DEVICE); /* others wait for ghosts */
-    enum miniapp_status status = !is_filled      ? MINIAPP_DEVICE
+    enum miniapp_status status = !is_filled      ? ranks_end_all(MINIAPP_DEVICE)
                                  : row->advances ? miniapp_plan_advance(row->plan)
                                                  : miniapp_plan_run(row->plan);
     if (!status && row->each_call && !copy_back(row, true))

@@ -29,6 +29,11 @@ void miniapp_abandon(void);
  * MINIAPP_MISMATCH. */
 void miniapp_own_process(bool owned);
 
+/* Where a device's memory is short, the offload runtime prints a line, beside that of the failure.
+ * If `silence` is installed, it is called with true before memory is asked for, and with false
+ * afterwards. */
+void miniapp_install_silence(void (*silence)(bool is_silent));
+
 /* ---- tables ---- */
 
 /* Fails with `status`, and a message that begins with `where`, if the value is out of range,
@@ -122,7 +127,9 @@ enum { LEAST_STACK = 256 };  /* KiB; half of that was found to be enough */
 enum { MINIAPP_LACK = 120 };
 bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK]);
 
-const char *miniapp_host_processor(void);
+/* The name of the processor. */
+enum { MINIAPP_PROCESSOR = 128 };
+const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR]);
 
 /* How the OpenMP runtime binds threads to CPUs, whatever it was asked for: "none, on 8 CPUs" or
  * "spread, with 4 places of 2 CPUs". */

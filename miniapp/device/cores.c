@@ -60,7 +60,7 @@ static void add_places(const size_t cores[MINIAPP_CORES], double there[MINIAPP_C
 
 void miniapp_host_load(double threads[MINIAPP_CORES], double there[MINIAPP_CORES])
 {
-    static size_t cores[MINIAPP_CORES];
+    size_t cores[MINIAPP_CORES];
     memset(threads, 0, MINIAPP_CORES * sizeof(*threads));
     memset(there, 0, MINIAPP_CORES * sizeof(*there));
     for (size_t cpu = 0; cpu < MINIAPP_CORES; cpu++)

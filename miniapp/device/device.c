@@ -227,6 +227,24 @@ void miniapp_device_close(struct miniapp_device *device)
     free(device);
 }
 
+static void (*silence_runtime)(bool);
+
+void miniapp_install_silence(void (*silence)(bool))
+{
+    silence_runtime = silence;
+}
+
+void *device_allocate(const struct miniapp_device *device, size_t bytes)
+{
+    const bool is_silenced = silence_runtime && !device->backend->is_host;
+    if (is_silenced)
+        silence_runtime(true);
+    void *const memory = device->backend->allocate(device->number, bytes);
+    if (is_silenced)
+        silence_runtime(false);
+    return memory;
+}
+
 const char *miniapp_device_label(const struct miniapp_device *device)
 {
     return device ? device->label : NULL;

@@ -13,4 +13,7 @@ struct miniapp_device {
     int number;
 };
 
+/* Memory of a device; NULL where there is not enough. */
+void *device_allocate(const struct miniapp_device *device, size_t bytes);
+
 #endif

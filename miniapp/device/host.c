@@ -19,22 +19,20 @@ enum { LARGE_PAGE = 2 << 20 };
  * of a loop reach the ends of their pages one after the other, eos was a tenth slower. */
 enum { STAGGER = 2 * 64, STAGGERS = 16 };
 
-const char *miniapp_host_processor(void)
+const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR])
 {
-    static char model[DEVICE_TEXT];
-    char line[DEVICE_TEXT];
-    FILE *file = model[0] ? NULL : fopen("/proc/cpuinfo", "r");
-    if (!model[0])
-        snprintf(model, sizeof(model), "unknown processor");
+    char line[MINIAPP_PROCESSOR];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(text, MINIAPP_PROCESSOR, "unknown processor");
     while (file && fgets(line, sizeof(line), file))
         if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
             line[strcspn(line, "\n")] = '\0';
-            snprintf(model, sizeof(model), "%s", strchr(line, ':') + 2);
+            snprintf(text, MINIAPP_PROCESSOR, "%s", strchr(line, ':') + 2);
             break;
         }
     if (file)
         fclose(file);
-    return model;
+    return text;
 }
 
 const char *missing_feature(const char *const *features)
@@ -69,6 +67,7 @@ extern const char *const host_features[];
 
 static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT])
 {
+    char model[MINIAPP_PROCESSOR];
     const char *const missing = missing_feature(host_features);
     (void)number;
     if (missing) {
@@ -80,8 +79,8 @@ static bool host_open(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEX
     }
     if (threads_refused(0, reason))
         return false;
-    snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(), miniapp_host_threads(),
-             miniapp_host_threads() == 1 ? "" : "s");
+    snprintf(name, DEVICE_TEXT, "%s, %d thread%s", miniapp_host_processor(model),
+             miniapp_host_threads(), miniapp_host_threads() == 1 ? "" : "s");
     return true;
 }
 

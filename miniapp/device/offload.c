@@ -9,10 +9,8 @@
 #include "jit.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <omp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,25 +186,9 @@ static bool open_device(int number, char name[DEVICE_TEXT], char reason[DEVICE_T
     return true;
 }
 
-/* If memory is short, the runtime prints a line of its own, which is silenced because the program
- * reports it better. */
 static void *allocate(int number, size_t bytes)
 {
-    static pthread_mutex_t silence = PTHREAD_MUTEX_INITIALIZER; /* all threads share stderr */
-    pthread_mutex_lock(&silence);
-    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    const int messages = dup(STDERR_FILENO);
-    if (nowhere >= 0 && messages >= 0)
-        dup2(nowhere, STDERR_FILENO);
-    void *memory = omp_target_alloc(bytes, number);
-    if (nowhere >= 0 && messages >= 0)
-        dup2(messages, STDERR_FILENO);
-    if (messages >= 0)
-        close(messages);
-    if (nowhere >= 0)
-        close(nowhere);
-    pthread_mutex_unlock(&silence);
-    return memory;
+    return omp_target_alloc(bytes, number);
 }
 
 static void release(int number, void *memory)

@@ -137,7 +137,7 @@ bool copy_description(hid_t from, hid_t to)
 {
     static const char *const names[] = {"title",   "institution", "source",
                                         "history", "references",  "comment"};
-    static char text[1 << 15];
+    char text[1 << 15];
     bool is_done = true;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names) && is_done; i++)
         if (H5Aexists(from, names[i]) > 0 && find_text(from, names[i], sizeof(text), text) > 0)

@@ -54,7 +54,8 @@ static bool find_missing(hid_t dataset, H5Z_filter_t *number, char name[FILTER_N
 
 enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name)
 {
-    const char *const reason = hdf5_reason();
+    char reason[HDF5_REASON];
+    hdf5_reason(reason);
     H5Z_filter_t number;
     char filter[FILTER_NAME];
     if (!find_missing(dataset, &number, filter))

@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 8192 }; /* a path may be in it */
-
-static char reason[LONGEST];
+static char reason[HDF5_REASON]; /* for the next hdf5_reason */
 static bool has_refused;
 
 static herr_t keep_message(unsigned level, const H5E_error2_t *error, void *unused)
@@ -52,11 +50,10 @@ static void shorten(char *text)
             *text = ' ';
 }
 
-const char *hdf5_reason(void)
+const char *hdf5_reason(char text[HDF5_REASON])
 {
-    static char text[LONGEST];
     has_refused = true;
-    snprintf(text, sizeof(text), "%s", reason[0] ? reason : "no reason given");
+    snprintf(text, HDF5_REASON, "%s", reason[0] ? reason : "no reason given");
     reason[0] = '\0';
     shorten(text);
     return text;

@@ -8,9 +8,10 @@
  * exit: after a failed write it would try again, and crash. */
 void hdf5_start(void);
 
-/* The innermost message of the last call that failed, or "no reason given". Valid until the next
- * call; a reason is given once. */
-const char *hdf5_reason(void);
+/* The innermost message of the last call that failed, or "no reason given". A reason is given
+ * once. Returns `text`. */
+enum { HDF5_REASON = 8192 }; /* a path may be in it */
+const char *hdf5_reason(char text[HDF5_REASON]);
 
 /* Whether a reason was given since hdf5_start: if HDF5 cannot read a file, nothing more is reported
  * about it. */

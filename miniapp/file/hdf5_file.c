@@ -50,12 +50,13 @@ enum miniapp_status open_file(const char *path, hid_t *file)
     H5Pclose(access);
     if (*file >= 0)
         return MINIAPP_DONE;
-    const char *reason = hdf5_reason();
-    if (strstr(reason, "locking flag")) { /* this process has it open already, with locks */
+    char reason[HDF5_REASON];
+    if (strstr(hdf5_reason(reason),
+               "locking flag")) { /* this process has it open already, with locks */
         *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
         if (*file >= 0)
             return MINIAPP_DONE;
-        reason = hdf5_reason();
+        hdf5_reason(reason);
     }
     if (strstr(reason, "already open for write"))
         return fail(MINIAPP_INPUT,
@@ -106,6 +107,7 @@ static bool is_number(hid_t type)
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
                                    double *value)
 {
+    char reason[HDF5_REASON];
     const htri_t exists = H5Aexists(object, name);
     *found = exists > 0;
     if (exists == 0)
@@ -116,14 +118,14 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     enum miniapp_status status = MINIAPP_DONE;
     if (type < 0 || space < 0)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
-                      hdf5_reason());
+                      hdf5_reason(reason));
     else if (!is_number(type))
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a number", path, name);
     else if (H5Sget_simple_extent_npoints(space) != 1)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a single number", path, name);
     else if (H5Aread(attribute, H5T_NATIVE_DOUBLE, value) < 0)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
-                      hdf5_reason());
+                      hdf5_reason(reason));
     close_attribute(attribute, type, space);
     return status;
 }
@@ -272,7 +274,8 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
                     name, path);
     *dataset = H5Dopen2(file, name, H5P_DEFAULT);
     if (*dataset < 0) {
-        const char *const reason = hdf5_reason();
+        char reason[HDF5_REASON];
+        hdf5_reason(reason);
         return fail(MINIAPP_INPUT, "%s: dataset '%s' cannot be opened (%s)%s", path, name, reason,
                     remark_on(reason));
     }

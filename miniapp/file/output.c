@@ -13,8 +13,9 @@
 
 enum miniapp_status output_failed(struct miniapp_output *output)
 {
+    char reason[HDF5_REASON];
     output->is_spoilt = true;
-    return unwritable(&output->place, hdf5_reason());
+    return unwritable(&output->place, hdf5_reason(reason));
 }
 
 /* Starts the file, in a format whose metadata has checksums. HDF5 takes no lock: no other process
@@ -76,7 +77,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
                                      const struct miniapp_input *input, enum miniapp_axis axis)
 {
     const char *const scale = input->scale[axis];
-    char name[AXIS_NAME] = "";
+    char name[AXIS_NAME] = "", reason[HDF5_REASON];
     name_of_dimension(scale, name);
     if (!name[0] || is_used(output, axis, name))
         return MINIAPP_DONE;
@@ -86,7 +87,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
         return can_be_copied(input->file, scale)
                    ? output_failed(output)
                    : fail(MINIAPP_INPUT, "%s: the coordinate '%s' cannot be copied (%s)",
-                          input->path, scale, hdf5_reason());
+                          input->path, scale, hdf5_reason(reason));
     output->axes[axis].length = length;
     snprintf(output->axes[axis].name, AXIS_NAME, "%s", name);
     return MINIAPP_DONE;

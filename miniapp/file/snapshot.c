@@ -128,10 +128,8 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const size_t longest = inner.nx + inner.ny + inner.nz;
     double *const values = malloc(longest * sizeof(*values));
-    if (!values && state->exchange)
-        ranks_abort(fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
     if (!values)
-        return fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
+        return state_ends_all(state, fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
     enum miniapp_status status = MINIAPP_DONE;
     bool is_written = !output || write_time(output->file, seconds);
     for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
@@ -335,9 +333,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     const double number = (double)step;
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
-    enum miniapp_status status = make_levels(output ? &state->whole : &none, &level);
-    if (state->exchange && status)
-        ranks_abort(status); /* others wait for levels */
+    enum miniapp_status status =
+        state_ends_all(state, make_levels(output ? &state->whole : &none, &level));
     if (status)
         return status;
     status = write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);

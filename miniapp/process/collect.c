@@ -343,7 +343,6 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     }
     *result = like;
     result->march = march;
-    result->is_nonfinite = is_nonfinite;
     result->timing = row->timing;
     result->asked_seconds = row->wanted ? 0 : run->options.seconds;
     result->bytes = row_bytes(row);
@@ -357,6 +356,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->flop_rate = rate_of(bench, row->fma, false, false);
     result->best_bandwidth = rate_of(bench, row->triad, true, true);
     result->best_flop_rate = rate_of(bench, row->fma, false, true);
+    result_mark(result, &run->results.clock, is_nonfinite);
     const enum miniapp_status joined = agree_on_row(row, result);
     result->cache = cache_that_holds(&run->results.caches, row->threads, result->device_bytes);
     return joined;

@@ -57,14 +57,14 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
 
 static void describe_processes(struct provenance *provenance, const struct options *options)
 {
-    char text[PROVENANCE_TEXT];
+    char text[PROVENANCE_TEXT], library[RANKS_TEXT];
     if (ranks_count() == 1)
         return;
     snprintf(text, sizeof(text), "%d", ranks_count());
     provenance_add(provenance, "processes", text);
     if (options->overlap)
         provenance_add(provenance, "overlap", "ghosts are under way while kernels run");
-    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(),
+    snprintf(text, sizeof(text), "%s; %d of the processes on this node; %s", ranks_library(library),
              ranks_on_node(),
              ranks_gpu_aware() ? "it sends from a GPU's memory"
                                : "a GPU's messages go by the host");

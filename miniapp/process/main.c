@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#if MINIAPP_MPI
+#include <mpi.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -96,6 +99,33 @@ static void keep_results_apart(void)
 #endif
 }
 
+/* The offload runtime's lines about memory that is short are less clear than the program's. */
+static void silence_stderr(bool is_silent)
+{
+    static int stream = -1;
+    if (is_silent) {
+        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        stream = nowhere < 0 ? -1 : dup(STDERR_FILENO);
+        if (stream >= 0)
+            dup2(nowhere, STDERR_FILENO);
+        close(nowhere);
+    } else if (stream >= 0) {
+        dup2(stream, STDERR_FILENO);
+        close(stream);
+    }
+}
+
+#if MINIAPP_MPI
+/* For a failure that the other processes would wait for. */
+static void end_all(enum miniapp_status status)
+{
+    say_failures(true);
+    miniapp_abandon();
+    MPI_Abort(MPI_COMM_WORLD, (int)status);
+    _Exit((int)status);
+}
+#endif
+
 /* The lowest process that has failed speaks for all, and all have its status. */
 static enum miniapp_status end_ranks(enum miniapp_status own)
 {
@@ -113,6 +143,9 @@ static enum miniapp_status end_ranks(enum miniapp_status own)
 static enum miniapp_status start_ranks(int *argc, char ***argv)
 {
     const enum miniapp_status status = ranks_start(argc, argv);
+#if MINIAPP_MPI
+    ranks_install_end(end_all);
+#endif
     if (ranks_own() > 0 && !freopen("/dev/null", "w", stdout))
         return fail(MINIAPP_OUTPUT, "/dev/null cannot be opened");
     return status;
@@ -141,6 +174,7 @@ int main(int argc, char **argv)
     run.resume = NO_RESUME;
     say_all();
     miniapp_own_process(true);
+    miniapp_install_silence(silence_stderr);
     fill_standard_streams();
     keep_freed_memory();
     enum miniapp_status status = start_ranks(&argc, &argv);

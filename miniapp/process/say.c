@@ -50,7 +50,7 @@ void say_failures(bool speaks)
     give_up(&failures);
 }
 
-/* Runs even if argp ends the process, or a failure ends all processes. */
+/* Runs even if argp ends the process. */
 static void say_at_end(void)
 {
     say_failures(true);
@@ -73,7 +73,6 @@ static void hold_line(enum miniapp_status status, const char *line)
 void say_all(void)
 {
     miniapp_listen(hold_line);
-    ranks_before_abort(say_at_end);
     atexit(say_at_end);
 }
 
@@ -94,8 +93,10 @@ void say_warnings(void)
     for (int rank = 1; rank < ranks_count() && ranks_own() == 0; rank++) {
         ranks_receive(rank, &bytes, sizeof(bytes));
         char *const lines = malloc(bytes + 1);
-        if (!lines)
-            ranks_abort(fail(MINIAPP_DEVICE, "out of memory for warnings"));
+        if (!lines) {
+            ranks_end_all(fail(MINIAPP_DEVICE, "out of memory for warnings"));
+            return;
+        }
         ranks_receive(rank, lines, bytes);
         lines[bytes] = '\0';
         say_new(lines);

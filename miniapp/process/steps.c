@@ -189,17 +189,23 @@ static enum miniapp_status check_origin(const struct run *run, const char *path)
     enum { SAME = 5, MORE = 3 }; /* the file of the SHA-256 is only named */
     static const char *const names[] = {"sequence", "precision", "input_sha256", "tracers_start_as",
                                         "settings", "input",     "host",         "time"};
-    static char texts[SAME + MORE][MINIAPP_TEXT];
-    static struct provenance then;
     char digest[SHA256_TEXT];
-    enum miniapp_status status = agree(miniapp_snapshot_texts(path, SAME + MORE, names, texts));
+    struct {
+        char texts[SAME + MORE][MINIAPP_TEXT];
+        struct provenance provenance;
+    } *const then = calloc(1, sizeof(*then));
+    enum miniapp_status status =
+        agree(then ? miniapp_snapshot_texts(path, SAME + MORE, names, then->texts)
+                   : fail(MINIAPP_DEVICE, "out of memory for a snapshot's attributes"));
     if (!status)
         status = agree(same_file(path, digest));
     for (size_t i = 0; i < SAME + MORE && !status; i++)
-        provenance_add(&then, names[i], texts[i]);
-    return status || ranks_own() > 0 ? status
-                                     : check_alike(path, "cannot continue from it", &then,
-                                                   &run->results.provenance, names, SAME);
+        provenance_add(&then->provenance, names[i], then->texts[i]);
+    if (!status && ranks_own() == 0)
+        status = check_alike(path, "cannot continue from it", &then->provenance,
+                             &run->results.provenance, names, SAME);
+    free(then);
+    return status;
 }
 
 static enum miniapp_status load_snapshot(const struct run *run, const struct row *row, size_t step)

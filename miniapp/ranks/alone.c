@@ -27,9 +27,10 @@ int ranks_on_node(void)
     return 1;
 }
 
-const char *ranks_library(void)
+const char *ranks_library(char text[RANKS_TEXT])
 {
-    return "";
+    text[0] = '\0';
+    return text;
 }
 
 bool ranks_gpu_aware(void)
@@ -96,14 +97,14 @@ enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, siz
     return ranks_agree(own);
 }
 
-void ranks_before_abort(void (*say)(void))
+void ranks_install_end(void (*end_all)(enum miniapp_status))
 {
-    (void)say;
+    (void)end_all;
 }
 
-_Noreturn void ranks_abort(enum miniapp_status status)
+enum miniapp_status ranks_end_all(enum miniapp_status status)
 {
-    exit(status);
+    return status; /* nobody waits */
 }
 
 void ranks_exchange_begin(const struct message *messages, size_t count)

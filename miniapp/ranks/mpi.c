@@ -36,9 +36,8 @@ int ranks_on_node(void)
     return on_node;
 }
 
-const char *ranks_library(void)
+const char *ranks_library(char text[RANKS_TEXT])
 {
-    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length, version, subversion;
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     MPI_Get_version(&version, &subversion);
@@ -46,7 +45,7 @@ const char *ranks_library(void)
     library[strcspn(library, ",\n")] = '\0';
     for (char *tab = library; (tab = strchr(tab, '\t')) != NULL;)
         *tab = ' ';
-    snprintf(text, sizeof(text), "%.64s, MPI %d.%d", library, version, subversion);
+    snprintf(text, RANKS_TEXT, "%.64s, MPI %d.%d", library, version, subversion);
     return text;
 }
 
@@ -139,20 +138,18 @@ void ranks_meet(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void (*before_abort)(void);
+static void (*end)(enum miniapp_status);
 
-void ranks_before_abort(void (*say)(void))
+void ranks_install_end(void (*end_all)(enum miniapp_status))
 {
-    before_abort = say;
+    end = end_all;
 }
 
-_Noreturn void ranks_abort(enum miniapp_status status)
+enum miniapp_status ranks_end_all(enum miniapp_status status)
 {
-    if (before_abort)
-        before_abort();
-    miniapp_abandon();
-    MPI_Abort(MPI_COMM_WORLD, (int)status);
-    _Exit((int)status);
+    if (end && count > 1)
+        end(status);
+    return status;
 }
 
 /* ---- messages ---- */

@@ -21,7 +21,8 @@ int ranks_local(void);
 int ranks_on_node(void);
 
 /* The MPI library in words; "" without one. */
-const char *ranks_library(void);
+enum { RANKS_TEXT = 128 };
+const char *ranks_library(char text[RANKS_TEXT]);
 
 /* Whether MPI can send from a GPU's memory and receive into it: as $MINIAPP_GPU_AWARE says (1 or 0)
  * or, if that is not set, as MPI says. */
@@ -43,10 +44,11 @@ void ranks_meet(void);
 enum { MOST_AGREED = 6 };
 enum miniapp_status ranks_agree_on(enum miniapp_status own, double *numbers, size_t count);
 
-/* Ends all ranks at once, after a failure at a point where the others wait for this one. `say` is
- * called first, and half-written files are removed. */
-void ranks_before_abort(void (*say)(void));
-_Noreturn void ranks_abort(enum miniapp_status status);
+/* For a failure at a point where the other ranks wait for this one: calls `end_all`, which the
+ * program has installed and which does not return. Without other ranks, or without `end_all`, it
+ * returns the status. */
+void ranks_install_end(void (*end_all)(enum miniapp_status status));
+enum miniapp_status ranks_end_all(enum miniapp_status status);
 
 /* ---- messages ---- */
 

@@ -130,12 +130,12 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
         .processes = processes_of(json_object_get(row, "processes")),
         .to_device = transfer_of(transfers, "to_device"),
         .from_device = transfer_of(transfers, "from_device"),
-        .loaded_marks = text_or_empty(row, "marks"),
         .bandwidth = number_or(row, "ceiling_bytes_per_s", 0),
         .flop_rate = number_or(row, "ceiling_flops_per_s", 0),
         .best_bandwidth = number_or(row, "best_ceiling_bytes_per_s", 0),
         .best_flop_rate = number_or(row, "best_ceiling_flops_per_s", 0),
     };
+    snprintf(result->marks, RESULT_MARKS, "%s", text_or_empty(row, "marks")); /* by its own clock */
     return load_shares(json_object_get(row, "shares"), result);
 }
 

@@ -31,7 +31,6 @@ static bool has_quartiles(const struct page *page)
 static void print_times(const struct page *page, const struct result *r)
 {
     const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
-    const char *const marks = result_marks(r, &page->results->clock);
     char text[64];
     print_row_of(page, r);
     print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
@@ -42,13 +41,13 @@ static void print_times(const struct page *page, const struct result *r)
         print(" %7.2f", r->speedup);
     if (page->has_threads)
         print_efficiency(page, r);
-    print("%s%s\n", marks[0] ? "  " : "", marks);
+    print("%s%s\n", r->marks[0] ? "  " : "", r->marks);
 }
 
 static bool has_mark(const struct results *results, const char *mark)
 {
     for (size_t i = 0; i < results->result_count; i++)
-        if (strstr(result_marks(&results->results[i], &results->clock), mark))
+        if (strstr(results->results[i].marks, mark))
             return true;
     return false;
 }

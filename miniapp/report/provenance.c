@@ -60,11 +60,11 @@ void join_words(int count, char **words, char text[PROVENANCE_TEXT])
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,
                        const char *sha256)
 {
-    char text[PROVENANCE_TEXT] = "";
+    char text[PROVENANCE_TEXT] = "", processor[MINIAPP_PROCESSOR];
     const time_t now = time(NULL);
     gethostname(text, sizeof(text) - 1);
     provenance_add(provenance, "host", text);
-    provenance_add(provenance, "cpu", miniapp_host_processor());
+    provenance_add(provenance, "cpu", miniapp_host_processor(processor));
     provenance_add(provenance, "input", input);
     if (!sha256[0])
         warn("%s: cannot be read any more: the results carry no SHA-256 of it", input);

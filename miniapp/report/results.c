@@ -142,11 +142,9 @@ const struct check *results_uncompared(const struct results *results)
 
 const struct result *results_nonfinite(const struct results *results)
 {
-    for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i];
-        if (r->is_nonfinite || (r->loaded_marks && strstr(r->loaded_marks, "nonfinite")))
-            return r;
-    }
+    for (size_t i = 0; i < results->result_count; i++)
+        if (strstr(results->results[i].marks, "nonfinite"))
+            return &results->results[i];
     return NULL;
 }
 
@@ -257,21 +255,19 @@ double known_share(double share)
     return share <= 1 ? share : NAN;
 }
 
-const char *result_marks(const struct result *result, const struct clock_quality *clock)
+void result_mark(struct result *result, const struct clock_quality *clock, bool is_nonfinite)
 {
-    if (result->loaded_marks)
-        return result->loaded_marks;
     const double tick = fmax(clock->cost, clock->resolution);
     const bool is_short = result->timing.median < CLOCK_TICKS * tick;
     const bool is_noisy = result->timing.stdev > 0.2 * result->timing.mean;
     const bool is_disturbed = result->timing.min < 0.8 * result->timing.median;
     const bool is_above = result_share(result) > 1;
     const bool is_cut = result_measured(result) < result->asked_seconds / 2;
-    static char marks[64];
+    char marks[RESULT_MARKS];
     snprintf(marks, sizeof(marks), "%s%s%s%s%s%s", is_short ? " short" : "",
              is_noisy ? " noisy" : "", is_disturbed ? " disturbed" : "", is_above ? " above" : "",
-             is_cut ? " cut" : "", result->is_nonfinite ? " nonfinite" : "");
-    return marks[0] ? marks + 1 : marks;
+             is_cut ? " cut" : "", is_nonfinite ? " nonfinite" : "");
+    snprintf(result->marks, RESULT_MARKS, "%s", marks[0] ? marks + 1 : "");
 }
 
 double result_efficiency(const struct result *result, const struct results *results)

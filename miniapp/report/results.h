@@ -47,6 +47,8 @@ struct processes {
     double exchange;             /* the most that one spent on ghosts, as a share of the same */
 };
 
+enum { RESULT_MARKS = 64 };
+
 /* One kernel or sequence on one device in one precision and size. */
 struct result {
     const char *kernel; /* or a sequence */
@@ -68,8 +70,7 @@ struct result {
     struct processes processes;
     struct march *march; /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
-    bool is_nonfinite;           /* an output holds NaN or Inf, though its inputs are finite */
-    const char *loaded_marks;    /* of a row that was loaded, by its own run's clock; or NULL */
+    char marks[RESULT_MARKS];    /* those of result_mark, or "" */
     double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
     double best_bandwidth,
         best_flop_rate; /* by their best calls, where the others are by medians */
@@ -197,11 +198,11 @@ double known_share(double share);
  * is another device. */
 double result_efficiency(const struct result *result, const struct results *results);
 
-/* "short" for fewer than CLOCK_TICKS of the clock, "noisy" for a spread of over 20 %, "disturbed"
- * for a median above 1.25 of the least time, "above" for a share above 100 %, "cut" for less than
- * half of the time asked for, "nonfinite" for outputs that are not finite, or some of them: a
- * marked result is to be taken with care. Valid until the next call. */
-const char *result_marks(const struct result *result, const struct clock_quality *clock);
+/* Marks a result that has to be taken with care: "short" for fewer than CLOCK_TICKS of the clock,
+ * "noisy" for a spread of over 20 %, "disturbed" for a median above 1.25 of the least time, "above"
+ * for a share above 100 %, "cut" for less than half of the time asked for, "nonfinite" if an output
+ * is not finite though its inputs are. */
+void result_mark(struct result *result, const struct clock_quality *clock, bool is_nonfinite);
 
 /* Whether the rows of a device have several numbers of threads. Each line of a report asks. */
 bool results_vary_threads(const struct results *results);

@@ -128,10 +128,8 @@ static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_s
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
     const size_t plane = g.nx * g.ny;
     cells->memory = malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * plane) * sizeof(double));
-    if (!cells->memory && state->exchange)
-        ranks_abort(fail(MINIAPP_DEVICE, "out of memory for budgets"));
     if (!cells->memory)
-        return fail(MINIAPP_DEVICE, "out of memory for budgets");
+        return state_ends_all(state, fail(MINIAPP_DEVICE, "out of memory for budgets"));
     cells->width = cells->memory;
     cells->breadth = cells->width + g.nx;
     double *const cosine = cells->breadth + g.ny;
@@ -148,8 +146,7 @@ static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_s
         status = miniapp_state_get(state, "dzt", cells->height[T_CELLS]);
     if (!status)
         status = miniapp_state_get(state, "dzw", cells->height[W_CELLS]);
-    if (status && state->exchange)
-        ranks_abort(status); /* others wait for planes */
+    status = state_ends_all(state, status);
     for (size_t y = 0; y < g.ny && !status && ranks_own() == 0; y++)
         cells->breadth[y] *= cosine[y];
     if (!status)

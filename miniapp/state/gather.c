@@ -66,10 +66,9 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char
     double *own;
     if (!state->exchange && (with_ghosts || nx * ny == 1))
         return miniapp_state_get_part(state, name, plane * nx * ny, nx * ny, values);
-    const enum miniapp_status status = get_plane(state, slot, plane, nx * ny, room, &own);
-    if (state->exchange && status)
-        ranks_abort(status); /* others wait for this part */
-    if (state->exchange) {
+    const enum miniapp_status status =
+        state_ends_all(state, get_plane(state, slot, plane, nx * ny, room, &own));
+    if (!status && state->exchange) {
         gather(slot->field, exchange_blocks(state), own, with_ghosts, own + nx * ny, values);
     } else if (!status) {
         const size_t west = nx == 1 ? 0 : MINIAPP_HALO, south = ny == 1 ? 0 : MINIAPP_HALO;

@@ -364,8 +364,7 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     }
     if (!status && exchange_overlaps(state))
         status = exchange_finish(state);
-    if (status && state->exchange)
-        ranks_abort(status); /* others wait for ghosts, or sums */
+    status = state_ends_all(state, status);
     plan->has_started = !status;
     return status;
 }

@@ -269,7 +269,7 @@ int miniapp_state_ghosts(const struct miniapp_state *state, const char *name,
 
 static void *take(struct miniapp_state *state, size_t bytes)
 {
-    void *const memory = backend_of(state)->allocate(state->device->number, bytes);
+    void *const memory = device_allocate(state->device, bytes);
     if (memory)
         state->bytes += (double)bytes;
     return memory;
@@ -391,6 +391,11 @@ void state_has_ghosts(struct slot *slot)
     memcpy(slot->ghosts, all_ghosts, sizeof(all_ghosts));
 }
 
+enum miniapp_status state_ends_all(const struct miniapp_state *state, enum miniapp_status status)
+{
+    return status && state->exchange ? ranks_end_all(status) : status;
+}
+
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
                                    size_t count)
 {
@@ -406,8 +411,7 @@ enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *con
     }
     if (!status && lack > 0)
         status = exchange_ghosts(state, lacking, lack);
-    if (status && state->exchange)
-        ranks_abort(status); /* others wait for ghosts */
+    status = state_ends_all(state, status);
     for (size_t i = 0; i < lack && !status; i++)
         if (state->exchange || state->cyclic_x)
             state_has_ghosts(lacking[i]);

@@ -98,6 +98,10 @@ enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot);
  * has to be there. */
 bool state_can_check(const struct miniapp_state *state, const struct slot *slot);
 
+/* The status of work for which other ranks wait, such as a message to them: a failure ends them
+ * all. A state that exchanges nothing just gets the status back. */
+enum miniapp_status state_ends_all(const struct miniapp_state *state, enum miniapp_status status);
+
 /* Makes all ghosts of some fields current. */
 enum miniapp_status state_exchange(struct miniapp_state *state, struct slot *const *slots,
                                    size_t count);

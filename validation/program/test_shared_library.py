@@ -44,7 +44,7 @@ def library(path):
     return Library(path)
 
 
-# ---- what it shows ----
+# ---- what it shows and uses ----
 
 def test_only_the_interface_is_visible(path):
     """symbols.txt is what older clients may call: a name that was once there stays."""
@@ -57,6 +57,24 @@ def test_only_the_interface_is_visible(path):
     assert not set(names) - set(stated), "add these to validation/program/symbols.txt"
     assert stated == sorted(stated) and all(name.startswith("miniapp_") for name in stated)
     assert set(stated) == {name for _, name, _ in PROTOTYPE.findall(HEADERS)}
+
+
+def test_the_process_belongs_to_the_client(path):
+    """The program installs what ends all processes, and what silences a runtime."""
+    not_ours = {"MPI_Abort", "abort", "exit", "_Exit", "dup", "dup2", "dup3", "freopen"}
+    modules = path.parent.glob("miniapp-offload.so")
+    for binary in [path, *modules]:
+        listing = subprocess.run(["nm", "-D", "--undefined-only", binary], capture_output=True, text=True,
+                                 check=True).stdout
+        used = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+        assert len(used) > 20 and not used & not_ours, binary
+
+
+def test_no_function_returns_a_buffer_of_its_own():
+    """Its next call would overwrite the text that a caller still has."""
+    buffer = re.compile(r"^ +static char \w+\[[^\]]+\].*", re.MULTILINE)
+    sources = [*(HERE.parent / "miniapp").glob("**/*.c")]
+    assert len(sources) > 50 and not [found for source in sources for found in buffer.findall(source.read_text())]
 
 
 def as_ctypes(words):
