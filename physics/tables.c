@@ -145,6 +145,16 @@ const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *f
     return row_of(field_row(field)->stand_in);
 }
 
+const struct miniapp_field *miniapp_field_partner(const struct miniapp_field *field)
+{
+    return row_of(field_row(field)->partner);
+}
+
+const char *miniapp_field_needed_by(const struct miniapp_field *field)
+{
+    return field_row(field)->needed_by;
+}
+
 bool miniapp_field_is_extended(const struct miniapp_field *field)
 {
     return field_row(field)->is_extended;

@@ -45,6 +45,12 @@ const struct miniapp_field *miniapp_field_wet(const struct miniapp_field *);
 /* The field that stands for an absent one, times the factor; NULL if that is 0 everywhere. */
 const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *, double *factor);
 
+/* The field that makes no sense without this one, which then may not be absent; or NULL. */
+const struct miniapp_field *miniapp_field_partner(const struct miniapp_field *);
+
+/* The setting that makes no sense without this field, unless it is 0; or NULL. */
+const char *miniapp_field_needed_by(const struct miniapp_field *);
+
 /* Whether land holds the value of the lowest water above, since averages near land include it. */
 bool miniapp_field_is_extended(const struct miniapp_field *);
 

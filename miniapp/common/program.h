@@ -187,6 +187,11 @@ bool miniapp_input_setting(const struct miniapp_input *, const struct miniapp_se
  * index, and a warning for anything suspicious. */
 enum miniapp_status miniapp_input_check(struct miniapp_input *);
 
+/* MINIAPP_INPUT where the file lacks a wanted field without which another one that it has, or a
+ * setting, makes no sense: t_rest without t_star, enable_eke without coriolis_t. */
+enum miniapp_status miniapp_input_check_pairs(const struct miniapp_input *,
+                                              const struct miniapp_settings *);
+
 /* A field of a state to be filled. The state's grid, or that of the ocean it is a part of, has to
  * be that of miniapp_input_grid, unless `resample` asks for interpolation. */
 struct miniapp_destination {

@@ -1,5 +1,6 @@
 /* Which datasets a file has, and which names are close to those that it lacks. */
 #include "input.h"
+#include "status.h"
 #include "suggest.h"
 
 #include <stdio.h>
@@ -39,4 +40,33 @@ const char *miniapp_input_closest(const struct miniapp_input *input,
     if (closest)
         snprintf(text, size, "%s", closest);
     return closest ? text : NULL;
+}
+
+static enum miniapp_status check_pair(const struct miniapp_input *input,
+                                      const struct miniapp_field *field,
+                                      const struct miniapp_settings *settings)
+{
+    const struct miniapp_field *const partner = miniapp_field_partner(field);
+    const bool is_needed =
+        field->needed_by && miniapp_settings_get(settings, field->needed_by) != 0;
+    char near[LONGEST], text[2 * LONGEST] = "";
+    if (!is_needed && !(partner && miniapp_input_has(input, partner)))
+        return MINIAPP_DONE;
+    if (miniapp_input_closest(input, field, near, sizeof(near)))
+        snprintf(text, sizeof(text), "; the closest in the file is '%s'", near);
+    if (is_needed)
+        return fail(MINIAPP_INPUT, "%s: has no %s, which %s needs%s", input->path, field->name,
+                    field->needed_by, text);
+    return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", input->path, partner->name, field->name,
+                text);
+}
+
+enum miniapp_status miniapp_input_check_pairs(const struct miniapp_input *input,
+                                              const struct miniapp_settings *settings)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count() && !status; id++)
+        if (input->wanted[id] && !input->is_there[id])
+            status = check_pair(input, &fields[id], settings);
+    return status;
 }

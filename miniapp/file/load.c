@@ -129,6 +129,8 @@ enum miniapp_status miniapp_state_load(struct miniapp_state *state, struct minia
     for (size_t id = 0; id < SETTINGS && !status; id++)
         if (input->is_set[id])
             status = miniapp_state_set_setting(state, settings[id].name, input->setting[id]);
+    if (!status)
+        status = miniapp_input_check_pairs(input, &state->settings);
     for (size_t id = 0; id <= miniapp_field_count() && !status; id++) {
         const struct miniapp_destination own = {.state = state, .name = fields[id].name};
         if (input->wanted[id])

@@ -1,5 +1,4 @@
 #include "absent.h"
-#include "status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,37 +9,6 @@ static bool is_absent(const struct run *run, const char *name)
 {
     const struct miniapp_field *const field = miniapp_field_find(name);
     return run_reads(&run->options, field) && !miniapp_input_has(run->input, field);
-}
-
-static bool is_given(const struct run *run, const char *name)
-{
-    return miniapp_input_has(run->input, miniapp_field_find(name));
-}
-
-/* "; the closest in the file is 'tstar'" */
-static const char *closest_text(const struct run *run, const char *name, char text[NAME])
-{
-    char close[NAME / 2];
-    text[0] = '\0';
-    if (miniapp_input_closest(run->input, miniapp_field_find(name), close, sizeof(close)))
-        snprintf(text, NAME, "; the closest in the file is '%s'", close);
-    return text;
-}
-
-enum miniapp_status absent_check(const struct run *run)
-{
-    static const char *const pairs[][2] = {
-        {"t_rest", "t_star"}, {"t_star", "t_rest"}, {"s_rest", "s_star"}, {"s_star", "s_rest"}};
-    char close[NAME];
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (is_absent(run, pairs[i][1]) && is_given(run, pairs[i][0]))
-            return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", run->options.input, pairs[i][0],
-                        pairs[i][1], closest_text(run, pairs[i][1], close));
-    if (is_absent(run, "coriolis_t") &&
-        miniapp_settings_get(run->options.settings, "enable_eke") != 0)
-        return fail(MINIAPP_INPUT, "%s: has no coriolis_t, which enable_eke needs%s",
-                    run->options.input, closest_text(run, "coriolis_t", close));
-    return MINIAPP_DONE;
 }
 
 static size_t describe_absent(const struct run *run, const struct miniapp_field *field, char *text,

@@ -509,7 +509,7 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(same_file(options->input, run->input_sha256));
     if (!status)
-        status = agree(absent_check(run));
+        status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (!status && options->reference)
         status = agree(check_reference(run));
     if (!status)
@@ -540,7 +540,7 @@ enum miniapp_status run_check(struct run *run)
     if (!status)
         status = agree(choose_settings(run));
     if (!status)
-        status = agree(absent_check(run));
+        status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (status)
         return status;
     print("%s: can be used by ", run->options.input);

@@ -90,6 +90,35 @@ def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, setting
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("absent, complaint, settings", [
+    ("t_star", "has t_rest but no t_star", {}), ("s_rest", "has s_star but no s_rest", {}),
+    ("coriolis_t", "has no coriolis_t, which enable_eke needs", {}), ("coriolis_t", None, {"enable_eke": 0})])
+def test_half_a_pair_in_a_file(tmp_path, absent, complaint, settings):
+    """As in the program."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path, "a") as file:
+        file["s_star"], file["s_rest"] = file["salt"][-1], file["t_rest"][...]
+        del file[absent]
+    if complaint:
+        failure = refused(package.InputError, complaint, lambda: package.load(path, "ocean_step_forced", **settings))
+        assert str(path) in str(failure)
+    else:
+        assert not package.load(path, "ocean_step_forced", **settings)["coriolis_t"].any()
+
+
+def test_half_a_pair_of_arguments(original):
+    state = package.load(original, "surface_forcing")
+    for name in ("t_rest", "s_star"):
+        state[name] = np.full(state.shape(name), 1e-6)
+    given = {argument.name: state[argument.field.name] for argument in package.kernels()["surface_forcing"].arguments
+             if argument.access in package.functions.READS and argument.field.name not in ("t_star", "s_rest")}
+    refused(TypeError, "surface_forcing: missing a required argument: 't_star'",
+            lambda: package.surface_forcing(**given, s_rest=0 * given["s_star"]))
+    refused(TypeError, "surface_forcing: missing a required argument: 's_rest'",
+            lambda: package.surface_forcing(**given, t_star=0 * given["t_rest"], s_rest=None))
+
+
 @pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke", "ocean_step_forced", "tracer_step"])
 def test_levels_are_before_and_after_a_step(sequence):
     levels = package.library.default().levels(sequence)
@@ -233,6 +262,7 @@ def test_a_state(water, device):
             assert name not in state
             state[name] = array
         state.run("eos")
+        assert set(state) == {"salt", "temp", "p", "dHdT"}
         assert state["dHdT"].dtype == "float32" and state.setting("dt_tracer") == 7
         assert state.bytes >= 4 * 3 * water[0].size
         np.testing.assert_allclose(state["dHdT"], package.eos(*water), rtol=1e-5, atol=1e-6)
@@ -375,6 +405,8 @@ def test_datasets_that_are_refused(dataset):
             lambda: dataset.assign(temp=dataset.temp.assign_attrs(units="furlong")).ocean.eos())
     refused(package.InputError, r"the Dataset: salt is 70 in a wet cell, expected 0 to 50",
             lambda: dataset.assign(salt=2 * dataset.salt.copy(data=dataset.salt * 0 + 35)).ocean.eos())
+    refused(package.InputError, "the Dataset: 't_star' is missing, which surface_forcing reads",
+            lambda: dataset.drop_vars("t_star").ocean.surface_forcing())
     refused(package.InputError, r"the Dataset: attribute halo is '1'", lambda: dataset.assign_attrs(halo=1).ocean.eos())
     refused(package.InputError, "the Dataset: cannot be decoded: ", lambda: dataset.assign(
         temp=dataset.temp.assign_attrs(scale_factor="much")).ocean.eos())

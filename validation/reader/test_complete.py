@@ -204,6 +204,8 @@ IMPLAUSIBLE = {
     "an axis more": (r"'temp' has axes \(n, z, y, x\)", lambda d: d.assign(temp=d.temp.expand_dims(n=2))),
     "other columns": ("'x' is 160 at 0, but 'lon' is 240, expected the same points along x", lambda d: d.assign(
         salt=d.salt.rename(x="lon").assign_coords(lon=("lon", d.x.values + 80, d.x.attrs)))),
+    "a point twice": ("'x' is 0 at 0 and at 1, expected no point along x twice", lambda d: d.assign_coords(
+        x=("x", 5.0 * (np.arange(d.sizes["x"]) // 2), d.x.attrs))),
     "other levels": ("'deep' is 690 at 12, but 'zt' is 490, expected", lambda d: d.assign(
         salt=d.salt.rename(z="deep").assign_coords(deep=("deep", 200 - d.z.values, {"units": "m"})))),
     "units": ("'dxt' is in 'kg', expected m", lambda d: d.assign(dxt=d.dxt.assign_attrs(units="kg"))),

@@ -18,11 +18,11 @@ def arguments_of(kernel: Kernel, accesses):
     return [argument for argument in kernel.arguments if argument.access in accesses]
 
 
-def is_optional(kernel, argument):
+def is_optional(kernel, argument, given):
     """Whether a call may leave it out: it is 0 then or, if another argument stands in for it, that one."""
     field = argument.field
-    given = {other.field.name for other in arguments_of(kernel, READS) if not other.field.is_optional}
-    return field.is_optional and (not field.stand_in or field.stand_in in given)
+    needed = {other.field.name for other in arguments_of(kernel, READS) if not other.field.is_optional}
+    return field.may_be_absent(given, given) and (not field.stand_in or field.stand_in in needed)
 
 
 def make(library: Library, name: str) -> Callable:
@@ -58,12 +58,12 @@ def make(library: Library, name: str) -> Callable:
 def bind(kernel, signature, args, kwargs):
     """{name: value} of what is given."""
     try:
-        given = signature.bind_partial(*args, **kwargs).arguments
-        for argument in arguments_of(kernel, READS):
-            if given.get(argument.name) is None and is_optional(kernel, argument):
-                given.pop(argument.name, None)
-            elif argument.name not in given:
-                raise TypeError(f"missing a required argument: '{argument.name}'")
+        read = {argument.name: argument for argument in arguments_of(kernel, READS)}
+        given = {name: value for name, value in signature.bind_partial(*args, **kwargs).arguments.items()
+                 if value is not None or name not in read}
+        for name, argument in read.items():
+            if name not in given and not is_optional(kernel, argument, given):
+                raise TypeError(f"missing a required argument: '{name}'")
     except TypeError as error:
         raise TypeError(f"{kernel.name}: {error}") from None
     return given
@@ -109,7 +109,7 @@ def describe(kernel: Kernel) -> str:
              "and x. Cells that the kernel does not write, such as ghosts, are 0.", "",
              "Parameters", "----------"]
     for argument in arguments_of(kernel, READS):
-        lines += describe_argument(argument, is_optional(kernel, argument))
+        lines += describe_argument(argument, is_optional(kernel, argument, {}))
     lines += ['device : "cpu", "gpu", "gpu:N" or "auto"', 'precision : "float64" or "float32"',
               "check : bool", "    whether arrays have to be in their ranges on water, by the mask if there is one"]
     for setting in kernel.settings:

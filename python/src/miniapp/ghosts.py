@@ -18,7 +18,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
     with State(grid, device, precision, cyclic, check, library=library, **settings) as state:
         for name in library.reads(kernel):
             field = library.fields[name]
-            values = values_of(field, g, kernel, path)
+            values = values_of(field, g, kernel, path, settings)
             if values is None:
                 values = np.zeros(state.shape(name))
             elif not halo:
@@ -29,13 +29,13 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
                 for name in library.writes(kernel)}
 
 
-def values_of(field, g, kernel, path):
+def values_of(field, g, kernel, path, settings):
     """The field, what stands for it, or None for zeros."""
     if field.name in g:
         return g[field.name]
     if field.stand_in in g and field.factor:
         return field.factor * g[field.stand_in]
-    if field.is_optional and field.type is Type.REAL and not field.stand_in:
+    if field.may_be_absent(g, settings) and field.type is Type.REAL and not field.stand_in:
         return None
     standard = f" or of standard name {field.standard_name}" if field.standard_name else ""
     raise InputError(f"{path}: '{field.name}' is missing, which {kernel} reads: {field.long_name} "

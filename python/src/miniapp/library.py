@@ -165,6 +165,8 @@ DECLARATIONS = {
     "field_range": (None, c_void_p, c_void_p, c_void_p),
     "field_wet": (c_void_p, c_void_p),
     "field_stand_in": (c_void_p, c_void_p, c_void_p),
+    "field_partner": (c_void_p, c_void_p),
+    "field_needed_by": (c_char_p, c_void_p),
     "field_is_extended": (c_bool, c_void_p),
     "field_is_flow": (c_bool, c_void_p),
     "field_limits": (None, c_void_p, c_void_p, c_void_p),
@@ -220,6 +222,7 @@ DECLARATIONS = {
     "input_open": (Status, c_char_p, OUT, c_size_t, c_void_p, OUT),
     "input_close": (None, c_void_p),
     "input_check": (Status, c_void_p),
+    "input_check_pairs": (Status, c_void_p, c_void_p),
     "input_grid": (Grid, c_void_p),
     "input_is_cyclic": (c_bool, c_void_p),
     "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
@@ -301,12 +304,18 @@ class Field:
     wet: str = dataclasses.field(repr=False)  # the mask, or kbot, of the cells where it has a meaning; "": of all
     stand_in: str = dataclasses.field(repr=False)  # the field that stands for an absent one; "": zeros
     factor: float = dataclasses.field(repr=False)  # of the stand-in
+    partner: str = dataclasses.field(repr=False)  # makes no sense without this field; "": none
+    needed_by: str = dataclasses.field(repr=False)  # a setting, likewise, unless it is 0; "": none
     is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
     is_flow: bool = dataclasses.field(repr=False)  # a velocity: 0 in the ghosts of a closed side
 
     @property
     def range(self) -> Range:
         return Range(self.least, self.most, self.type is not Type.REAL)
+
+    def may_be_absent(self, given, settings) -> bool:
+        """Beside these fields and settings."""
+        return self.is_optional and self.partner not in given and not settings.get(self.needed_by)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -414,6 +423,7 @@ class Library:
                      Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
                      *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes, c.field_is_optional(handle),
                      self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
+                     self.name_of(c.field_partner(handle)), decode(c.field_needed_by(handle)),
                      c.field_is_extended(handle), c.field_is_flow(handle))
 
     def name_of(self, handle):

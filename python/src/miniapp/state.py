@@ -7,7 +7,7 @@ import operator
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import c_char_p, c_void_p
 
 import numpy as np
@@ -234,6 +234,10 @@ class State:
             return self.read(name).copy()
 
     __setitem__, __getitem__, __contains__ = set, get, has
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the fields that hold something."""
+        return iter([name for name in (*self.library.fields, *self.added) if self.has(name)])
 
     def read(self, name: str) -> np.ndarray:
         """The field as the host has it, not a copy; it is valid until the state changes next."""

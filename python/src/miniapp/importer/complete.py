@@ -164,6 +164,9 @@ class Part:
             kind, values = (axis, axes.text_of(line, "units")), np.asarray(line, float)
             values = np.abs(values) if axis == "z" else values  # heights or depths
             name, first = known.setdefault(kind, (dimension, values))
+            for i in np.flatnonzero(np.diff(values) == 0)[:1]:
+                raise Unusable(f"{self.path}: '{dimension}' is {values[i]:g} at {i} and at {i + 1}, "
+                               f"expected no point along {axis} twice")
             if values.shape != first.shape or values.size < 2:
                 continue
             apart, cell = np.abs(values - first), np.maximum(spacing(values), spacing(first))
