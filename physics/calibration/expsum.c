@@ -6,6 +6,7 @@
  */
 #include "directives.h"
 #include "power.h"
+#include "sums.h"
 
 #define DESCRIPTION "calibration/expsum.kernel"
 

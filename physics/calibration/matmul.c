@@ -12,6 +12,13 @@
 
 #define DESCRIPTION "calibration/matmul.kernel"
 
+/* The width of the host's widest vectors. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#else
+#define VECTOR_BYTES 32
+#endif
+
 /* A tile and a row of factor_b fill the registers of the widest vectors. */
 enum {
     VECTOR = HOST_OR_OFFLOAD(VECTOR_BYTES, sizeof(real)),

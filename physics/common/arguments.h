@@ -23,15 +23,11 @@
 #include "directives.h"
 #include "variant.h"
 
-#define MEMBER_read(type) const type
-#define MEMBER_write(type) type
-#define MEMBER_update(type) type
-#define MEMBER_scratch(type) type
 #define MEMBER_VALUE(type, name, ...) type name;
 
 struct arguments {
     count nx, ny, nz;
-#define ARGUMENT(access, type, name, ...) MEMBER_##access(type) * name;
+#define ARGUMENT(access, type, name, ...) ARRAY_##access(type) name;
 #define SETTING(type, name) type name;
 #include "describe.h"
 #if defined(DERIVED)

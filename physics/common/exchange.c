@@ -1,4 +1,5 @@
 /* Ghost cells: copies within a grid that is cyclic along x, and messages between blocks. */
+#include "boxes.h"
 #include "directives.h"
 #include "variant.h"
 

@@ -17,14 +17,6 @@ INLINED struct span chunk(count x0, count nx)
     return (struct span){x0, is_last ? nx : x0 + ROW_CHUNK};
 }
 
-/* The bytes of a mask as numbers, for the reason that BYTES_COST_LANES (directives.h) gives. */
-INLINED void as_numbers(real *numbers, const uint8_t *mask, count points)
-{
-    ALONG_X
-    for (count x = 0; x < points; x++)
-        numbers[x] = mask[x];
-}
-
 INLINED count clamp(count x, count low, count high)
 {
     return x < low ? low : x > high ? high : x;

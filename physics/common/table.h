@@ -4,6 +4,7 @@
 #ifndef PHYSICS_TABLE_H
 #define PHYSICS_TABLE_H
 
+#include "boxes.h"
 #include "call.h"
 
 #include <miniapp/field.h>

@@ -10,10 +10,6 @@
  * and with the values that DERIVED (arguments.h) lists. They are plain locals because a target
  * region takes pointers one by one.
  */
-#define UNPACK_read(type) const type
-#define UNPACK_write(type) type
-#define UNPACK_update(type) type
-#define UNPACK_scratch(type) type
 #define UNUSED __attribute__((unused))
 
 UNUSED const count nx = (count)call->grid.nx;
@@ -25,7 +21,7 @@ enum {
 #include "describe.h"
 };
 #define ARGUMENT(access, type, name, ...)                                                          \
-    UNUSED UNPACK_##access(type) *const name = call->argument[PLACE_##name];
+    UNUSED ARRAY_##access(type) const name = call->argument[PLACE_##name];
 #define SETTING(type, name) UNUSED const type name = (type)call->setting[SETTING_##name];
 #include "describe.h"
 #if defined(DERIVED)
@@ -33,9 +29,4 @@ enum {
 DERIVED(UNPACK_VALUE)
 #undef UNPACK_VALUE
 #endif
-
-#undef UNPACK_read
-#undef UNPACK_write
-#undef UNPACK_update
-#undef UNPACK_scratch
 #undef UNUSED

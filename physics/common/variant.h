@@ -20,4 +20,10 @@ typedef REAL real;
 #define PHYSICS_PASTE(name, variant) PHYSICS_PASTE_EXPANDED(name, variant)
 #define PHYSICS_PASTE_EXPANDED(name, variant) name##_##variant
 
+/* The array of an argument, by the argument's access. */
+#define ARRAY_read(type) const type *
+#define ARRAY_write(type) type *
+#define ARRAY_update(type) type *
+#define ARRAY_scratch(type) type *
+
 #endif

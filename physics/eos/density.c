@@ -13,6 +13,7 @@
  * to 4 they are closed expressions, which take the depth in m for the pressure in dbar.
  */
 #define DESCRIPTION "eos/density.kernel"
+#include "bytes.h"
 #include "enthalpy.h"
 #include "expansion.h"
 #include "maths.h"

@@ -6,6 +6,7 @@
  *     dHdT = 1e4 * integral_0^p dv/dT dp'        (1e4 Pa in a dbar)
  */
 #include "enthalpy.h"
+#include "prefetch.h"
 
 #define DESCRIPTION "eos/eos.kernel"
 

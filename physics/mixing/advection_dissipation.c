@@ -16,8 +16,8 @@
 #define DESCRIPTION "mixing/advection_dissipation.kernel"
 #include "eos/expansion.h"
 #include "exact_sum.h"
+#include "rows.h"
 #include "span.h"
-#include "tile.h"
 #include "tracer_advection.h"
 
 #include <stdbool.h>

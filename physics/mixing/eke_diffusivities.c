@@ -10,7 +10,7 @@
 #include "arctan.h"
 #include "directives.h"
 #include "maths.h"
-#include "tile.h"
+#include "rows.h"
 
 #define DESCRIPTION "mixing/eke_diffusivities.kernel"
 

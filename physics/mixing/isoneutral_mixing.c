@@ -151,7 +151,7 @@ struct chunk_memory {
     real *column;  /* COLUMN_PLANES */
     real *east;    /* FACE_ROWS: the eastern faces of the current level */
     real *carried; /* LEVEL_ROWS */
-    real *masks;   /* MASK_ROWS, as numbers (BYTES_COST_LANES in directives.h says why) */
+    real *masks;   /* MASK_ROWS, as numbers (bytes.h says why) */
     real *zeros;   /* one row: the ratios beneath the bottom */
 };
 

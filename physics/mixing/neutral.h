@@ -5,12 +5,23 @@
 #ifndef NEUTRAL_H
 #define NEUTRAL_H
 
+#include "bytes.h"
 #include "eos/expansion.h"
 #include "maths.h"
 #include "power.h"
 #include "span.h"
 
 #include <stdbool.h>
+
+/* A function that computes a row and has several callers. On the host it is not inlined, so that
+ * all callers get the same bits. Its name is a VARIANT, by which run/dev/flops finds it. */
+#if defined(PHYSICS_OFFLOAD)
+#define OF_ROW INLINED
+#elif defined(__clang__)
+#define OF_ROW static __attribute__((noinline))
+#else
+#define OF_ROW static __attribute__((noinline, noclone))
+#endif
 
 #define EPSLN ((real)1e-20) /* the least density gradient, so that slopes stay finite */
 

@@ -16,7 +16,7 @@
 #include "arctan.h"
 #include "arguments.h"
 #include "maths.h"
-#include "tile.h"
+#include "rows.h"
 
 #include <stdbool.h>
 

@@ -22,6 +22,14 @@
 #include "arguments.h"
 #include "cell.h"
 
+/* Goes before a loop over the two sides of a cell. The host unrolls it, because a loop that is
+ * vectorised must have no inner loop. A GPU keeps it, so that both sides use the same registers. */
+#if defined(PHYSICS_OFFLOAD)
+#define EACH_SIDE ROLLED
+#else
+#define EACH_SIDE UNROLL
+#endif
+
 /* Isoneutral or skew diffusion; `K` is one of the arguments. */
 struct mixing_by {
     const real *K;

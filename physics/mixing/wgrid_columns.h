@@ -9,8 +9,6 @@
  *
  * which take a part of row y at level k; `inside` are its cells that are not ghosts.
  */
-#include "span.h"
-#include "tile.h"
 #include "wgrid_step.h"
 
 /* Solves the columns of a part of the rows [begin, end), level by level. */
@@ -39,7 +37,7 @@ void VARIANT(STEPPED)(const struct kernel_call *call)
         const struct arguments a = {
 #include "gather.h"
         };
-        const count end = tile_end(y, rows, ny);
+        const count end = y + rows_left(rows, y, ny);
         solve_columns(&a, y, end, (struct span){0, nx});
         step_rows(&a, y, end);
     }

@@ -25,8 +25,9 @@
     VALUE(real, dt_now, ((real)1.5 + AB_eps) * dt_tracer * advects)                                \
     VALUE(real, dt_before, ((real)0.5 + AB_eps) * dt_tracer * advects)
 
+#include "prefetch.h"
+#include "rows.h"
 #include "span.h"
-#include "tile.h"
 #include "wgrid_advection.h"
 
 /* Reciprocals that all cells of a row share. */

@@ -44,7 +44,7 @@ def table():
 def test_table_of_directives(word, target, text, tmp_path):
     if not shutil.which(TARGETS[target]):
         pytest.skip(f"needs {TARGETS[target]}")
-    (tmp_path / "word.c").write_text(f'#include "directives.h"\nBEGIN {word} END\n')
+    (tmp_path / "word.c").write_text(f'#include "sums.h"\nBEGIN {word} END\n')
     words = [] if target == "host" else ["-DPHYSICS_OFFLOAD"]
     done = subprocess.run([TARGETS[target], "-E", "-P", "-fopenmp", f"-I{ROOT}/physics/common", *words,
                            tmp_path / "word.c"], text=True, capture_output=True, check=True)

@@ -1,0 +1,21 @@
+/* The functions that fill ghosts and pack messages, and what they are called with. */
+#ifndef PHYSICS_BOXES_H
+#define PHYSICS_BOXES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In each of `rows` rows of nx cells, makes the ghosts at either end copies of the interior cells
+ * at the other end. */
+typedef void exchange_function(void *field, size_t element_bytes, size_t nx, size_t rows);
+
+/* A box of a field: in each plane, the cells from (x0, y0) on. */
+struct field_box {
+    size_t element_bytes, nx, ny, planes;
+    size_t x0, y0, width, height;
+};
+
+/* Copies a box into a message, or a message into a box. */
+typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
+
+#endif
