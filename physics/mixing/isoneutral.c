@@ -44,72 +44,72 @@ struct direction {
     real *Ai_lateral, *Ai_top; /* Ai_ez and Ai_bx, or Ai_nz and Ai_by */
 };
 
-INLINED struct direction eastward(const struct arguments *o)
+INLINED struct direction eastward(const struct arguments *a)
 {
     return (struct direction){.next = 1,
-                              .mask = o->maskU,
+                              .mask = a->maskU,
                               .face = FACE_IN_X,
-                              .K = o->K_11,
-                              .Ai_lateral = o->Ai_ez,
-                              .Ai_top = o->Ai_bx};
+                              .K = a->K_11,
+                              .Ai_lateral = a->Ai_ez,
+                              .Ai_top = a->Ai_bx};
 }
 
-INLINED struct direction northward(const struct arguments *o)
+INLINED struct direction northward(const struct arguments *a)
 {
-    return (struct direction){.next = o->nx,
-                              .mask = o->maskV,
+    return (struct direction){.next = a->nx,
+                              .mask = a->maskV,
                               .face = FACE_IN_Y,
-                              .K = o->K_22,
-                              .Ai_lateral = o->Ai_nz,
-                              .Ai_top = o->Ai_by};
+                              .K = a->K_22,
+                              .Ai_lateral = a->Ai_nz,
+                              .Ai_top = a->Ai_by};
 }
 
 /* Where the slopes of the corners (ip, kr) begin. */
-INLINED ptrdiff_t corners(const struct arguments *o, int ip, int kr)
+INLINED ptrdiff_t corners(const struct arguments *a, int ip, int kr)
 {
-    return (2 * ip + kr) * ((ptrdiff_t)o->nz * o->ny * o->nx);
+    return (2 * ip + kr) * ((ptrdiff_t)a->nz * a->ny * a->nx);
 }
 
-INLINED int32_t bits_of_sides(const struct arguments *o, count i)
+INLINED int32_t bits_of_sides(const struct arguments *a, count i)
 {
-    return o->maskU[i] << FACE_IN_X | o->maskV[i] << FACE_IN_Y;
+    return a->maskU[i] << FACE_IN_X | a->maskV[i] << FACE_IN_Y;
 }
 
 /* Those of the two cells at a top face. The bits of their other faces are 0, so that only the
  * slopes at this face are right. */
-INLINED int32_t bits_of_top(const struct arguments *o, count i, count above)
+INLINED int32_t bits_of_top(const struct arguments *a, count i, count above)
 {
-    const int32_t open = o->maskW[i];
-    return o->maskT[i] << CELL | open << TOP |
-           (o->maskT[i + above] << CELL | open << BOTTOM) << BITS_OF_CELL;
+    const int32_t open = a->maskW[i];
+    return a->maskT[i] << CELL | open << TOP |
+           (a->maskT[i + above] << CELL | open << BOTTOM) << BITS_OF_CELL;
 }
 
 /* A corner of a lateral face: stores taper * s, returns its diffusivity. */
-INLINED real lateral_corner(const struct arguments *o, real s, real diffloc, real *Ai)
+INLINED real lateral_corner(const struct arguments *a, real s, real diffloc, real *Ai)
 {
-    const real t = taper(o, s);
+    const real t = taper(a, s);
     *Ai = t * s;
-    return larger(o->K_iso_steep, diffloc * t);
+    return larger(a->K_iso_steep, diffloc * t);
 }
 
 /* The face between cell i, which is `here`, and the next cell, which is `there`. */
-INLINED void lateral_face(const struct arguments *o, const struct neutral_level *l,
+INLINED void lateral_face(const struct arguments *a, const struct neutral_level *l,
                           const struct direction *d, count i, int32_t bits, real per_dx,
                           struct neutral_cell here, struct neutral_cell there)
 {
     const count next = i + d->next;
     const real mask = mask_of(d->mask, i, masks_in(bits), d->face);
-    const real drodx_here = mask * per_dx * drho(o, here.r, i, next);
-    const real drodx_there = mask * per_dx * drho(o, there.r, i, next);
-    const real diffloc = (real)0.25 * (o->K_iso[i] + o->K_iso[i - l->below] + o->K_iso[next] +
-                                       o->K_iso[next - l->below]);
+    const real drodx_here = mask * per_dx * drho(a, here.r, i, next);
+    const real drodx_there = mask * per_dx * drho(a, there.r, i, next);
+    const real diffloc = (real)0.25 * (a->K_iso[i] + a->K_iso[i - l->below] + a->K_iso[next] +
+                                       a->K_iso[next - l->below]);
     real *const Ai = d->Ai_lateral + i;
     const real below =
-        lateral_corner(o, drodx_here * here.per_drodz_below, diffloc, Ai + corners(o, 0, 0)) +
-        lateral_corner(o, drodx_there * there.per_drodz_below, diffloc, Ai + corners(o, 1, 0));
+        lateral_corner(a, drodx_here * here.per_drodz_below, diffloc, Ai + corners(a, 0, 0)) +
+        lateral_corner(a, drodx_there * there.per_drodz_below, diffloc, Ai + corners(a, 1, 0));
     const real above =
-        lateral_corner(o, drodx_here * here.per_drodz_above, diffloc, Ai + corners(o, 0, 1)) +
-        lateral_corner(o, drodx_there * there.per_drodz_above, diffloc, Ai + corners(o, 1, 1));
+        lateral_corner(a, drodx_here * here.per_drodz_above, diffloc, Ai + corners(a, 0, 1)) +
+        lateral_corner(a, drodx_there * there.per_drodz_above, diffloc, Ai + corners(a, 1, 1));
     d->K[i] = mask * l->per_4_dzt * (l->dzw_below * below + l->dzw_above * above);
 }
 
@@ -119,40 +119,40 @@ INLINED void lateral_face(const struct arguments *o, const struct neutral_level 
 enum { KEPT = ROW_CHUNK + 1 };
 
 /* Cell i, which is kept at place p. */
-INLINED struct neutral_cell neutral_cell_at(const struct arguments *o,
+INLINED struct neutral_cell neutral_cell_at(const struct arguments *a,
                                             const struct neutral_level *l, const real *kept,
                                             count p, count i, bool teos)
 {
     if (KEEPS_CELLS)
         return get_neutral_cell(kept + p, KEPT);
-    return neutral_cell(o, l, STORED, i, teos);
+    return neutral_cell(a, l, STORED, i, teos);
 }
 
 /* Computes the eastern and northern faces of row y, which begins at cell `row` and has the cells
  * `here`. */
-INLINED void lateral_faces(const struct arguments *o, const struct neutral_level *l,
+INLINED void lateral_faces(const struct arguments *a, const struct neutral_level *l,
                            const struct direction *east, const struct direction *north, count row,
                            count y, struct span in, const real *here, const real *there, bool teos)
 {
-    const real cost = o->cost[y];
-    const real per_dyu = 1 / o->dyu[y];
+    const real cost = a->cost[y];
+    const real per_dyu = 1 / a->dyu[y];
     int32_t masks[ROW_CHUNK];
     if (BYTES_COST_LANES) {
         ALONG_X
         for (count x = in.begin; x < in.end; x++)
-            masks[x - in.begin] = bits_of_sides(o, row + x);
+            masks[x - in.begin] = bits_of_sides(a, row + x);
     }
     ALONG_X
     for (count x = in.begin; x < in.end; x++) {
         const count i = row + x;
         const count p = x - in.begin;
         const int32_t bits = BYTES_COST_LANES ? masks[p] : 0;
-        const real per_dxu = 1 / (o->dxu[x] * cost);
-        const struct neutral_cell c = neutral_cell_at(o, l, here, p, i, teos);
-        lateral_face(o, l, east, i, bits, per_dxu, c,
-                     neutral_cell_at(o, l, here, p + 1, i + 1, teos));
-        lateral_face(o, l, north, i, bits, per_dyu, c,
-                     neutral_cell_at(o, l, there, p, i + o->nx, teos));
+        const real per_dxu = 1 / (a->dxu[x] * cost);
+        const struct neutral_cell c = neutral_cell_at(a, l, here, p, i, teos);
+        lateral_face(a, l, east, i, bits, per_dxu, c,
+                     neutral_cell_at(a, l, here, p + 1, i + 1, teos));
+        lateral_face(a, l, north, i, bits, per_dyu, c,
+                     neutral_cell_at(a, l, there, p, i + a->nx, teos));
     }
 }
 
@@ -161,49 +161,49 @@ INLINED void lateral_faces(const struct arguments *o, const struct neutral_level
  * dTdx is divided by, which is its weight in K_33. The corner's own cell c is i or the one above.
  * Where the lateral face is closed Ai_lateral is 0.
  */
-INLINED real top_corner(const struct arguments *o, const struct direction *d, count i, count c,
+INLINED real top_corner(const struct arguments *a, const struct direction *d, count i, count c,
                         struct expansion r, real per_drodz, real maskW, int ip, int kr)
 {
     const count face = c - (1 - ip) * d->next;
-    const real distance_s = drho(o, r, face, face + d->next) * per_drodz;
-    const real Ai = maskW * (d->Ai_lateral + corners(o, 1 - ip, 1 - kr))[face];
-    (d->Ai_top + corners(o, ip, kr))[i] = Ai;
+    const real distance_s = drho(a, r, face, face + d->next) * per_drodz;
+    const real Ai = maskW * (d->Ai_lateral + corners(a, 1 - ip, 1 - kr))[face];
+    (d->Ai_top + corners(a, ip, kr))[i] = Ai;
     return Ai * distance_s;
 }
 
-INLINED void top_faces(const struct arguments *o, const struct neutral_level *lower,
+INLINED void top_faces(const struct arguments *a, const struct neutral_level *lower,
                        const struct neutral_level *upper, const struct direction *east,
                        const struct direction *north, count row, count y, struct span in, bool teos)
 {
-    const real cost = o->cost[y];
-    const real per_south = o->cosu[y - 1] / (4 * o->dyt[y] * cost);
-    const real per_north = o->cosu[y] / (4 * o->dyt[y] * cost);
+    const real cost = a->cost[y];
+    const real per_south = a->cosu[y - 1] / (4 * a->dyt[y] * cost);
+    const real per_north = a->cosu[y] / (4 * a->dyt[y] * cost);
     int32_t masks[ROW_CHUNK];
     if (BYTES_COST_LANES) {
         ALONG_X
         for (count x = in.begin; x < in.end; x++)
-            masks[x - in.begin] = bits_of_top(o, row + x, lower->above);
+            masks[x - in.begin] = bits_of_top(a, row + x, lower->above);
     }
     ALONG_X
     for (count x = in.begin; x < in.end; x++) {
         const count i = row + x;
         const count j = i + lower->above;
         const int32_t bits = BYTES_COST_LANES ? masks[x - in.begin] : 0;
-        const real maskW = mask_of(o->maskW, i, masks_in(bits), TOP);
-        const struct neutral_cell a = neutral_cell(o, lower, masks_in(bits), i, teos);
-        const struct neutral_cell b =
-            neutral_cell(o, upper, masks_in(bits >> BITS_OF_CELL), j, teos);
-        const real pa = a.per_drodz_above;
-        const real pb = b.per_drodz_below;
-        const real along_x = top_corner(o, east, i, i, a.r, pa, maskW, 0, 0) +
-                             top_corner(o, east, i, i, a.r, pa, maskW, 1, 0) +
-                             top_corner(o, east, i, j, b.r, pb, maskW, 0, 1) +
-                             top_corner(o, east, i, j, b.r, pb, maskW, 1, 1);
-        const real to_south = top_corner(o, north, i, i, a.r, pa, maskW, 0, 0) +
-                              top_corner(o, north, i, j, b.r, pb, maskW, 0, 1);
-        const real to_north = top_corner(o, north, i, i, a.r, pa, maskW, 1, 0) +
-                              top_corner(o, north, i, j, b.r, pb, maskW, 1, 1);
-        o->K_33[i] = o->K_iso[i] * (along_x / (4 * o->dxt[x] * cost) + per_south * to_south +
+        const real maskW = mask_of(a->maskW, i, masks_in(bits), TOP);
+        const struct neutral_cell under = neutral_cell(a, lower, masks_in(bits), i, teos);
+        const struct neutral_cell over =
+            neutral_cell(a, upper, masks_in(bits >> BITS_OF_CELL), j, teos);
+        const real per_under = under.per_drodz_above;
+        const real per_over = over.per_drodz_below;
+        const real along_x = top_corner(a, east, i, i, under.r, per_under, maskW, 0, 0) +
+                             top_corner(a, east, i, i, under.r, per_under, maskW, 1, 0) +
+                             top_corner(a, east, i, j, over.r, per_over, maskW, 0, 1) +
+                             top_corner(a, east, i, j, over.r, per_over, maskW, 1, 1);
+        const real to_south = top_corner(a, north, i, i, under.r, per_under, maskW, 0, 0) +
+                              top_corner(a, north, i, j, over.r, per_over, maskW, 0, 1);
+        const real to_north = top_corner(a, north, i, i, under.r, per_under, maskW, 1, 0) +
+                              top_corner(a, north, i, j, over.r, per_over, maskW, 1, 1);
+        a->K_33[i] = a->K_iso[i] * (along_x / (4 * a->dxt[x] * cost) + per_south * to_south +
                                     per_north * to_north);
     }
 }
@@ -211,41 +211,41 @@ INLINED void top_faces(const struct arguments *o, const struct neutral_level *lo
 /* The lateral faces of a part of row y at level z, and zeros where there are none. Each row
  * keeps the cells of the row to the north for that row; the first that has faces, and one that
  * `is_first` of its tile, compute their own as well. */
-INLINED void lateral_row(const struct arguments *o, count z, count y, struct span part,
+INLINED void lateral_row(const struct arguments *a, count z, count y, struct span part,
                          real kept[2][CELL_ROWS * KEPT], bool is_first)
 {
-    const struct direction east = eastward(o), north = northward(o);
-    const bool teos = o->eq_of_state_type == 5;
-    const struct neutral_level l = neutral_level(o, z);
-    const count row = (z * o->ny + y) * o->nx;
-    const bool eastern = y >= 2 && y < o->ny - 2;
-    const bool northern = y >= 1 && y < o->ny - 2;
+    const struct direction east = eastward(a), north = northward(a);
+    const bool teos = a->eq_of_state_type == 5;
+    const struct neutral_level l = neutral_level(a, z);
+    const count row = (z * a->ny + y) * a->nx;
+    const bool eastern = y >= 2 && y < a->ny - 2;
+    const bool northern = y >= 1 && y < a->ny - 2;
 
     /* Both directions are computed wherever one of them is needed; what is not needed is then set
      * to zero. */
-    const struct span in = within(part, northern, 1, o->nx - 2);
+    const struct span in = within(part, northern, 1, a->nx - 2);
     if (in.begin < in.end) {
         const struct span and_east = {in.begin, in.end + 1};
         for (count ahead = is_first || y == 1 ? 0 : 1; KEEPS_CELLS && ahead < 2; ahead++) {
-            const count ahead_row = row + ahead * o->nx;
+            const count ahead_row = row + ahead * a->nx;
             real *const cells = kept[(y + ahead) % 2];
             if (teos)
-                keep_cells(o, &l, ahead_row, and_east, cells, KEPT, true);
+                keep_cells(a, &l, ahead_row, and_east, cells, KEPT, true);
             else
-                keep_cells(o, &l, ahead_row, and_east, cells, KEPT, false);
+                keep_cells(a, &l, ahead_row, and_east, cells, KEPT, false);
         }
         const real *const here = kept[y % 2], *const there = kept[(y + 1) % 2];
         if (teos)
-            lateral_faces(o, &l, &east, &north, row, y, in, here, there, true);
+            lateral_faces(a, &l, &east, &north, row, y, in, here, there, true);
         else
-            lateral_faces(o, &l, &east, &north, row, y, in, here, there, false);
+            lateral_faces(a, &l, &east, &north, row, y, in, here, there, false);
     }
 
-    const struct span in_east = within(part, eastern, 1, o->nx - 2);
-    const struct span in_north = within(part, northern, 2, o->nx - 2);
+    const struct span in_east = within(part, eastern, 1, a->nx - 2);
+    const struct span in_north = within(part, northern, 2, a->nx - 2);
     zero_outside(east.K + row, part, in_east);
     zero_outside(north.K + row, part, in_north);
-    const ptrdiff_t points = corners(o, 0, 1);
+    const ptrdiff_t points = corners(a, 0, 1);
     for (ptrdiff_t i = row; i < 4 * points; i += points) {
         zero_outside(east.Ai_lateral + i, part, in_east);
         zero_outside(north.Ai_lateral + i, part, in_north);
@@ -255,22 +255,22 @@ INLINED void lateral_row(const struct arguments *o, count z, count y, struct spa
 /* The same of top faces. */
 OF_ROW void VARIANT(top_row)(const struct arguments *arguments, count z, count y, struct span part)
 {
-    const struct arguments o = *arguments;
-    const struct direction east = eastward(&o), north = northward(&o);
-    const bool teos = o.eq_of_state_type == 5;
-    const count row = (z * o.ny + y) * o.nx;
-    const bool interior = y >= 2 && y < o.ny - 2 && z < o.nz - 1;
-    const struct span in = within(part, interior, 2, o.nx - 2);
+    const struct arguments a = *arguments;
+    const struct direction east = eastward(&a), north = northward(&a);
+    const bool teos = a.eq_of_state_type == 5;
+    const count row = (z * a.ny + y) * a.nx;
+    const bool interior = y >= 2 && y < a.ny - 2 && z < a.nz - 1;
+    const struct span in = within(part, interior, 2, a.nx - 2);
     if (interior) {
-        const struct neutral_level lower = neutral_level(&o, z);
-        const struct neutral_level upper = neutral_level(&o, z + 1);
+        const struct neutral_level lower = neutral_level(&a, z);
+        const struct neutral_level upper = neutral_level(&a, z + 1);
         if (teos)
-            top_faces(&o, &lower, &upper, &east, &north, row, y, in, true);
+            top_faces(&a, &lower, &upper, &east, &north, row, y, in, true);
         else
-            top_faces(&o, &lower, &upper, &east, &north, row, y, in, false);
+            top_faces(&a, &lower, &upper, &east, &north, row, y, in, false);
     }
-    zero_outside(o.K_33 + row, part, in);
-    const ptrdiff_t points = corners(&o, 0, 1);
+    zero_outside(a.K_33 + row, part, in);
+    const ptrdiff_t points = corners(&a, 0, 1);
     for (ptrdiff_t i = row; i < 4 * points; i += points) {
         zero_outside(east.Ai_top + i, part, in);
         zero_outside(north.Ai_top + i, part, in);

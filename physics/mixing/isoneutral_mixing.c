@@ -17,16 +17,16 @@
 
 /* Writes the losses of a level that are explicit in time, by its own faces and those of the level
  * above. */
-INLINED void put_losses(const struct arguments *m, count k, count i,
+INLINED void put_losses(const struct arguments *a, count k, count i,
                         const struct lateral_sums *here, const struct lateral_sums *above,
                         const struct ceiling *top, bool is_surface)
 {
     if (is_surface) {
-        m->P_diss_iso[i] = surface_loss(m, k, i, here->loss_iso);
-        m->P_diss_skew[i] = surface_loss(m, k, i, here->loss_skew);
+        a->P_diss_iso[i] = surface_loss(a, k, i, here->loss_iso);
+        a->P_diss_skew[i] = surface_loss(a, k, i, here->loss_skew);
     } else {
-        m->P_diss_iso[i] = explicit_loss(m, k, i, here->loss_iso, above->loss_iso, top->iso);
-        m->P_diss_skew[i] = explicit_loss(m, k, i, here->loss_skew, above->loss_skew, top->skew);
+        a->P_diss_iso[i] = explicit_loss(a, k, i, here->loss_iso, above->loss_iso, top->iso);
+        a->P_diss_skew[i] = explicit_loss(a, k, i, here->loss_skew, above->loss_skew, top->skew);
     }
 }
 
@@ -34,76 +34,76 @@ INLINED void put_losses(const struct arguments *m, count k, count i,
 
 /* ---- columns ---- */
 
-INLINED struct neutral_face neutral_face_at(const struct arguments *m,
+INLINED struct neutral_face neutral_face_at(const struct arguments *a,
                                             const struct neutral_level *l, count i, count next,
                                             real per_dx, bool teos)
 {
-    return neutral_face(m, l, i, next, per_dx, neutral_cell(m, l, STORED, i, teos),
-                        neutral_cell(m, l, STORED, i + next, teos));
+    return neutral_face(a, l, i, next, per_dx, neutral_cell(a, l, STORED, i, teos),
+                        neutral_cell(a, l, STORED, i + next, teos));
 }
 
-INLINED struct lateral_sums lateral_at(const struct arguments *m, count k, count y, count x,
+INLINED struct lateral_sums lateral_at(const struct arguments *a, count k, count y, count x,
                                        bool teos, bool dissipates)
 {
-    const struct neutral_level l = neutral_level(m, k);
-    const count nx = m->nx, i = (k * m->ny + y) * nx + x;
+    const struct neutral_level l = neutral_level(a, k);
+    const count nx = a->nx, i = (k * a->ny + y) * nx + x;
     struct lateral_sums lateral = {0};
     ROLLED
     for (int n = 0; n < 4; n++) {
         const bool is_ahead = n % 2, in_x = n < 2;
-        struct side side = in_x ? side_in_x(m, y, x, is_ahead) : side_in_y(m, y, is_ahead);
+        struct side side = in_x ? side_in_x(a, y, x, is_ahead) : side_in_y(a, y, is_ahead);
         const count first = is_ahead ? i : i + side.to;
-        const real open = in_x ? m->maskU[first] : m->maskV[first];
-        side.face = neutral_face_at(m, &l, first, in_x ? 1 : nx, open / side.distance, teos);
-        add_side(m, &lateral, i, side, dissipates);
+        const real open = in_x ? a->maskU[first] : a->maskV[first];
+        side.face = neutral_face_at(a, &l, first, in_x ? 1 : nx, open / side.distance, teos);
+        add_side(a, &lateral, i, side, dissipates);
     }
     return lateral;
 }
 
 /* `scratch` is four fields: the ratios, what skew diffusion adds to both tracers, and K_33. */
-INLINED void mix_column(const struct arguments *m, real *scratch, count y, count x, bool teos,
+INLINED void mix_column(const struct arguments *a, real *scratch, count y, count x, bool teos,
                         bool dissipates)
 {
-    const count plane = m->ny * m->nx, column = y * m->nx + x;
-    const ptrdiff_t points = (ptrdiff_t)m->nz * plane;
+    const count plane = a->ny * a->nx, column = y * a->nx + x;
+    const ptrdiff_t points = (ptrdiff_t)a->nz * plane;
     real *const skew_T = scratch + points, *const skew_S = scratch + 2 * points;
     real *const K_33 = scratch + 3 * points;
     struct lateral_sums below = {0};
     struct ceiling floor = CLOSED;
     struct reduced reduced = {0};
-    for (count k = 0; k <= m->nz; k++) {
-        const bool is_surface = k == m->nz;
+    for (count k = 0; k <= a->nz; k++) {
+        const bool is_surface = k == a->nz;
         const count i = (k - 1) * plane + column;
         struct lateral_sums here = {0};
         if (!is_surface)
-            here = lateral_at(m, k, y, x, teos, dissipates);
+            here = lateral_at(a, k, y, x, teos, dissipates);
         if (k > 0) {
             const struct ceiling top =
-                is_surface ? CLOSED : ceiling(m, i, m->maskW[i], below.above, here.below);
-            const struct pair taup1 = {m->temp_taup1[i], m->salt_taup1[i]};
-            reduced = eliminate_both(m, k - 1, m->maskT[i], taup1, &below, floor, top,
+                is_surface ? CLOSED : ceiling(a, i, a->maskW[i], below.above, here.below);
+            const struct pair taup1 = {a->temp_taup1[i], a->salt_taup1[i]};
+            reduced = eliminate_both(a, k - 1, a->maskT[i], taup1, &below, floor, top,
                                      reduced.ratio, reduced.d);
-            m->temp_taup1[i] = reduced.d.T;
-            m->salt_taup1[i] = reduced.d.S;
+            a->temp_taup1[i] = reduced.d.T;
+            a->salt_taup1[i] = reduced.d.S;
             scratch[i] = reduced.ratio;
             skew_T[i] = reduced.skew.T;
             skew_S[i] = reduced.skew.S;
             K_33[i] = top.K_33;
             if (dissipates)
-                put_losses(m, k - 1, i, &below, &here, &top, is_surface);
+                put_losses(a, k - 1, i, &below, &here, &top, is_surface);
             floor = top;
         }
         below = here;
     }
     struct pair solved = {0, 0};
-    for (count k = m->nz - 1; k >= 0; k--) {
+    for (count k = a->nz - 1; k >= 0; k--) {
         const count i = k * plane + column;
-        const struct pair d = {m->temp_taup1[i], m->salt_taup1[i]};
+        const struct pair d = {a->temp_taup1[i], a->salt_taup1[i]};
         const struct pair now = plus(d, minus_c(scratch[i]), solved);
-        if (dissipates && k < m->nz - 1)
-            m->P_diss_iso[i] += implicit_loss(m, k, i, K_33[i], now, solved);
-        m->temp_taup1[i] = now.T + skew_T[i];
-        m->salt_taup1[i] = now.S + skew_S[i];
+        if (dissipates && k < a->nz - 1)
+            a->P_diss_iso[i] += implicit_loss(a, k, i, K_33[i], now, solved);
+        a->temp_taup1[i] = now.T + skew_T[i];
+        a->salt_taup1[i] = now.S + skew_S[i];
         solved = now;
     }
 }
@@ -157,50 +157,51 @@ struct chunk_memory {
 
 /* Functions of a row are called, not inlined: the first row of a chunk gets its southern faces from
  * the same instructions as any other row, so that results do not show where chunks begin. */
-OF_ROW void VARIANT(cells_of_row)(const struct arguments *m, const struct neutral_level *l,
+OF_ROW void VARIANT(cells_of_row)(const struct arguments *a, const struct neutral_level *l,
                                   count row, real *cells, count stride, bool teos)
 {
-    const count nx = m->nx;
+    const count nx = a->nx;
     for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
         const struct span in = within(chunk(x0, nx), true, 1, nx - 1);
         if (teos)
-            keep_cells(m, l, row, in, cells + in.begin, stride, true);
+            keep_cells(a, l, row, in, cells + in.begin, stride, true);
         else
-            keep_cells(m, l, row, in, cells + in.begin, stride, false);
+            keep_cells(a, l, row, in, cells + in.begin, stride, false);
     }
 }
 
-OF_ROW void VARIANT(eastern_faces)(const struct arguments *m, const struct neutral_level *l,
+OF_ROW void VARIANT(eastern_faces)(const struct arguments *arguments, const struct neutral_level *l,
                                    count row, count y, const real *cells, count stride, real *open,
                                    real *faces)
 {
-    const struct arguments mixing = *m;
+    const struct arguments a = *arguments;
     const struct neutral_level here = *l;
-    const count nx = mixing.nx;
-    const real *const dxu = mixing.dxu;
-    const real cost = mixing.cost[y];
-    as_numbers(open, mixing.maskU + row, nx);
+    const count nx = a.nx;
+    const real *const dxu = a.dxu;
+    const real cost = a.cost[y];
+    as_numbers(open, a.maskU + row, nx);
     ALONG_X
     for (count x = 1; x < nx - 2; x++)
         put_neutral_face(faces + x, nx,
-                         neutral_face(&mixing, &here, row + x, 1, open[x] / (dxu[x] * cost),
+                         neutral_face(&a, &here, row + x, 1, open[x] / (dxu[x] * cost),
                                       get_neutral_cell(cells + x, stride),
                                       get_neutral_cell(cells + x + 1, stride)));
 }
 
-OF_ROW void VARIANT(northern_faces)(const struct arguments *m, const struct neutral_level *l,
-                                    count row, count y, const real *cells, const real *next_cells,
-                                    count stride, real *open, real *faces)
+OF_ROW void VARIANT(northern_faces)(const struct arguments *arguments,
+                                    const struct neutral_level *l, count row, count y,
+                                    const real *cells, const real *next_cells, count stride,
+                                    real *open, real *faces)
 {
-    const struct arguments mixing = *m;
+    const struct arguments a = *arguments;
     const struct neutral_level here = *l;
-    const count nx = mixing.nx;
-    const real per_dyu = 1 / mixing.dyu[y];
-    as_numbers(open, mixing.maskV + row, nx);
+    const count nx = a.nx;
+    const real per_dyu = 1 / a.dyu[y];
+    as_numbers(open, a.maskV + row, nx);
     ALONG_X
     for (count x = 2; x < nx - 2; x++)
         put_neutral_face(faces + x, stride,
-                         neutral_face(&mixing, &here, row + x, nx, open[x] * per_dyu,
+                         neutral_face(&a, &here, row + x, nx, open[x] * per_dyu,
                                       get_neutral_cell(cells + x, stride),
                                       get_neutral_cell(next_cells + x, stride)));
 }
@@ -215,20 +216,20 @@ struct level_rows {
     count deeper; /* the offset from `column`'s level to that of ratio_below; 0 at the bottom */
 };
 
-INLINED struct lateral_sums lateral_of(const struct arguments *m, struct level_rows rows,
+INLINED struct lateral_sums lateral_of(const struct arguments *a, struct level_rows rows,
                                        count stride, count i, count y, count x, bool dissipates)
 {
-    struct side west = side_in_x(m, y, x, false), east = side_in_x(m, y, x, true);
-    struct side south = side_in_y(m, y, false), north = side_in_y(m, y, true);
-    west.face = get_neutral_face(rows.east + x - 1, m->nx);
-    east.face = get_neutral_face(rows.east + x, m->nx);
+    struct side west = side_in_x(a, y, x, false), east = side_in_x(a, y, x, true);
+    struct side south = side_in_y(a, y, false), north = side_in_y(a, y, true);
+    west.face = get_neutral_face(rows.east + x - 1, a->nx);
+    east.face = get_neutral_face(rows.east + x, a->nx);
     south.face = get_neutral_face(rows.south + x, stride);
     north.face = get_neutral_face(rows.north + x, stride);
     struct lateral_sums lateral = {0};
-    add_side(m, &lateral, i, west, dissipates);
-    add_side(m, &lateral, i, east, dissipates);
-    add_side(m, &lateral, i, south, dissipates);
-    add_side(m, &lateral, i, north, dissipates);
+    add_side(a, &lateral, i, west, dissipates);
+    add_side(a, &lateral, i, east, dissipates);
+    add_side(a, &lateral, i, south, dissipates);
+    add_side(a, &lateral, i, north, dissipates);
     return lateral;
 }
 
@@ -236,31 +237,31 @@ INLINED struct lateral_sums lateral_of(const struct arguments *m, struct level_r
  * Level k takes its four faces. That completes the level below, which is then eliminated.
  * `is_first`: there is no level below. `is_last`: k is above the surface, and has no faces.
  */
-INLINED void advance_point(const struct arguments *m, struct level_rows rows, count stride, count k,
+INLINED void advance_point(const struct arguments *a, struct level_rows rows, count stride, count k,
                            count y, count x, bool is_first, bool is_last, bool dissipates)
 {
-    const count nx = m->nx, plane = nx * m->ny;
+    const count nx = a->nx, plane = nx * a->ny;
     const count i = k * plane + y * nx + x, j = i - plane;
     struct carried next = {0};
     if (!is_last)
-        next.lateral = lateral_of(m, rows, stride, i, y, x, dissipates);
+        next.lateral = lateral_of(a, rows, stride, i, y, x, dissipates);
     if (!is_first) {
         const struct carried c = get_carried(rows.carried + x, nx);
         const struct lateral_sums *const below = &c.lateral;
         const struct ceiling top =
-            is_last ? CLOSED : ceiling(m, j, rows.open_W[x], below->above, next.lateral.below);
-        const struct pair taup1 = {m->temp_taup1[j], m->salt_taup1[j]};
-        const struct pair d = {m->temp_taup1[j - rows.deeper], m->salt_taup1[j - rows.deeper]};
-        const struct reduced reduced = eliminate_both(m, k - 1, rows.open_T[x], taup1, below,
+            is_last ? CLOSED : ceiling(a, j, rows.open_W[x], below->above, next.lateral.below);
+        const struct pair taup1 = {a->temp_taup1[j], a->salt_taup1[j]};
+        const struct pair d = {a->temp_taup1[j - rows.deeper], a->salt_taup1[j - rows.deeper]};
+        const struct reduced reduced = eliminate_both(a, k - 1, rows.open_T[x], taup1, below,
                                                       c.floor, top, rows.ratio_below[x], d);
-        m->temp_taup1[j] = reduced.d.T;
-        m->salt_taup1[j] = reduced.d.S;
+        a->temp_taup1[j] = reduced.d.T;
+        a->salt_taup1[j] = reduced.d.S;
         rows.column[x] = reduced.ratio;
         rows.column[stride + x] = reduced.skew.T;
         rows.column[2 * stride + x] = reduced.skew.S;
         rows.column[3 * stride + x] = top.K_33;
         if (dissipates)
-            put_losses(m, k - 1, j, below, &next.lateral, &top, is_last);
+            put_losses(a, k - 1, j, below, &next.lateral, &top, is_last);
         next.floor = top;
     }
     if (!is_last)
@@ -268,78 +269,77 @@ INLINED void advance_point(const struct arguments *m, struct level_rows rows, co
 }
 
 /* GCC did not vectorise this loop while its structures were declared in it. */
-INLINED void advance(const struct arguments *m, struct level_rows rows, count stride, count k,
-                     count y, bool is_first, bool is_last, bool dissipates)
+INLINED void advance(const struct arguments *arguments, struct level_rows rows, count stride,
+                     count k, count y, bool is_first, bool is_last, bool dissipates)
 {
-    const struct arguments mixing = *m;
+    const struct arguments a = *arguments;
     ALONG_X
-    for (count x = 2; x < mixing.nx - 2; x++)
-        advance_point(&mixing, rows, stride, k, y, x, is_first, is_last, dissipates);
+    for (count x = 2; x < a.nx - 2; x++)
+        advance_point(&a, rows, stride, k, y, x, is_first, is_last, dissipates);
 }
 
-OF_ROW void VARIANT(level_of_row)(const struct arguments *m, struct level_rows rows, count stride,
+OF_ROW void VARIANT(level_of_row)(const struct arguments *a, struct level_rows rows, count stride,
                                   count k, count y, bool dissipates)
 {
-    const bool is_first = k == 0, is_last = k == m->nz;
+    const bool is_first = k == 0, is_last = k == a->nz;
     if (!is_first) {
-        const count row = ((k - 1) * m->ny + y) * m->nx;
-        as_numbers(rows.open_T, m->maskT + row, m->nx);
-        as_numbers(rows.open_W, m->maskW + row, m->nx);
+        const count row = ((k - 1) * a->ny + y) * a->nx;
+        as_numbers(rows.open_T, a->maskT + row, a->nx);
+        as_numbers(rows.open_W, a->maskW + row, a->nx);
     }
     if (is_first && dissipates)
-        advance(m, rows, stride, k, y, true, false, true);
+        advance(a, rows, stride, k, y, true, false, true);
     else if (is_first)
-        advance(m, rows, stride, k, y, true, false, false);
+        advance(a, rows, stride, k, y, true, false, false);
     else if (is_last && dissipates)
-        advance(m, rows, stride, k, y, false, true, true);
+        advance(a, rows, stride, k, y, false, true, true);
     else if (is_last)
-        advance(m, rows, stride, k, y, false, true, false);
+        advance(a, rows, stride, k, y, false, true, false);
     else if (dissipates)
-        advance(m, rows, stride, k, y, false, false, true);
+        advance(a, rows, stride, k, y, false, false, true);
     else
-        advance(m, rows, stride, k, y, false, false, false);
+        advance(a, rows, stride, k, y, false, false, false);
 }
 
 /* The way down of the column solve: in `column` the solution replaces the skew diffusion. */
-INLINED void substitute_both(const struct arguments *m, real *column, count stride, count k,
+INLINED void substitute_both(const struct arguments *arguments, real *column, count stride, count k,
                              count row, bool is_top, bool dissipates)
 {
-    const struct arguments mixing = *m;
-    const count nx = mixing.nx;
+    const struct arguments a = *arguments;
+    const count nx = a.nx;
     real *const solved_T = column + stride, *const solved_S = column + 2 * stride;
     ALONG_X
     for (count x = 2; x < nx - 2; x++) {
         const count i = row + x;
         const struct pair above = {is_top ? 0 : solved_T[nx + x], is_top ? 0 : solved_S[nx + x]};
-        const struct pair d = {mixing.temp_taup1[i], mixing.salt_taup1[i]};
+        const struct pair d = {a.temp_taup1[i], a.salt_taup1[i]};
         const struct pair now = plus(d, minus_c(column[x]), above);
         if (dissipates && !is_top)
-            mixing.P_diss_iso[i] +=
-                implicit_loss(&mixing, k, i, column[3 * stride + x], now, above);
-        mixing.temp_taup1[i] = now.T + solved_T[x];
-        mixing.salt_taup1[i] = now.S + solved_S[x];
+            a.P_diss_iso[i] += implicit_loss(&a, k, i, column[3 * stride + x], now, above);
+        a.temp_taup1[i] = now.T + solved_T[x];
+        a.salt_taup1[i] = now.S + solved_S[x];
         solved_T[x] = now.T;
         solved_S[x] = now.S;
     }
 }
 
-OF_ROW void VARIANT(solve_level)(const struct arguments *m, real *column, count stride, count k,
+OF_ROW void VARIANT(solve_level)(const struct arguments *a, real *column, count stride, count k,
                                  count row, bool dissipates)
 {
-    if (k == m->nz - 1)
-        substitute_both(m, column, stride, k, row, true, false);
+    if (k == a->nz - 1)
+        substitute_both(a, column, stride, k, row, true, false);
     else if (dissipates)
-        substitute_both(m, column, stride, k, row, false, true);
+        substitute_both(a, column, stride, k, row, false, true);
     else
-        substitute_both(m, column, stride, k, row, false, false);
+        substitute_both(a, column, stride, k, row, false, false);
 }
 
 /* Mixes row y, whose cells and southern faces are known. `here` is the set of this row; the other
  * set holds the southern faces, and gets the cells of the next row, whose set it then is. */
-static void mix_row(const struct arguments *m, const struct chunk_memory *chunk, int here, count y,
+static void mix_row(const struct arguments *a, const struct chunk_memory *chunk, int here, count y,
                     bool teos, bool dissipates)
 {
-    const count nx = m->nx, ny = m->ny, nz = m->nz, stride = nz * nx;
+    const count nx = a->nx, ny = a->ny, nz = a->nz, stride = nz * nx;
     real *const cells = chunk->set[here] + FACE_ROWS * stride;
     real *const next_cells = chunk->set[!here] + FACE_ROWS * stride;
     for (count k = 0; k <= nz; k++) {
@@ -356,38 +356,38 @@ static void mix_row(const struct arguments *m, const struct chunk_memory *chunk,
             .deeper = k > 1 ? ny * nx : 0,
         };
         if (k < nz) {
-            const struct neutral_level l = neutral_level(m, k);
-            VARIANT(cells_of_row)(m, &l, row + nx, next_cells + at, stride, teos);
-            VARIANT(eastern_faces)(m, &l, row, y, cells + at, stride, chunk->masks, chunk->east);
-            VARIANT(northern_faces)(m, &l, row, y, cells + at, next_cells + at, stride,
+            const struct neutral_level l = neutral_level(a, k);
+            VARIANT(cells_of_row)(a, &l, row + nx, next_cells + at, stride, teos);
+            VARIANT(eastern_faces)(a, &l, row, y, cells + at, stride, chunk->masks, chunk->east);
+            VARIANT(northern_faces)(a, &l, row, y, cells + at, next_cells + at, stride,
                                     chunk->masks, chunk->set[here] + at);
         }
-        VARIANT(level_of_row)(m, rows, stride, k, y, dissipates);
+        VARIANT(level_of_row)(a, rows, stride, k, y, dissipates);
     }
     for (count k = nz - 1; k >= 0; k--)
-        VARIANT(solve_level)(m, chunk->column + k * nx, stride, k, (k * ny + y) * nx, dissipates);
+        VARIANT(solve_level)(a, chunk->column + k * nx, stride, k, (k * ny + y) * nx, dissipates);
 }
 
 /* Mixes the rows [begin, end). The first one needs values of the row before, which are computed
  * again. */
-static void mix_rows(const struct arguments *m, const struct chunk_memory *chunk, count begin,
+static void mix_rows(const struct arguments *a, const struct chunk_memory *chunk, count begin,
                      count end, bool teos, bool dissipates)
 {
-    const count nx = m->nx, ny = m->ny, nz = m->nz, stride = nz * nx;
+    const count nx = a->nx, ny = a->ny, nz = a->nz, stride = nz * nx;
     real *const cells = chunk->set[0] + FACE_ROWS * stride;
     real *const cells_before = chunk->set[1] + FACE_ROWS * stride;
     for (count x = 0; x < nx; x++)
         chunk->zeros[x] = 0;
     for (count k = 0; k < nz && begin < end; k++) {
-        const struct neutral_level l = neutral_level(m, k);
+        const struct neutral_level l = neutral_level(a, k);
         const count row = (k * ny + begin) * nx, at = k * nx;
-        VARIANT(cells_of_row)(m, &l, row - nx, cells_before + at, stride, teos);
-        VARIANT(cells_of_row)(m, &l, row, cells + at, stride, teos);
-        VARIANT(northern_faces)(m, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
+        VARIANT(cells_of_row)(a, &l, row - nx, cells_before + at, stride, teos);
+        VARIANT(cells_of_row)(a, &l, row, cells + at, stride, teos);
+        VARIANT(northern_faces)(a, &l, row - nx, begin - 1, cells_before + at, cells + at, stride,
                                 chunk->masks, chunk->set[1] + at);
     }
     for (count y = begin; y < end; y++)
-        mix_row(m, chunk, (y - begin) % 2, y, teos, dissipates);
+        mix_row(a, chunk, (y - begin) % 2, y, teos, dissipates);
 }
 
 /* The number of chunks of rows: one for each thread, but no more than the scratch has room for,
@@ -423,16 +423,16 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
-            const struct arguments m = {
+            const struct arguments a = {
 #include "gather.h"
             };
             const struct span inside = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
             ALONG_X
             for (count x = inside.begin; x < inside.end; x++)
-                mix_column(&m, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
+                mix_column(&a, planes, y, x, eq_of_state_type == 5, enable_conserve_energy);
         }
 #else
-    const struct arguments m = {
+    const struct arguments a = {
 #include "gather.h"
     };
     const count chunks = chunks_of(ny), first = 2, count_of_rows = ny - 4;
@@ -449,7 +449,7 @@ void VARIANT(isoneutral_mixing)(const struct kernel_call *call)
             .masks = row + (FACE_ROWS + LEVEL_ROWS) * nx,
             .zeros = row + (FACE_ROWS + LEVEL_ROWS + MASK_ROWS) * nx,
         };
-        mix_rows(&m, &chunk, first + c * count_of_rows / chunks,
+        mix_rows(&a, &chunk, first + c * count_of_rows / chunks,
                  first + (c + 1) * count_of_rows / chunks, eq_of_state_type == 5,
                  enable_conserve_energy);
     }

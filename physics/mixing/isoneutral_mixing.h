@@ -44,10 +44,10 @@ struct tapered {
     real K;
 };
 
-INLINED struct tapered tapered(const struct arguments *o, real s, real K_iso)
+INLINED struct tapered tapered(const struct arguments *a, real s, real K_iso)
 {
-    const real t = taper(o, s);
-    return (struct tapered){{t * s, t * s * s}, larger(o->K_iso_steep, K_iso * t)};
+    const real t = taper(a, s);
+    return (struct tapered){{t * s, t * s * s}, larger(a->K_iso_steep, K_iso * t)};
 }
 
 /* The mean of the four cells about a lateral face and the level below. */
@@ -59,39 +59,40 @@ INLINED real mean_of_four(const real *K, count i, count j, count below)
 /* The face between cell i and the one at distance `next`; `per_dx` is 0 where it is closed. The
  * tensor of skew diffusion has no diagonal, but in pyOM2 and in Veros before 1.7 K_11 and K_22 act
  * in both fluxes, and so twice; they do here, too, if pyom_compatibility_mode is set. */
-INLINED struct neutral_face neutral_face(const struct arguments *m, const struct neutral_level *l,
+INLINED struct neutral_face neutral_face(const struct arguments *a, const struct neutral_level *l,
                                          count i, count next, real per_dx, struct neutral_cell here,
                                          struct neutral_cell there)
 {
-    const real *const T = m->temp, *const S = m->salt;
+    const real *const T = a->temp, *const S = a->salt;
     const count j = i + next;
     const struct pair d = difference(T, S, i, j);
     const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
     const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
-    const real K_iso = mean_of_four(m->K_iso, i, j, l->below);
-    const real K_gm = mean_of_four(m->K_gm, i, j, l->below);
-    const struct tapered a = tapered(m, drodx_here * here.per_drodz_below, K_iso);
-    const struct tapered b = tapered(m, drodx_there * there.per_drodz_below, K_iso);
-    const struct tapered c = tapered(m, drodx_here * here.per_drodz_above, K_iso);
-    const struct tapered e = tapered(m, drodx_there * there.per_drodz_above, K_iso);
-    const real K =
-        per_dx * l->per_4_dzt * (l->dzw_below * (a.K + b.K) + l->dzw_above * (c.K + e.K));
+    const real K_iso = mean_of_four(a->K_iso, i, j, l->below);
+    const real K_gm = mean_of_four(a->K_gm, i, j, l->below);
+    const struct tapered here_below = tapered(a, drodx_here * here.per_drodz_below, K_iso);
+    const struct tapered next_below = tapered(a, drodx_there * there.per_drodz_below, K_iso);
+    const struct tapered here_above = tapered(a, drodx_here * here.per_drodz_above, K_iso);
+    const struct tapered next_above = tapered(a, drodx_there * there.per_drodz_above, K_iso);
+    const real K = per_dx * l->per_4_dzt *
+                   (l->dzw_below * (here_below.K + next_below.K) +
+                    l->dzw_above * (here_above.K + next_above.K));
 
     const struct pair lateral = {K * d.T, K * d.S};
-    const struct pair in_skew = {m->pyom_compatibility_mode * lateral.T,
-                                 m->pyom_compatibility_mode * lateral.S};
+    const struct pair in_skew = {a->pyom_compatibility_mode * lateral.T,
+                                 a->pyom_compatibility_mode * lateral.S};
     struct pair sloping = {0, 0};
-    sloping = plus(sloping, a.corner.s, difference(T, S, i - l->below, i));
-    sloping = plus(sloping, b.corner.s, difference(T, S, j - l->below, j));
-    sloping = plus(sloping, c.corner.s, difference(T, S, i, i + l->above));
-    sloping = plus(sloping, e.corner.s, difference(T, S, j, j + l->above));
+    sloping = plus(sloping, here_below.corner.s, difference(T, S, i - l->below, i));
+    sloping = plus(sloping, next_below.corner.s, difference(T, S, j - l->below, j));
+    sloping = plus(sloping, here_above.corner.s, difference(T, S, i, i + l->above));
+    sloping = plus(sloping, next_above.corner.s, difference(T, S, j, j + l->above));
     return (struct neutral_face){
         .iso = plus(lateral, K_iso * l->per_4_dzt, sloping),
         .skew = plus(in_skew, -K_gm * l->per_4_dzt, sloping),
-        .here_below = a.corner,
-        .next_below = b.corner,
-        .here_above = c.corner,
-        .next_above = e.corner,
+        .here_below = here_below.corner,
+        .next_below = next_below.corner,
+        .here_above = here_above.corner,
+        .next_above = next_above.corner,
     };
 }
 
@@ -134,19 +135,19 @@ INLINED void add_corner(struct sums *sums, const struct side *side, struct corne
 
 /* Adds the contributions of a side to its cell. Each of the two cells has half of the dissipation
  * by a face's fluxes. */
-INLINED void add_side(const struct arguments *m, struct lateral_sums *l, count i, struct side side,
+INLINED void add_side(const struct arguments *a, struct lateral_sums *l, count i, struct side side,
                       bool dissipates)
 {
     const struct neutral_face *const f = &side.face;
     const count from = side.is_ahead ? i : i + side.to, to = side.is_ahead ? i + side.to : i;
-    const struct pair d = difference(m->temp, m->salt, from, to);
+    const struct pair d = difference(a->temp, a->salt, from, to);
     const real outwards = side.is_ahead ? 4 * side.weight : -4 * side.weight;
     l->iso = plus(l->iso, outwards, f->iso);
     l->skew = plus(l->skew, outwards, f->skew);
     add_corner(&l->below, &side, side.is_ahead ? f->here_below : f->next_below, d);
     add_corner(&l->above, &side, side.is_ahead ? f->here_above : f->next_above, d);
     if (dissipates) {
-        const struct pair X = difference(m->int_drhodT, m->int_drhodS, from, to);
+        const struct pair X = difference(a->int_drhodT, a->int_drhodS, from, to);
         const real half = (real)(2 * GRAVITY / RHO_0) * side.weight;
         l->loss_iso += half * along(X, f->iso);
         l->loss_skew += half * along(X, f->skew);
@@ -154,20 +155,20 @@ INLINED void add_side(const struct arguments *m, struct lateral_sums *l, count i
 }
 
 /* The four sides of a cell, without their faces. */
-INLINED struct side side_in_x(const struct arguments *o, count y, count x, bool is_ahead)
+INLINED struct side side_in_x(const struct arguments *a, count y, count x, bool is_ahead)
 {
     return (struct side){.to = is_ahead ? 1 : -1,
                          .is_ahead = is_ahead,
-                         .weight = 1 / (4 * o->dxt[x] * o->cost[y]),
-                         .distance = o->cost[y] * o->dxu[x - !is_ahead]};
+                         .weight = 1 / (4 * a->dxt[x] * a->cost[y]),
+                         .distance = a->cost[y] * a->dxu[x - !is_ahead]};
 }
 
-INLINED struct side side_in_y(const struct arguments *o, count y, bool is_ahead)
+INLINED struct side side_in_y(const struct arguments *a, count y, bool is_ahead)
 {
-    return (struct side){.to = is_ahead ? o->nx : -o->nx,
+    return (struct side){.to = is_ahead ? a->nx : -a->nx,
                          .is_ahead = is_ahead,
-                         .weight = o->cosu[y - !is_ahead] / (4 * o->dyt[y] * o->cost[y]),
-                         .distance = o->dyu[y - !is_ahead]};
+                         .weight = a->cosu[y - !is_ahead] / (4 * a->dyt[y] * a->cost[y]),
+                         .distance = a->dyu[y - !is_ahead]};
 }
 
 /* ---- between levels ---- */
@@ -180,10 +181,10 @@ struct ceiling {
 
 #define CLOSED ((struct ceiling){{0, 0}, {0, 0}, 0})
 
-INLINED struct ceiling ceiling(const struct arguments *m, count i, real mask, struct sums lower,
+INLINED struct ceiling ceiling(const struct arguments *a, count i, real mask, struct sums lower,
                                struct sums upper)
 {
-    const real K_iso = mask * m->K_iso[i], K_gm = mask * m->K_gm[i];
+    const real K_iso = mask * a->K_iso[i], K_gm = mask * a->K_gm[i];
     const real T = lower.T + upper.T, S = lower.S + upper.S;
     return (struct ceiling){
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};
@@ -197,20 +198,20 @@ struct reduced {
 };
 
 /* Makes the right-hand side of level k, and eliminates the level below from its row. */
-INLINED struct reduced eliminate_both(const struct arguments *m, count k, real mask,
+INLINED struct reduced eliminate_both(const struct arguments *a, count k, real mask,
                                       struct pair taup1, const struct lateral_sums *l,
                                       struct ceiling floor, struct ceiling top, real ratio_below,
                                       struct pair d_below)
 {
     const count below = k > 0;
-    const real per_dzt = 1 / m->dzt[k];
-    const real a = -m->dt_tracer * per_dzt / m->dzw[k - below] * floor.K_33;
-    const real c = -m->dt_tracer * per_dzt / m->dzw[k] * top.K_33;
-    const real step = m->dt_tracer * mask;
+    const real per_dzt = 1 / a->dzt[k];
+    const real lower = -a->dt_tracer * per_dzt / a->dzw[k - below] * floor.K_33;
+    const real upper = -a->dt_tracer * per_dzt / a->dzw[k] * top.K_33;
+    const real step = a->dt_tracer * mask;
     const struct pair iso = plus(l->iso, per_dzt, plus(top.iso, -1, floor.iso));
     const struct pair skew = plus(l->skew, per_dzt, plus(top.skew, -1, floor.skew));
-    const struct pair right = plus(plus(taup1, step, iso), -a, d_below);
-    const real rest = 1 - a * one_plus_c(ratio_below), per_pivot = 1 / (rest - c);
+    const struct pair right = plus(plus(taup1, step, iso), -lower, d_below);
+    const real rest = 1 - lower * one_plus_c(ratio_below), per_pivot = 1 / (rest - upper);
     return (struct reduced){
         .ratio = rest * per_pivot,
         .d = {right.T * per_pivot, right.S * per_pivot},
@@ -222,41 +223,41 @@ INLINED struct reduced eliminate_both(const struct arguments *m, count k, real m
 
 /* The loss of dynamic enthalpy by a flux through an upper face, from the vertical gradients of
  * int_drhodT and int_drhodS. */
-INLINED real vertical_loss(const struct arguments *m, count k, count i, struct pair flux)
+INLINED real vertical_loss(const struct arguments *a, count k, count i, struct pair flux)
 {
-    const struct pair X = difference(m->int_drhodT, m->int_drhodS, i, i + m->ny * m->nx);
-    return (real)(GRAVITY / RHO_0) / m->dzw[k] * along(X, flux);
+    const struct pair X = difference(a->int_drhodT, a->int_drhodS, i, i + a->ny * a->nx);
+    return (real)(GRAVITY / RHO_0) / a->dzw[k] * along(X, flux);
 }
 
 /* The dissipation at the upper face of a cell, as far as it is explicit in time: the mean of the
  * lateral losses of both cells and, for the lowest wet cell, the half of its own loss that lies
  * below it; plus the loss by the flux through the face. */
-INLINED real explicit_loss(const struct arguments *m, count k, count i, real lower, real upper,
+INLINED real explicit_loss(const struct arguments *a, count k, count i, real lower, real upper,
                            struct pair flux)
 {
-    const count plane = m->ny * m->nx;
-    const count lowest = m->kbot[i - k * plane] - 1;
+    const count plane = a->ny * a->nx;
+    const count lowest = a->kbot[i - k * plane] - 1;
     const real is_wet = lowest >= 0 && k >= lowest;
     const real is_lowest = lowest >= 0 && k == lowest;
-    const real beneath = m->dzw[k > 0 ? k - 1 : 0] / m->dzw[k];
+    const real beneath = a->dzw[k > 0 ? k - 1 : 0] / a->dzw[k];
     return (real)0.5 * (is_wet * (lower + upper) + is_lowest * beneath * lower) +
-           vertical_loss(m, k, i, flux);
+           vertical_loss(a, k, i, flux);
 }
 
 /* The same at the surface. */
-INLINED real surface_loss(const struct arguments *m, count k, count i, real own)
+INLINED real surface_loss(const struct arguments *a, count k, count i, real own)
 {
-    const real is_wet = m->kbot[i - k * m->ny * m->nx] > 0;
+    const real is_wet = a->kbot[i - k * a->ny * a->nx] > 0;
     return is_wet * own;
 }
 
 /* The dissipation by the part of the flux through an upper face that the column solve makes. */
-INLINED real implicit_loss(const struct arguments *m, count k, count i, real K_33,
+INLINED real implicit_loss(const struct arguments *a, count k, count i, real K_33,
                            struct pair lower, struct pair upper)
 {
-    const real factor = K_33 / m->dzw[k];
+    const real factor = K_33 / a->dzw[k];
     const struct pair rise = plus(upper, -1, lower);
-    return vertical_loss(m, k, i, (struct pair){factor * rise.T, factor * rise.S});
+    return vertical_loss(a, k, i, (struct pair){factor * rise.T, factor * rise.S});
 }
 
 #endif

@@ -54,21 +54,21 @@ struct neutral_level {
     real has_below;
 };
 
-INLINED struct neutral_level neutral_level(const struct arguments *o, count z)
+INLINED struct neutral_level neutral_level(const struct arguments *a, count z)
 {
     const count below = z > 0;
-    const count above = z < o->nz - 1;
-    const real depth = magnitude(o->zt[z]);
+    const count above = z < a->nz - 1;
+    const real depth = magnitude(a->zt[z]);
     return (struct neutral_level){
-        .below = below * o->ny * o->nx,
-        .above = above * o->ny * o->nx,
+        .below = below * a->ny * a->nx,
+        .above = above * a->ny * a->nx,
         .depth = depth,
-        .drdT = o->drdT + o->drdT_by_depth * depth,
-        .dzw_below = below * o->dzw[z - below],
-        .dzw_above = o->dzw[z],
-        .per_dzw_below = 1 / o->dzw[z - below],
-        .per_dzw_above = 1 / o->dzw[z],
-        .per_4_dzt = 1 / (4 * o->dzt[z]),
+        .drdT = a->drdT + a->drdT_by_depth * depth,
+        .dzw_below = below * a->dzw[z - below],
+        .dzw_above = a->dzw[z],
+        .per_dzw_below = 1 / a->dzw[z - below],
+        .per_dzw_above = 1 / a->dzw[z],
+        .per_4_dzt = 1 / (4 * a->dzt[z]),
         .has_below = below,
     };
 }
@@ -87,9 +87,9 @@ INLINED struct masks masks_in(int32_t bits)
     return (struct masks){BYTES_COST_LANES, bits};
 }
 
-INLINED int32_t bits_of_cell(const struct arguments *o, const struct neutral_level *l, count i)
+INLINED int32_t bits_of_cell(const struct arguments *a, const struct neutral_level *l, count i)
 {
-    return o->maskT[i] << CELL | o->maskW[i - l->below] << BOTTOM | o->maskW[i] << TOP;
+    return a->maskT[i] << CELL | a->maskW[i - l->below] << BOTTOM | a->maskW[i] << TOP;
 }
 
 INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
@@ -100,21 +100,21 @@ INLINED real mask_of(const uint8_t *stored, count i, struct masks m, int bit)
 }
 
 /* drdT and drdS at a T cell; 0 on land. */
-INLINED struct expansion expansion_of_cell(const struct arguments *o, const struct neutral_level *l,
+INLINED struct expansion expansion_of_cell(const struct arguments *a, const struct neutral_level *l,
                                            struct masks m, count i, bool teos)
 {
-    const real maskT = mask_of(o->maskT, i, m, CELL);
-    const real t = o->temp[i];
-    struct expansion r = {l->drdT + o->drdT_by_T * (t - (real)THETA_0), o->drdS};
+    const real maskT = mask_of(a->maskT, i, m, CELL);
+    const real t = a->temp[i];
+    struct expansion r = {l->drdT + a->drdT_by_T * (t - (real)THETA_0), a->drdS};
     if (teos)
-        r = teos10_expansion(o->salt[i], t, l->depth);
+        r = teos10_expansion(a->salt[i], t, l->depth);
     return (struct expansion){maskT * r.drdT, maskT * r.drdS};
 }
 
 /* The difference of density between two cells. */
-INLINED real drho(const struct arguments *o, struct expansion r, count from, count to)
+INLINED real drho(const struct arguments *a, struct expansion r, count from, count to)
 {
-    return r.drdT * (o->temp[to] - o->temp[from]) + r.drdS * (o->salt[to] - o->salt[from]);
+    return r.drdT * (a->temp[to] - a->temp[from]) + r.drdS * (a->salt[to] - a->salt[from]);
 }
 
 /* The part of a slope that the corners of a T cell share: it is drodx * per_drodz. */
@@ -129,17 +129,17 @@ INLINED real per_drodz(real drodz)
 }
 
 /* The lowest cell has no corners below it, so the slopes there are 0. */
-INLINED struct neutral_cell neutral_cell(const struct arguments *o, const struct neutral_level *l,
+INLINED struct neutral_cell neutral_cell(const struct arguments *a, const struct neutral_level *l,
                                          struct masks m, count i, bool teos)
 {
-    const struct expansion r = expansion_of_cell(o, l, m, i, teos);
+    const struct expansion r = expansion_of_cell(a, l, m, i, teos);
     const count below = i - l->below;
     const count above = i + l->above;
     return (struct neutral_cell){
         r,
-        l->has_below * per_drodz(mask_of(o->maskW, below, m, BOTTOM) * l->per_dzw_below *
-                                 drho(o, r, below, i)),
-        per_drodz(mask_of(o->maskW, i, m, TOP) * l->per_dzw_above * drho(o, r, i, above)),
+        l->has_below * per_drodz(mask_of(a->maskW, below, m, BOTTOM) * l->per_dzw_below *
+                                 drho(a, r, below, i)),
+        per_drodz(mask_of(a->maskW, i, m, TOP) * l->per_dzw_above * drho(a, r, i, above)),
     };
 }
 
@@ -168,29 +168,29 @@ enum { CELL_ROWS = CELL_VALUES(COUNT_ROW) };
 KEPT_IN_ROWS(neutral_cell, CELL_VALUES)
 
 /* Stores up to ROW_CHUNK + 1 cells of the row that begins at cell `row`, from in.begin on. */
-INLINED void keep_cells(const struct arguments *ocean, const struct neutral_level *level, count row,
-                        struct span in, real *cells, count stride, bool teos)
+INLINED void keep_cells(const struct arguments *arguments, const struct neutral_level *level,
+                        count row, struct span in, real *cells, count stride, bool teos)
 {
-    const struct arguments o = *ocean;
+    const struct arguments a = *arguments;
     const struct neutral_level l = *level;
     int32_t masks[ROW_CHUNK + 1];
     if (BYTES_COST_LANES) {
         ALONG_X
         for (count x = in.begin; x < in.end; x++)
-            masks[x - in.begin] = bits_of_cell(&o, &l, row + x);
+            masks[x - in.begin] = bits_of_cell(&a, &l, row + x);
     }
     ALONG_X
     for (count x = in.begin; x < in.end; x++) {
         const count p = x - in.begin;
         const struct masks m = masks_in(BYTES_COST_LANES ? masks[p] : 0);
-        put_neutral_cell(cells + p, stride, neutral_cell(&o, &l, m, row + x, teos));
+        put_neutral_cell(cells + p, stride, neutral_cell(&a, &l, m, row + x, teos));
     }
 }
 
 /* From 1 for gentle slopes to 0 for steep ones. */
-INLINED real taper(const struct arguments *o, real s)
+INLINED real taper(const struct arguments *a, real s)
 {
-    return logistic_of_2(o->taper_rate * magnitude(s) - o->taper_offset);
+    return logistic_of_2(a->taper_rate * magnitude(s) - a->taper_offset);
 }
 
 #endif

@@ -6,7 +6,7 @@
  * A kernel's DERIVED names its `energy`, and how advection is limited: by superbee, if `share` is 1
  * and `dt_limited` is the time step, or not, if both are 0. It also defines
  *
- *     real lateral_diffusivity(const struct arguments *o, count i, count j)
+ *     real lateral_diffusivity(const struct arguments *a, count i, count j)
  *
  * of the face between two cells.
  */
@@ -56,53 +56,53 @@ INLINED struct line line_in_y(count nx)
 }
 
 /* The nearest level stands in for one that does not exist, so there is no flux. */
-INLINED struct line line_in_z(const struct arguments *o, count k)
+INLINED struct line line_in_z(const struct arguments *a, count k)
 {
-    const count plane = o->ny * o->nx;
-    const count up = (k < o->nz - 1) * plane;
-    return (struct line){(k > 0) * plane, up, up + (k < o->nz - 2) * plane};
+    const count plane = a->ny * a->nx;
+    const count up = (k < a->nz - 1) * plane;
+    return (struct line){(k > 0) * plane, up, up + (k < a->nz - 2) * plane};
 }
 
-INLINED int32_t open_line(const struct arguments *o, count i, struct line to)
+INLINED int32_t open_line(const struct arguments *a, count i, struct line to)
 {
-    const uint8_t *const water = o->maskW;
+    const uint8_t *const water = a->maskW;
     return (water[i - to.low] & water[i]) | (water[i] & water[i + to.high]) << 1 |
            (water[i + to.high] & water[i + to.high2]) << 2;
 }
 
-INLINED int32_t open_in_x(const struct arguments *o, count i)
+INLINED int32_t open_in_x(const struct arguments *a, count i)
 {
-    return open_line(o, i, LINE_IN_X) << X_LINE | o->maskU[i] * EAST;
+    return open_line(a, i, LINE_IN_X) << X_LINE | a->maskU[i] * EAST;
 }
 
-INLINED int32_t open_in_y(const struct arguments *o, count i)
+INLINED int32_t open_in_y(const struct arguments *a, count i)
 {
-    return open_line(o, i, line_in_y(o->nx)) << Y_LINE | o->maskV[i] * NORTH;
+    return open_line(a, i, line_in_y(a->nx)) << Y_LINE | a->maskV[i] * NORTH;
 }
 
-INLINED int32_t open_in_z(const struct arguments *o, count k, count i)
+INLINED int32_t open_in_z(const struct arguments *a, count k, count i)
 {
-    return open_line(o, i, line_in_z(o, k)) << Z_LINE | o->maskW[i] * WATER;
+    return open_line(a, i, line_in_z(a, k)) << Z_LINE | a->maskW[i] * WATER;
 }
 
 /* The advective flux through the face between cell i and the next one in a line. */
-INLINED real flux_in_line(const struct arguments *o, count i, int32_t open, struct line to,
+INLINED real flux_in_line(const struct arguments *a, count i, int32_t open, struct line to,
                           real vel, real dt_dx)
 {
-    const real here = o->energy[i], next = o->energy[i + to.high];
-    const real rjm = value_if(open & BEFORE, here - o->energy[i - to.low]);
+    const real here = a->energy[i], next = a->energy[i + to.high];
+    const real rjm = value_if(open & BEFORE, here - a->energy[i - to.low]);
     const real rj = value_if(open & OWN, next - here);
-    const real rjp = value_if(open & AFTER, o->energy[i + to.high2] - next);
-    return adv_flux(vel, next + here, rjm, rj, rjp, dt_dx, o->share);
+    const real rjp = value_if(open & AFTER, a->energy[i + to.high2] - next);
+    return adv_flux(vel, next + here, rjm, rj, rjp, dt_dx, a->share);
 }
 
-INLINED real lateral_diffusivity(const struct arguments *o, count i, count j);
+INLINED real lateral_diffusivity(const struct arguments *a, count i, count j);
 
 /* The diffusive flux along a distance, against the gradient. */
-INLINED real flux_by_diffusion(const struct arguments *o, count i, count next, real per_distance)
+INLINED real flux_by_diffusion(const struct arguments *a, count i, count next, real per_distance)
 {
-    return lateral_diffusivity(o, i, i + next) * per_distance *
-           (o->energy[i] - o->energy[i + next]);
+    return lateral_diffusivity(a, i, i + next) * per_distance *
+           (a->energy[i] - a->energy[i + next]);
 }
 
 /* The fluxes through a lateral face by advection and by diffusion. */
@@ -110,12 +110,12 @@ struct lateral_flux {
     real adv, diff;
 };
 
-INLINED struct lateral_flux eastern_face(const struct arguments *o, count i, int32_t open,
+INLINED struct lateral_flux eastern_face(const struct arguments *a, count i, int32_t open,
                                          real per_dx, real per_dxu)
 {
     return (struct lateral_flux){
-        flux_in_line(o, i, open >> X_LINE, LINE_IN_X, o->u[i], o->dt_limited * per_dx),
-        value_if(open & EAST, flux_by_diffusion(o, i, 1, per_dxu))};
+        flux_in_line(a, i, open >> X_LINE, LINE_IN_X, a->u[i], a->dt_limited * per_dx),
+        value_if(open & EAST, flux_by_diffusion(a, i, 1, per_dxu))};
 }
 
 /* Factors that the northern faces of a row share. */
@@ -123,17 +123,17 @@ struct north {
     real velfac, per_dy, per_dyu;
 };
 
-INLINED struct north north_at(const struct arguments *o, count y)
+INLINED struct north north_at(const struct arguments *a, count y)
 {
-    return (struct north){o->cosu[y], 1 / (o->cost[y] * o->dyt[y]), o->cosu[y] / o->dyu[y]};
+    return (struct north){a->cosu[y], 1 / (a->cost[y] * a->dyt[y]), a->cosu[y] / a->dyu[y]};
 }
 
-INLINED struct lateral_flux northern_face(const struct arguments *o, struct north n, count i,
+INLINED struct lateral_flux northern_face(const struct arguments *a, struct north n, count i,
                                           int32_t open)
 {
-    return (struct lateral_flux){flux_in_line(o, i, open >> Y_LINE, line_in_y(o->nx),
-                                              n.velfac * o->v[i], o->dt_limited * n.per_dy),
-                                 value_if(open & NORTH, flux_by_diffusion(o, i, o->nx, n.per_dyu))};
+    return (struct lateral_flux){flux_in_line(a, i, open >> Y_LINE, line_in_y(a->nx),
+                                              n.velfac * a->v[i], a->dt_limited * n.per_dy),
+                                 value_if(open & NORTH, flux_by_diffusion(a, i, a->nx, n.per_dyu))};
 }
 
 /* The line of cells and the Courant factor that the upper faces of a level share. */
@@ -142,14 +142,14 @@ struct above {
     real dt_dz;
 };
 
-INLINED struct above above_at(const struct arguments *o, count k)
+INLINED struct above above_at(const struct arguments *a, count k)
 {
-    return (struct above){line_in_z(o, k), o->dt_limited / o->dzw[k]};
+    return (struct above){line_in_z(a, k), a->dt_limited / a->dzw[k]};
 }
 
-INLINED real upper_face(const struct arguments *o, struct above a, count i, int32_t open)
+INLINED real upper_face(const struct arguments *a, struct above up, count i, int32_t open)
 {
-    return flux_in_line(o, i, open >> Z_LINE, a.line, o->w[i], a.dt_dz);
+    return flux_in_line(a, i, open >> Z_LINE, up.line, a->w[i], up.dt_dz);
 }
 
 #endif
