@@ -90,13 +90,38 @@ INLINED void diffusivities_of_row(const struct arguments *a, count first, count 
     }
 }
 
+/* Where lengths grow: bounds those of level k by the level above. */
+INLINED void bound_from_above(const struct arguments *a, count k, count begin, count end)
+{
+    const count plane = a->ny * a->nx, top = a->nz - 1;
+    const count above = k < top ? plane : 0;
+    const real growth = k < top ? a->dzt[k + 1] : UNBOUNDED;
+    ALONG_X
+    for (count column = begin; column < end; column++) {
+        const count i = k * plane + column;
+        const real length = a->maskW[i] * buoyancy_length(larger(0, a->tke[i]), a->Nsqr[i]);
+        const real bound = k < top ? a->mxl[i + above] + growth : UNBOUNDED;
+        a->mxl[i] = smaller(length, bound);
+    }
+}
+
+/* Adds the height of level k to the depths of those columns that have water there. */
+INLINED void add_to_depths(const struct arguments *a, count k, count begin, count end, real *depth)
+{
+    const real height = a->dzt[k];
+    ALONG_X
+    for (count x = 0; x < end - begin; x++) {
+        const int32_t bottom = a->kbot[begin + x];
+        const bool is_wet = bottom > 0 && bottom <= (int32_t)k + 1;
+        depth[x] += is_wet ? height : 0;
+    }
+}
+
 void VARIANT(tke_diffusivities)(const struct kernel_call *call)
 {
 #include "unpack.h"
-    const count plane = ny * nx;
-    const count top = nz - 1;
+    const count plane = ny * nx, top = nz - 1;
     const bool grows = tke_mxl_choice == 2;
-
     const count rows = rows_together(ny);
 
     PARALLEL_COLUMNS
@@ -107,18 +132,8 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
             };
             const count begin = y * nx + x0;
             const count end = begin + rows_left(rows, y, ny) * ROW_PART(nx);
-
-            for (count k = top; k >= 0 && grows; k--) {
-                const count above = k < top ? plane : 0;
-                const real growth = k < top ? dzt[k + 1] : UNBOUNDED;
-                ALONG_X
-                for (count column = begin; column < end; column++) {
-                    const count i = k * plane + column;
-                    const real length = maskW[i] * buoyancy_length(larger(0, tke[i]), Nsqr[i]);
-                    const real bound = k < top ? mxl[i + above] + growth : UNBOUNDED;
-                    mxl[i] = smaller(length, bound);
-                }
-            }
+            for (count k = top; k >= 0 && grows; k--)
+                bound_from_above(&a, k, begin, end);
 
             /* Lengths are bounded from the bottom by the depth of the column, the sum of its cells,
              * or by the length in the cell below. That bound is kept in the surface level of the
@@ -127,15 +142,8 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
             ALONG_X
             for (count x = 0; x < end - begin; x++)
                 kept[x] = 0;
-            for (count k = top; k >= 0 && !grows; k--) {
-                const real height = dzt[k];
-                ALONG_X
-                for (count x = 0; x < end - begin; x++) {
-                    const int32_t bottom = kbot[begin + x];
-                    const bool is_wet = bottom > 0 && bottom <= (int32_t)k + 1;
-                    kept[x] += is_wet ? height : 0;
-                }
-            }
+            for (count k = top; k >= 0 && !grows; k--)
+                add_to_depths(&a, k, begin, end, kept);
 
             for (count k = 0; k < nz; k++) {
                 const count first = k * plane + begin;
