@@ -14,10 +14,10 @@ import argparse
 import os
 import sys
 
+import make_grid  # which names packages that are missing
+
 import gsw
 import numpy as np
-
-import make_grid
 
 FILL = np.int16(-32768)
 AXES = {"time": ("time",), "depth": ("depth",), "lat": ("lat",), "lon": ("lon",),

@@ -38,12 +38,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-import gsw
-import h5py
-import numpy as np
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "run"), str(ROOT / "python" / "src")]
+# pylint: disable=wrong-import-position,unused-import
+import lacking  # noqa: E402,F401
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python" / "src"))
-# pylint: disable=wrong-import-position
+import gsw  # noqa: E402
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+
 from miniapp.importer import store, table  # noqa: E402
 from miniapp.importer.masks import masks_of  # noqa: E402
 from miniapp.importer.table import EARTH_RADIUS, RHO_0, SETTINGS  # noqa: E402

@@ -22,9 +22,9 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
+import make_grid  # which finds miniapp, and names packages that are missing
 
-import make_grid  # which finds miniapp
+import numpy as np
 
 VALIDATION = Path(__file__).resolve().parent.parent / "validation"
 sys.path[:0] = [str(VALIDATION), str(VALIDATION / "physics")]

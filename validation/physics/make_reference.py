@@ -13,14 +13,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-import h5py
-import numpy as np
-
-import reference
-from reference import files, steps
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "run"))
-import pairs  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position,unused-import
+import lacking  # noqa: E402,F401
+
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+
+import pairs  # noqa: E402
+import reference  # noqa: E402
+from reference import files, steps  # noqa: E402
 
 DONE, FAILED, BAD_INPUT = 0, 1, 3  # the exit codes of the program
 

@@ -374,6 +374,13 @@ def test_a_dataset_needs_no_engine(library):
     assert done.stdout == "(2, 6, 6)\n", done
 
 
+@pytest.mark.parametrize("name", ["xarray", "veros"])
+def test_a_package_that_is_missing(library, name):
+    done = run(f"import sys\nsys.modules[{name!r}] = None\nimport miniapp.{name}", MINIAPP_LIBRARY=str(library))
+    assert done.stderr.splitlines()[-1].startswith(f"ImportError: miniapp.{name} needs ")
+    assert f": pip install {name}" in done.stderr and done.stderr.count("Traceback") == 1
+
+
 def test_lazy_arrays_are_computed_once(warm):
     dask = pytest.importorskip("dask.array")
     data, wanted = warm

@@ -136,6 +136,18 @@ def test_client_with_the_sources_as_a_subdirectory(library, tmp_path):
             "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_TESTS=OFF")
 
 
+def test_gcc_with_all_warnings_as_errors_of_a_parent(tmp_path):
+    """At the level of optimisation at which GCC warns most."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\nadd_compile_options(-Wall -Werror)\n"
+        f'add_subdirectory("{ROOT}" miniapp)\nadd_executable(client "{CLIENTS}/main.c")\n'
+        "target_link_libraries(client PRIVATE miniapp::miniapp)\n")
+    command("cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc-12",
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DMINIAPP_TESTS=OFF")
+    command("cmake", "--build", tmp_path / "build", "--target", "client")
+    says_dhdt(tmp_path / "build/client", "cpu")
+
+
 # ---- clients by pkg-config ----
 
 def flags(prefix, *options):

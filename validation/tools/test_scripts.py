@@ -211,6 +211,14 @@ def test_absent_file(tmp_path, script, kind):
     assert_harmless(done.stderr)
 
 
+@pytest.mark.parametrize("script", ["inputs/make_grid.py", "inputs/make_rough.py", "inputs/make_example.py",
+                                    "validation/physics/make_reference.py", "run/make-input"])
+def test_a_python_without_packages(script):
+    done = subprocess.run([sys.executable, "-S", "-E", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == INPUT and done.stdout == ""
+    assert re.fullmatch(rf"{script}: \S+ lacks the module (\w+): install python3-\1, .*\n", done.stderr)
+
+
 def test_table_of_a_script(tmp_path):
     """From a file that somebody sent."""
     row = {"costs": [1.0] * 5, "outputs": {"\x1b[31m": {"sha256": "00", "passed": True}}}

@@ -12,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import xarray
+
+try:
+    import xarray
+except ModuleNotFoundError as missing:
+    if missing.name != "xarray":
+        raise
+    raise ImportError("miniapp.xarray needs xarray: pip install xarray, as the package's extra xarray does",
+                      name="xarray") from None
 
 from . import ghosts
 from . import library as libraries
