@@ -260,6 +260,36 @@ static enum miniapp_status check_flow(const struct run *run, struct row *row)
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");
 }
 
+/* Looks for a field that is not finite or beyond its limits, though it has to be; `bad` is NULL if
+ * there is none. */
+static enum miniapp_status check_row(const struct run *run, const struct row *row,
+                                     const struct bound_field **bad, struct nonfinite *found)
+{
+    const size_t count = run->options.allow & MINIAPP_ALLOW_NONFINITE ? 0 : row->field_count;
+    enum miniapp_status status = MINIAPP_DONE;
+    *bad = NULL;
+    for (size_t i = 0; i < count && !status && !*bad; i++)
+        if (row->fields[i].is_result) {
+            status = find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found);
+            *bad = found->is_there ? &row->fields[i] : NULL;
+        }
+    return status;
+}
+
+/* A snapshot is what a run may continue from, whoever has edited it. */
+static enum miniapp_status check_snapshot(const struct run *run, const struct row *row)
+{
+    const struct bound_field *bad;
+    struct nonfinite found;
+    char path[PATH_MAX], text[NONFINITE_TEXT] = "";
+    const enum miniapp_status status = check_row(run, row, &bad, &found);
+    if (status || !bad)
+        return status;
+    note_nonfinite(row, bad, &found, run->first_step, text);
+    name_snapshot(run, run->first_step, path);
+    return fail(MINIAPP_INPUT, "%s: cannot continue from it: %s", path, text);
+}
+
 enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -271,6 +301,8 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         row->good_step = run->first_step;
         status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
                                            : miniapp_snapshot_settle(row->state, row->sequence));
+        if (!status && run->first_step > 0)
+            status = check_snapshot(run, row);
         if (!status)
             status = miniapp_state_make_w(row->state, run->input, row->sequence);
         if (!status)
@@ -300,22 +332,6 @@ static bool is_milestone(const struct run *run, size_t step)
     enum { LOOKS = 10 };
     const struct options *const options = &run->options;
     return step % (options->every ? options->every : (options->steps + LOOKS - 1) / LOOKS) == 0;
-}
-
-/* Looks for a field that is not finite or beyond its limits, though it has to be; `bad` is NULL if
- * there is none. */
-static enum miniapp_status check_row(const struct run *run, const struct row *row,
-                                     const struct bound_field **bad, struct nonfinite *found)
-{
-    const size_t count = run->options.allow & MINIAPP_ALLOW_NONFINITE ? 0 : row->field_count;
-    enum miniapp_status status = MINIAPP_DONE;
-    *bad = NULL;
-    for (size_t i = 0; i < count && !status && !*bad; i++)
-        if (row->fields[i].is_result) {
-            status = find_nonfinite(run->input, row, &row->fields[i], run->options.allow, found);
-            *bad = found->is_there ? &row->fields[i] : NULL;
-        }
-    return status;
 }
 
 static void note(struct run *run, const struct row *row, const struct bound_field *bad,

@@ -362,7 +362,19 @@ def lose_the_step(path):
         del file.attrs["itt"]
 
 
+def write_nan(path):
+    with h5py.File(path, "a") as file:
+        file["temp"][0, 1, 5, 4] = np.nan
+
+
+def leave_the_ocean(path):
+    with h5py.File(path, "a") as file:
+        file["temp"][0, 1, 5, 4] = 1e5
+
+
 @pytest.mark.parametrize("damage, complaint", [
+    (write_nan, r"cannot continue from it: temp\[1, \d+, \d+\] is nan after step 5"),
+    (leave_the_ocean, r"cannot continue from it: temp\[1, \d+, \d+\] is 100000 after step 5"),
     (cut, "a damaged one"), (turn_bits, "'temp' cannot be read"), (lose_a_field, "'salt' cannot be opened"),
     (change_a_shape, "'salt' has another shape"), (write_nothing, "dataset 'salt' was never written, or not all of it"),
     (leave_out_a_level, "dataset 'salt' was never written, or not all of it"),
