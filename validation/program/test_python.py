@@ -1,10 +1,12 @@
 """The package in python/: kernels as functions of arrays, states, steps, and what is refused."""
 
 import ast
+import copy
 import gc
 import inspect
 import itertools
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -556,6 +558,9 @@ def test_arguments_that_are_refused(water, kind, pattern, change):
     (package.UsageError, "dt_mom: takes a number that float64 holds",
      lambda state: package.State((2, 9, 9), dt_mom=10 ** 400)),
     (package.UsageError, "unknown setting 'dt'", lambda state: state.setting("dt")),
+    (TypeError, "a State cannot be copied or pickled", copy.copy),
+    (TypeError, "a State cannot be copied or pickled", copy.deepcopy),
+    (TypeError, "a State cannot be copied or pickled", pickle.dumps),
     (package.UsageError, r"\[\] is no name", lambda state: state.setting([])),
     (package.UsageError, "unknown field 'tmep'; the closest is 'temp'", lambda state: state["tmep"]),
     (package.UsageError, r"'temp\\x00' is no name", lambda state: state["temp\0"]),

@@ -155,6 +155,9 @@ class State:
         for name, value in settings.items():
             self.set_setting(name, value)
 
+    def __reduce_ex__(self, _protocol):
+        raise TypeError("a State cannot be copied or pickled: make another, and set its fields")
+
     def call(self, function, *arguments):
         memory = self.memory
         if memory is None:
