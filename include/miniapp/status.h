@@ -18,7 +18,7 @@ MINIAPP_BEGIN
 /* The values are also the exit codes of the command miniapp. */
 enum miniapp_status {
     MINIAPP_DONE = 0,     /* what was asked for is done */
-    MINIAPP_MISMATCH = 1, /* a result is wrong: only the command miniapp returns it */
+    MINIAPP_MISMATCH = 1, /* a result is wrong: the command miniapp's, or a solver that fails */
     MINIAPP_USAGE = 2,    /* the call or command line is wrong */
     MINIAPP_INPUT = 3,    /* an input cannot be used */
     MINIAPP_DEVICE = 4,   /* a device cannot be used: absent, not built in, out of memory */

@@ -58,6 +58,7 @@ enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *sl
 
 void state_written(struct slot *slot, const signed char ghosts[MINIAPP_SIDES])
 {
+    slot->changes++;
     slot->device_current = true;
     slot->host_current = false;
     memmove(slot->ghosts, ghosts, sizeof(slot->ghosts));
@@ -98,6 +99,7 @@ void *miniapp_state_write(struct miniapp_state *state, const char *name)
     slot->device_current = backend_of(state)->is_host;
     slot->host_current = !backend_of(state)->is_host;
     slot->is_checked = false;
+    slot->changes++;
     memcpy(slot->ghosts, all_ghosts, sizeof(slot->ghosts));
     return memory;
 }

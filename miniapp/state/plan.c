@@ -1,9 +1,11 @@
 /* Sequences bound to the fields of a state. */
 #include "clock.h"
 #include "exchange.h"
+#include "keep.h"
 #include "ranks.h"
 #include "status.h"
 #include "totals.h"
+#include "whole.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct bound_step {
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
     size_t bytes[MOST_ARGUMENTS];      /* that the scratch needs */
     enum use later[MOST_ARGUMENTS];    /* what comes after, in this run or in the next one */
+    struct kept kept;
     double seconds;
 };
 
@@ -259,6 +262,8 @@ enum miniapp_status miniapp_plan_create(struct miniapp_state *state,
 void miniapp_plan_free(struct miniapp_plan *plan)
 {
     if (plan) {
+        for (size_t s = 0; plan->steps && s < plan->count; s++)
+            forget(&plan->steps[s].kept);
         free(plan->steps);
         free(plan->levels);
     }
@@ -331,7 +336,9 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
     const struct miniapp_kernel *const kernel = step->kernel;
     const struct totals totals = totals_of(state);
     void *argument[MOST_ARGUMENTS];
-    const struct kernel_call call = {state->grid, state->settings.value, argument, &totals};
+    const struct keeper keeper = keeper_of(state, &step->kept, kernel, step->slot);
+    const struct kernel_call call = {state->grid, state->settings.value, argument, &totals,
+                                     &keeper,     state->cyclic_x};
     state->kernel_status = MINIAPP_DONE;
     for (size_t i = 0; i < kernel->argument_count; i++)
         argument[i] =
@@ -343,7 +350,24 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
             state_written(step->slot[i], kernel->arguments[i].ghosts);
             step->slot[i]->is_checked = true;
         }
+    if (state->kernel_status)
+        forget(&step->kept);
     return state->kernel_status;
+}
+
+/* Whether the state is the whole ocean. */
+static bool is_alone(const struct miniapp_state *state)
+{
+    return !state->exchange && state->whole.nx == state->grid.nx &&
+           state->whole.ny == state->grid.ny;
+}
+
+static enum miniapp_status run_on_whole(struct miniapp_state *state, struct bound_step *step)
+{
+    if (!state->exchange)
+        return fail(MINIAPP_USAGE, "kernel '%s' needs the whole ocean, of which this is a part",
+                    step->kernel->name);
+    return whole_run(state, &step->kept, step->kernel, step->slot);
 }
 
 static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
@@ -356,7 +380,9 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         status = prepare(state, &plan->steps[s]);
-        if (!status)
+        if (!status && plan->steps[s].kernel->is_whole && !is_alone(state))
+            status = run_on_whole(state, &plan->steps[s]);
+        else if (!status)
             status = run_step(state, &plan->steps[s]);
         if (!status)
             ask_for_ghosts(plan, &plan->steps[s]);

@@ -14,6 +14,7 @@ struct slot {
     bool device_current, host_current; /* neither: it was never set */
     signed char ghosts[MINIAPP_SIDES];
     bool is_checked; /* since it was set */
+    size_t changes;  /* how often it was set or written */
 };
 
 /* Memory that kernels share as scratch, one after the other. */

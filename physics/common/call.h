@@ -29,12 +29,32 @@ struct totals {
     void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
 };
 
+/* What a kernel keeps from one call of a plan to the next. */
+struct keeper {
+    void *context;
+    /* The memory that take_host gave first; NULL where there is none, or where settings, lines of
+     * the grid, masks or indices have changed since: then all is gone, and the kernel has to
+     * prepare anew. */
+    void *(*recall)(void *context);
+    /* Cleared memory; NULL if there is none: then the step fails, too. */
+    void *(*take_host)(void *context, size_t bytes);
+    void *(*take_device)(void *context, size_t bytes);
+    bool (*to_device)(void *context, void *device, const void *host, size_t bytes);
+    /* Says that memory of its own is lacking, unless the step has failed already. */
+    void (*lack_memory)(void *context);
+    /* Says that numbers are wrong; the step fails. Or only that something is worth knowing. */
+    void (*give_up)(void *context, const char *line);
+    void (*tell)(void *context, const char *line);
+};
+
 /* What a kernel gets: an array for each argument, and all settings. */
 struct kernel_call {
     struct miniapp_grid grid;
     const double *setting;
     void *const *argument;
     const struct totals *totals;
+    const struct keeper *keeper;
+    bool cyclic_x;
 };
 
 typedef void kernel_function(const struct kernel_call *call);

@@ -14,6 +14,7 @@
  *     FLOPS(expression)                       per point, in terms of the settings
  *     FLOPS_AT(argument, expression)          the same on a level where `argument`, along z, has a
  *                                             value; FLOPS is a typical mean then
+ *     WHOLE_OCEAN                             the kernel needs the whole ocean, not only a block
  *     END
  *
  * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.
@@ -45,6 +46,9 @@
 #ifndef FLOPS_AT
 #define FLOPS_AT(...)
 #endif
+#ifndef WHOLE_OCEAN
+#define WHOLE_OCEAN
+#endif
 #ifndef END
 #define END
 #endif
@@ -62,4 +66,5 @@
 #undef UNTOUCHED
 #undef FLOPS
 #undef FLOPS_AT
+#undef WHOLE_OCEAN
 #undef END

@@ -1,0 +1,134 @@
+#include "keep.h"
+#include "status.h"
+#include "whole.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *recall(void *context)
+{
+    const struct kept *const kept = context;
+    return kept->host_pieces > 0 ? kept->host[0] : NULL;
+}
+
+/* Makes room for one more piece. */
+static bool can_add(void ***pieces, size_t count)
+{
+    void **const more = realloc(*pieces, (count + 1) * sizeof(*more));
+    if (more)
+        *pieces = more;
+    return more;
+}
+
+static void *no_memory(const struct kept *kept, size_t bytes)
+{
+    kept->state->kernel_status =
+        fail(MINIAPP_DEVICE, "out of memory: a kernel keeps %.3g GB", (double)bytes / 1e9);
+    return NULL;
+}
+
+static void *give_host(void *context, size_t bytes)
+{
+    struct kept *const kept = context;
+    void *const memory = can_add(&kept->host, kept->host_pieces) ? calloc(1, bytes) : NULL;
+    if (!memory)
+        return no_memory(kept, bytes);
+    return kept->host[kept->host_pieces++] = memory;
+}
+
+static bool send_to_device(void *context, void *device, const void *host, size_t bytes)
+{
+    const struct kept *const kept = context;
+    const struct miniapp_device *const to = kept->state->device;
+    if (to->backend->is_host)
+        return memcpy(device, host, bytes);
+    if (to->backend->to_device(to->number, device, host, bytes))
+        return true;
+    kept->state->kernel_status = fail(MINIAPP_DEVICE, "copies to device '%s' failed", to->label);
+    return false;
+}
+
+static void *give_device(void *context, size_t bytes)
+{
+    struct kept *const kept = context;
+    const struct backend *const backend = backend_of(kept->state);
+    void *const memory = can_add(&kept->device, kept->device_pieces)
+                             ? backend->allocate(kept->state->device->number, bytes)
+                             : NULL;
+    if (memory)
+        kept->device[kept->device_pieces++] = memory;
+    void *const zeros = memory ? calloc(1, bytes) : NULL;
+    if (!zeros)
+        return no_memory(kept, bytes);
+    const bool is_cleared = send_to_device(kept, memory, zeros, bytes);
+    free(zeros);
+    return is_cleared ? memory : NULL;
+}
+
+static void lack_memory(void *context)
+{
+    const struct kept *const kept = context;
+    if (!kept->state->kernel_status)
+        kept->state->kernel_status = fail(MINIAPP_DEVICE, "out of memory for an elliptic problem");
+}
+
+static void fail_step(void *context, const char *line)
+{
+    const struct kept *const kept = context;
+    kept->state->kernel_status = fail(MINIAPP_MISMATCH, "%s", line);
+}
+
+static void tell(void *context, const char *line)
+{
+    (void)context;
+    warn("%s", line);
+}
+
+void forget(struct kept *kept)
+{
+    for (size_t i = 0; i < kept->host_pieces; i++)
+        free(kept->host[i]);
+    for (size_t i = 0; i < kept->device_pieces; i++)
+        backend_of(kept->state)->release(kept->state->device->number, kept->device[i]);
+    free(kept->device);
+    free(kept->host);
+    whole_free(kept);
+    *kept = (struct kept){0};
+}
+
+bool is_of_grid(const struct slot *slot)
+{
+    return slot->field->type != MINIAPP_REAL || miniapp_field_rank(slot->field) <= 1;
+}
+
+size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *slots)
+{
+    size_t changes = 0;
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        if (slots[i] && is_of_grid(slots[i]))
+            changes += slots[i]->changes;
+    return changes;
+}
+
+static bool same_settings(const struct miniapp_settings *a, const struct miniapp_settings *b)
+{
+    for (size_t id = 0; id < SETTINGS; id++)
+        if (a->value[id] != b->value[id])
+            return false;
+    return true;
+}
+
+struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
+                        const struct miniapp_kernel *kernel, struct slot *const *slots)
+{
+    const size_t changes = changes_of_grid(kernel, slots);
+    if (kept->host_pieces > 0 && (kept->changes != changes || kept->cyclic_x != state->cyclic_x ||
+                                  !same_settings(&kept->settings, &state->settings)))
+        forget(kept);
+    kept->state = state;
+    kept->changes = changes;
+    kept->settings = state->settings;
+    kept->cyclic_x = state->cyclic_x;
+    return (struct keeper){kept,           recall,      give_host, give_device,
+                           send_to_device, lack_memory, fail_step, tell};
+}

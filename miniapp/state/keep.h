@@ -1,0 +1,32 @@
+/* What kernels keep from one call of a plan to the next. */
+#ifndef KEEP_H
+#define KEEP_H
+
+#include "state.h"
+
+/* A kernel's memory, and what it depends on. */
+struct kept {
+    struct miniapp_state *state;
+    void **host, **device; /* pieces of memory */
+    size_t host_pieces, device_pieces;
+    struct miniapp_settings settings;
+    size_t changes; /* of the grid's fields that the kernel reads */
+    bool cyclic_x;
+    struct miniapp_state *whole; /* of a kernel that needs it where processes share the ocean */
+    struct miniapp_plan *whole_plan;
+};
+
+/* Whether a field is of the grid: a line, a mask or an index. */
+bool is_of_grid(const struct slot *slot);
+
+/* How often the grid's fields among a kernel's arguments were set. */
+size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *slots);
+
+/* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. `slots` are
+ * those of its arguments. */
+struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
+                        const struct miniapp_kernel *kernel, struct slot *const *slots);
+
+void forget(struct kept *kept);
+
+#endif

@@ -1,0 +1,112 @@
+#include "whole.h"
+#include "exchange.h"
+#include "ranks.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum miniapp_status open_whole(struct miniapp_state *state, struct kept *kept,
+                                      const struct miniapp_kernel *kernel)
+{
+    const struct miniapp_sequence *sequence;
+    enum miniapp_status status = miniapp_sequence_find(kernel->name, &sequence);
+    if (!status)
+        status = miniapp_state_create(state->device, state->precision, &state->whole, &kept->whole);
+    if (!status)
+        status = miniapp_plan_create(kept->whole, sequence, NULL, &kept->whole_plan);
+    return status;
+}
+
+/* The number of planes of a field, and the elements of one in a state. */
+static size_t plane_count(const struct miniapp_state *state, const struct slot *slot, size_t *plane)
+{
+    *plane = (has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1) *
+             (has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1);
+    return slot_elements(state, slot) / *plane;
+}
+
+static enum miniapp_status gather_field(struct miniapp_state *state, struct miniapp_state *whole,
+                                        struct slot *from, struct slot *to, double *values)
+{
+    size_t plane;
+    const size_t planes = plane_count(whole, to, &plane);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t p = 0; p < planes && !status; p++)
+        status = miniapp_state_gather(state, from->name, p, true, values + p * plane);
+    if (status)
+        return status;
+    ranks_broadcast(0, values, planes * plane * sizeof(*values));
+    return miniapp_state_set(whole, to->name, values);
+}
+
+/* Takes a field's own block, ghosts included, out of the whole. */
+static enum miniapp_status take_block(struct miniapp_state *state, struct miniapp_state *whole,
+                                      struct slot *to, const struct slot *from, double *values,
+                                      const struct argument *argument)
+{
+    size_t plane, own_plane;
+    plane_count(whole, from, &plane);
+    const size_t planes = plane_count(state, to, &own_plane);
+    double *const own = values + planes * plane;
+    enum miniapp_status status = miniapp_state_get(whole, from->name, values);
+    for (size_t p = 0; p < planes && !status; p++)
+        for (size_t y = 0; y < state->grid.ny; y++)
+            memcpy(own + p * own_plane + y * state->grid.nx,
+                   values + p * plane + (state->y0 + y) * whole->grid.nx + state->x0,
+                   state->grid.nx * sizeof(*own));
+    if (!status)
+        status = miniapp_state_set(state, to->name, own);
+    state_written(to, argument->ghosts);
+    return status;
+}
+
+/* Room for a field of the whole and, behind it, of the block. */
+static double *room_for(const struct miniapp_state *whole, const struct miniapp_kernel *kernel)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const size_t elements =
+            miniapp_field_elements(&fields[kernel->arguments[i].field], &whole->grid);
+        most = most < elements ? elements : most;
+    }
+    return malloc(2 * most * sizeof(double));
+}
+
+enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
+                              const struct miniapp_kernel *kernel, struct slot *const *slots)
+{
+    const size_t changes = changes_of_grid(kernel, slots);
+    const bool is_new = !kept->whole || kept->changes != changes;
+    enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
+    double *const values = status ? NULL : room_for(kept->whole, kernel);
+    if (!status && !values)
+        status = fail(MINIAPP_DEVICE, "out of memory for a gathered field");
+    status = ranks_agree(status);
+    kept->state = state;
+    kept->changes = changes;
+    if (!status)
+        kept->whole->settings = state->settings;
+    if (!status)
+        miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
+    for (size_t i = 0; i < kernel->argument_count && !status; i++) {
+        struct slot *const to = state_slot(kept->whole, fields[kernel->arguments[i].field].name);
+        if (kernel->arguments[i].access != MINIAPP_WRITE && (is_new || !is_of_grid(slots[i])))
+            status = gather_field(state, kept->whole, slots[i], to, values);
+    }
+    if (!status)
+        status = miniapp_plan_run(kept->whole_plan);
+    for (size_t i = 0; i < kernel->argument_count && !status; i++)
+        if (kernel->arguments[i].access != MINIAPP_READ)
+            status = take_block(state, kept->whole, slots[i],
+                                state_slot(kept->whole, fields[kernel->arguments[i].field].name),
+                                values, &kernel->arguments[i]);
+    free(values);
+    return status;
+}
+
+void whole_free(struct kept *kept)
+{
+    miniapp_plan_free(kept->whole_plan);
+    miniapp_state_free(kept->whole);
+}
