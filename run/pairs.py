@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 ALL = ("all", "calibration")
+BY_NAME = ("surface_pressure", "streamfunction")  # the kernels that "all" leaves out
 BOTH = ("float64", "float32")
 
 
@@ -38,7 +39,8 @@ GRID = pair("grid")
 THREADS = ("-t", "3")  # of which each has tiles of three levels: those below and above them are another's
 ANY = ("--allow-invalid",)
 ROUGH = (
-    pair("rough", words=THREADS), pair("switched"), pair("masks", words=ANY),
+    pair("rough", words=THREADS, kernels=(*ALL, *BY_NAME)), pair("switched", kernels=(*ALL, *BY_NAME)),
+    pair("masks", words=ANY, kernels=(*ALL, *BY_NAME)),
     pair("masks", "masks, with other settings", ".other", words=ANY,  # than masks.h5 has
          kernels=("density", "expansion", "isoneutral", "isoneutral_mixing", "isoneutral_skew", "tke",
                   "tke_diffusivities", "tke_forcing", "eke", "eke_diffusivities", "tracer_advection",

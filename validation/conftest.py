@@ -61,6 +61,7 @@ class Kernel:
     outputs: list
     settings: list
     calibration: bool = False
+    by_name: bool = False  # not one of "all"
     scratch: list = dataclasses.field(default_factory=list)
     new_inputs: list = None  # those that no kernel before it reads: how they are read is tested once
 
@@ -91,7 +92,7 @@ class Program:
         self.is_sanitized = b"__asan_init" in self.path.read_bytes()
         self.is_gcc = bool(re.search(r"^compiler +GNU", self.run("--version").stdout, re.MULTILINE))
         self.kernels = parse_kernels(self.run("--list-kernels").stdout)
-        self.ocean = [kernel for kernel in self.kernels if not kernel.calibration]  # "all"
+        self.ocean = [kernel for kernel in self.kernels if not (kernel.calibration or kernel.by_name)]  # "all"
         self.devices = self.find_devices()
         # the host's code is the same in builds without offload, whose tests look at it
         self.devices_to_test = self.devices[1:] or self.devices
@@ -183,6 +184,8 @@ def parse_kernels(listing):
             kernels.append(Kernel(match[1], [], [], []))
         elif line.startswith("  measures the machine"):
             kernels[-1].calibration = True
+        elif line.startswith("  is chosen by name"):
+            kernels[-1].by_name = True
         elif match := re.match(r"  (reads|writes|updates|scratch) +(\w+) +((?:\w+ )*\w+|-)  +"
                                r"(\S+(?: \S+)*)  +(.*)", line):
             what, name, axes, units, text = match.groups()

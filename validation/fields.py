@@ -68,6 +68,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx)),
                "forc_tracer_surface": 1e-4 * rng.uniform(-1, 1, (ny, nx))}
+    fields |= external_mode(rng, fields, settings)
     return fields, settings
 
 
@@ -234,6 +235,16 @@ def forcing(rng, fields):
     return {"t_star": within(-2, 30), "t_rest": within(1e-6, 1e-5), "t_flux": within(-5e-5, 5e-5),
             "s_star": within(33, 37), "s_rest": within(1e-6, 1e-5), "s_flux": within(-1e-6, 1e-6),
             "temp_source": within(-1e-6, 1e-6, shape), "salt_source": within(-1e-8, 1e-8, shape)}
+
+
+def external_mode(rng, fields, settings):
+    """What only elliptic problems read, on land, too."""
+    surface, dt = fields["kbot"].shape, settings["dt_mom"]
+    settings |= {"solver_tolerance": 1e-13}
+    speed, width = abs(fields["u"]).max(), fields["dyt"].min() * fields["dzt"].sum()
+    sizes = {"u_mean": speed, "v_mean": speed, "psi": 20, "psi_taum1": 20, "du_mean": 0.2 * speed / dt,
+             "dv_mean": 0.2 * speed / dt, "dpsi": 0.2 * speed * width / dt, "dpsi_taum1": 0.2 * speed * width / dt}
+    return {name: size * rng.uniform(-1, 1, surface) for name, size in sizes.items()}
 
 
 def waves(rng, shape):

@@ -28,8 +28,9 @@ static enum miniapp_status check_whole(const struct miniapp_input *input, enum f
 {
     const struct miniapp_field *const field = &fields[id];
     const size_t elements = miniapp_field_elements(field, &input->grid);
-    const double most =
-        field->counts ? (double)miniapp_axis_length(field->counts, &input->grid) : field->valid_max;
+    const bool is_bounded = field->counts && input->said_by[field->counts];
+    const double most = is_bounded ? (double)miniapp_axis_length(field->counts, &input->grid)
+                                   : field->valid_max; /* no axis: what has it is missing */
     char range[RANGE_TEXT], place[ELEMENT_NAME];
     for (size_t i = 0; i < elements; i++) {
         if (values[i] != floor(values[i]) || !isfinite(values[i]))

@@ -78,9 +78,15 @@ error_t parse_count(const char *option, const char *text, double least, double m
     return 0;
 }
 
-static bool is_calibration(const struct miniapp_sequence *kernel)
+/* Whether a kernel is one of 'all' or of 'calibration'. Those of the external mode are of neither:
+ * they read what few files have, and are chosen by name. */
+static bool is_one_of(const char *group, const struct miniapp_sequence *kernel)
 {
-    return strcmp(miniapp_sequence_subject(kernel), "calibration") == 0;
+    const char *const subject = miniapp_sequence_subject(kernel);
+    const bool is_calibration = strcmp(subject, "calibration") == 0;
+    if (strcmp(group, "calibration") == 0)
+        return is_calibration;
+    return !is_calibration && strcmp(subject, "external") != 0;
 }
 
 static bool is_chosen(const struct options *options, const struct miniapp_sequence *kernel)
@@ -101,13 +107,13 @@ static error_t choose(struct options *options, const struct miniapp_sequence *ke
     return 0;
 }
 
-/* Chooses all kernels that measure the machine, or all of the ocean's. */
-static error_t choose_all(struct options *options, bool calibration)
+/* Chooses all kernels of a group. */
+static error_t choose_all(struct options *options, const char *group)
 {
     error_t error = 0;
     for (size_t i = 0; i < miniapp_kernel_count() && !error; i++) {
         const struct miniapp_sequence *const kernel = miniapp_sequence_at(i);
-        if (is_calibration(kernel) == calibration)
+        if (is_one_of(group, kernel))
             error = choose(options, kernel);
     }
     return error;
@@ -119,7 +125,7 @@ error_t add_kernel(struct options *options, const char *name)
     size_t count = 2;
     const struct miniapp_sequence *kernel;
     if (strcmp(name, "all") == 0 || strcmp(name, "calibration") == 0)
-        return choose_all(options, strcmp(name, "calibration") == 0);
+        return choose_all(options, name);
     for (size_t i = 0; i < miniapp_sequence_count() && count < MAX_NAMES; i++)
         names[count++] = miniapp_sequence_name(miniapp_sequence_at(i));
     if (!strpbrk(name, ":+") && place_of(name, names, count) < 0)

@@ -49,6 +49,8 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
             miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
         fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
+    if (strcmp(miniapp_kernel_subject(kernel), "external") == 0)
+        fprintf(stream, "  is chosen by name: not one of 'all'\n");
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
         list_argument(stream, kernel, i);
     for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++) {

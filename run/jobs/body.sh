@@ -96,7 +96,7 @@ validate() {
 ocean_kernel() {
   "$MINIAPP" --list-kernels | awk -v wanted="$1" '
     /^[a-z0-9_]+: / { name = $1; sub(":", "", name) }
-    /^  defined by/ { getline; if (!/^  measures the machine/ && ++number == wanted) print name }'
+    /^  defined by/ { getline; if (!/^  (measures the machine|is chosen by name)/ && ++number == wanted) print name }'
 }
 
 # One task of an array: a kernel over several sizes, in both precisions.

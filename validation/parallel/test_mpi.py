@@ -129,10 +129,12 @@ def ranks(miniapp, tmp_path_factory):
 # ---- the same bits ----
 
 MANY = 100
+ROUGH = GRID.parent / "rough.h5"
 ODD = ("--shape", "35x31x10")  # its blocks differ in size
 WORK = {
     "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", GRID),
     "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
+    "external": ("-k", "surface_pressure,streamfunction", *QUICK, "--precision", "float64,float32", ROUGH),
     "steps": ("--steps", MANY, ACC),
     "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
@@ -161,7 +163,7 @@ def stored(tmp_path_factory):
     """Files of the same data that are not compressed: to decompress them takes each process longer than to
     compute."""
     folder, paths = tmp_path_factory.mktemp("stored"), {}
-    for path in (GRID, ACC):
+    for path in (GRID, ACC, ROUGH):
         paths[path] = folder / path.name
         with h5py.File(path) as compressed, h5py.File(paths[path], "w") as file:
             file.attrs.update(compressed.attrs)

@@ -98,7 +98,7 @@ def outputs_of(pair, source):
                 yield sequence, name, field, steps.TOLERANCE
         return
     for kernel in reference.kernels():
-        if files.is_computable(kernel, source) and (pair.kernels == pairs.ALL or kernel.NAME in pair.kernels):
+        if files.is_computable(kernel, source) and ("all" in pair.kernels or kernel.NAME in pair.kernels):
             for name, field in files.compute(kernel, source, **pair.settings).items():
                 yield kernel.NAME, name, field, kernel.TOLERANCES[name]
 

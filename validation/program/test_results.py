@@ -190,7 +190,8 @@ def test_settings_take_effect(miniapp, small):
 def test_where_settings_come_from(miniapp, small):
     """Default, then the file's, then the command line's; as the report says, and seen by outputs."""
     def run(settings):
-        result = miniapp.json(small, "--checksums", *given(settings))
+        kernels = ",".join(map(str, miniapp.kernels))
+        result = miniapp.json(small, "-k", kernels, "--checksums", *given(settings))
         return result["settings"], result["checksums"]
 
     default = defaults(miniapp)

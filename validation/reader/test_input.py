@@ -413,7 +413,7 @@ def test_ghosts_are_added_and_stripped(miniapp, together, ocean, kernel, cyclic)
         interior = without_ghosts(ocean[0], ocean, cyclic)
         explicit = padded(interior, ocean, "wrap" if cyclic else "land")
         bare = write(path, interior, ocean[1], halo=0, cyclic_x=cyclic)
-        full = write(path.with_suffix(".full.h5"), explicit, ocean[1], halo=2)
+        full = write(path.with_suffix(".full.h5"), explicit, ocean[1], halo=2, cyclic_x=cyclic)
         for row in miniapp.json(bare)["results"]:
             assert (row["nz"], row["ny"], row["nx"]) == ocean[0]["salt"].shape
         return together.output(bare), together.output(full)

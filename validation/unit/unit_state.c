@@ -588,6 +588,19 @@ static void a_part_becoming_cyclic(void **state)
     miniapp_state_free(part);
 }
 
+/* An elliptic problem is one of all parts. */
+static void a_part_without_the_rest(void **state)
+{
+    (void)state;
+    const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
+    struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
+    assert_done(miniapp_state_place(part, &whole, 1, 0));
+    set_inputs(part, sequence_of("surface_pressure"));
+    assert_refused(miniapp_run(part, "surface_pressure"), MINIAPP_USAGE,
+                   "kernel 'surface_pressure' needs the whole ocean, of which this is a part");
+    miniapp_state_free(part);
+}
+
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
 static void only_what_is_needed_is_exchanged(void **state)
 {
@@ -980,6 +993,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(exchanges),
         cmocka_unit_test(becoming_cyclic),
         cmocka_unit_test(a_part_becoming_cyclic),
+        cmocka_unit_test(a_part_without_the_rest),
         cmocka_unit_test(only_what_is_needed_is_exchanged),
         cmocka_unit_test(ghosts_of_parts),
         cmocka_unit_test(parts_of_an_ocean),

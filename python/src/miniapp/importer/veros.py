@@ -28,7 +28,8 @@ BY_FRICTION = {
     "K_diss_bot": ("enable_bottom_friction", "enable_quadratic_bottom_friction", "enable_ray_friction",
                    "enable_momentum_sources")}
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
-ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode")  # settings that Veros's files do not have
+# settings that Veros's files do not have
+ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance")
 # Settings that the kernels cover with this value only
 WANTED = {"enable_tke": True, "enable_hor_diffusion": False, "enable_biharmonic_mixing": False,
           "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}

@@ -1,0 +1,78 @@
+/*
+ * The land masses of an ocean, each with its coast: corners of which some cells are water and some
+ * are this land. The streamfunction is constant along a coast; that of the northern wall is 0.
+ * Masses that touch at a corner are one.
+ */
+#ifndef PHYSICS_ISLANDS_H
+#define PHYSICS_ISLANDS_H
+
+#include "levels.h"
+
+/* What a corner is: in water, inside land, or, from 1 on, on the coast of that land mass. */
+enum { IN_WATER = -1, IN_LAND = 0 };
+
+/* Cells or corners of a level, ring included. */
+struct land_map {
+    const struct level *level;
+    const double *water; /* cells: not 0 */
+    bool is_cyclic;
+    int32_t *mass; /* of a cell of land, from 1; 0 in water */
+    count *stack;
+    int32_t masses;
+};
+
+/* The element of a neighbouring cell, or -1 beyond the ring. */
+static inline count beside(const struct land_map *m, count o, count di, count dj)
+{
+    const count nx = m->level->nx, ny = m->level->ny, stride = m->level->stride;
+    const count j = o / stride + dj;
+    count i = o % stride + di;
+    if (m->is_cyclic)
+        i = (i + nx - 1) % nx + 1;
+    return i < 0 || i > nx + 1 || j < 0 || j > ny + 1 ? -1 : j * stride + i;
+}
+
+/* Gives a number to all land that hangs together with a cell. */
+static inline void number_mass(struct land_map *m, count from, int32_t number)
+{
+    count waiting = 0;
+    m->mass[from] = number;
+    m->stack[waiting++] = from;
+    while (waiting > 0) {
+        const count o = m->stack[--waiting];
+        for (count n = 0; n < 9; n++) {
+            const count other = beside(m, o, n % 3 - 1, n / 3 - 1);
+            if (other < 0 || m->water[other] != 0 || m->mass[other] > 0)
+                continue;
+            m->mass[other] = number;
+            m->stack[waiting++] = other;
+        }
+    }
+}
+
+/* In Veros's order: from north to south, then from west to east. The northern wall is the first. */
+static inline void number_masses(struct land_map *m)
+{
+    const count first = m->is_cyclic ? 1 : 0;
+    for (count j = m->level->ny + 1; j >= 0; j--)
+        for (count i = first; i <= m->level->nx + 1 - first; i++) {
+            const count o = j * m->level->stride + i;
+            if (m->water[o] == 0 && m->mass[o] == 0)
+                number_mass(m, o, ++m->masses);
+        }
+}
+
+/* What the corner to the north-east of a cell is. */
+static inline int32_t kind_of_corner(const struct land_map *m, count o)
+{
+    int32_t land = 0;
+    count water = 0;
+    for (count n = 0; n < 4; n++) {
+        const count cell = beside(m, o, n % 2, n / 2);
+        land = m->mass[cell] > 0 ? m->mass[cell] : land;
+        water += m->mass[cell] == 0;
+    }
+    return water == 4 ? IN_WATER : water > 0 ? land : IN_LAND;
+}
+
+#endif

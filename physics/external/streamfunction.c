@@ -1,0 +1,394 @@
+/*
+ * The streamfunction's tendency, whose flow has the same vorticity as the depth mean of the
+ * tendency of momentum, and as much circulation around each island; then the streamfunction itself,
+ * by Adams and Bashforth's scheme.
+ *
+ * The equation of a corner is the circulation around it: through each face that lies beside, a flow
+ * of the difference of two corners over the face's height. It holds at corners in water. Those of a
+ * coast share one value, and the sum of their equations holds. Values of coasts come from those
+ * equations by the solutions psin, each 1 on one coast and 0 on others, which are found once.
+ */
+#define DESCRIPTION "external/streamfunction.kernel"
+#include "arguments.h"
+#include "constants.h"
+#include "face_height.h"
+#include "islands.h"
+#include "solve.h"
+
+/* What all steps share. The couplings of e are those of all faces between water; levels are made of
+ * those between corners in water, with those to coasts in the excess. Memory is the device's. */
+struct stream_problem {
+    struct elliptic e;
+    int32_t *kind;               /* of each corner */
+    count masses, coast_corners; /* of land; of all coasts */
+    int32_t *coast, *sample;     /* each coast's corners; one corner of each mass's coast, or 0 */
+    double *unbalanced;          /* what the equations of coast corners leave */
+    double *value;               /* of each mass's coast, from 1 on */
+    double *psin;                /* arrays of the masses from 2 on */
+    int32_t *owner;              /* host: the mass of each corner of a coast */
+    double *factor,
+        *sums; /* host: Cholesky's factor and right-hand side of the masses' equations */
+};
+
+/* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
+ * north-eastern one of cell (i, j). */
+static void VARIANT(couple_corners)(const struct kernel_call *call, const struct elliptic *e)
+{
+#include "unpack.h"
+    const count cells_x = e->level->nx, cells_y = e->level->ny, stride = e->level->stride;
+    double *const east = e->east, *const north = e->north, *const water = e->p;
+    const bool is_cyclic = call->cyclic_x;
+    PARALLEL_COLUMNS
+    for (count j = 0; j <= cells_y; j++)
+        for (count i = 1; i <= cells_x; i++) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1;
+            const count o = j * stride + i, c = y * nx + x;
+            const bool has_east = i < cells_x || is_cyclic;
+            const count to_east = i < cells_x ? 1 : 1 - cells_x;
+            const double v_face = has_east && cells_x > 1 && j > 0 && j < cells_y
+                                      ? height_of_face(&a, c + to_east, c + to_east + nx)
+                                      : 0;
+            const double u_face =
+                has_east && j < cells_y ? height_of_face(&a, c + nx, c + nx + to_east) : 0;
+            east[o] =
+                v_face > 0 ? (double)dyu[y] / ((double)dxt[x + 1] * (double)cosu[y] * v_face) : 0;
+            north[o] = u_face > 0
+                           ? (double)dxu[x] * (double)cost[y + 1] / ((double)dyt[y + 1] * u_face)
+                           : 0;
+            water[o] = j > 0 && kbot[c] > 0;
+            if (i == cells_x)
+                east[o - cells_x] = east[o];
+        }
+}
+
+/* A first guess: by extrapolation in time in water and, by that at one corner of each coast, on
+ * coasts. */
+static void VARIANT(guess_coasts)(const struct kernel_call *call, const struct stream_problem *p)
+{
+#include "unpack.h"
+    const count stride = p->e.level->stride, masses = p->masses, once = 1;
+    const int32_t *const sample = p->sample;
+    double *const value = p->value;
+    PARALLEL_COLUMNS
+    for (count turn = 0; turn < once; turn++)
+        for (count mass = 1; mass <= masses; mass++) {
+            const count o = sample[mass], j = o / stride, i = o % stride;
+            const count c = (j + MINIAPP_HALO - 1) * nx + i + MINIAPP_HALO - 1;
+            value[mass] = mass > 1 && o > 0 ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c] : 0;
+        }
+}
+
+/* The right-hand side, the circulation of the mean tendency around each corner, and the guess. */
+static void VARIANT(start_stream)(const struct kernel_call *call, const struct stream_problem *p)
+{
+#include "unpack.h"
+    const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
+    const double *const east = p->e.east, *const north = p->e.north, *const value = p->value;
+    const int32_t *const kind = p->kind;
+    double *const b = p->e.b, *const guess = p->e.x;
+    PARALLEL_COLUMNS
+    for (count j = 0; j <= cells_y; j++)
+        for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
+            const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1, row = j * stride;
+            const count south = j > 0 ? stride : 0;
+            for (count i = i0; i < end; i++) {
+                const count o = row + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
+                const double v_east = east[o] > 0 ? (double)dv_mean[c + 1] : 0;
+                const double v_west = east[o - 1] > 0 ? (double)dv_mean[c] : 0;
+                const double u_north = north[o] > 0 ? (double)du_mean[c + nx] : 0;
+                const double u_south = south && north[o - south] > 0 ? (double)du_mean[c] : 0;
+                b[o] = (double)dyu[y] * (v_west - v_east) +
+                       (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
+                guess[o] = kind[o] > 0           ? value[kind[o]]
+                           : kind[o] == IN_WATER ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c]
+                                                 : 0;
+            }
+            if (i0 == 1)
+                guess[row + cells_x + 1] = guess[row + 1];
+            if (end == cells_x + 1)
+                guess[row] = guess[row + cells_x];
+        }
+}
+
+/* What x leaves of the equations of coast corners. */
+static void VARIANT(find_unbalanced)(const struct stream_problem *p)
+{
+    const count corners = p->coast_corners, stride = p->e.level->stride, once = 1;
+    const double *const east = p->e.east, *const north = p->e.north, *const b = p->e.b,
+                        *const x = p->e.x;
+    const int32_t *const coast = p->coast;
+    double *const unbalanced = p->unbalanced;
+    PARALLEL_COLUMNS
+    for (count n = 0; n < corners; n++)
+        for (count turn = 0; turn < once; turn++) {
+            const count o = coast[n], south = o > stride ? o - stride : o;
+            unbalanced[n] = b[o] + east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +
+                            north[o] * (x[o + stride] - x[o]) +
+                            (o > stride ? north[south] * (x[south] - x[o]) : 0);
+        }
+}
+
+/* Adds psin of each mass, times its value. */
+static void VARIANT(add_masses)(const struct stream_problem *p)
+{
+    const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
+    const count elements = elements_of(p->e.level), masses = p->masses;
+    const double *const value = p->value, *const psin = p->psin;
+    double *const x = p->e.x;
+    PARALLEL_COLUMNS
+    for (count j = 0; j <= cells_y; j++)
+        for (count i0 = 0; i0 < cells_x + 2; i0 += ROW_PART(cells_x + 2))
+            for (count mass = 2; mass <= masses; mass++) {
+                const double *const one = psin + (ptrdiff_t)(mass - 2) * elements;
+                ALONG_X
+                for (count o = j * stride + i0; o < j * stride + i0 + ROW_PART(cells_x + 2); o++)
+                    x[o] += value[mass] * one[o];
+            }
+}
+
+static void VARIANT(write_stream)(const struct kernel_call *call, const struct stream_problem *p,
+                                  double factor)
+{
+#include "unpack.h"
+    const count cells_x = p->e.level->nx, stride = p->e.level->stride;
+    const double *const solution = p->e.x;
+    const double now = (double)dt_mom * (1.5 + (double)AB_eps),
+                 before = (double)dt_mom * (0.5 + (double)AB_eps);
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx))
+            for (count x = x0; x < x0 + ROW_PART(nx); x++) {
+                const count j = y - MINIAPP_HALO + 1, i = x - MINIAPP_HALO + 1, c = y * nx + x;
+                const bool is_inside = j >= 0 && y < ny - MINIAPP_HALO && i >= 1 && i <= cells_x;
+                const double tendency = is_inside ? factor * solution[j * stride + i] : 0;
+                const double change = now * tendency - before * (double)dpsi[c];
+                dpsi_taup1[c] = (real)tendency;
+                psi_taup1[c] = is_inside ? (real)((double)psi[c] + change) : 0;
+            }
+}
+
+/* ---- what is found once ---- */
+
+/* Cholesky's factor in the place of a symmetric, positive definite matrix. */
+static inline void factorise(double *matrix, count rows)
+{
+    for (count row = 0; row < rows; row++)
+        for (count column = 0; column <= row; column++) {
+            double sum = matrix[row * rows + column];
+            for (count k = 0; k < column; k++)
+                sum -= matrix[row * rows + k] * matrix[column * rows + k];
+            matrix[row * rows + column] =
+                row == column ? sqrt(sum) : sum / matrix[column * rows + column];
+        }
+}
+
+static inline void substitute_factor(const double *factor, double *x, count rows)
+{
+    for (count row = 0; row < rows; row++) {
+        for (count k = 0; k < row; k++)
+            x[row] -= factor[row * rows + k] * x[k];
+        x[row] /= factor[row * rows + row];
+    }
+    for (count row = rows - 1; row >= 0; row--) {
+        for (count k = row + 1; k < rows; k++)
+            x[row] -= factor[k * rows + row] * x[k];
+        x[row] /= factor[row * rows + row];
+    }
+}
+
+/* The sums over each coast, from mass 2 on, of what its corners' equations leave. */
+static bool VARIANT(sum_coasts)(const struct kernel_call *call, const struct stream_problem *p)
+{
+    VARIANT(find_unbalanced)(p);
+    const double *const left =
+        call->totals->on_host(call->totals->context, p->unbalanced, (size_t)p->coast_corners);
+    for (count mass = 2; mass <= p->masses; mass++)
+        p->sums[mass - 2] = 0;
+    for (count n = 0; n < p->coast_corners && left; n++)
+        if (p->owner[n] > 1)
+            p->sums[p->owner[n] - 2] += left[n];
+    return left;
+}
+
+/* Couplings between corners in water; those to coasts become excess. */
+static inline void close_coasts(const struct level *l, const int32_t *kind, struct couplings *c)
+{
+    for (count j = 0; j <= l->ny; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const count row = j * l->stride, o = row + i;
+            const count others[] = {i < l->nx ? o + 1 : row + 1, o + l->stride};
+            double *const couplings[] = {&c->east[o], &c->north[o]};
+            for (int n = 0; n < 2; n++) {
+                const bool is_water = kind[o] == IN_WATER, other_is = kind[others[n]] == IN_WATER;
+                if (is_water != other_is)
+                    c->excess[is_water ? o : others[n]] += *couplings[n];
+                if (!is_water || !other_is)
+                    *couplings[n] = 0;
+            }
+            if (i == l->nx)
+                c->east[row] = c->east[o];
+        }
+}
+
+/* Puts numbers onto memory of the device that it takes for them; NULL if that fails. */
+static inline void *upload(const struct keeper *keeper, const void *numbers, size_t bytes)
+{
+    void *const memory = numbers ? keeper->take_device(keeper->context, bytes) : NULL;
+    return memory && keeper->to_device(keeper->context, memory, numbers, bytes) ? memory : NULL;
+}
+
+/* Lists the corners of coasts, and one of each coast, by their kinds. */
+static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind)
+{
+    const struct level *const l = p->e.level;
+    const size_t elements = (size_t)elements_of(l), masses = (size_t)p->masses;
+    int32_t *const coast = calloc(elements, sizeof(*coast));
+    int32_t *const sample = calloc(masses + 1, sizeof(*sample));
+    p->owner = keeper->take_host(keeper->context, elements * sizeof(*p->owner));
+    const bool has_room = coast && sample && p->owner;
+    for (count j = 0; j <= l->ny && has_room; j++)
+        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
+            if (kind[o] > IN_LAND) {
+                sample[kind[o]] = (int32_t)o;
+                p->owner[p->coast_corners] = kind[o];
+                coast[p->coast_corners++] = (int32_t)o;
+            }
+    if (has_room) {
+        p->coast = upload(keeper, coast, elements * sizeof(*coast));
+        p->sample = upload(keeper, sample, (masses + 1) * sizeof(*sample));
+        p->kind = upload(keeper, kind, elements * sizeof(*kind));
+    }
+    free(coast);
+    free(sample);
+    return p->coast && p->sample && p->kind;
+}
+
+/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to free.
+ */
+static int32_t *map_land(const struct kernel_call *call, struct stream_problem *p)
+{
+    const struct level *const l = p->e.level;
+    const size_t elements = (size_t)elements_of(l);
+    double *const water = copy_of(call, p->e.p, elements);
+    int32_t *const kind = calloc(elements, sizeof(*kind));
+    struct land_map map = {l,
+                           water,
+                           call->cyclic_x,
+                           calloc(elements, sizeof(*map.mass)),
+                           calloc(elements, sizeof(*map.stack)),
+                           0};
+    bool is_done = water && kind && map.mass && map.stack;
+    if (is_done) {
+        number_masses(&map);
+        for (count j = 0; j <= l->ny; j++)
+            for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
+                kind[o] = kind_of_corner(&map, o);
+        p->masses = map.masses;
+        is_done = list_coasts(call->keeper, p, kind);
+    }
+    free(water);
+    free(map.mass);
+    free(map.stack);
+    if (!is_done)
+        free(kind);
+    return is_done ? kind : NULL;
+}
+
+/* The memory of what masses need. */
+static bool take_masses(const struct keeper *keeper, struct stream_problem *p)
+{
+    const size_t others = (size_t)(p->masses - 1), elements = (size_t)elements_of(p->e.level);
+    p->sums = keeper->take_host(keeper->context, (others + 1) * sizeof(double));
+    p->factor = keeper->take_host(keeper->context, (others * others + 1) * sizeof(double));
+    p->value = keeper->take_device(keeper->context, (others + 2) * sizeof(double));
+    p->unbalanced = keeper->take_device(keeper->context, elements * sizeof(double));
+    p->psin = keeper->take_device(keeper->context, (others * elements + 1) * sizeof(double));
+    return p->sums && p->factor && p->value && p->unbalanced && p->psin;
+}
+
+/* Solves for psin of a mass, and finds its part in all masses' equations. */
+static bool VARIANT(find_psin)(const struct kernel_call *call, struct stream_problem *p, count mass,
+                               const int32_t *kind, double tolerance)
+{
+    const struct keeper *const keeper = call->keeper;
+    const struct level *const l = p->e.level;
+    const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(double);
+    const count others = p->masses - 1;
+    double *const numbers = calloc(elements, sizeof(*numbers));
+    bool is_done = numbers && keeper->to_device(keeper->context, p->e.b, numbers, bytes);
+    for (count j = 0; j <= l->ny && is_done; j++)
+        for (count i = 0; i <= l->nx + 1; i++)
+            numbers[j * l->stride + i] = kind[j * l->stride + (i + l->nx - 1) % l->nx + 1] == mass;
+    is_done = is_done && keeper->to_device(keeper->context, p->e.x, numbers, bytes);
+    free(numbers);
+    if (!is_done)
+        return false;
+    VARIANT(solve_elliptic)(call, &p->e, tolerance, true);
+    double *const psin = copy_of(call, p->e.x, elements);
+    is_done = psin &&
+              keeper->to_device(keeper->context, p->psin + (ptrdiff_t)elements * (mass - 2), psin,
+                                bytes) &&
+              VARIANT(sum_coasts)(call, p);
+    free(psin);
+    for (count row = 0; row < others && is_done; row++)
+        p->factor[row * others + mass - 2] = -p->sums[row];
+    if (is_done && !(p->factor[(mass - 2) * (others + 1)] > 0)) /* it has no coast */
+        p->factor[(mass - 2) * (others + 1)] = 1;
+    return is_done;
+}
+
+/* Makes what all steps share; NULL if that fails. */
+static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *call,
+                                                      double tolerance)
+{
+    struct stream_problem *const p = call->keeper->take_host(call->keeper->context, sizeof(*p));
+    if (!p || !take_problem(call, &p->e))
+        return NULL;
+    VARIANT(couple_corners)(call, &p->e);
+    const size_t elements = (size_t)elements_of(p->e.level);
+    int32_t *const kind = map_land(call, p);
+    double *const all = kind ? copy_of(call, p->e.east, 3 * elements) : NULL;
+    struct couplings inner = {all, all + elements, all + 2 * elements};
+    if (all)
+        close_coasts(p->e.level, kind, &inner);
+    bool is_done =
+        all && VARIANT(finish_problem)(call, &p->e, inner) && take_masses(call->keeper, p);
+    for (count mass = 2; mass <= p->masses && is_done; mass++)
+        is_done = VARIANT(find_psin)(call, p, mass, kind, tolerance);
+    free(kind);
+    if (is_done)
+        factorise(p->factor, p->masses - 1);
+    return is_done ? p : NULL;
+}
+
+/* Adds what makes the equations of all coasts hold. */
+static void VARIANT(balance_coasts)(const struct kernel_call *call, struct stream_problem *p)
+{
+    const count others = p->masses - 1;
+    if (others == 0 || !VARIANT(sum_coasts)(call, p))
+        return;
+    substitute_factor(p->factor, p->sums, others);
+    call->keeper->to_device(call->keeper->context, p->value + 2, p->sums,
+                            (size_t)others * sizeof(*p->sums));
+    VARIANT(add_masses)(p);
+}
+
+void VARIANT(streamfunction)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    struct stream_problem *p = call->keeper->recall(call->keeper->context);
+    if (!p)
+        p = VARIANT(prepare_stream)(call, (double)solver_tolerance);
+    if (!p) {
+        call->keeper->lack_memory(call->keeper->context);
+        return;
+    }
+    VARIANT(guess_coasts)(call, p);
+    VARIANT(start_stream)(call, p);
+    const double factor = VARIANT(solve_elliptic)(call, &p->e, (double)solver_tolerance, true);
+    VARIANT(balance_coasts)(call, p);
+    VARIANT(write_stream)(call, p, factor);
+}

@@ -1,0 +1,119 @@
+/*
+ * The surface pressure over rho_0 that makes the flow after a step free of divergence, but for what
+ * raises the surface: backward Euler for the waves of a free surface. In each cell, times its area,
+ *
+ *     area psi / (g dt_mom dt_tracer) - the sum over its sides of height width dpsi / distance
+ *
+ * equals what flows in over dt_mom, and the first term of the step before.
+ */
+#define DESCRIPTION "external/surface_pressure.kernel"
+#include "arguments.h"
+#include "constants.h"
+#include "face_height.h"
+#include "solve.h"
+
+/* The couplings of the finest level. Cell (i, j) has ghosts to its west and south. */
+static void VARIANT(couple_pressure)(const struct kernel_call *call, const struct elliptic *e)
+{
+#include "unpack.h"
+    const count cells_x = e->level->nx, cells_y = e->level->ny, stride = e->level->stride;
+    double *const east = e->east, *const north = e->north, *const excess = e->excess;
+    const count cyclic = call->cyclic_x && cells_x > 1;
+    PARALLEL_COLUMNS
+    for (count j = 1; j <= cells_y; j++)
+        for (count i = 1; i <= cells_x; i++) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1;
+            const count o = j * stride + i, c = y * nx + x;
+            const bool is_inside = i < cells_x || cyclic;
+            const count to_east = i < cells_x ? 1 : 1 - cells_x;
+            const double width = (double)dxt[x], depth = (double)dyt[y], cosine = (double)cost[y];
+            const double through_east = is_inside ? height_of_face(&a, c, c + to_east) : 0;
+            const double through_north = j < cells_y ? height_of_face(&a, c, c + nx) : 0;
+            east[o] = through_east * depth / ((double)dxu[x] * cosine);
+            north[o] = through_north * (double)cosu[y] * width / (double)dyu[y];
+            excess[o] = kbot[c] > 0 ? width * depth * cosine /
+                                          (GRAVITY * (double)dt_mom * (double)dt_tracer)
+                                    : 0;
+            if (i == cells_x) /* the seam, or nothing */
+                east[o - cells_x] = east[o];
+        }
+}
+
+/* The right-hand side, and a first guess by extrapolation in time. */
+static void VARIANT(start_pressure)(const struct kernel_call *call, const struct elliptic *e)
+{
+#include "unpack.h"
+    const count cells_x = e->level->nx, cells_y = e->level->ny, stride = e->level->stride;
+    const double *const east = e->east, *const north = e->north, *const excess = e->excess;
+    double *const b = e->b, *const guess = e->x, per_dt = 1 / (double)dt_mom;
+    PARALLEL_COLUMNS
+    for (count j = 1; j <= cells_y; j++)
+        for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
+            const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1;
+            const double cosine = (double)cost[y];
+            ALONG_X
+            for (count i = i0; i < end; i++) {
+                const count o = j * stride + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
+                const double out = east[o] * (double)dxu[x] * (double)u_mean[c];
+                const double in = east[o - 1] * (double)dxu[x - 1] * (double)u_mean[c - 1];
+                const double up = north[o] * (double)dyu[y] * (double)v_mean[c];
+                const double down = north[o - stride] * (double)dyu[y - 1] * (double)v_mean[c - nx];
+                b[o] = excess[o] * (double)psi[c] - per_dt * (cosine * (out - in) + (up - down));
+                guess[o] = kbot[c] > 0 ? 2 * (double)psi[c] - (double)psi_taum1[c] : 0;
+            }
+            if (i0 == 1)
+                guess[j * stride + cells_x + 1] = guess[j * stride + 1];
+            if (end == cells_x + 1)
+                guess[j * stride] = guess[j * stride + cells_x];
+        }
+}
+
+static void VARIANT(write_pressure)(const struct kernel_call *call, const struct elliptic *e,
+                                    double factor)
+{
+#include "unpack.h"
+    const count stride = e->level->stride;
+    const double *const solution = e->x;
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const count j = y - MINIAPP_HALO + 1;
+            const bool is_row = y >= MINIAPP_HALO && y < ny - MINIAPP_HALO;
+            for (count x = x0; x < x0 + ROW_PART(nx); x++) {
+                const count i = x - MINIAPP_HALO + 1;
+                const bool is_inside = is_row && x >= MINIAPP_HALO && x < nx - MINIAPP_HALO;
+                psi_taup1[y * nx + x] = is_inside ? (real)(factor * solution[j * stride + i]) : 0;
+            }
+        }
+}
+
+/* Makes what all steps share; NULL if that fails. */
+static struct elliptic *VARIANT(prepare_pressure)(const struct kernel_call *call)
+{
+    struct elliptic *const e = call->keeper->take_host(call->keeper->context, sizeof(*e));
+    if (!e || !take_problem(call, e))
+        return NULL;
+    VARIANT(couple_pressure)(call, e);
+    const size_t elements = (size_t)elements_of(e->level);
+    double *const all = copy_of(call, e->east, 3 * elements);
+    const struct couplings finest = {all, all + elements, all + 2 * elements};
+    return all && VARIANT(finish_problem)(call, e, finest) ? e : NULL;
+}
+
+void VARIANT(surface_pressure)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    struct elliptic *e = call->keeper->recall(call->keeper->context);
+    if (!e)
+        e = VARIANT(prepare_pressure)(call);
+    if (!e) {
+        call->keeper->lack_memory(call->keeper->context);
+        return;
+    }
+    VARIANT(start_pressure)(call, e);
+    const double factor = VARIANT(solve_elliptic)(call, e, (double)solver_tolerance, false);
+    VARIANT(write_pressure)(call, e, factor);
+}

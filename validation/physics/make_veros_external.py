@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Write validation/physics/veros/external.h5: the external mode as Veros's own NumPy routines solve for it.
+
+    python3 -m venv venv && venv/bin/pip install veros==1.7.0
+    venv/bin/python validation/physics/make_veros_external.py [-o validation/physics/veros/external.h5]
+
+Each group, `pressure` and `stream`, has as its datasets and attributes an input of miniapp, with ghosts: a small `acc`
+with an uneven sea floor, islands and a rough flow. Its group "outputs" holds what Veros makes of that, with a direct
+solver in the place of BiCGSTAB, whose tolerance is absolute.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import scipy.sparse.linalg
+
+from veros_acc import SmallSetup, cyclic, in_order, level  # it starts Veros, too
+
+from veros import veros_routine
+import veros.core.external  # noqa: F401  pylint: disable=unused-import
+from veros.core.operators import at, update
+from veros.variables import VARIABLES
+
+# the package has functions of these names
+STREAM, PRESSURE = (sys.modules[f"veros.core.external.{name}"] for name in ("solve_stream", "solve_pressure"))
+
+GRID = ("dxt", "dxu", "dyt", "dyu", "dzt", "cost", "cosu", "kbot")
+NUMBERS = ("dt_mom", "dt_tracer", "AB_eps")
+
+
+def solve_directly(matrix, b, **_options):
+    factors = scipy.sparse.linalg.splu(matrix.tocsc())
+    x = factors.solve(b)
+    return x + factors.solve(b - matrix @ x), 0
+
+
+class Setup(SmallSetup):
+    """With islands: one on the seam, two that touch at a corner, and one of a single cell."""
+
+    def __init__(self, is_stream):
+        super().__init__()
+        self.is_stream = is_stream
+
+    @veros_routine
+    def set_parameter(self, state):
+        super().set_parameter(state)
+        state.settings.nx, state.settings.ny = 24, 20
+        state.settings.enable_streamfunction = self.is_stream
+
+    @veros_routine
+    def set_grid(self, state):
+        vs = state.variables
+        vs.dxt = update(vs.dxt, at[...], 4.0)
+        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
+        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
+
+    @veros_routine
+    def set_topography(self, state):
+        vs = state.variables
+        x, y = np.indices(vs.kbot.shape)
+        kbot = np.maximum(2 + np.rint(1.8 * np.sin(x) * np.cos(y)).astype(int), 1)
+        kbot[(x == 18) & (y > 12)] = 0
+        kbot[:4, 6:8], kbot[-4:, 6:8] = 0, 0
+        kbot[8:10, 9:12], kbot[10:13, 12:14], kbot[14, 6] = 0, 0, 0
+        vs.kbot = kbot
+
+
+def roughen(state):
+    vs = state.variables
+    rng = np.random.default_rng(13)
+    size = 1e5 if state.settings.enable_streamfunction else 1.0
+
+    def noise(scale, mask):
+        return cyclic(scale * rng.uniform(-1, 1, mask.shape) * np.asarray(mask))
+
+    new = {name: np.array(getattr(vs, name)) for name in ("u", "v", "du", "dv", "psi")}
+    for name, mask in (("u", vs.maskU), ("v", vs.maskV)):
+        new[name][..., int(vs.tau)] = noise(0.3, mask)
+        for slot in ("tau", "taum1"):
+            new[f"d{name}"][..., int(getattr(vs, slot))] = noise(1e-5, mask)
+    for slot in ("tau", "taum1"):
+        new["psi"][..., int(getattr(vs, slot))] = noise(size, np.ones(vs.kbot.shape))
+    with vs.unlock():
+        for name, values in new.items():
+            setattr(vs, name, values)
+
+
+def tendency(vs, when, of_islands):
+    """Of the streamfunction, islands included."""
+    return np.array(level(vs, "dpsi", when)) + np.array(vs.psin) @ np.array(level(vs, "dpsin", of_islands))
+
+
+def stream(state):
+    vs = state.variables
+    before = {"psi": in_order(level(vs, "psi", "tau")), "dpsi": in_order(tendency(vs, "tau", "taum1"))}
+    du, dv = np.array(vs.du), np.array(vs.dv)
+    with vs.unlock():
+        _, (_, u_mean, v_mean) = STREAM.prepare_forcing(state)
+        vs.du, vs.dv = du, dv
+        STREAM.solve_streamfunction(state)
+    before |= {"dpsi_taum1": before["dpsi"], "du_mean": in_order(u_mean), "dv_mean": in_order(v_mean)}
+    return before, {"psi_taup1": in_order(level(vs, "psi", "taup1")),
+                    "dpsi_taup1": in_order(tendency(vs, "taup1", "tau"))}
+
+
+def pressure(state):
+    vs = state.variables
+    before = {"psi": in_order(level(vs, "psi", "tau")), "psi_taum1": in_order(level(vs, "psi", "taum1"))}
+    gradients = {name: np.array(getattr(vs, name)) for name in ("du", "dv")}
+    with vs.unlock():
+        vs.update(PRESSURE.prepare_forcing(state)[0])
+        for name, height, mask in (("u", vs.hur, vs.maskU), ("v", vs.hvr, vs.maskV)):
+            mean = np.sum(np.array(level(vs, name, "taup1")) * np.array(mask) * np.array(vs.dzt), axis=2)
+            before[f"{name}_mean"] = in_order(mean * np.array(height))
+        for name in gradients:  # the pressure's gradient is not added twice
+            setattr(vs, name, gradients[name])
+        PRESSURE.solve_pressure(state)
+    return before, {"psi_taup1": in_order(level(vs, "psi", "taup1"))}
+
+
+def write(group, state, solve):
+    vs = state.variables
+    grid = {name: in_order(getattr(vs, name)) for name in GRID}
+    before, after = solve(state)
+    group.attrs.update({name: float(getattr(state.settings, name)) for name in NUMBERS})
+    group.attrs.update({"halo": 2, "cyclic_x": 1})
+    made = group.create_group("outputs")
+    for target, values in ((group, grid | before), (made, after)):
+        for name, value in values.items():
+            target.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9, shuffle=True,
+                                  track_times=False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "external.h5")
+    path = parser.parse_args().output.resolve()
+    scipy.sparse.linalg.bicgstab = solve_directly
+    VARIABLES["ssh"].active = True  # which the routine of the free surface writes
+    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
+        os.chdir(folder)
+        for name, solve in (("stream", stream), ("pressure", pressure)):
+            setup = Setup(solve is stream)
+            setup.setup()
+            for _ in range(3):
+                setup.step(setup.state)
+            roughen(setup.state)
+            write(file.create_group(name), setup.state, solve)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

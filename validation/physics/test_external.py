@@ -1,0 +1,181 @@
+"""The elliptic problems of the external mode beside a direct solver: seas of any shape, and what becomes of bits."""
+
+import re
+
+import numpy as np
+import pytest
+
+import miniapp as package
+from conftest import DONE, MISMATCH, QUICK, read, write
+from reference import files
+from reference import streamfunction, surface_pressure
+
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+
+NX, NY, NZ = 70, 58, 40
+SOLVED = {surface_pressure: "psi_taup1", streamfunction: "dpsi_taup1"}
+both = pytest.mark.parametrize("reference", SOLVED, ids=lambda reference: reference.NAME)
+
+
+def sea(kbot, *, dx=1e5, dy=1e5, cyclic=0, dzt=None, dt=3600.0, seed=1, **settings):
+    """Fields around a given kbot without ghosts, and a flow of synoptic scales."""
+    rng = np.random.default_rng(seed)
+    ny, nx = kbot.shape
+    x, y = np.meshgrid(2 * np.pi * np.arange(nx) / nx, np.pi * np.arange(ny) / ny)
+    latitude = np.radians(np.linspace(-60, 60, 2 * ny))
+
+    def waves(size):
+        return size * (np.sin(2 * x + y) * np.cos(y) + 0.1 * rng.uniform(-1, 1, (ny, nx)))
+
+    values = {
+        "dxt": dx * rng.uniform(0.9, 1.1, nx), "dxu": dx * rng.uniform(0.9, 1.1, nx),
+        "dyt": dy * rng.uniform(0.9, 1.1, ny), "dyu": dy * rng.uniform(0.9, 1.1, ny),
+        "dzt": np.geomspace(600, 10, NZ) if dzt is None else dzt,
+        "cost": np.cos(latitude[::2]), "cosu": np.cos(latitude[1::2]), "kbot": kbot.astype(np.int32),
+        "u_mean": waves(0.1), "v_mean": waves(0.1), "psi": waves(2.0), "psi_taum1": waves(2.0),
+        "du_mean": waves(1e-6), "dv_mean": waves(1e-6), "dpsi": waves(10.0), "dpsi_taum1": waves(10.0)}
+    return values, {"dt_mom": dt, "dt_tracer": dt, "solver_tolerance": 1e-13, "halo": 0, "cyclic_x": cyclic} | settings
+
+
+def random_bottom(seed, land, shape=(NY, NX)):
+    """Depths of 10 m to 8 km, rough, and land in single cells."""
+    rng = np.random.default_rng(seed)
+    kbot = rng.integers(1, NZ + 1, shape)
+    return np.where(rng.random(shape) < land, 0, kbot)
+
+
+def islands(shape=(NY, NX)):
+    """30 of them, and a wall with a strait of one cell."""
+    rng = np.random.default_rng(5)
+    kbot = 1 + rng.integers(0, 20, shape)
+    for _ in range(30):
+        y, x = rng.integers(2, shape[0] - 6), rng.integers(2, shape[1] - 8)
+        kbot[y:y + rng.integers(1, 5), x:x + rng.integers(1, 7)] = 0
+    kbot[:, 30] = 0
+    kbot[17, 30] = NZ - 3
+    return kbot
+
+
+def basins(shape=(NY, NX)):
+    """Two that nothing connects, and a lake."""
+    kbot = np.ones(shape, int)
+    kbot[:, [20, -1]] = 0
+    kbot[29:33, 40:44] = 0
+    kbot[30, 41] = 7
+    return kbot
+
+
+def only(*cells, shape=(NY, NX)):
+    kbot = np.zeros(shape, int)
+    for cell in cells:
+        kbot[cell] = 3
+    return kbot
+
+
+SEAS = {
+    "rough": (random_bottom(1, 0.1), {}), "rough, cyclic": (random_bottom(2, 0.1), {"cyclic": 1}),
+    "half land": (random_bottom(3, 0.5), {}), "half land, cyclic": (random_bottom(4, 0.5), {"cyclic": 1}),
+    "flat": (random_bottom(5, 0, (33, 47)) * 0 + 1, {"cyclic": 1}),
+    "islands": (islands(), {}), "islands, cyclic": (islands(), {"cyclic": 1}),
+    "narrow cells": (islands(), {"dx": 5e3}), "flat cells": (islands(), {"dy": 5e3, "cyclic": 1}),
+    "basins": (basins(), {}), "lake": (only((4, 4), (4, 5)), {}), "one cell": (only((7, 9)), {}),
+    "a row": (random_bottom(6, 0, (1, 40)), {"cyclic": 1}), "a column": (random_bottom(7, 0, (40, 1)), {"cyclic": 1}),
+    "two columns": (random_bottom(8, 0, (40, 2)), {"cyclic": 1}), "a canal": (random_bottom(9, 0, (3, 900)), {}),
+    "a cell": (random_bottom(10, 0, (1, 1)), {}), "short steps": (islands(), {"dt": 1.0}),
+}
+
+
+# Cells of 1:20, where levels join water on either side of a coast; depths that change 600-fold in a row of two.
+HARD = ("narrow cells", "flat cells", "two columns")
+
+
+def expected(reference, values, settings):
+    """What is solved for."""
+    padded = {name: files.add_ghosts(name, value, settings["cyclic_x"]) for name, value in values.items()}
+    return reference.reference(padded, settings)[SOLVED[reference]][2:-2, 2:-2]
+
+
+def store(path, values, settings):
+    settings = dict(settings)
+    return write(path, values, settings, halo=settings.pop("halo"), cyclic_x=settings.pop("cyclic_x"))
+
+
+@pytest.mark.parametrize("name", SEAS)
+@both
+def test_a_direct_solver_agrees(reference, miniapp, device, tmp_path, name):
+    kbot, options = SEAS[name]
+    values, settings = sea(kbot, **options)
+    path, out = store(tmp_path / "in.h5", values, settings), tmp_path / "out.h5"
+    done = miniapp.run(*QUICK, path, "-k", reference.NAME, "-d", device, "-o", out)
+    assert done.returncode == DONE and done.stderr in ("", f"miniapp: {WARNING}" * (name in HARD)), done
+    solution = expected(reference, values, settings)
+    assert np.abs(read(out, SOLVED[reference]) - solution).max() <= 1e-10 * np.abs(solution).max()
+
+
+@both
+def test_all_land_and_no_flow_give_zero(reference, miniapp, device, tmp_path):
+    values, settings = sea(islands())
+    still = {name: 0 * values[name] for name in ("u_mean", "v_mean", "du_mean", "dv_mean", "psi", "dpsi", "dpsi_taum1")}
+    land = {"kbot": 0 * values["kbot"]}
+    for changes, warning in ((still, None), (land, "all of the ocean is land")):
+        path, out = store(tmp_path / "in.h5", values | changes, settings), tmp_path / "out.h5"
+        miniapp.passes(path, "-k", reference.NAME, "-d", device, "-o", out, warning=warning)
+        assert not read(out, SOLVED[reference]).any()
+
+
+@both
+def test_any_number_of_threads(reference, miniapp, tmp_path):
+    """The same bits, on a grid whose finest levels are shared."""
+    path = store(tmp_path / "in.h5", *sea(islands((160, 140)), cyclic=1))
+    outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 4)]
+    for output in outputs:
+        done = miniapp.run(*QUICK, path, "-k", reference.NAME, "-t", output.stem, "-o", output)
+        assert done.returncode == DONE, done
+    for output in outputs[1:]:
+        np.testing.assert_array_equal(read(output, SOLVED[reference]), read(outputs[0], SOLVED[reference]))
+
+
+@pytest.mark.usefixtures("library")
+@both
+def test_what_is_kept_follows_the_grid(reference, device, tmp_path):
+    """A plan keeps levels and eigenvalues between its runs, but not those of another sea."""
+    path = store(tmp_path / "in.h5", *sea(islands(), cyclic=1))
+    kept = package.load(path, reference.NAME, device)
+    plan = kept.plan(reference.NAME)
+    for changes in ({}, {"kbot": 9 - np.minimum(8, kept["kbot"])}, {"dyt": kept["dyt"] * 1.3}):
+        fresh = package.load(path, reference.NAME, device)
+        for name, values in changes.items():
+            kept[name] = fresh[name] = values
+        plan.run()
+        fresh.run(reference.NAME)
+        assert kept["psi_taup1"].tobytes() == fresh["psi_taup1"].tobytes()
+        for name in changes:
+            kept[name] = package.load(path, reference.NAME, device)[name]
+
+
+def strange(dt):
+    """Neighbours a thousand times as wide, and so much time that nothing but rounding sets the mean pressure."""
+    values, settings = sea(random_bottom(3, 0.3), dt=dt)
+    rng = np.random.default_rng(1)
+    for name in ("dxt", "dxu", "dyt", "dyu"):
+        values[name] = values[name] * 10**rng.uniform(-3, 1.5, values[name].size)
+    return values, settings
+
+
+WARNING = "warning: the external mode does not converge by Chebyshev's iteration: conjugate gradients take over\n"
+
+
+def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
+    values, settings = strange(3600.0)
+    path, out = store(tmp_path / "in.h5", values, settings), tmp_path / "out.h5"
+    done = miniapp.run(*QUICK, path, "-k", "surface_pressure", "-d", device, "-o", out)
+    assert done.returncode == DONE and done.stderr == f"miniapp: {WARNING}"
+    solution = expected(surface_pressure, values, settings)
+    assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
+
+
+def test_what_cannot_be_solved(miniapp, device, tmp_path):
+    done = miniapp.run(*QUICK, store(tmp_path / "in.h5", *strange(1e9)), "-k", "surface_pressure", "-d", device)
+    assert done.returncode == MISMATCH
+    assert re.fullmatch(rf"miniapp: {WARNING}miniapp: the external mode is not solved: a residual of \S+ of the "
+                        "right-hand side is left\n", done.stderr), done
