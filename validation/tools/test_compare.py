@@ -13,7 +13,7 @@ import types
 import numpy as np
 import pytest
 
-from conftest import GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
+from conftest import DONE, GRID, HERE, INPUT, MISMATCH, OUTPUT, USAGE, assert_one_line
 from processes import DEADLINE_S, executable
 
 RUN = HERE.parent / "run"
@@ -343,6 +343,30 @@ def test_both_sides_get_the_same_ocean():
         assert set(again) == set(fields)
         for name, value in fields.items():
             assert np.array_equal(again[name], value), name
+
+
+# ---- the external mode ----
+
+def compare_external(miniapp, *arguments):
+    library = miniapp.path.parents[1] / "lib" / "libminiapp.so"
+    return subprocess.run([sys.executable, RUN / "compare-external", *arguments], capture_output=True, text=True,
+                          timeout=DEADLINE_S, check=False, env={**os.environ, "MINIAPP_LIBRARY": str(library)})
+
+
+def test_solvers_of_the_external_mode(miniapp):
+    """All reach the same residual."""
+    done = compare_external(miniapp, "--size", "30x24", "--steps", "3", "--rounds", "1", "--without", "PFMG",
+                            "--without", "BoomerAMG")
+    assert done.returncode == DONE and done.stderr == "", done
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("  ")]
+    assert [row[0] for row in rows] == 2 * ["miniapp", "LU", "ILU", "Jacobi"]
+    assert all(float(row[3]) <= 1e-10 for row in rows)
+
+
+def test_bad_sizes_of_the_external_mode(miniapp):
+    for size in ("30", "30x4", "axb"):
+        done = compare_external(miniapp, "--size", size)
+        assert done.returncode == USAGE and "--size takes NXxNY" in done.stderr
 
 
 # ---- Veros itself ----

@@ -1,0 +1,187 @@
+"""Conjugate gradients of hypre, preconditioned by PFMG or BoomerAMG, through ctypes (Debian's libhypre-dev).
+
+Land is a row of the unit matrix: hypre's structured grids have no holes.
+"""
+
+import ctypes
+import ctypes.util
+import glob
+import os
+from ctypes import byref, c_double, c_int, c_void_p
+
+import numpy as np
+
+
+class Missing(Exception):
+    """The library is not there."""
+
+
+def load():
+    found = sorted(glob.glob("/usr/lib/*/libHYPRE-*.so")) or [ctypes.util.find_library("HYPRE")]
+    if not found[-1]:
+        raise Missing("libHYPRE is missing: apt-get install libhypre-dev")
+    mpi = ctypes.CDLL("libmpi.so.40", ctypes.RTLD_GLOBAL)
+    os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+    mpi.MPI_Init(None, None)
+    return ctypes.CDLL(found[-1]), c_void_p.in_dll(mpi, "ompi_mpi_comm_world")
+
+
+class Solver:
+    """Of couplings to the east and north and a diagonal on (y, x), cyclic along x."""
+
+    MOST = 500
+
+    def __init__(self, couplings):
+        self.library, world = load.once()
+        self.world = ctypes.byref(world)
+        east, north, diagonal = couplings
+        self.shape = diagonal.shape
+        self.is_water = diagonal > 0
+        self.setup(east, north, np.where(self.is_water, diagonal, 1))
+
+    def call(self, name, *arguments):
+        self.library[f"HYPRE_{name}"](*arguments)
+
+    def new(self, name, *arguments):
+        handle = c_void_p()
+        self.call(name, *arguments, byref(handle))
+        return handle
+
+    def on_grid(self, unknowns):
+        values = np.zeros(self.shape)
+        values[self.is_water] = unknowns
+        return values
+
+
+def once(function):
+    kept = []
+
+    def call():
+        if not kept:
+            kept.append(function())
+        return kept[0]
+    return call
+
+
+load.once = once(load)
+
+
+class Structured(Solver):
+    """PFMG: red-black Gauss-Seidel, with Galerkin's coarse operators of five points."""
+
+    def setup(self, east, north, diagonal):
+        ny, nx = self.shape
+        self.low, self.high = (c_int * 2)(0, 0), (c_int * 2)(nx - 1, ny - 1)
+        grid = self.new("StructGridCreate", self.world, 2)
+        self.call("StructGridSetExtents", grid, self.low, self.high)
+        self.call("StructGridSetPeriodic", grid, (c_int * 2)(nx, 0))
+        self.call("StructGridAssemble", grid)
+        stencil = self.new("StructStencilCreate", 2, 3)
+        for place, offset in enumerate(((0, 0), (1, 0), (0, 1))):
+            self.call("StructStencilSetElement", stencil, place, (c_int * 2)(*offset))
+        self.matrix = self.new("StructMatrixCreate", self.world, grid, stencil)
+        self.call("StructMatrixSetSymmetric", self.matrix, 1)
+        self.call("StructMatrixInitialize", self.matrix)
+        values = np.ascontiguousarray(np.stack([diagonal, -east, -north], axis=-1))
+        self.call("StructMatrixSetBoxValues", self.matrix, self.low, self.high, 3, (c_int * 3)(0, 1, 2),
+                  values.ctypes.data_as(c_void_p))
+        self.call("StructMatrixAssemble", self.matrix)
+        self.b, self.x = (self.new("StructVectorCreate", self.world, grid) for _ in range(2))
+        for vector in (self.b, self.x):
+            self.call("StructVectorInitialize", vector)
+            self.put(vector, np.zeros(self.shape))
+        self.cycle = self.new("StructPFMGCreate", self.world)
+        self.call("StructPFMGSetMaxIter", self.cycle, 1)
+        self.call("StructPFMGSetTol", self.cycle, c_double(0))
+        self.call("StructPFMGSetZeroGuess", self.cycle)
+        self.call("StructPFMGSetRelaxType", self.cycle, 2)
+        self.call("StructPFMGSetRAPType", self.cycle, 1)
+        self.solver = self.new("StructPCGCreate", self.world)
+        self.call("StructPCGSetTwoNorm", self.solver, 1)
+        self.call("StructPCGSetMaxIter", self.solver, self.MOST)
+        self.call("StructPCGSetPrecond", self.solver, self.library.HYPRE_StructPFMGSolve,
+                  self.library.HYPRE_StructPFMGSetup, self.cycle)
+        self.call("StructPCGSetup", self.solver, self.matrix, self.b, self.x)
+
+    def put(self, vector, values):
+        values = np.ascontiguousarray(values)
+        self.call("StructVectorSetBoxValues", vector, self.low, self.high, values.ctypes.data_as(c_void_p))
+        self.call("StructVectorAssemble", vector)
+
+    def start(self, b, guess):
+        self.put(self.b, self.on_grid(b))
+        self.put(self.x, self.on_grid(guess))
+
+    def solve(self, tolerance):
+        self.call("StructPCGSetTol", self.solver, c_double(tolerance))
+        self.call("StructPCGSolve", self.solver, self.matrix, self.b, self.x)
+
+    def result(self):
+        values = np.zeros(self.shape)
+        self.call("StructVectorGetBoxValues", self.x, self.low, self.high, values.ctypes.data_as(c_void_p))
+        return values[self.is_water]
+
+
+class Algebraic(Solver):
+    """BoomerAMG: PMIS coarsening, extended interpolation, symmetric Gauss-Seidel."""
+
+    def setup(self, east, north, diagonal):
+        ny, nx = self.shape
+        cells = np.arange(nx * ny).reshape(ny, nx)
+        self.rows = np.ascontiguousarray(cells.ravel(), dtype=np.int32)
+        self.matrix = self.new("IJMatrixCreate", self.world, 0, nx * ny - 1, 0, nx * ny - 1)
+        self.call("IJMatrixSetObjectType", self.matrix, 5555)
+        self.call("IJMatrixInitialize", self.matrix)
+        row, column, value = [cells], [cells], [diagonal]
+        for other, coupling in ((np.roll(cells, -1, axis=1), east), (np.roll(cells, -1, axis=0), north)):
+            both = coupling > 0
+            row += [cells[both], other[both]]
+            column += [other[both], cells[both]]
+            value += [-coupling[both]] * 2
+        row, column, value = (np.concatenate([part.ravel() for part in parts]) for parts in (row, column, value))
+        order = np.argsort(row, kind="stable")
+        counts = np.bincount(row, minlength=nx * ny).astype(np.int32)
+        column, value = column[order].astype(np.int32), value[order]
+        self.call("IJMatrixSetValues", self.matrix, nx * ny, *(array.ctypes.data_as(c_void_p) for array in (
+            counts, self.rows, column, value)))
+        self.call("IJMatrixAssemble", self.matrix)
+        self.parallel = self.new("IJMatrixGetObject", self.matrix)
+        self.b, self.x = (self.new("IJVectorCreate", self.world, 0, nx * ny - 1) for _ in range(2))
+        for vector in (self.b, self.x):
+            self.call("IJVectorSetObjectType", vector, 5555)
+            self.put(vector, np.zeros(self.shape))
+        self.cycle = self.new("BoomerAMGCreate")
+        for name, number in (("PrintLevel", 0), ("CoarsenType", 8), ("InterpType", 6), ("PMaxElmts", 4),
+                             ("RelaxType", 6), ("NumSweeps", 1), ("MaxIter", 1)):
+            self.call(f"BoomerAMGSet{name}", self.cycle, number)
+        self.call("BoomerAMGSetTol", self.cycle, c_double(0))
+        self.solver = self.new("ParCSRPCGCreate", self.world)
+        self.call("PCGSetTwoNorm", self.solver, 1)
+        self.call("PCGSetMaxIter", self.solver, self.MOST)
+        self.call("PCGSetPrecond", self.solver, self.library.HYPRE_BoomerAMGSolve,
+                  self.library.HYPRE_BoomerAMGSetup, self.cycle)
+        self.call("ParCSRPCGSetup", self.solver, self.parallel, self.vector(self.b), self.vector(self.x))
+
+    def vector(self, vector):
+        return self.new("IJVectorGetObject", vector)
+
+    def put(self, vector, values):
+        values = np.ascontiguousarray(values)
+        self.call("IJVectorInitialize", vector)
+        self.call("IJVectorSetValues", vector, values.size, self.rows.ctypes.data_as(c_void_p),
+                  values.ctypes.data_as(c_void_p))
+        self.call("IJVectorAssemble", vector)
+
+    def start(self, b, guess):
+        self.put(self.b, self.on_grid(b))
+        self.put(self.x, self.on_grid(guess))
+
+    def solve(self, tolerance):
+        self.call("PCGSetTol", self.solver, c_double(tolerance))
+        self.call("ParCSRPCGSolve", self.solver, self.parallel, self.vector(self.b), self.vector(self.x))
+
+    def result(self):
+        values = np.zeros(self.shape)
+        self.call("IJVectorGetValues", self.x, values.size, self.rows.ctypes.data_as(c_void_p),
+                  values.ctypes.data_as(c_void_p))
+        return values[self.is_water]
