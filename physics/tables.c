@@ -50,7 +50,7 @@ bool append_fields(const struct miniapp_field *rows, size_t number)
     return true;
 }
 
-/* What is asked of NULL, such as what a failed look-up returned, is answered from an empty row. */
+/* NULL, which a failed look-up returns, has an empty row. */
 static const struct miniapp_field *field_row(const struct miniapp_field *field)
 {
     return field ? field : &fields[NO_FIELD];

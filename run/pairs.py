@@ -1,4 +1,4 @@
-"""The stored pairs of an input and its reference, with what the program does on each."""
+"""The stored pairs of an input and its reference, with the program's options for each."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -28,10 +28,10 @@ const char *miniapp_device_name(const struct miniapp_device *);  /* "NVIDIA H200
 
 /* ---- the host ---- */
 
-/* How many threads run the kernels that the calling thread starts, at most 4096. 0 stands for as
- * many as $OMP_NUM_THREADS says or, without it, one for each CPU. MINIAPP_DEVICE if so many cannot
- * be started: it then stays as it was. A child that was forked after threads had run has one thread
- * with GCC's runtime. */
+/* The number of threads, at most 4096, that run the kernels which the calling thread starts. 0
+ * stands for $OMP_NUM_THREADS or, if that is not set, one thread for each CPU. MINIAPP_DEVICE if
+ * the system cannot start that many; the number then stays as it was. With GCC's runtime, a child
+ * that was forked after threads had run has one thread. */
 int miniapp_host_threads(void);
 enum miniapp_status miniapp_host_set_threads(int threads);
 

@@ -42,13 +42,13 @@ void miniapp_field_range(const struct miniapp_field *, double *least, double *mo
 /* The mask, or kbot, that says where the field has a meaning; NULL where it has one everywhere. */
 const struct miniapp_field *miniapp_field_wet(const struct miniapp_field *);
 
-/* The field that stands for an absent one, times the factor; NULL if that is 0 everywhere. */
+/* The field that, times the factor, replaces this one where it is absent; NULL if zeros do. */
 const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *, double *factor);
 
-/* The field that makes no sense without this one, which then may not be absent; or NULL. */
+/* The field that needs this one: if a file has it, this one may not be absent; or NULL. */
 const struct miniapp_field *miniapp_field_partner(const struct miniapp_field *);
 
-/* The setting that makes no sense without this field, unless it is 0; or NULL. */
+/* The setting that needs this field unless it is 0; or NULL. */
 const char *miniapp_field_needed_by(const struct miniapp_field *);
 
 /* Whether land holds the value of the lowest water above, since averages near land include it. */

@@ -20,8 +20,8 @@ MINIAPP_BEGIN
 
 struct miniapp_state;
 
-/* MINIAPP_USAGE if no state can have such a grid, MINIAPP_DEVICE if it is larger than the kernels
- * of this device count: docs/gpus.md. */
+/* MINIAPP_USAGE if no state can have such a grid, MINIAPP_DEVICE if it has more points than this
+ * device's kernels can count (docs/gpus.md). */
 enum miniapp_status miniapp_state_create(const struct miniapp_device *, enum miniapp_precision,
                                          const struct miniapp_grid *, struct miniapp_state **);
 
@@ -35,13 +35,14 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *, const struct min
                                         size_t x0, size_t y0);
 
 /* Whether x is cyclic; at first it is not. Ghosts along y, and along a closed x, are land: no
- * exchange changes them, and kernels may leave any number there. When x becomes cyclic, ghosts
- * along x are no longer current, but for those of a part of an ocean. */
+ * exchange changes them, and kernels may leave any number there. When x becomes cyclic, the ghosts
+ * along x are no longer current, unless the state is a part of an ocean. */
 void miniapp_state_set_cyclic(struct miniapp_state *, bool cyclic_x);
 
-/* Whether fields are checked against their ranges, MINIAPP_INPUT with the first bad index: when
- * they are set whole, and when a kernel first reads them. Land is left out where the mask of the
- * field is set. At first they are not checked: a field that an input was read into has been. */
+/* Whether fields are checked against their valid ranges: when a whole field is set, and when a
+ * kernel first reads it. A bad value gives MINIAPP_INPUT, and a message with its index. Land is
+ * skipped if the mask of the field is set. Checks are off at first; fields that were read from an
+ * input have been checked. */
 void miniapp_state_set_checks(struct miniapp_state *, bool checks);
 
 enum miniapp_status miniapp_state_set_setting(struct miniapp_state *, const char *name,

@@ -1,6 +1,6 @@
 /*
- * What the library shows to its own program, which measures and reports, and to its Python package.
- * It is not for clients: it is not installed, and may change with each version.
+ * Functions of the library for its own program, which measures and reports, and for its Python
+ * package. This header is not for clients: it is not installed, and may change with each version.
  */
 #ifndef MINIAPP_PROGRAM_H
 #define MINIAPP_PROGRAM_H
@@ -122,7 +122,7 @@ int miniapp_host_cpus(void);
 enum { MAX_THREADS = 4096 }; /* with many more, the OpenMP runtime lacks memory and aborts */
 enum { LEAST_STACK = 256 };  /* KiB; half of that was found to be enough */
 
-/* Whether so many bytes of memory are left to the process. If not, `lack` becomes the end of a
+/* Whether the process can still get that many bytes of memory. If not, `lack` becomes the end of a
  * message: "needs 3 GB, but the machine has 2 GB". */
 enum { MINIAPP_LACK = 120 };
 bool miniapp_host_has(double bytes, char lack[MINIAPP_LACK]);
@@ -136,8 +136,9 @@ const char *miniapp_host_processor(char text[MINIAPP_PROCESSOR]);
 enum { MINIAPP_BINDING = 128 };
 const char *miniapp_host_binding(char text[MINIAPP_BINDING]);
 
-/* How many of this process's threads each core carries, a thread that may run on n cores 1/n on
- * each; and which cores it may use, 1 or 0. A core goes by its first CPU. */
+/* Sets `threads` to the number of this process's threads on each core, where a thread that may run
+ * on n cores counts 1/n on each; and `there` to 1 for each core that the process may use. A core
+ * has the number of its first CPU. */
 enum { MINIAPP_CORES = 1024 };
 void miniapp_host_load(double threads[MINIAPP_CORES], double there[MINIAPP_CORES]);
 
@@ -253,8 +254,8 @@ void miniapp_reference_release(struct miniapp_reference *);
 
 /* ---- outputs ---- */
 
-/* Names the axes as the input does, and copies its coordinates and what CF's attributes say of it
- * as a whole: its title, history and so on. Call it before a field is written. */
+/* Names the axes as the input does, and copies its coordinates and CF's attributes of the whole
+ * file: title, history and so on. Call it before a field is written. */
 enum miniapp_status miniapp_output_take_coordinates(struct miniapp_output *,
                                                     struct miniapp_input *);
 
@@ -289,9 +290,10 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *nam
 /* ---- steps in time ---- */
 
 /* The budgets that a step keeps: of heat, salt, turbulent and eddy kinetic energy, the sum of both
- * energies, and the amount of each tracer. There are at most so many: */
+ * energies, and the amount of each tracer. */
 enum { MINIAPP_BUDGETS = 70 };
-/* Between which values a field stays in steps in time; those of doubles where it has no limits. */
+
+/* The limits of a field's values in steps in time; those of double if it has none. */
 void miniapp_field_limits(const struct miniapp_field *, double *least, double *most);
 
 struct miniapp_budget {
@@ -321,8 +323,9 @@ struct miniapp_flow {
     double below, top; /* the largest share of its volume that a cell gains or loses in a step:
                           below the top level, and in it, without what goes through the surface */
     double time_step;
-    double tolerated[2]; /* of these two: below, what rounding explains, at most 1e-4; 0.05 */
-    double excess;       /* of the first cell that gains or loses more: [z, y, x], without ghosts */
+    double
+        tolerated[2]; /* of `below`, as much as rounding explains, at most 1e-4; of `top`, 0.05 */
+    double excess;    /* of the first cell that gains or loses more: [z, y, x], without ghosts */
     size_t cell[3];
 };
 

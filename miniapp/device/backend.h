@@ -33,7 +33,7 @@ struct backend {
     /* The seconds that a call of an empty kernel took. */
     double (*empty_call)(int number);
 
-    /* How many blocks, and threads in each, a loop nest of so many points gets. */
+    /* How many blocks, and threads in each, a loop nest of that many points gets. */
     void (*geometry)(int number, int points, int *blocks, int *threads);
 
     /* The kernels of a precision. They run on the device that this thread selected last, if it

@@ -1,5 +1,5 @@
-/* Whether the host's threads can be started, which has to be known before the OpenMP runtime starts
- * them: it ends the process if it cannot. */
+/* Tests whether the host's threads can be started. If the OpenMP runtime cannot start them, it ends
+ * the process, so this has to be known before. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -7,8 +7,8 @@
 
 #include <miniapp/status.h>
 
-/* The status of so many threads, or of as many as the calling thread would start if that is 0:
- * MINIAPP_DONE if they were started now or before; else the reason why they cannot be. */
+/* Starts that many threads or, if it is 0, as many as the calling thread would start. MINIAPP_DONE
+ * if they run, or have run before; else `reason` says why they cannot. */
 enum miniapp_status threads_refused(int threads, char reason[DEVICE_TEXT]);
 
 #endif

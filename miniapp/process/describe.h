@@ -7,7 +7,7 @@
 /* NAME=VALUE of all settings, as --set takes them. */
 const char *settings_text(const struct miniapp_settings *settings, char text[PROVENANCE_TEXT]);
 
-/* Fills run->results with what does not depend on times. */
+/* Fills the parts of run->results that do not depend on times. */
 void describe_run(struct run *run);
 
 #endif

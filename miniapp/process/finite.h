@@ -14,14 +14,14 @@ struct nonfinite {
 
 enum { NONFINITE_TEXT = 512 };
 
-/* Looks for one in what a row has left in its state, a plane at a time. MINIAPP_ALLOW_INVALID in
- * `allow` allows any finite value. */
+/* Searches an output in the state of a row for such an element, a plane at a time. With
+ * MINIAPP_ALLOW_INVALID in `allow`, any finite value passes. */
 enum miniapp_status find_nonfinite(const struct miniapp_input *input, const struct row *row,
                                    const struct bound_field *output, int allow,
                                    struct nonfinite *found);
 
-/* Adds to the text that is reported at the end: where the first one is, and the names of the
- * others. `step` is the step in time after which it was there, or 0. */
+/* Adds an output to the text that the report ends with: the first with the place of the element,
+ * others with their names. `step` is the step in time after which it was found, or 0. */
 void note_nonfinite(const struct row *row, const struct bound_field *output,
                     const struct nonfinite *found, size_t step, char text[NONFINITE_TEXT]);
 

@@ -28,7 +28,7 @@ struct options {
     size_t device_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
-    int along_x, along_y; /* blocks of the ocean, one for each process; 0: as suits them */
+    int along_x, along_y; /* blocks of the ocean, one for each process; 0: the program chooses */
     bool overlap;         /* their messages are in flight while kernels run */
     enum miniapp_precision precisions[MINIAPP_PRECISIONS];
     size_t precision_count;

@@ -19,8 +19,8 @@ enum miniapp_status steps_find_newest(const struct run *run, size_t before, size
  * budgets. */
 enum miniapp_status steps_begin(struct run *run, struct bench *bench);
 
-/* After each step of a row; `context` is the run. It writes snapshots, and ends a row that holds
- * what is not finite. */
+/* After each step of a row; `context` is the run. It writes snapshots, and ends a row with
+ * values that are not finite. */
 enum miniapp_status steps_after(void *context, struct row *row);
 
 /* After the last step, if there are snapshots: starts the final output or, if a signal ended the

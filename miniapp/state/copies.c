@@ -1,4 +1,4 @@
-/* What goes between the host and a state's fields on its device, and how long that takes. */
+/* Copies between the host and a state's fields on its device, and how long they take. */
 #include "clock.h"
 #include "convert.h"
 #include "range.h"

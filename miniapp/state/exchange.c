@@ -428,7 +428,7 @@ bool exchange_was_asked(const struct miniapp_state *state, const struct slot *sl
     return false;
 }
 
-enum miniapp_status exchange_go_on(struct miniapp_state *state)
+enum miniapp_status exchange_progress(struct miniapp_state *state)
 {
     struct pending *const pending = &state->exchange->pending;
     const double start = seconds_now();

@@ -22,7 +22,7 @@ void exchange_ask(struct miniapp_state *state, struct slot *const *slots, size_t
 bool exchange_was_asked(const struct miniapp_state *state, const struct slot *slot);
 
 /* Between two kernels: unpacks what has arrived, and sends what waited for it. */
-enum miniapp_status exchange_go_on(struct miniapp_state *state);
+enum miniapp_status exchange_progress(struct miniapp_state *state);
 
 /* Waits until all ghosts that were asked for are current. */
 enum miniapp_status exchange_finish(struct miniapp_state *state);

@@ -292,7 +292,7 @@ static enum miniapp_status overlap(struct miniapp_state *state, const struct bou
 {
     if (!exchange_overlaps(state))
         return MINIAPP_DONE;
-    return waits_for_ghosts(state, step) ? exchange_finish(state) : exchange_go_on(state);
+    return waits_for_ghosts(state, step) ? exchange_finish(state) : exchange_progress(state);
 }
 
 static void ask_for_ghosts(const struct miniapp_plan *plan, const struct bound_step *step)

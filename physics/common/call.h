@@ -1,6 +1,6 @@
 /*
- * What a kernel's function is called with. It knows no kernel and no field, so that a new
- * description compiles no other kernel again.
+ * The argument of a kernel's function. This header names no kernel and no field, so that a new
+ * description recompiles no other kernel.
  */
 #ifndef PHYSICS_CALL_H
 #define PHYSICS_CALL_H
@@ -29,12 +29,12 @@ struct totals {
     void (*reduce)(void *context, bool is_sum, double *numbers, size_t count);
 };
 
-/* What a kernel keeps from one call of a plan to the next. */
+/* Memory that a kernel keeps from one call of a plan to the next. */
 struct keeper {
     void *context;
     /* The memory that take_host gave first; NULL where there is none, or where settings, lines of
-     * the grid, masks or indices have changed since: then all is gone, and the kernel has to
-     * prepare anew. */
+     * the grid, masks or indices have changed since: the memory is then freed, and the kernel
+     * has to prepare anew. */
     void *(*recall)(void *context);
     /* Cleared memory; NULL if there is none: then the step fails, too. */
     void *(*take_host)(void *context, size_t bytes);
@@ -42,12 +42,12 @@ struct keeper {
     bool (*to_device)(void *context, void *device, const void *host, size_t bytes);
     /* Says that memory of its own is lacking, unless the step has failed already. */
     void (*lack_memory)(void *context);
-    /* Says that numbers are wrong; the step fails. Or only that something is worth knowing. */
+    /* Says that numbers are wrong, and fails the step; or only warns. */
     void (*give_up)(void *context, const char *line);
     void (*tell)(void *context, const char *line);
 };
 
-/* What a kernel gets: an array for each argument, and all settings. */
+/* An array for each argument of a kernel, and all settings. */
 struct kernel_call {
     struct miniapp_grid grid;
     const double *setting;

@@ -34,7 +34,7 @@ struct enthalpy {
     real Hd, int_drhodT, int_drhodS;
 };
 
-/* What the points of a level share. */
+/* Values that the points of a level share. */
 struct pressure_level {
     real p, per_dzw;
     struct linear_expansion linear; /* of equations of state 1 to 4 */
@@ -84,7 +84,7 @@ INLINED real vallis_difference(real s, real t, real s2, real t2, real depth,
 }
 
 /* In equation 3, Veros's dynamic enthalpy has twice the term in theta^2 that density has, so its
- * derivative by temperature does not agree with int_drhodT. The same holds here. */
+ * derivative by temperature does not agree with int_drhodT. We keep that. */
 INLINED struct enthalpy by_vallis(real s, real t, const struct pressure_level *l)
 {
     const struct linear_expansion r = l->linear;

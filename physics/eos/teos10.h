@@ -230,7 +230,7 @@ INLINED struct teos10_slopes teos10(const struct teos10_terms *c, real s, real t
     };
 }
 
-/* The same about another origin. */
+/* The polynomial about another origin. */
 INLINED struct powers quadratic_moved(struct origin o, struct powers f)
 {
     return quadratic_about(o, f.p0, f.p1, f.p2);

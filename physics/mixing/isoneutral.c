@@ -252,7 +252,7 @@ INLINED void lateral_row(const struct arguments *a, count z, count y, struct spa
     }
 }
 
-/* The same of top faces. */
+/* The top faces of a part of row y at level z, and zeros where there are none. */
 OF_ROW void VARIANT(top_row)(const struct arguments *arguments, count z, count y, struct span part)
 {
     const struct arguments a = *arguments;

@@ -244,7 +244,7 @@ INLINED real explicit_loss(const struct arguments *a, count k, count i, real low
            vertical_loss(a, k, i, flux);
 }
 
-/* The same at the surface. */
+/* The explicit dissipation at the surface, which has no level above. */
 INLINED real surface_loss(const struct arguments *a, count k, count i, real own)
 {
     const real is_wet = a->kbot[i - k * a->ny * a->nx] > 0;

@@ -37,7 +37,8 @@ INLINED real buoyancy_length(real tke, real Nsqr)
     return square_root(2 * tke / larger(LEAST_NSQR, Nsqr));
 }
 
-/* What a level shares: bounds of its mixing lengths, and of what is made of them. */
+/* Values that the points of a level share: bounds of the mixing lengths, the viscosity, the
+ * diffusivity and the Prandtl number. */
 struct diffusivities {
     real from_surface, from_below, mxl_min;
     real c_k, kappaM_min, kappaM_max, kappaH_least;

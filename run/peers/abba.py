@@ -40,8 +40,8 @@ def slowed(rounds, factor):
 
 
 def trust(sessions, factors):
-    """Of sessions of one program beside itself, each (rounds, nulls): the share that raised an alarm, and, for
-    each factor, the share that would have found a program that takes that many times as long."""
+    """The share of sessions that raised an alarm, and, for each factor, the share that would have found a program that
+    takes that many times as long. Each session, (rounds, nulls), compared one program with itself."""
     def share(factor, *verdicts):
         found = [compare(slowed(rounds, factor), nulls)["speed"] in verdicts for rounds, nulls in sessions]
         return sum(found) / len(found)

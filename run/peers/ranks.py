@@ -52,7 +52,7 @@ def paths_in(folder, kind):
 
 
 def read(path):
-    """A run; raises Unusable if the file holds no steps by so many ranks."""
+    """A run; raises Unusable if the file holds no steps by that number of ranks."""
     kind, _, ranks = path.stem.partition("-")
     try:
         return parsed(path, kind, int(ranks), json.loads(path.read_text(encoding="utf-8")))

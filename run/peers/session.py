@@ -138,7 +138,7 @@ class Session:
         self.is_stopped = False
 
     def interrupt(self, *_):
-        """Handles a signal. What is raised within a destructor gets lost, so who goes on looks at is_stopped."""
+        """Handles a signal. An exception raised within a destructor gets lost: check is_stopped before more work."""
         self.is_stopped = True
         raise KeyboardInterrupt
 

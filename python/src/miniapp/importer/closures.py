@@ -1,4 +1,4 @@
-"""What the program's own kernels make of an input's fields: what Veros derives from a state."""
+"""Fields that Veros derives from a state, made of an input's fields by the program's own kernels."""
 
 import numpy as np
 

@@ -206,7 +206,7 @@ def add_levels(g, state, settings):
 
 
 def add_step(g, state, snapshot, settings, chosen):
-    """The record's fields of its step; those that momentum makes have to be there where a run goes on."""
+    """The record's fields of its step; those that momentum makes have to be there where a run continues."""
     g.update({name: snapshot[name] for name in OF_STEP if snapshot.has(name)})
     lacks = [name for name, switches in BY_FRICTION.items() if name not in g and settings["enable_conserve_energy"]
              and any(settings.get(switch) for switch in switches)]
