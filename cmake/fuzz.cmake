@@ -50,7 +50,7 @@ target_link_libraries(fuzz_results PRIVATE miniapp_flags libminiapp PkgConfig::J
 # The fuzzer starts from two runs that are made for it and have everything that such a file can hold.
 set(saved ${CMAKE_CURRENT_BINARY_DIR}/saved)
 set(grid ${CMAKE_CURRENT_SOURCE_DIR}/inputs/grid.h5)
-set(reference ${CMAKE_CURRENT_SOURCE_DIR}/validation/grid.reference.h5)
+set(reference ${CMAKE_CURRENT_SOURCE_DIR}/validation/stored/grid)
 add_custom_command(OUTPUT ${saved}/run.json
   COMMAND ${CMAKE_COMMAND} -E make_directory ${saved} ${saved}.corpus
   COMMAND ${CMAKE_COMMAND} -E rm -f ${saved}/run.json # a run of another commit is not resumed

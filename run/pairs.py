@@ -1,4 +1,4 @@
-"""The stored pairs of an input and its reference, with the program's options for each."""
+"""The stored pairs of an input and its references, a file a kernel, with the program's options for each."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +10,7 @@ BOTH = ("float64", "float32")
 
 
 class Pair(NamedTuple):
-    """An input, its reference and how they are compared; steps are two, and in float64 only, where they agree."""
+    """An input, the folder of its references and how they are compared; steps are two, and in float64 only, where they agree."""
 
     name: str
     input: Path
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 def pair(ocean, name=None, suffix="", **more):
-    return Pair(name or ocean, ROOT / "inputs" / f"{ocean}.h5", ROOT / "validation" / f"{ocean}{suffix}.reference.h5",
+    return Pair(name or ocean, ROOT / "inputs" / f"{ocean}.h5", ROOT / "validation" / "stored" / f"{ocean}{suffix}",
                 **more)
 
 

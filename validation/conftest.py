@@ -30,7 +30,7 @@ from processes import DEADLINE_S, Running
 
 HERE = Path(__file__).parent
 GRID = HERE.parent / "inputs" / "grid.h5"
-GRID_REFERENCE = HERE / "grid.reference.h5"
+GRID_REFERENCE = HERE / "stored" / "grid"
 PACKAGE = HERE.parent / "python" / "src"
 sys.path.insert(0, str(PACKAGE))
 

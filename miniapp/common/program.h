@@ -226,14 +226,15 @@ double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
 
-/* A file of references. */
+/* A file of references, or a folder with a file SEQUENCE.h5 for each sequence. */
 struct miniapp_references;
 
 /* NULL after a failure. */
 enum miniapp_status miniapp_references_open(const char *path, struct miniapp_references **);
 void miniapp_references_close(struct miniapp_references *);
 
-/* The SHA-256 of the input that the references were made from; "" if the file does not say so. */
+/* The SHA-256 of the input that the reference read last was made from; "" if its file does not say
+ * so. */
 const char *miniapp_references_input(const struct miniapp_references *);
 
 /* A value x agrees where |x - ref| <= atol + rtol |ref|. */
@@ -242,10 +243,10 @@ struct miniapp_reference {
     double rtol, atol;
 };
 
-/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD;
- * the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a value is out
- * of range or a tolerance too loose (docs/measuring.md), or if the file was changed since it was
- * opened. */
+/* Reads the reference of a field that a sequence writes: the dataset SEQUENCE.FIELD, or else FIELD.
+ * In a file, the sequence may be NULL. `allow` may hold NONFINITE and INVALID. MINIAPP_INPUT if a
+ * value is out of range or a tolerance too loose (docs/measuring.md), or if the file was changed
+ * since it was opened. */
 enum miniapp_status miniapp_reference_read(struct miniapp_references *, const char *sequence,
                                            const struct miniapp_field *,
                                            const struct miniapp_grid *, enum miniapp_precision,

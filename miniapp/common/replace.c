@@ -30,6 +30,14 @@ enum miniapp_status unwritable(const struct place *place, const char *reason)
 
 /* ---- where a file is to be ---- */
 
+static bool lies_in(const char *path, const struct stat *folder)
+{
+    char real[PATH_MAX];
+    struct stat here;
+    return S_ISDIR(folder->st_mode) && realpath(path, real) && stat(dirname(real), &here) == 0 &&
+           is_same_file(&here, folder);
+}
+
 enum miniapp_status check_not_read(const char *option, const char *path,
                                    const char *const *read_files, size_t count)
 {
@@ -37,7 +45,8 @@ enum miniapp_status check_not_read(const char *option, const char *path,
     if (stat(path, &there) != 0)
         return MINIAPP_DONE;
     for (size_t i = 0; i < count; i++)
-        if (read_files[i] && stat(read_files[i], &read) == 0 && is_same_file(&there, &read))
+        if (read_files[i] && stat(read_files[i], &read) == 0 &&
+            (is_same_file(&there, &read) || lies_in(path, &read)))
             return fail(MINIAPP_USAGE, "--%s '%s' is a file that is read", option, path);
     return MINIAPP_DONE;
 }

@@ -91,24 +91,58 @@ static enum miniapp_status check_plausible(const char *path, const struct miniap
     return MINIAPP_DONE;
 }
 
-/* ---- the file ---- */
+/* ---- the files ---- */
 
 struct miniapp_references {
-    char *path;
+    char *folder; /* of files SEQUENCE.h5, or NULL */
+    char *path;   /* of the file, or of the last one that was read */
     hid_t file;
     struct stat found;          /* when it was opened */
     char input[TEXT_ATTRIBUTE]; /* the SHA-256 of the input it was made from, if it says so */
 };
 
-static enum miniapp_status begin(struct miniapp_references *references)
+static void close_reference_file(struct miniapp_references *references)
 {
-    enum miniapp_status status = look_at(references->path, &references->found);
+    if (references->file >= 0)
+        H5Fclose(references->file);
+    references->file = H5I_INVALID_HID;
+    free(references->path);
+    references->path = NULL;
+}
+
+/* Opens a file, whose path it takes over. */
+static enum miniapp_status open_reference_file(struct miniapp_references *references, char *path)
+{
+    close_reference_file(references);
+    references->path = path;
+    if (!path)
+        return fail(MINIAPP_DEVICE, "out of memory for a reference");
+    enum miniapp_status status = look_at(path, &references->found);
     if (!status)
-        status = open_file(references->path, &references->file);
+        status = open_file(path, &references->file);
     if (status)
         return status;
     read_text_attribute(references->file, "input_sha256", references->input);
     return MINIAPP_DONE;
+}
+
+/* Makes the file that has a sequence's reference the open one. */
+static enum miniapp_status find_reference_file(struct miniapp_references *references,
+                                               const char *sequence)
+{
+    char path[PATH_MAX];
+    if (!references->folder)
+        return check_unchanged(references->path, &references->found);
+    snprintf(path, sizeof(path), "%s/%s.h5", references->folder, sequence);
+    if (references->path && references->file >= 0 && strcmp(references->path, path) == 0)
+        return check_unchanged(path, &references->found);
+    return open_reference_file(references, strdup(path));
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }
 
 const char *miniapp_references_input(const struct miniapp_references *references)
@@ -122,10 +156,12 @@ enum miniapp_status miniapp_references_open(const char *path, struct miniapp_ref
     *opened = NULL;
     if (!references)
         return fail(MINIAPP_DEVICE, "out of memory for a reference");
-    *references = (struct miniapp_references){.path = strdup(path), .file = H5I_INVALID_HID};
-    const enum miniapp_status status = references->path
-                                           ? begin(references)
-                                           : fail(MINIAPP_DEVICE, "out of memory for a reference");
+    *references = (struct miniapp_references){.file = H5I_INVALID_HID};
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!is_folder(path))
+        status = open_reference_file(references, strdup(path));
+    else if (!(references->folder = strdup(path)))
+        status = fail(MINIAPP_DEVICE, "out of memory for a reference");
     if (status)
         miniapp_references_close(references);
     else
@@ -137,9 +173,8 @@ void miniapp_references_close(struct miniapp_references *references)
 {
     if (!references)
         return;
-    if (references->file >= 0)
-        H5Fclose(references->file);
-    free(references->path);
+    close_reference_file(references);
+    free(references->folder);
     free(references);
 }
 
@@ -220,7 +255,7 @@ enum miniapp_status miniapp_reference_read(struct miniapp_references *references
 {
     hid_t dataset;
     *reference = (struct miniapp_reference){0};
-    enum miniapp_status status = check_unchanged(references->path, &references->found);
+    enum miniapp_status status = find_reference_file(references, sequence);
     if (!status)
         status = open_reference(references, sequence, field, &dataset);
     if (!status) {

@@ -29,7 +29,8 @@ static const struct argp_option option_table[] = {
      "[cpu]", 0},
     {"output", 'o', "FILE", 0,
      "write the outputs to FILE, as netCDF-4", 0},
-    {"validate", KEY_VALIDATE, "FILE", 0, "compare the outputs with a reference", 0},
+    {"validate", KEY_VALIDATE, "FILE", 0,
+     "compare the outputs with a reference: a file, or a folder with a file KERNEL.h5 for each kernel", 0},
     {"size", 's', "N", 0,
      "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape; repeatable "
      "[the file's own grid]", 0},

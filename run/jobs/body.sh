@@ -89,7 +89,7 @@ validate() {
   [ "$1" = gpu ] || limit_memory
   export OMP_NUM_THREADS="$cpus"
   exec "$MINIAPP" --device "$@" \
-    --validate "${MINIAPP_REFERENCE:-validation/grid.reference.h5}" "${MINIAPP_INPUT:-inputs/grid.h5}"
+    --validate "${MINIAPP_REFERENCE:-validation/stored/grid}" "${MINIAPP_INPUT:-inputs/grid.h5}"
 }
 
 # Prints the name of the ocean's kernel with this number, counted from 1; nothing if there are fewer.

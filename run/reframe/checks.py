@@ -29,7 +29,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
 
     device = parameter(["cpu", "gpu"])
     kernel = parameter(kernels())
-    reference_file = variable(str, value=str(ROOT / "validation" / "grid.reference.h5"))
+    reference_file = variable(str, value=str(ROOT / "validation" / "stored" / "grid"))
     seconds = variable(float, value=1.0)  # of measuring, for each row
     valid_prog_environs = ["*"]
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("sh", "dirname", "readlink")
 RUN = "mount --rbind /proc proc && mount --rbind /dev dev && mount --rbind /sys sys && exec chroot . \"$@\""
 VALIDATE = ("-r", "1", "--kernel", "all", "--precision", "float64",
-            "--validate", "validation/grid.reference.h5", "inputs/grid.h5")
+            "--validate", "validation/stored/grid", "inputs/grid.h5")
 
 
 def make_root(folder):

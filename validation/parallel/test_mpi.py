@@ -321,7 +321,7 @@ def test_other_outputs_are_those_of_one_process(ranks, tmp_path, words):
 
 
 def test_a_reference_is_compared(ranks, device):
-    reference = GRID.parent.parent / "validation" / "grid.reference.h5"
+    reference = GRID.parent.parent / "validation" / "stored" / "grid"
     words = ("-d", device, "-k", "eos,isoneutral,tke", *QUICK, GRID, "--validate", reference,
              "--format", "json")
     one, four = (json.loads(ranks.passes(cut, *words))["validation"] for cut in ("1x1", "2x2"))

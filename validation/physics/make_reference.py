@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Write the reference of an input file: the outputs of every kernel that has a reference module, or of steps.
+"""Write the references of an input: the outputs of every kernel that has a reference module, or of steps.
 
-The result is an output file as the program writes it, with tolerances as
-attributes: of two kernels that write one field the second has it as KERNEL.FIELD. It is the same bit for bit each time: no times, no paths, no host in it.
+Each is an output file as the program writes it, with tolerances as attributes. A folder gets a file for each kernel or
+sequence; in a single file, the second of two kernels that write one field has it as KERNEL.FIELD. Files are the same
+bit for bit each time: no times, no paths, no host in them.
 """
 
 import argparse
@@ -33,32 +34,62 @@ BARE_DIMENSION = "This is a netCDF dimension but not a netCDF variable.%10d"
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("input", type=Path, nargs="?")
-    parser.add_argument("-o", "--output", type=Path, metavar="REF.h5")
+    parser.add_argument("-o", "--output", type=Path, metavar="PATH",
+                        help="NAME.h5, one file of all kernels, or a folder")
     parser.add_argument("--stored", action="store_true",
                         help="all references of run/pairs.py, in the place of one of INPUT")
     parser.add_argument("--check", action="store_true",
-                        help="compare REF.h5 with a new computation instead of writing it")
+                        help="compare what is there with a new computation instead of writing it")
     options = parser.parse_args(arguments)
     if options.stored == bool(options.input or options.output) or bool(options.input) != bool(options.output):
-        parser.error("expected either INPUT and -o REF.h5, or --stored")
+        parser.error("expected either INPUT and -o PATH, or --stored")
     wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output)]
-    by_file = {}
+    by_path = {}
     for pair in wanted:
-        by_file.setdefault(pair.reference, []).append(pair)
-    return max(make(path, of_it, options.check) for path, of_it in by_file.items())
+        by_path.setdefault(pair.reference, []).append(pair)
+    return max(make(path, of_it, options.check) for path, of_it in by_path.items())
 
 
 def make(path, of_it, is_check):
-    """The reference of pairs that share a file, or a comparison with what is there; the exit code."""
+    """The references of pairs that share an input and a path, or a comparison with what is there; the exit code."""
     try:
-        with scratch_file(None if is_check else path.parent) as scratch:
-            write_reference(of_it, scratch)
-            if is_check:
-                return report(differences(scratch, path), path)
-            os.replace(scratch, path)
+        with h5py.File(of_it[0].input, "r") as source:
+            outputs = [output for pair in of_it for output in outputs_of(pair, source)]
+            if not outputs:
+                raise ValueError("holds the datasets of no kernel that has a reference")
+            digest = sha256(of_it[0].input)
+            if path.suffix == ".h5":
+                return make_file(path, outputs, source, digest, is_check)
+            return make_folder(path, outputs, source, digest, is_check)
     except (OSError, KeyError, ValueError) as error:
         print(f"{of_it[0].input}: {error}", file=sys.stderr)
         return BAD_INPUT
+
+
+def make_folder(folder, outputs, source, digest, is_check):
+    """A file for each kernel or sequence, and no other."""
+    if not is_check:
+        folder.mkdir(parents=True, exist_ok=True)
+    by_maker = {}
+    for output in outputs:
+        by_maker.setdefault(output[0], []).append(output)
+    codes = [make_file(folder / f"{maker}.h5", its, source, digest, is_check) for maker, its in by_maker.items()]
+    for stale in sorted(set(folder.glob("*.h5")) - {folder / f"{maker}.h5" for maker in by_maker}):
+        if is_check:
+            codes.append(report(["no kernel makes it"], stale))
+        else:
+            stale.unlink()
+    return max(codes)
+
+
+def make_file(path, outputs, source, digest, is_check):
+    if is_check and not path.exists():
+        return report(["is missing"], path)
+    with scratch_file(None if is_check else path.parent) as scratch:
+        write_reference(outputs, source, digest, scratch)
+        if is_check:
+            return report(differences(scratch, path), path)
+        os.replace(scratch, path)
     return DONE
 
 
@@ -75,19 +106,13 @@ def scratch_file(folder):
         Path(name).unlink(missing_ok=True)
 
 
-def write_reference(of_it, output_path):
-    with h5py.File(of_it[0].input, "r") as source:
-        outputs = [output for pair in of_it for output in outputs_of(pair, source)]
-        if not outputs:
-            raise ValueError("holds the datasets of no kernel that has a reference")
-        with create(output_path) as output:
-            makers = ", ".join(dict.fromkeys(maker for maker, *_ in outputs))
-            describe(output, title=f"Reference of {makers}",
-                     source="validation/make_reference.py: 80-bit arithmetic, rounded",
-                     input_sha256=sha256(of_it[0].input))
-            for maker, name, field, tolerances in outputs:
-                taken = f"{maker}.{name}" if name in output or of_it[0].steps else name
-                write_field(output, source, taken, field, tolerances)
+def write_reference(outputs, source, digest, path):
+    with create(path) as file:
+        makers = ", ".join(dict.fromkeys(maker for maker, *_ in outputs))
+        describe(file, title=f"Reference of {makers}",
+                 source="validation/physics/make_reference.py: 80-bit arithmetic, rounded", input_sha256=digest)
+        for maker, name, field, tolerances in outputs:
+            write_field(file, source, f"{maker}.{name}" if name in file else name, field, tolerances)
 
 
 def outputs_of(pair, source):

@@ -21,7 +21,7 @@ from reference import eos, teos10
 
 HERE = Path(__file__).resolve().parents[1]
 GRID = HERE.parent / "inputs" / "grid.h5"
-GRID_REFERENCE = HERE / "grid.reference.h5"
+GRID_REFERENCE = HERE / "stored" / "grid"
 STORES_TIMES = 0x20  # a flag of an object header of HDF5, version 2
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -210,6 +210,21 @@ def test_reference_file(input_file, tmp_path):
         assert dhdt[1, 2, 3] == float(exact)
 
 
+def test_folder_of_references(input_file, tmp_path, capsys):
+    """A file for each kernel; what no kernel makes any more is removed, and a check finds it."""
+    folder = tmp_path / "references"
+    assert make(input_file, folder) == make_reference.DONE
+    assert {"eos.h5", "expansion.h5"} <= {path.name for path in folder.iterdir()}
+    with h5py.File(folder / "eos.h5") as file:
+        assert "dHdT" in file and "drhodT" not in file
+    shutil.copy(folder / "eos.h5", folder / "gone.h5")
+    (folder / "expansion.h5").unlink()
+    assert make(input_file, folder, "--check") == make_reference.FAILED
+    message = capsys.readouterr().err
+    assert "gone.h5: no kernel makes it" in message and "expansion.h5: is missing" in message
+    assert make(input_file, folder) == make_reference.DONE and not (folder / "gone.h5").exists()
+
+
 def test_pressure_takes_precedence_over_depth(input_file):
     with h5py.File(input_file, "a") as file:
         assert list(eos.sea_pressure(file)) == [4000, 300, 5]
@@ -274,8 +289,8 @@ def test_every_tolerance_has_a_reason():
 @pytest.mark.parametrize("pair", pairs.ROUGH, ids=lambda pair: pair.name)
 def test_stored_references_of_rough_oceans(pair):
     """They are what the references make of these inputs today."""
-    same_file = [other for other in pairs.ROUGH if other.reference == pair.reference]
-    assert make_reference.make(pair.reference, same_file, True) == make_reference.DONE
+    same_folder = [other for other in pairs.ROUGH if other.reference == pair.reference]
+    assert make_reference.make(pair.reference, same_folder, True) == make_reference.DONE
 
 
 def test_rough_oceans_are_reproducible():
@@ -300,12 +315,12 @@ def test_arguments(capsys):
     for words in ([], ["a.h5"], ["-o", "b.h5"], ["--stored", "a.h5", "-o", "b.h5"]):
         with pytest.raises(SystemExit):
             make_reference.main(words)
-    assert "expected either INPUT and -o REF.h5, or --stored" in capsys.readouterr().err
+    assert "expected either INPUT and -o PATH, or --stored" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not (GRID.exists() and GRID_REFERENCE.exists()), reason="not made yet")
 def test_stored_reference_belongs_to_the_stored_grid():
-    with h5py.File(GRID) as grid, h5py.File(GRID_REFERENCE) as stored:
+    with h5py.File(GRID) as grid, h5py.File(GRID_REFERENCE / "eos.h5") as stored:
         assert stored.attrs["input_sha256"].decode() == make_reference.sha256(GRID)
         assert stored["dHdT"].shape == grid["salt"].shape
         pressure = eos.sea_pressure(grid)

@@ -365,6 +365,8 @@ def test_output_equal_to_the_reference(miniapp, small, reference, tmp_path):
     for name in aliases(reference, tmp_path):
         miniapp.fails(USAGE, "is a file that is read", small, "-k", "eos", "--validate", reference, "-o",
                       name)
+    in_folder = shutil.copy(reference, tmp_path / "eos.h5")
+    miniapp.fails(USAGE, "is a file that is read", small, "-k", "eos", "--validate", tmp_path, "-o", in_folder)
     assert reference.read_bytes() == original
 
 

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -354,6 +355,25 @@ def test_truncated_reference(miniapp, small, reference):
     os.truncate(reference, reference.stat().st_size - 500)
     miniapp.fails(INPUT, "reference.h5: not an HDF5 file, or a damaged", small,
                   "--validate", reference)
+
+
+def test_folder_of_references(miniapp, small, reference, tmp_path):
+    """Each kernel's file is read when the kernel's outputs are."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    words = small, "-k", "eos,expansion", "--validate", folder
+    shutil.copy(reference, folder / "eos.h5")
+    miniapp.fails(INPUT, "folder/expansion.h5: No such file", *words)
+    shutil.copy(reference, folder / "expansion.h5")
+    assert "3 of 3 variables agree" in miniapp.passes(*words)
+    with h5py.File(folder / "expansion.h5", "a") as file:
+        file["drhodS"][2, 5, 5] += 1
+        file.attrs["input_sha256"] = "0" * 64
+    message = miniapp.fails(MISMATCH, "folder: the outputs differ from this reference, which was made from another",
+                            *words)
+    assert message.startswith("miniapp: ")
+    (folder / "eos.h5").write_bytes(b"text")
+    miniapp.fails(INPUT, "folder/eos.h5: not an HDF5 file", *words)
 
 
 def one_of_each_shape(miniapp):

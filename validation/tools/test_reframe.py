@@ -47,7 +47,7 @@ def test_checks_pass_on_this_machine():
 
 
 def test_check_fails_where_an_output_differs(tmp_path):
-    wrong = shutil.copy(GRID_REFERENCE, tmp_path / "wrong.h5")
+    wrong = shutil.copy(GRID_REFERENCE / "eos.h5", tmp_path / "wrong.h5")
     with h5py.File(wrong, "a") as file:
         file["dHdT"][5, 20, 40] += 1.0
     done = reframe("--run", *QUICK, "-p", "host$", "-t", "eos", "-S", f"reference_file={wrong}")

@@ -106,8 +106,8 @@ def test_job_that_gets_too_little_memory_says_so(jobs):
 
 def test_failed_validation_fails_in_slurm(jobs, tmp_path):
     """And a job that is to run after its success never does."""
-    wrong = shutil.copy(GRID_REFERENCE, tmp_path / "wrong.h5")
-    with h5py.File(wrong, "a") as file:
+    wrong = shutil.copytree(GRID_REFERENCE, tmp_path / "wrong")
+    with h5py.File(wrong / "eos.h5", "a") as file:
         file["dHdT"][5, 20, 40] += 1.0
     job = jobs.submit("cpu", TWO_CPUS, "--hold", arguments=QUICK, MINIAPP_REFERENCE=wrong)
     next_job = jobs.submit("cpu", TWO_CPUS, f"--dependency=afterok:{job}")
