@@ -101,7 +101,8 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
     steps = {step["name"]: step for step in result["steps"]}
     for name, precision in itertools.product(("grid", "rough", "switched"), ("float64", "float32")):
         verdicts = steps[f"validation, {name}, {precision}"]["data"]["validation"]
-        assert {verdict["kernel"] for verdict in verdicts} >= {str(k) for k in miniapp.kernels}
+        expected = {str(k) for k in miniapp.kernels if not (k.by_name and name == "grid")}
+        assert {verdict["kernel"] for verdict in verdicts} >= expected
     for sequence in ("ocean_step_eke", "ocean_step_forced"):
         assert steps[f"validation, 2 steps of {sequence} on rough, float64"]["data"]["validation"]
     for step in ("sweep, float64", "5000 points, float64", "sweep, float32",

@@ -50,9 +50,10 @@ def test_stored_reference(miniapp, together, kernel, device, precision):
 
 
 def test_quickstart(miniapp, together, devices):
-    if not all(has_reference(kernel) for kernel in miniapp.kernels):
+    kernels = [kernel for kernel in miniapp.kernels if not kernel.by_name]
+    if not all(has_reference(kernel) for kernel in kernels):
         pytest.skip("not every kernel has a stored reference")
-    count = len(devices) * sum(len(kernel.outputs) for kernel in miniapp.kernels)
+    count = len(devices) * sum(len(kernel.outputs) for kernel in kernels)
     assert (f"validation PASSED: {count} of {count} variables agree"
             in on_the_grid(miniapp, together, "float64", devices))
 
