@@ -34,7 +34,7 @@ BESIDE = ("control", "constants", "scalar", "loads", "stores", "on chip", "atomi
 # Keys of a kernel's metadata. Vector registers include AGPRs, which are of the same file; of spilled
 # scalar registers most go to lanes of vector registers, and the rest counts as stack.
 METADATA = {"registers": "vgpr_count", "AGPRs": "agpr_count", "SGPRs": "sgpr_count",
-            "in lanes": "sgpr_spill_count", "stack": "private_segment_fixed_size",
+            "SGPR spills": "sgpr_spill_count", "stack": "private_segment_fixed_size",
             "spilled": "vgpr_spill_count"}
 
 # A quiet NaN's upper half, or one of float32; and the constant by which LLVM begins each division of 64 bits.

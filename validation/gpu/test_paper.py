@@ -330,7 +330,7 @@ amdhsa.kernels:
 def test_nests_of_amd(gcn, sass):
     (first, b, _), (second, a, count) = gcn.nests(ASSEMBLY)
     assert [first[-6:], second[-6:]] == ["t64_l9", "64_l70"]
-    both = {"SGPRs": 100, "in lanes": 129, "stack": 8, "spilled": 4}
+    both = {"SGPRs": 100, "SGPR spills": 129, "stack": 8, "spilled": 4}
     assert a == {"mode": 2, "nans": 1, "div64": 0, "calls": 1, "loads": 10, "stores": 16, "registers": 266,
                  "AGPRs": 10, "flat": 3, **both}
     assert b == {"mode": 1, "nans": 0, "div64": 1, "calls": 0, "loads": 0, "stores": 0, "registers": 24,

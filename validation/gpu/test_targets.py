@@ -156,7 +156,7 @@ def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
             for row in script.rows_of(kernel, "float64", arch, tmp_path, None, [])]
     assert len(rows) == 4
     for row in rows:
-        shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "in lanes", "stack", "spilled")]
+        shown = [row[key] for key in ("registers", "AGPRs", "SGPRs", "SGPR spills", "stack", "spilled")]
         numbers = built[row["entry"]]
         assert shown == [numbers[key] for key in ("vgpr", "agpr", "sgpr", "sgpr spills", "scratch",
                                                   "vgpr spills")], row
