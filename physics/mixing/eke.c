@@ -17,6 +17,8 @@
  */
 #define DESCRIPTION "mixing/eke.kernel"
 #define STEPPED eke
+/* DERIVED_OF_STEP takes the energy, the time step of lateral diffusion, whether there is advection,
+ * and whether superbee limits it. */
 #define DERIVED(VALUE)                                                                             \
     DERIVED_OF_STEP(VALUE, eke, dt_tracer,                                                         \
                     enable_eke_superbee_advection || enable_eke_upwind_advection,                  \
@@ -45,7 +47,7 @@ INLINED void eliminate_row(const struct arguments *a, count k, count y, struct s
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
         const count column = y * a->nx + x, i = k * plane + column;
-        const count ks = a->kbot[column] - 1;
+        const count ks = a->kbot[column] - 1; /* the lowest level with water; -1 on land */
         const bool wet = ks >= 0 && k >= ks;
         const real sqrteke = square_root(larger(0, a->eke[i]));
         const real length = larger(a->eke_lmin, a->eke_len[i]);

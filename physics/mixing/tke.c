@@ -21,6 +21,8 @@
  */
 #define DESCRIPTION "mixing/tke.kernel"
 #define STEPPED tke
+/* DERIVED_OF_STEP takes the energy, the time step of lateral diffusion, whether there is advection,
+ * and whether superbee limits it. */
 #define DERIVED(VALUE)                                                                             \
     DERIVED_OF_STEP(VALUE, tke, dt_mom,                                                            \
                     enable_tke_superbee_advection || enable_tke_upwind_advection,                  \
@@ -43,14 +45,14 @@ INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
  * water tke_taup1 keeps its value. */
 INLINED void eliminate_row(const struct arguments *a, count k, count y, struct span inside)
 {
-    const count level = a->ny * a->nx, top = a->nz - 1;
-    const count below = k > 0 ? level : 0, above = k < top ? level : 0;
+    const count plane = a->ny * a->nx, top = a->nz - 1;
+    const count below = k > 0 ? plane : 0, above = k < top ? plane : 0;
     const struct w_exchange m = w_exchange_at(a->dzt, a->dzw, k, top, a->dt_mom * a->alpha_tke);
     const real surface = k < top ? 0 : a->dt_mom / m.height;
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
-        const count column = y * a->nx + x, i = k * level + column;
-        const count ks = a->kbot[column] - 1;
+        const count column = y * a->nx + x, i = k * plane + column;
+        const count ks = a->kbot[column] - 1; /* the lowest level with water; -1 on land */
         const bool wet = ks >= 0 && k >= ks;
         const real sqrttke = square_root(larger(0, a->tke[i]));
         const real decay = a->dt_mom * a->c_eps * sqrttke / a->mxl[i];
@@ -70,8 +72,8 @@ INLINED void eliminate_row(const struct arguments *a, count k, count y, struct s
 INLINED void substitute_row(const struct arguments *a, count k, count y, struct span part,
                             struct span inside)
 {
-    const count level = a->ny * a->nx, row = k * level + y * a->nx;
-    const count above = k < a->nz - 1 ? level : 0;
+    const count plane = a->ny * a->nx, row = k * plane + y * a->nx;
+    const count above = k < a->nz - 1 ? plane : 0;
     zero_outside(a->tke_diss + row, part, inside);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
@@ -87,11 +89,11 @@ INLINED void substitute_row(const struct arguments *a, count k, count y, struct 
  * tke_surf_corr accounts for it. */
 INLINED void finish_row(const struct arguments *a, count y, struct span part, struct span inside)
 {
-    const count level = a->ny * a->nx, row = y * a->nx, top = a->nz - 1;
+    const count plane = a->ny * a->nx, row = y * a->nx, top = a->nz - 1;
     zero_outside(a->tke_surf_corr + row, part, inside);
     ALONG_X
     for (count x = inside.begin; x < inside.end; x++) {
-        real *const surface = &a->tke_taup1[top * level + row + x];
+        real *const surface = &a->tke_taup1[top * plane + row + x];
         a->tke_surf_corr[row + x] = larger(0, -*surface) * (a->dzw[top] / 2 / a->dt_mom);
         *surface = larger(0, *surface);
     }
