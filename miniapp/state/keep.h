@@ -1,4 +1,4 @@
-/* What kernels keep from one call of a plan to the next. */
+/* Memory that kernels keep from one call of a plan to the next. */
 #ifndef KEEP_H
 #define KEEP_H
 

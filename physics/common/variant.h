@@ -1,5 +1,5 @@
 /*
- * What differs between the builds of a kernel: the precision and the target. CMake compiles
+ * The precision and the target, by which the builds of a kernel differ. CMake compiles
  * every kernel once for each pair, with
  *   REAL             double or float,
  *   PHYSICS_VARIANT  host_float64, host_float32, offload_float64 or offload_float32.
