@@ -94,6 +94,7 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
         for (count i0 = 1; i0 <= cells_x; i0 += ROW_PART(cells_x)) {
             const count end = i0 + ROW_PART(cells_x), y = j + MINIAPP_HALO - 1, row = j * stride;
             const count south = j > 0 ? stride : 0;
+            ALONG_X
             for (count i = i0; i < end; i++) {
                 const count o = row + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
                 const double v_east = east[o] > 0 ? (double)dv_mean[c + 1] : 0;
@@ -159,7 +160,8 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
                  before = (double)dt_mom * (0.5 + (double)AB_eps);
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
-        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx))
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            ALONG_X
             for (count x = x0; x < x0 + ROW_PART(nx); x++) {
                 const count j = y - MINIAPP_HALO + 1, i = x - MINIAPP_HALO + 1, c = y * nx + x;
                 const bool is_inside = j >= 0 && y < ny - MINIAPP_HALO && i >= 1 && i <= cells_x;
@@ -168,6 +170,7 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
                 dpsi_taup1[c] = (real)tendency;
                 psi_taup1[c] = is_inside ? (real)((double)psi[c] + change) : 0;
             }
+        }
 }
 
 /* ---- what is found once ---- */

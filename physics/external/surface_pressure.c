@@ -82,6 +82,7 @@ static void VARIANT(write_pressure)(const struct kernel_call *call, const struct
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const count j = y - MINIAPP_HALO + 1;
             const bool is_row = y >= MINIAPP_HALO && y < ny - MINIAPP_HALO;
+            ALONG_X
             for (count x = x0; x < x0 + ROW_PART(nx); x++) {
                 const count i = x - MINIAPP_HALO + 1;
                 const bool is_inside = is_row && x >= MINIAPP_HALO && x < nx - MINIAPP_HALO;

@@ -49,14 +49,16 @@ class Reader:
         refuse(halo is None, "no halo")
         self.has_ghosts = halo == HALO
         self.is_cyclic = number(file.attrs, "cyclic_x", (0, 1), 0) == 1
-        for name in settings:
-            number(file.attrs, name)
+        self.settings = {name: number(file.attrs, name, default=row.default) for name, row in settings.items()}
 
     def check(self, wanted):
         """The values of those fields that the file has, and of those that stand in for the others."""
         there = list(self.file)
         needed = {*wanted, *(self.table[name].stand_in for name in wanted if name not in there)} - {""}
         refuse({name for name in needed.difference(there) if not self.table[name].is_optional}, "fields are missing")
+        for name in set(wanted).difference(there):
+            row = self.table[name]
+            refuse(row.partner in there or self.settings.get(row.needed_by), f"{name} is missing, others need it")
         needed = [name for name in self.table if name in needed.intersection(there)]
         datasets = {name: self.dataset(name) for name in needed}
         for name in {self.table[name].wet for name in needed}.intersection(there):

@@ -159,8 +159,10 @@ def scales(case):
 
 def without_options(case):
     for name in list(case.values):
-        if case.table[name].is_optional and case.chance(0.5):
+        row = case.table[name]
+        if name in case.values and row.is_optional and not row.needed_by and case.chance(0.5):
             del case.values[name]
+            case.values.pop(row.partner, None)  # half a pair is no input
 
 
 def dry_land(case):

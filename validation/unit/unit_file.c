@@ -264,10 +264,14 @@ static void references(void **state)
                                           MINIAPP_FLOAT64, 0, &reference),
                    MINIAPP_INPUT, "file.h5: dataset 'dHdT' is missing, so it cannot be validated");
     miniapp_references_close(references);
-    assert_refused(miniapp_references_open(folder, &references), MINIAPP_INPUT,
+    assert_done(miniapp_references_open(folder, &references)); /* it has a file for each sequence */
+    assert_refused(miniapp_reference_read(references, "none", &fields[FIELD_salt], &grid,
+                                          MINIAPP_FLOAT64, 0, &reference),
+                   MINIAPP_INPUT, "none.h5: ");
+    miniapp_references_close(references);
+    assert_refused(miniapp_references_open("/dev/null", &references), MINIAPP_INPUT,
                    "not an HDF5 file, nor any regular file");
     assert_null(references);
-    miniapp_references_close(references);
 }
 
 /* Of a field that several sequences write, each has its own. */
