@@ -52,14 +52,14 @@ struct level {
     float *b, *x, *y, *p;
 };
 
-/* Repeats a row's ends on the other side, if they lie in [begin, end). */
-INLINED void close_ring(float *row, count nx, count begin, count end)
-{
-    if (begin == 1)
-        row[nx + 1] = row[1];
-    if (end == nx + 1)
-        row[0] = row[nx];
-}
+/* Repeats a row's ends on the other side, if they lie in [begin, end); a row of any type. */
+#define CLOSE_RING(row, nx, begin, end)                                                            \
+    do {                                                                                           \
+        if ((begin) == 1)                                                                          \
+            (row)[(nx) + 1] = (row)[1];                                                            \
+        if ((end) == (nx) + 1)                                                                     \
+            (row)[0] = (row)[nx];                                                                  \
+    } while (0)
 
 /* The sum over the neighbours of a cell of coupling times value. */
 #define NEIGHBOURS(value)                                                                          \
@@ -95,7 +95,7 @@ static void VARIANT(smooth_from_zero)(const struct level *l, float first, float 
                 p[o] = step;
                 x[o] = x1 + step;
             }
-            close_ring(x + j * stride, nx, i0, i0 + ROW_PART(nx));
+            CLOSE_RING(x + j * stride, nx, i0, i0 + ROW_PART(nx));
         }
 }
 
@@ -116,7 +116,7 @@ static void VARIANT(smooth)(struct level *l, bool is_first, float again, float m
                 p[o] = step;
                 y[o] = x[o] + step;
             }
-            close_ring(y + j * stride, nx, i0, i0 + ROW_PART(nx));
+            CLOSE_RING(y + j * stride, nx, i0, i0 + ROW_PART(nx));
         }
     l->x = y;
     l->y = (float *)x;
@@ -141,28 +141,31 @@ static void VARIANT(restrict_to)(const struct level *l, const struct level *coar
             const count to = last * cells_x < nx ? last * cells_x : nx;
             const count north_most = row * cells_y < ny ? row * cells_y : ny;
             float left[2 * COARSE_CHUNK] = {0};
-            for (count j = (row - 1) * cells_y + 1; j <= north_most; j++)
+            for (count j = (row - 1) * cells_y + 1; j <= north_most; j++) {
                 ALONG_X
-            for (count i = from; i <= to; i++) {
-                const count o = j * stride + i;
-                left[i - from] += b[o] + NEIGHBOURS(x) - diagonal[o] * x[o];
+                for (count i = from; i <= to; i++) {
+                    const count o = j * stride + i;
+                    left[i - from] += b[o] + NEIGHBOURS(x) - diagonal[o] * x[o];
+                }
             }
             float *const result = sums + row * coarse_stride;
-            if (cells_x == 2)
+            if (cells_x == 2) {
                 ALONG_X
-            for (count i = first; i <= last; i++)
-                result[i] = left[2 * (i - first)] + left[2 * (i - first) + 1];
-            else ALONG_X
-            for (count i = first; i <= last; i++)
-                result[i] = left[i - first];
-            close_ring(result, coarse_nx, first, last + 1);
+                for (count i = first; i <= last; i++)
+                    result[i] = left[2 * (i - first)] + left[2 * (i - first) + 1];
+            } else {
+                ALONG_X
+                for (count i = first; i <= last; i++)
+                    result[i] = left[i - first];
+            }
+            CLOSE_RING(result, coarse_nx, first, last + 1);
         }
 }
 
 /* Adds the coarser level's approximation. */
 static void VARIANT(prolong_from)(const struct level *l, const struct level *coarse)
 {
-    LEVEL_LOCALS(void) b, (void)east, (void)north;
+    LEVEL_LOCALS
     float *const x = l->x;
     const float *const correction = coarse->x;
     const count cells_x = l->cells_x, cells_y = l->cells_y;
@@ -181,10 +184,9 @@ static void VARIANT(prolong_from)(const struct level *l, const struct level *coa
                 row[2 * i] += wet[2 * i] > 0 ? from[i] : 0;
             }
             ALONG_X
-            for (count i = pairs; i < end;
-                 i++) /* one cell each: all, or the last of an odd number */
+            for (count i = pairs; i < end; i++) /* without a pair: all, or the last of odd nx */
                 row[cells_x * (i - 1) + 1] += wet[cells_x * (i - 1) + 1] > 0 ? from[i] : 0;
-            close_ring(row, nx, cells_x * (i0 - 1) + 1, end > coarse_nx ? nx + 1 : end);
+            CLOSE_RING(row, nx, cells_x * (i0 - 1) + 1, end > coarse_nx ? nx + 1 : end);
         }
 }
 

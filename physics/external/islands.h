@@ -8,7 +8,8 @@
 
 #include "levels.h"
 
-/* What a corner is: in water, inside land, or, from 1 on, on the coast of that land mass. */
+/* A corner's kind: in water, inside land, or, from 1 on, the number of the mass whose coast it is
+ * on. */
 enum { IN_WATER = -1, IN_LAND = 0 };
 
 /* Cells or corners of a level, ring included. */
@@ -62,7 +63,7 @@ static inline void number_masses(struct land_map *m)
         }
 }
 
-/* What the corner to the north-east of a cell is. */
+/* The kind of the corner to the north-east of a cell. */
 static inline int32_t kind_of_corner(const struct land_map *m, count o)
 {
     int32_t land = 0;

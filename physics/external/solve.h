@@ -17,13 +17,14 @@
 
 enum { MOST_CHEBYSHEV = 60, MOST_GRADIENTS = 500, LANCZOS = 16 };
 
-/* What is left of b, in the cycle's right-hand side times a scale; where no equation holds,
- * nothing. It is the sum of differences, so that rounding of the diagonal plays no part. */
+/* The residual without b, as a sum of differences, so that rounding of the diagonal plays no part.
+ */
 #define LEFT_OF(x)                                                                                 \
     (east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +                               \
      north[o] * (x[o + stride] - x[o]) + north[o - stride] * (x[o - stride] - x[o]) -              \
      excess[o] * x[o])
 
+/* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds. */
 static void VARIANT(find_residual)(const struct elliptic *e, double scale)
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
@@ -40,7 +41,7 @@ static void VARIANT(find_residual)(const struct elliptic *e, double scale)
                 const double here = scale * (b[o] + LEFT_OF(x));
                 left[o] = inverse[o] > 0 ? (float)here : 0;
             }
-            close_ring(left + j * stride, nx, i0, i0 + ROW_PART(nx));
+            CLOSE_RING(left + j * stride, nx, i0, i0 + ROW_PART(nx));
         }
 }
 
@@ -60,10 +61,8 @@ static void VARIANT(take_step)(const struct elliptic *e, double again, double mo
                 p[o] = step;
                 x[o] += gain * step;
             }
-            if (i0 == 1)
-                p[row + nx + 1] = p[row + 1], x[row + nx + 1] = x[row + 1];
-            if (end == nx + 1)
-                p[row] = p[row + nx], x[row] = x[row + nx];
+            CLOSE_RING(p + row, nx, i0, end);
+            CLOSE_RING(x + row, nx, i0, end);
         }
 }
 
@@ -75,11 +74,6 @@ enum { SUM_PART = ROW_CHUNK > 1 ? 64 : 1 };
 INLINED double larger_or_nan(double a, double b)
 {
     return a >= b || a != a ? a : b;
-}
-
-INLINED double size_of(double a)
-{
-    return a < 0 ? -a : a;
 }
 
 static void VARIANT(measure_columns)(const struct elliptic *e, enum measure what)
@@ -95,21 +89,23 @@ static void VARIANT(measure_columns)(const struct elliptic *e, enum measure what
         for (count turn = 0; turn < once; turn++) {
             const count end = i0 + SUM_PART <= nx ? i0 + SUM_PART : nx + 1;
             double found[SUM_PART] = {0};
-            for (count j = 1; j <= ny; j++)
+            for (count j = 1; j <= ny; j++) {
                 ALONG_X
-            for (count i = i0; i < end; i++) {
-                const count o = j * stride + i;
-                double *const all = &found[i - i0];
-                if (what == LARGEST_B)
-                    *all = larger_or_nan(*all, size_of(b[o] * (double)inverse[o]));
-                else if (what == LARGEST_LEFT)
-                    *all = larger_or_nan(*all, size_of((double)left[o] * (double)inverse[o]));
-                else if (what == LARGEST_X)
-                    *all = larger_or_nan(*all, size_of(x[o]));
-                else if (what == LEFT_TIMES_Z)
-                    *all += (double)left[o] * (double)z[o];
-                else
-                    *all -= p[o] * LEFT_OF(p);
+                for (count i = i0; i < end; i++) {
+                    const count o = j * stride + i;
+                    double *const all = &found[i - i0];
+                    if (what == LARGEST_B)
+                        *all = larger_or_nan(*all, __builtin_fabs(b[o] * (double)inverse[o]));
+                    else if (what == LARGEST_LEFT)
+                        *all = larger_or_nan(*all,
+                                             __builtin_fabs((double)left[o] * (double)inverse[o]));
+                    else if (what == LARGEST_X)
+                        *all = larger_or_nan(*all, __builtin_fabs(x[o]));
+                    else if (what == LEFT_TIMES_Z)
+                        *all += (double)left[o] * (double)z[o];
+                    else
+                        *all -= p[o] * LEFT_OF(p);
+                }
             }
             for (count i = i0; i < end; i++)
                 columns[i] = found[i - i0];
@@ -130,12 +126,12 @@ static bool VARIANT(measure)(const struct kernel_call *call, const struct ellipt
     return columns;
 }
 
-/* What conjugate gradients find of the eigenvalues: those of the tridiagonal matrix that their
- * factors make (Lanczos). */
+/* A matrix from the factors of conjugate gradients, whose eigenvalues are near some of the
+ * operator's (Lanczos). */
 struct tridiagonal_matrix {
     int rows;
-    double diagonal[LANCZOS],
-        square[LANCZOS]; /* the square of what is beside the diagonal, to the left */
+    double diagonal[LANCZOS];
+    double square[LANCZOS]; /* of the element to the left of the diagonal */
 };
 
 /* How many of its eigenvalues lie below a number (Sturm). */
@@ -331,7 +327,7 @@ static inline bool take_problem(const struct kernel_call *call, struct elliptic 
     return take_finest(call->keeper, e);
 }
 
-/* The host's copies of an array; NULL, or false, without. */
+/* A copy of an array on the host; NULL if that fails. */
 static inline double *copy_of(const struct kernel_call *call, const double *array, size_t elements)
 {
     const double *const numbers = call->totals->on_host(call->totals->context, array, elements);

@@ -14,9 +14,11 @@
 #include "face_height.h"
 #include "islands.h"
 #include "solve.h"
+#include "span.h"
 
-/* What all steps share. The couplings of e are those of all faces between water; levels are made of
- * those between corners in water, with those to coasts in the excess. Memory is the device's. */
+/* The problem, which all steps share. The couplings of e are those of all faces between water;
+ * levels are made of those between corners in water, with those to coasts in the excess. Memory is
+ * the device's. */
 struct stream_problem {
     struct elliptic e;
     int32_t *kind;               /* of each corner */
@@ -26,8 +28,8 @@ struct stream_problem {
     double *value;               /* of each mass's coast, from 1 on */
     double *psin;                /* arrays of the masses from 2 on */
     int32_t *owner;              /* host: the mass of each corner of a coast */
-    double *factor,
-        *sums; /* host: Cholesky's factor and right-hand side of the masses' equations */
+    double *factor, *sums;       /* host: of the masses' equations, Cholesky's factor and right-hand
+                                    side */
 };
 
 /* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
@@ -40,32 +42,35 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
     const bool is_cyclic = call->cyclic_x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
-        for (count i = 1; i <= cells_x; i++) {
+        for (count i0 = 0; i0 < cells_x; i0 += ROW_CHUNK) {
             const struct arguments a = {
 #include "gather.h"
             };
-            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1;
-            const count o = j * stride + i, c = y * nx + x;
-            const bool has_east = i < cells_x || is_cyclic;
-            const count to_east = i < cells_x ? 1 : 1 - cells_x;
-            const double v_face = has_east && cells_x > 1 && j > 0 && j < cells_y
-                                      ? height_of_face(&a, c + to_east, c + to_east + nx)
-                                      : 0;
-            const double u_face =
-                has_east && j < cells_y ? height_of_face(&a, c + nx, c + nx + to_east) : 0;
-            east[o] =
-                v_face > 0 ? (double)dyu[y] / ((double)dxt[x + 1] * (double)cosu[y] * v_face) : 0;
-            north[o] = u_face > 0
-                           ? (double)dxu[x] * (double)cost[y + 1] / ((double)dyt[y + 1] * u_face)
-                           : 0;
-            water[o] = j > 0 && kbot[c] > 0;
-            if (i == cells_x)
-                east[o - cells_x] = east[o];
+            const struct span part = chunk(i0, cells_x);
+            const count y = j + MINIAPP_HALO - 1, row = j * stride, cells = part.end - part.begin;
+            const count first = y * nx + part.begin + MINIAPP_HALO;
+            double v_faces[ROW_CHUNK], u_faces[ROW_CHUNK];
+            heights_of_faces(&a, first + 1, nx, cells, v_faces);
+            heights_of_faces(&a, first + nx, 1, cells, u_faces);
+            ALONG_X
+            for (count n = 0; n < cells; n++) {
+                const count i = part.begin + 1 + n, x = i + MINIAPP_HALO - 1;
+                const bool has_u = u_faces[n] > 0 && j < cells_y && (i < cells_x || is_cyclic);
+                const bool has_v = v_faces[n] > 0 && j < cells_y && (i < cells_x || is_cyclic) &&
+                                   j > 0 && cells_x > 1;
+                east[row + i] =
+                    has_v ? (double)dyu[y] / ((double)dxt[x + 1] * (double)cosu[y] * v_faces[n])
+                          : 0;
+                north[row + i] =
+                    has_u ? (double)dxu[x] * (double)cost[y + 1] / ((double)dyt[y + 1] * u_faces[n])
+                          : 0;
+                water[row + i] = j > 0 && kbot[first + n] > 0;
+            }
+            CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
         }
 }
 
-/* A first guess: by extrapolation in time in water and, by that at one corner of each coast, on
- * coasts. */
+/* The first guess of each coast: an extrapolation in time at one of its corners. */
 static void VARIANT(guess_coasts)(const struct kernel_call *call, const struct stream_problem *p)
 {
 #include "unpack.h"
@@ -74,10 +79,13 @@ static void VARIANT(guess_coasts)(const struct kernel_call *call, const struct s
     double *const value = p->value;
     PARALLEL_COLUMNS
     for (count turn = 0; turn < once; turn++)
-        for (count mass = 1; mass <= masses; mass++) {
-            const count o = sample[mass], j = o / stride, i = o % stride;
-            const count c = (j + MINIAPP_HALO - 1) * nx + i + MINIAPP_HALO - 1;
-            value[mass] = mass > 1 && o > 0 ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c] : 0;
+        for (count first = 1; first <= masses; first += ROW_PART(masses)) {
+            ALONG_X
+            for (count mass = first; mass < first + ROW_PART(masses); mass++) {
+                const count o = sample[mass], j = o / stride, i = o % stride;
+                const count c = (j + MINIAPP_HALO - 1) * nx + i + MINIAPP_HALO - 1;
+                value[mass] = mass > 1 && o > 0 ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c] : 0;
+            }
         }
 }
 
@@ -107,14 +115,11 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
                            : kind[o] == IN_WATER ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c]
                                                  : 0;
             }
-            if (i0 == 1)
-                guess[row + cells_x + 1] = guess[row + 1];
-            if (end == cells_x + 1)
-                guess[row] = guess[row + cells_x];
+            CLOSE_RING(guess + row, cells_x, i0, end);
         }
 }
 
-/* What x leaves of the equations of coast corners. */
+/* The residual of x in the equations of coast corners. */
 static void VARIANT(find_unbalanced)(const struct stream_problem *p)
 {
     const count corners = p->coast_corners, stride = p->e.level->stride, once = 1;
@@ -123,12 +128,16 @@ static void VARIANT(find_unbalanced)(const struct stream_problem *p)
     const int32_t *const coast = p->coast;
     double *const unbalanced = p->unbalanced;
     PARALLEL_COLUMNS
-    for (count n = 0; n < corners; n++)
-        for (count turn = 0; turn < once; turn++) {
-            const count o = coast[n], south = o > stride ? o - stride : o;
-            unbalanced[n] = b[o] + east[o] * (x[o + 1] - x[o]) + east[o - 1] * (x[o - 1] - x[o]) +
-                            north[o] * (x[o + stride] - x[o]) +
-                            (o > stride ? north[south] * (x[south] - x[o]) : 0);
+    for (count turn = 0; turn < once; turn++)
+        for (count first = 0; first < corners; first += ROW_PART(corners)) {
+            ALONG_X
+            for (count n = first; n < first + ROW_PART(corners); n++) {
+                const count o = coast[n], south = o > stride ? o - stride : o;
+                unbalanced[n] = b[o] + east[o] * (x[o + 1] - x[o]) +
+                                east[o - 1] * (x[o - 1] - x[o]) +
+                                north[o] * (x[o + stride] - x[o]) +
+                                (o > stride ? north[south] * (x[south] - x[o]) : 0);
+            }
         }
 }
 

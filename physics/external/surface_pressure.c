@@ -11,6 +11,7 @@
 #include "constants.h"
 #include "face_height.h"
 #include "solve.h"
+#include "span.h"
 
 /* The couplings of the finest level. Cell (i, j) has ghosts to its west and south. */
 static void VARIANT(couple_pressure)(const struct kernel_call *call, const struct elliptic *e)
@@ -21,24 +22,30 @@ static void VARIANT(couple_pressure)(const struct kernel_call *call, const struc
     const count cyclic = call->cyclic_x && cells_x > 1;
     PARALLEL_COLUMNS
     for (count j = 1; j <= cells_y; j++)
-        for (count i = 1; i <= cells_x; i++) {
+        for (count i0 = 0; i0 < cells_x; i0 += ROW_CHUNK) {
             const struct arguments a = {
 #include "gather.h"
             };
-            const count y = j + MINIAPP_HALO - 1, x = i + MINIAPP_HALO - 1;
-            const count o = j * stride + i, c = y * nx + x;
-            const bool is_inside = i < cells_x || cyclic;
-            const count to_east = i < cells_x ? 1 : 1 - cells_x;
-            const double width = (double)dxt[x], depth = (double)dyt[y], cosine = (double)cost[y];
-            const double through_east = is_inside ? height_of_face(&a, c, c + to_east) : 0;
-            const double through_north = j < cells_y ? height_of_face(&a, c, c + nx) : 0;
-            east[o] = through_east * depth / ((double)dxu[x] * cosine);
-            north[o] = through_north * (double)cosu[y] * width / (double)dyu[y];
-            excess[o] = kbot[c] > 0 ? width * depth * cosine /
-                                          (GRAVITY * (double)dt_mom * (double)dt_tracer)
-                                    : 0;
-            if (i == cells_x) /* the seam, or nothing */
-                east[o - cells_x] = east[o];
+            const struct span part = chunk(i0, cells_x);
+            const count y = j + MINIAPP_HALO - 1, row = j * stride, cells = part.end - part.begin;
+            const double depth = (double)dyt[y], cosine = (double)cost[y];
+            double to_east[ROW_CHUNK], to_north[ROW_CHUNK];
+            heights_of_faces(&a, y * nx + part.begin + MINIAPP_HALO, 1, cells, to_east);
+            heights_of_faces(&a, y * nx + part.begin + MINIAPP_HALO, nx, cells, to_north);
+            ALONG_X
+            for (count n = 0; n < cells; n++) {
+                const count i = part.begin + 1 + n, x = i + MINIAPP_HALO - 1;
+                const double width = (double)dxt[x];
+                const double through_east = i < cells_x || cyclic ? to_east[n] : 0;
+                const double through_north = j < cells_y ? to_north[n] : 0;
+                east[row + i] = through_east * depth / ((double)dxu[x] * cosine);
+                north[row + i] = through_north * (double)cosu[y] * width / (double)dyu[y];
+                excess[row + i] =
+                    kbot[y * nx + x] > 0
+                        ? width * depth * cosine / (GRAVITY * (double)dt_mom * (double)dt_tracer)
+                        : 0;
+            }
+            CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
         }
 }
 
@@ -64,10 +71,7 @@ static void VARIANT(start_pressure)(const struct kernel_call *call, const struct
                 b[o] = excess[o] * (double)psi[c] - per_dt * (cosine * (out - in) + (up - down));
                 guess[o] = kbot[c] > 0 ? 2 * (double)psi[c] - (double)psi_taum1[c] : 0;
             }
-            if (i0 == 1)
-                guess[j * stride + cells_x + 1] = guess[j * stride + 1];
-            if (end == cells_x + 1)
-                guess[j * stride] = guess[j * stride + cells_x];
+            CLOSE_RING(guess + j * stride, cells_x, i0, end);
         }
 }
 

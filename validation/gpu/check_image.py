@@ -205,9 +205,8 @@ def check_clang(module, targets):
 
 # ---- PTX of GCC's ----
 
-# A nest without a loop along x, and one that adds in a given order, so by one thread; nests that run once, or over
-# a coast's corners
-WITHOUT_SIMD = ("matmul", "sum_all", "couple_corners", "couple_pressure", "guess_coasts", "find_unbalanced")
+# A nest without a loop along x, and one that adds in a given order, so by one thread
+WITHOUT_SIMD = ("matmul", "sum_all")
 CUDA_BUILT_IN = {"free", "malloc", "vprintf"}  # functions that the driver brings
 
 
