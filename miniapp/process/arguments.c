@@ -1,4 +1,5 @@
 #include "arguments.h"
+#include "listing.h"
 #include "ranks.h"
 #include "shape.h"
 #include "status.h"
@@ -78,15 +79,14 @@ error_t parse_count(const char *option, const char *text, double least, double m
     return 0;
 }
 
-/* Whether a kernel is one of 'all' or of 'calibration'. Those of the external mode are of neither:
- * they read what few files have, and are chosen by name. */
+/* Whether a kernel is one of 'all' or of 'calibration'. */
 static bool is_one_of(const char *group, const struct miniapp_sequence *kernel)
 {
     const char *const subject = miniapp_sequence_subject(kernel);
     const bool is_calibration = strcmp(subject, "calibration") == 0;
     if (strcmp(group, "calibration") == 0)
         return is_calibration;
-    return !is_calibration && strcmp(subject, "external") != 0;
+    return !is_calibration && !is_chosen_by_name(subject);
 }
 
 static bool is_chosen(const struct options *options, const struct miniapp_sequence *kernel)

@@ -40,6 +40,11 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
             miniapp_field_is_optional(field) ? " (optional)" : "");
 }
 
+bool is_chosen_by_name(const char *subject)
+{
+    return strcmp(subject, "external") == 0;
+}
+
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
                         const struct miniapp_settings *defaults)
 {
@@ -49,7 +54,7 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
             miniapp_kernel_summary(kernel), miniapp_kernel_citation(kernel));
     if (strcmp(miniapp_kernel_subject(kernel), "calibration") == 0)
         fprintf(stream, "  measures the machine: one of 'calibration', not of 'all'\n");
-    if (strcmp(miniapp_kernel_subject(kernel), "external") == 0)
+    if (is_chosen_by_name(miniapp_kernel_subject(kernel)))
         fprintf(stream, "  is chosen by name: not one of 'all'\n");
     for (size_t i = 0; i < miniapp_kernel_argument_count(kernel); i++)
         list_argument(stream, kernel, i);

@@ -4,7 +4,12 @@
 
 #include "program.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+
+/* Whether kernels of a subject are of no group, 'all' or 'calibration': few files hold what they
+ * read. */
+bool is_chosen_by_name(const char *subject);
 
 /* Prints each kernel's arguments and cost, and the sequences. */
 void list_kernels(FILE *stream, const struct miniapp_settings *defaults);

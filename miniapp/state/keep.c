@@ -51,9 +51,8 @@ static bool send_to_device(void *context, void *device, const void *host, size_t
 static void *give_device(void *context, size_t bytes)
 {
     struct kept *const kept = context;
-    const struct backend *const backend = backend_of(kept->state);
     void *const memory = can_add(&kept->device, kept->device_pieces)
-                             ? backend->allocate(kept->state->device->number, bytes)
+                             ? device_allocate(kept->state->device, bytes)
                              : NULL;
     if (memory)
         kept->device[kept->device_pieces++] = memory;

@@ -89,7 +89,7 @@ class Ocean:
     # ---- the model ----
 
     def tendencies(self):
-        """By wind, rotation and drag."""
+        """Wind, rotation and drag."""
         wind = -WIND * np.cos(3 * self.latitude) + EDDIES * np.sin(
             4 * self.longitude + 3 * self.latitude - 2 * np.pi * self.steps * self.dt / 432000)
         u, v = self.u * self.hu, self.v * self.hv
@@ -142,7 +142,7 @@ class Ocean:
                 "psi": self.padded(self.psi[0]), "dpsi": self.padded(self.dpsi[0]), "dpsi_taum1": self.padded(self.dpsi[1])}
 
     def interior(self, values):
-        """Of an output, with the southern wall where that is a corner."""
+        """An output without ghosts, but with the southern wall where values are at corners."""
         return np.array(values)[(2 if self.form == "pressure" else 1):-2, 2:-2]
 
     # ---- the problem, for others ----
@@ -192,8 +192,6 @@ def assembled(water, to_east, to_north, excess, b, guess, known=0):
     matrix = scipy.sparse.csr_matrix(tuple([np.concatenate(values), tuple(map(np.concatenate, (rows, columns)))]))
     size = np.abs(b[water] / diagonal[water]).max()
     return Problem(matrix, (b + known)[water], size, guess[water], (to_east, to_north, np.where(water, diagonal, 0)))
-
-
 
 
 def over(value, height):

@@ -5,6 +5,7 @@ Land is a row of the unit matrix: hypre's structured grids have no holes.
 
 import ctypes
 import ctypes.util
+import functools
 import glob
 import os
 from ctypes import byref, c_double, c_int, c_void_p
@@ -16,7 +17,9 @@ class Missing(Exception):
     """The library is not there."""
 
 
+@functools.cache
 def load():
+    """The library and MPI's world."""
     found = sorted(glob.glob("/usr/lib/*/libHYPRE-*.so")) or [ctypes.util.find_library("HYPRE")]
     if not found[-1]:
         raise Missing("libHYPRE is missing: apt-get install libhypre-dev")
@@ -27,12 +30,12 @@ def load():
 
 
 class Solver:
-    """Of couplings to the east and north and a diagonal on (y, x), cyclic along x."""
+    """Takes couplings to the east and north and a diagonal, each on (y, x), cyclic along x."""
 
     MOST = 500
 
     def __init__(self, couplings):
-        self.library, world = load.once()
+        self.library, world = load()
         self.world = ctypes.byref(world)
         east, north, diagonal = couplings
         self.shape = diagonal.shape
@@ -51,19 +54,6 @@ class Solver:
         values = np.zeros(self.shape)
         values[self.is_water] = unknowns
         return values
-
-
-def once(function):
-    kept = []
-
-    def call():
-        if not kept:
-            kept.append(function())
-        return kept[0]
-    return call
-
-
-load.once = once(load)
 
 
 class Structured(Solver):

@@ -23,7 +23,6 @@ from veros_acc import SmallSetup, cyclic, in_order, level  # it starts Veros, to
 
 from veros import veros_routine
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
-from veros.core.operators import at, update
 from veros.variables import VARIABLES
 
 # the package has functions of these names
@@ -51,13 +50,6 @@ class Setup(SmallSetup):
         super().set_parameter(state)
         state.settings.nx, state.settings.ny = 24, 20
         state.settings.enable_streamfunction = self.is_stream
-
-    @veros_routine
-    def set_grid(self, state):
-        vs = state.variables
-        vs.dxt = update(vs.dxt, at[...], 4.0)
-        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
-        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
 
     @veros_routine
     def set_topography(self, state):

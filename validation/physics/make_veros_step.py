@@ -23,13 +23,12 @@ from veros_acc import SETTINGS, SmallSetup, cyclic, has, in_order, inputs, level
 
 from veros import veros_routine
 from veros.core import advection, diffusion, eke, momentum, thermodynamics, tke
-from veros.core.operators import at, update
 
 STEPS = 6
 
 
 class Setup(SmallSetup):
-    """With spacings of its own."""
+    """With sources in the water."""
 
     @veros_routine
     def set_parameter(self, state):
@@ -37,14 +36,6 @@ class Setup(SmallSetup):
         settings = state.settings
         settings.dt_tracer = 21600.0
         settings.enable_tempsalt_sources = True
-
-    @veros_routine
-    def set_grid(self, state):
-        vs = state.variables
-        vs.dxt = update(vs.dxt, at[...], 4.0)
-        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
-        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
-
 
 def roughen(state):
     """Noise, so that no two differences are alike: in tracers, energies and their sources. Density and

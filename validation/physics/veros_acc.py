@@ -6,6 +6,7 @@ import veros
 
 veros.runtime_settings.loglevel = "warning"
 from veros import veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.operators import at, update  # noqa: E402  pylint: disable=wrong-import-position
 from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
 
 GRID = ["dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "zw", "cost", "cosu", "kbot", "maskT",
@@ -24,7 +25,7 @@ SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c
 
 
 class SmallSetup(ACCSetup):
-    """With columns of one level. Spacings are a script's own."""
+    """With columns of one level, and rows of different widths."""
 
     @veros_routine
     def set_parameter(self, state):
@@ -32,6 +33,13 @@ class SmallSetup(ACCSetup):
         settings = state.settings
         settings.identifier = "run"
         settings.nx, settings.ny, settings.nz = 9, 13, 6
+
+    @veros_routine
+    def set_grid(self, state):
+        vs = state.variables
+        vs.dxt = update(vs.dxt, at[...], 4.0)
+        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
+        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
 
     @veros_routine
     def set_topography(self, state):

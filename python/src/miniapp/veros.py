@@ -23,13 +23,10 @@ import weakref
 
 import numpy as np
 
-try:
+from .extras import needing
+
+with needing("veros", "veros==1.7.0"):
     import veros
-except ModuleNotFoundError as missing:
-    if missing.name != "veros":
-        raise
-    raise ImportError("miniapp.veros needs Veros: pip install veros==1.7.0, as the package's extra veros does",
-                      name="veros") from None
 from veros import logger, runtime_settings, runtime_state, signals
 from veros.core import advection, density, eke, isoneutral, thermodynamics, tke, utilities
 from veros.core.operators import at, update

@@ -13,13 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-try:
+from .extras import needing
+
+with needing("xarray", "xarray"):
     import xarray
-except ModuleNotFoundError as missing:
-    if missing.name != "xarray":
-        raise
-    raise ImportError("miniapp.xarray needs xarray: pip install xarray, as the package's extra xarray does",
-                      name="xarray") from None
 
 from . import ghosts
 from . import library as libraries
