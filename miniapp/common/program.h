@@ -324,9 +324,9 @@ struct miniapp_flow {
     double below, top; /* the largest share of its volume that a cell gains or loses in a step:
                           below the top level, and in it, without what goes through the surface */
     double time_step;
-    double
-        tolerated[2]; /* of `below`, as much as rounding explains, at most 1e-4; of `top`, 0.05 */
-    double excess;    /* of the first cell that gains or loses more: [z, y, x], without ghosts */
+    /* of `below`, as much as rounding explains, at most 1e-4; of `top`, 0.05 */
+    double tolerated[2];
+    double excess; /* of the first cell that gains or loses more: [z, y, x], without ghosts */
     size_t cell[3];
 };
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Warns, on one process of each node, where a core carries more threads than it would if they were
- * spread evenly, and says how to bind them. All processes call it. A
- * process's threads count only if it computes with them. */
+ * spread evenly, and says how to bind them. All processes call it. A process's
+ * threads count only if it computes with them. */
 void warn_of_crowd(bool computes);
 
 #endif

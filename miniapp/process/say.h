@@ -15,8 +15,8 @@ void say_failures(bool speaks);
 /* The first process prints the warnings that the others have about their parts. All call it. */
 void say_warnings(void);
 
-/* The warnings so far, a line each, without "miniapp: warning: "; "" without any. The
- * first of several processes has those of all up to the last say_warnings. Valid until the next. */
+/* The warnings so far, a line each, without "miniapp: warning: "; "" without any. The first
+ * of several processes has those of all up to the last say_warnings. Valid until the next. */
 const char *warnings_so_far(void);
 
 #endif
