@@ -238,7 +238,7 @@ def forcing(rng, fields):
 
 
 def external_mode(rng, fields, settings):
-    """What only elliptic problems read, on land, too."""
+    """Fields that only elliptic problems read, on land, too."""
     surface, dt = fields["kbot"].shape, settings["dt_mom"]
     settings |= {"solver_tolerance": 1e-13}
     speed, width = abs(fields["u"]).max(), fields["dyt"].min() * fields["dzt"].sum()

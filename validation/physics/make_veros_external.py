@@ -83,7 +83,7 @@ def roughen(state):
 
 
 def tendency(vs, when, of_islands):
-    """Of the streamfunction, islands included."""
+    """The tendency of the streamfunction, islands included."""
     return np.array(level(vs, "dpsi", when)) + np.array(vs.psin) @ np.array(level(vs, "dpsin", of_islands))
 
 

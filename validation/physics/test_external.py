@@ -90,7 +90,7 @@ HARD = ("narrow cells", "flat cells", "two columns")
 
 
 def expected(reference, values, settings):
-    """What is solved for."""
+    """The reference of the solution, without ghosts."""
     padded = {name: files.add_ghosts(name, value, settings["cyclic_x"]) for name, value in values.items()}
     return reference.reference(padded, settings)[SOLVED[reference]][2:-2, 2:-2]
 
@@ -125,7 +125,7 @@ def test_all_land_and_no_flow_give_zero(reference, miniapp, device, tmp_path):
 
 @both
 def test_any_number_of_threads(reference, miniapp, tmp_path):
-    """The same bits, on a grid whose finest levels are shared."""
+    """Bits do not depend on it, on a grid whose finest levels are shared."""
     path = store(tmp_path / "in.h5", *sea(islands((160, 140)), cyclic=1))
     outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 4)]
     for output in outputs:

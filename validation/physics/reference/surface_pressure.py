@@ -48,7 +48,7 @@ def reference(fields, settings):
 
 
 def height(here, beside, dzt):
-    """Of the water in a face between columns."""
+    """The height of the water in a face between columns."""
     lowest = np.where((here > 0) & (beside > 0), np.maximum(here, beside) - 1, len(dzt))
     above = np.append(np.cumsum(np.asarray(dzt, Real)[::-1])[::-1], 0)
     return above[lowest]
