@@ -157,6 +157,24 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *, const char
                                               size_t count, bool to_device, bool pinned,
                                               double *seconds);
 
+/* ---- directive variants ---- */
+
+/* A header of physics/variants, under whose directives all kernels are built once more. */
+struct miniapp_variant {
+    const char *name, *purpose;
+    bool is_offload;               /* it is for offload devices, else for the host */
+    bool is_built;                 /* the build has it */
+    const char *const *directives; /* pairs of a word and its text, which may be ""; then NULL */
+};
+const struct miniapp_variant *miniapp_variants(size_t *count);
+
+/* Opens the device once more, to run the kernels of a built variant that is for its kind. */
+enum miniapp_status miniapp_device_vary(const struct miniapp_device *,
+                                        const struct miniapp_variant *, struct miniapp_device **);
+
+/* The name of a device's variant: "static" or "distribute" by default. */
+const char *miniapp_device_variant(const struct miniapp_device *);
+
 /* ---- inputs ---- */
 
 /* Shares a file among `of` processes, which are numbered from 0: this one checks its part of the

@@ -60,4 +60,12 @@ struct backend {
 #define OFFLOAD_BACKEND miniapp_offload_backend
 #define OFFLOAD_BACKEND_NAME "miniapp_offload_backend"
 
+/* What the module of a directive variant exports. Its kernels take the place of a backend's. */
+struct variant_module {
+    const char *build;
+    const struct kernel_functions *(*functions)(enum miniapp_precision precision);
+};
+#define VARIANT_MODULE miniapp_variant_module
+#define VARIANT_MODULE_NAME "miniapp_variant_module"
+
 #endif

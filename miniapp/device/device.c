@@ -83,6 +83,11 @@ static void runtime_ended(int status, void *nothing)
         runtime_gave_up(0);
 }
 
+static bool is_of_this_build(const char *build)
+{
+    return strcmp(build, BUILD_VERSION " " BUILD_OFFLOAD) == 0;
+}
+
 static const struct backend *load_module(char reason[DEVICE_TEXT])
 {
     char path[PATH_MAX];
@@ -101,7 +106,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     /* global, because libomp looks up the symbols of libomptarget, which the module loads */
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     const struct backend *backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
-    if (backend && strcmp(backend->build, BUILD_VERSION " " BUILD_OFFLOAD) == 0)
+    if (backend && is_of_this_build(backend->build))
         return backend;
     if (backend)
         snprintf(reason, DEVICE_TEXT, "lib/miniapp-offload.so is of another build: %s",
@@ -125,7 +130,7 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
 
 static bool open_host(struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
-    *device = (struct miniapp_device){.backend = &host_backend};
+    *device = (struct miniapp_device){.backend = &host_backend, .variant = "static"};
     snprintf(device->label, sizeof(device->label), "cpu");
     return host_backend.open(0, device->name, reason);
 }
@@ -144,6 +149,7 @@ static bool open_guarded(struct miniapp_device *device, char reason[DEVICE_TEXT]
 static bool open_offload(int number, struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
     device->number = number;
+    device->variant = "distribute";
     device->backend = load_offload(reason);
     snprintf(device->label, sizeof(device->label), "gpu:%d", number);
     return device->backend && open_guarded(device, reason);
@@ -221,6 +227,81 @@ enum miniapp_status miniapp_device_open(const char *name, struct miniapp_device 
     *opened = NULL;
     return fail(MINIAPP_DEVICE, "device '%s' cannot be used: %s", name, reason);
 }
+
+/* ---- directive variants ---- */
+
+#define VARIANT_ROW(name, ...) extern const char *const words_of_##name[];
+#include "all.variants"
+#undef VARIANT_ROW
+
+enum { host, offload }; /* as in all.variants */
+
+const struct miniapp_variant *miniapp_variants(size_t *count)
+{
+    static const struct miniapp_variant variants[] = {
+#define VARIANT_ROW(name, target, is_built, purpose)                                               \
+    {#name, purpose, target == offload, is_built, words_of_##name},
+#include "all.variants"
+#undef VARIANT_ROW
+    };
+    *count = sizeof(variants) / sizeof(*variants);
+    return variants;
+}
+
+/* The module of a variant; NULL, with the reason, if it cannot be loaded. */
+static const struct variant_module *load_variant(const char *name, char reason[DEVICE_TEXT])
+{
+    char file[64], path[PATH_MAX];
+    snprintf(file, sizeof(file), "miniapp-variant-%s.so", name);
+    module_path(file, path);
+    void *const module = dlopen(path, RTLD_NOW);
+    const struct variant_module *const variant = module ? dlsym(module, VARIANT_MODULE_NAME) : NULL;
+    if (variant && is_of_this_build(variant->build))
+        return variant;
+    if (variant)
+        snprintf(reason, DEVICE_TEXT, "lib/%s is of another build: %s", file, variant->build);
+    else
+        snprintf(reason, DEVICE_TEXT, "%s", dlerror());
+    return NULL;
+}
+
+/* The runtime may already have started the device, and loads the variant's code by the next probe.
+ */
+static bool open_variant(struct miniapp_device *device, char reason[DEVICE_TEXT])
+{
+    const struct variant_module *const module = load_variant(device->variant, reason);
+    if (!module)
+        return false;
+    device->varied = *device->backend;
+    device->varied.functions = module->functions;
+    device->backend = &device->varied;
+    return device->varied.is_host || open_guarded(device, reason);
+}
+
+enum miniapp_status miniapp_device_vary(const struct miniapp_device *like,
+                                        const struct miniapp_variant *variant,
+                                        struct miniapp_device **opened)
+{
+    char reason[DEVICE_TEXT] = "";
+    struct miniapp_device *const device = *opened = malloc(sizeof(*device));
+    if (!device)
+        return fail(MINIAPP_DEVICE, "out of memory for a device");
+    *device = *like;
+    const bool is_default = strcmp(device->variant, variant->name) == 0;
+    device->variant = variant->name;
+    if (is_default || open_variant(device, reason))
+        return MINIAPP_DONE;
+    free(device);
+    *opened = NULL;
+    return fail(MINIAPP_DEVICE, "variant '%s' cannot be used: %s", variant->name, reason);
+}
+
+const char *miniapp_device_variant(const struct miniapp_device *device)
+{
+    return device->variant;
+}
+
+/* ---- what a device is ---- */
 
 void miniapp_device_close(struct miniapp_device *device)
 {

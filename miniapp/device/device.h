@@ -11,6 +11,8 @@ struct miniapp_device {
     char name[DEVICE_TEXT]; /* the hardware: "NVIDIA H100" */
     const struct backend *backend;
     int number;
+    const char *variant;   /* of the directives */
+    struct backend varied; /* the backend, if the variant is not the default */
 };
 
 /* Memory of a device; NULL where there is not enough. */

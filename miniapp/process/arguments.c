@@ -15,10 +15,11 @@ static const char *const format_names[] = {"table", "json", "csv"};
 static const char *const transfer_names[] = {"once", "each-call"};
 enum { FORMATS = 3, TRANSFERS = 2, FEW = 8 };
 
-/* Names the closest one, or all if they are few; only kernels are many. */
+/* Names the closest one, or all if they are few; kernels and variants are many. */
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
-    char text[SUGGESTION] = "; --list-kernels names all";
+    char text[SUGGESTION];
+    snprintf(text, sizeof(text), "; --list-%ss names all", what);
     if (closest_match(word, names, count))
         suggestion(word, names, count, text);
     else if (count <= FEW)
@@ -157,6 +158,29 @@ error_t add_device(struct options *options, const char *name)
     if (options->device_count == MAX_REPEATS)
         return repeated("device");
     snprintf(options->devices[options->device_count++], DEVICE_NAME, "%s", name);
+    return 0;
+}
+
+error_t add_variant(struct options *options, const char *name)
+{
+    size_t count;
+    const struct miniapp_variant *const variants = miniapp_variants(&count);
+    const char *names[MAX_NAMES];
+    for (size_t i = 0; i < count && i < MAX_NAMES; i++)
+        names[i] = variants[i].name;
+    const int place = place_of(name, names, count < MAX_NAMES ? count : MAX_NAMES);
+    if (place < 0)
+        return unknown("variant", name, names, count < MAX_NAMES ? count : MAX_NAMES);
+    if (!variants[place].is_built) {
+        fail(MINIAPP_USAGE,
+             "this build lacks variant '%s': configure it with -DMINIAPP_VARIANTS=%s%s", name, name,
+             variants[place].is_offload ? " and with offload" : "");
+        return REPORTED;
+    }
+    for (size_t i = 0; i < options->variant_count; i++)
+        if (options->variants[i] == &variants[place])
+            return 0;
+    options->variants[options->variant_count++] = &variants[place];
     return 0;
 }
 

@@ -18,6 +18,7 @@ error_t add_each(struct options *options, const char *list,
 
 error_t add_kernel(struct options *options, const char *name);
 error_t add_device(struct options *options, const char *name);
+error_t add_variant(struct options *options, const char *name);
 error_t add_precision(struct options *options, const char *name);
 error_t add_threads(struct options *options, const char *text);
 error_t add_tracer(struct options *options, const char *text);

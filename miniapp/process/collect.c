@@ -88,6 +88,7 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
         return MINIAPP_DEVICE;
     check->kernel = miniapp_sequence_name(row->sequence);
     check->device = miniapp_device_label(row->device);
+    check->variant = miniapp_device_variant(row->device);
     check->threads = row->threads;
     check->precision = row->precision;
     check->variable = miniapp_field_name(field);
@@ -103,6 +104,7 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
         return MINIAPP_DEVICE;
     checksum->kernel = miniapp_sequence_name(row->sequence);
     checksum->device = miniapp_device_label(row->device);
+    checksum->variant = miniapp_device_variant(row->device);
     checksum->threads = row->threads;
     checksum->precision = row->precision;
     checksum->grid = row->grid;
@@ -310,6 +312,7 @@ struct result result_like(const struct row *row)
     return (struct result){
         .kernel = miniapp_sequence_name(row->sequence),
         .device = miniapp_device_label(row->device),
+        .variant = miniapp_device_variant(row->device),
         .threads = row->threads,
         .precision = row->precision,
         .grid = row->grid,

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* With the fewest digits that give the same number again. */
 static const char *exact_text(double value, char text[32])
@@ -55,6 +56,30 @@ static const char *binding_text(char text[PROVENANCE_TEXT])
     return text;
 }
 
+/* The environment's part in directives that leave something open. */
+static const char *environment_text(char text[PROVENANCE_TEXT])
+{
+    static const char *const asked[] = {"OMP_SCHEDULE", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT"};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked) && used < PROVENANCE_TEXT; i++)
+        if (getenv(asked[i]))
+            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s",
+                                     used ? "; " : "", asked[i], getenv(asked[i]));
+    return text;
+}
+
+/* "cpu: static; cpu: dynamic" */
+static const char *variants_text(const struct run *run, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < run->device_count && used < PROVENANCE_TEXT; i++)
+        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s: %s", i ? "; " : "",
+                                 miniapp_device_label(run->devices[i]),
+                                 miniapp_device_variant(run->devices[i]));
+    return text;
+}
+
 static void describe_processes(struct provenance *provenance, const struct options *options)
 {
     char text[PROVENANCE_TEXT], library[RANKS_TEXT];
@@ -76,11 +101,14 @@ void describe_run(struct run *run)
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
+    char openmp[PROVENANCE_TEXT], variants[PROVENANCE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
-        used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s", i ? "; " : "",
-                                 miniapp_device_label(run->devices[i]),
-                                 miniapp_device_name(run->devices[i]));
+        if (i == 0 || strcmp(miniapp_device_label(run->devices[i]),
+                             miniapp_device_label(run->devices[i - 1])) != 0)
+            used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
+                                     i ? "; " : "", miniapp_device_label(run->devices[i]),
+                                     miniapp_device_name(run->devices[i]));
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
@@ -94,6 +122,10 @@ void describe_run(struct run *run)
     describe_processes(provenance, &run->options);
     provenance_add(provenance, "threads", threads_text(&run->options, threads));
     provenance_add(provenance, "binding", binding_text(binding));
+    if (environment_text(openmp)[0])
+        provenance_add(provenance, "openmp", openmp);
+    if (run->options.variant_count)
+        provenance_add(provenance, "variant", variants_text(run, variants));
     if (run->options.sources)
         provenance_add(provenance, "tracers_start_as", run->options.sources);
     provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));

@@ -50,6 +50,8 @@ static enum miniapp_status list(const struct options *options)
 {
     if (options->action == ACTION_LIST_KERNELS)
         list_kernels(stdout, options->settings);
+    else if (options->action == ACTION_LIST_VARIANTS)
+        list_variants(stdout);
     else
         list_devices(stdout);
     if (fflush(stdout) != 0 || ferror(stdout))

@@ -16,7 +16,7 @@ enum {
     KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
     KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_CHECK,
-    KEY_LIST_KERNELS, KEY_LIST_DEVICES,
+    KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_VARIANT, KEY_LIST_VARIANTS,
     KEY_HELP = '?', KEY_VERSION = 'V',
 };
 
@@ -27,6 +27,9 @@ static const struct argp_option option_table[] = {
     {"device", 'd', "NAME", 0,
      "cpu, auto, gpu or gpu:N; nvidia, amd and emulated (and :N) are the gpus of that kind; repeatable "
      "[cpu]", 0},
+    {"variant", KEY_VARIANT, "NAME", 0,
+     "of --list-variants: other OpenMP directives; repeatable, and speedups are over the first "
+     "[static on the host, distribute on others]", 0},
     {"output", 'o', "FILE", 0,
      "write the outputs to FILE, as netCDF-4", 0},
     {"validate", KEY_VALIDATE, "FILE", 0,
@@ -78,6 +81,7 @@ static const struct argp_option option_table[] = {
     {"check", KEY_CHECK, 0, 0, "check the input, report all errors, and exit", 0},
     {"list-kernels", KEY_LIST_KERNELS, 0, 0, "print the inputs, outputs and cost of each kernel", 0},
     {"list-devices", KEY_LIST_DEVICES, 0, 0, "print the devices that this build can use here", 0},
+    {"list-variants", KEY_LIST_VARIANTS, 0, 0, "print the directives of each variant", 0},
     {"help", KEY_HELP, 0, 0, "print this list", -1},
     {"version", KEY_VERSION, 0, 0, "print version and build options", -1},
     {0},
@@ -113,6 +117,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'k': return add_each(options, argument, add_kernel);
     case 'd': return add_each(options, argument, add_device);
+    case KEY_VARIANT: return add_each(options, argument, add_variant);
     case 'o': return set_path(&options->output, "output", argument);
     case KEY_VALIDATE: return set_path(&options->reference, "validate", argument);
     case 's': return add_each(options, argument, add_size);
@@ -143,6 +148,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_CHECK: options->action = ACTION_CHECK; return 0;
     case KEY_LIST_KERNELS: options->action = ACTION_LIST_KERNELS; return 0;
     case KEY_LIST_DEVICES: options->action = ACTION_LIST_DEVICES; return 0;
+    case KEY_LIST_VARIANTS: options->action = ACTION_LIST_VARIANTS; return 0;
     case KEY_HELP:
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, own_name);
         leave();
@@ -288,11 +294,17 @@ static enum miniapp_status check_together(const struct options *options)
         return fail(
             MINIAPP_USAGE,
             "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
-    if (options->output && (options->device_count > 1 || options->precision_count > 1 ||
-                            options->shape_count > 1 || options->thread_count > 1))
+    if (options->output &&
+        (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1 ||
+         options->thread_count > 1 || options->variant_count > 1))
         return fail(MINIAPP_USAGE,
-                    "--output holds one run: give one device, precision, size and number of "
-                    "threads");
+                    "--output holds one run: give one device, variant, precision, size and number "
+                    "of threads");
+    if (options->variant_count * (options->device_count + options->thread_count) > MAX_REPEATS)
+        return fail(MINIAPP_USAGE,
+                    "--variant makes more than %d rows of each kernel: give fewer variants, "
+                    "devices or numbers of threads",
+                    MAX_REPEATS);
     if (options->roofline && options->transfer == TRANSFER_EACH_CALL)
         return fail(MINIAPP_USAGE,
                     "--roofline measures kernels alone: leave out --transfer each-call");

@@ -15,7 +15,13 @@ enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
 /* Where the data of an offload device are while calls are timed. */
 enum transfer { TRANSFER_ONCE, TRANSFER_EACH_CALL };
 
-enum action { ACTION_RUN, ACTION_LIST_KERNELS, ACTION_LIST_DEVICES, ACTION_CHECK };
+enum action {
+    ACTION_RUN,
+    ACTION_LIST_KERNELS,
+    ACTION_LIST_DEVICES,
+    ACTION_LIST_VARIANTS,
+    ACTION_CHECK
+};
 
 struct options {
     enum action action;
@@ -26,6 +32,8 @@ struct options {
     size_t kernel_count;
     char devices[MAX_REPEATS][DEVICE_NAME];
     size_t device_count;
+    const struct miniapp_variant *variants[MAX_REPEATS]; /* none: each device's default */
+    size_t variant_count;
     struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
     size_t shape_count;
     int along_x, along_y; /* blocks of the ocean, one for each process; 0: the program chooses */

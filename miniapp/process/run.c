@@ -51,7 +51,47 @@ static void device_for_this_rank(const char *name, char own[DEVICE_NAME])
              ranks_local() % count);
 }
 
-/* Opens each device once, whatever it is called. */
+static bool suits(const struct miniapp_variant *variant, const struct miniapp_device *device)
+{
+    return variant->is_offload == (strcmp(miniapp_device_kind(device), "host") != 0);
+}
+
+/* Opens a device for each variant that suits it; with its default directives if there is none. */
+static enum miniapp_status add_device_of(struct run *run, struct miniapp_device *device)
+{
+    const struct options *const options = &run->options;
+    const size_t before = run->device_count;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t v = 0; v < options->variant_count && !status; v++)
+        if (suits(options->variants[v], device)) {
+            struct miniapp_device **const place = &run->devices[run->device_count];
+            status = miniapp_device_vary(device, options->variants[v], place);
+            run->device_count += !status;
+        }
+    if (!status && run->device_count == before)
+        run->devices[run->device_count++] = device;
+    else
+        miniapp_device_close(device);
+    return status;
+}
+
+/* Each variant has to suit a device of the run. */
+static enum miniapp_status check_variants(const struct run *run)
+{
+    const struct options *const options = &run->options;
+    for (size_t v = 0; v < options->variant_count; v++) {
+        bool is_used = false;
+        for (size_t d = 0; d < run->device_count && !is_used; d++)
+            is_used = suits(options->variants[v], run->devices[d]);
+        if (!is_used)
+            return fail(MINIAPP_USAGE, "variant '%s' is for %s, but no --device is one",
+                        options->variants[v]->name,
+                        options->variants[v]->is_offload ? "offload devices" : "the host");
+    }
+    return MINIAPP_DONE;
+}
+
+/* Opens each device once, whatever it is called, in each of its variants. */
 static enum miniapp_status open_devices(struct run *run)
 {
     const struct options *options = &run->options;
@@ -59,18 +99,18 @@ static enum miniapp_status open_devices(struct run *run)
         struct miniapp_device *device;
         char name[DEVICE_NAME];
         device_for_this_rank(options->devices[i], name);
-        const enum miniapp_status status = miniapp_device_open(name, &device);
+        enum miniapp_status status = miniapp_device_open(name, &device);
+        if (!status && is_open(run, device)) {
+            warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
+                 miniapp_device_label(device));
+            miniapp_device_close(device);
+        } else if (!status) {
+            status = add_device_of(run, device);
+        }
         if (status)
             return status;
-        if (!is_open(run, device)) {
-            run->devices[run->device_count++] = device;
-            continue;
-        }
-        warn("device '%s' is '%s', which is given already: it runs once", options->devices[i],
-             miniapp_device_label(device));
-        miniapp_device_close(device);
     }
-    return MINIAPP_DONE;
+    return check_variants(run);
 }
 
 /* On a GPU, the host's threads have little to do. */
@@ -240,11 +280,12 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
     if (found == 0 || *has)
         return MINIAPP_DONE;
     const struct result wanted = result_like(lacking);
-    return fail(MINIAPP_INPUT,
-                "%s: cannot be resumed: it has '%s' on %zu x %zu x %zu points on "
-                "another device, but not on '%s'; give another file",
-                options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny, wanted.grid.nz,
-                wanted.device);
+    return fail(
+        MINIAPP_INPUT,
+        "%s: cannot be resumed: it has some rows of '%s' on %zu x %zu x %zu points, but not "
+        "that on '%s' with variant '%s'; give another file",
+        options->resume, wanted.kernel, wanted.grid.nx, wanted.grid.ny, wanted.grid.nz,
+        wanted.device, wanted.variant);
 }
 
 /* The first process has the results, so it decides. */

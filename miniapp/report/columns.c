@@ -76,6 +76,12 @@ static const char *device(const struct result *r, const struct results *all)
     return r->device;
 }
 
+static const char *variant(const struct result *r, const struct results *all)
+{
+    (void)all;
+    return r->variant;
+}
+
 static const char *precision(const struct result *r, const struct results *all)
 {
     (void)all;
@@ -146,6 +152,7 @@ const struct column columns[] = {
     {"best_ceiling_flops_per_s", best_flop_rate},
     {"traffic_bytes", traffic, .whole = true},
     {"cache", .text = cache},
+    {"variant", .text = variant},
     {0},
 };
 

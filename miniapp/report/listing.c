@@ -94,6 +94,30 @@ void list_kernels(FILE *stream, const struct miniapp_settings *defaults)
         list_sequence(stream, miniapp_sequence_at(i));
 }
 
+/* ---- directive variants ---- */
+
+/* A directive may have several lines. */
+static void list_directive(FILE *stream, const char *word, const char *text)
+{
+    if (!text[0])
+        fprintf(stream, "  %-28s nothing\n", word);
+    for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        fprintf(stream, "  %-28s %.*s\n", line == text ? word : "", (int)(end - line), line);
+}
+
+void list_variants(FILE *stream)
+{
+    size_t count;
+    const struct miniapp_variant *const variants = miniapp_variants(&count);
+    for (const struct miniapp_variant *v = variants; v < variants + count; v++) {
+        fprintf(stream, "%s: %s: %s%s\n", v->name, v->is_offload ? "offload" : "host", v->purpose,
+                v->is_built ? "" : " (not in this build)");
+        for (const char *const *word = v->directives; *word; word += 2)
+            list_directive(stream, word[0], word[1]);
+        fprintf(stream, "\n");
+    }
+}
+
 /* ---- devices ---- */
 
 /* The median of many calls: no kernel is faster. */

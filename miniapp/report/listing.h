@@ -1,4 +1,4 @@
-/* Prints what the library has, for --list-kernels and --list-devices. */
+/* Prints what the library has, for --list-kernels, --list-variants and --list-devices. */
 #ifndef LISTING_H
 #define LISTING_H
 
@@ -13,6 +13,9 @@ bool is_chosen_by_name(const char *subject);
 
 /* Prints each kernel's arguments and cost, and the sequences. */
 void list_kernels(FILE *stream, const struct miniapp_settings *defaults);
+
+/* Prints the purpose and the directives of each variant. */
+void list_variants(FILE *stream);
 
 /* Prints the devices that this build can use on this machine. */
 void list_devices(FILE *stream);

@@ -115,6 +115,7 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     *result = (struct result){
         .kernel = text_or_empty(row, "kernel"),
         .device = text_or_empty(row, "device"),
+        .variant = text_or_empty(row, "variant"),
         .threads = threads_of(row),
         .precision = precision_of(row),
         .grid = read_grid(row),
@@ -147,6 +148,7 @@ static enum miniapp_status load_checksum(const json_t *entry, struct results *re
     *checksum = (struct checksum){
         .kernel = text_or_empty(entry, "kernel"),
         .device = text_or_empty(entry, "device"),
+        .variant = text_or_empty(entry, "variant"),
         .threads = threads_of(entry),
         .precision = precision_of(entry),
         .grid = read_grid(entry),

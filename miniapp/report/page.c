@@ -10,7 +10,8 @@ static int wider(int width, const char *text)
 
 struct page page_of(const struct results *results)
 {
-    struct page page = {.results = results, .name = 10, .device = 6, .shape = 12};
+    struct page page = {.results = results, .name = 10, .device = 6, .variant = 7, .shape = 12};
+    page.has_variants = results_vary_variants(results);
     page.has_threads = results_vary_threads(results);
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const r = &results->results[i], *const first = results->results;
@@ -19,6 +20,7 @@ struct page page_of(const struct results *results)
         page.has_precisions = page.has_precisions || r->precision != first->precision;
         page.name = wider(page.name, r->kernel);
         page.device = wider(page.device, r->device);
+        page.variant = wider(page.variant, r->variant);
         page.shape = wider(page.shape, shape_text(&r->grid, shape));
     }
     return page;
@@ -29,32 +31,37 @@ void page_columns(const struct page *page)
     print("%-*s", page->name, "kernel");
     if (page->has_devices)
         print(" %-*s", page->device, "device");
+    if (page->has_variants)
+        print(" %-*s", page->variant, "variant");
     if (page->has_precisions)
         print(" %-9s", "precision");
     if (page->has_threads)
         print(" %7s", "threads");
 }
 
-int page_row(const struct page *page, const char *kernel, const char *device,
+int page_row(const struct page *page, const char *kernel, const char *device, const char *variant,
              enum miniapp_precision precision, int threads)
 {
     print("%-*s", page->name, kernel);
     if (page->has_devices)
         print(" %-*s", page->device, device);
+    if (page->has_variants)
+        print(" %-*s", page->variant, variant);
     if (page->has_precisions)
         print(" %-9s", miniapp_precision_name(precision));
     if (page->has_threads && threads)
         print(" %7d", threads);
     else if (page->has_threads)
         print(" %7s", "");
-    return page->name + page->has_devices * (1 + page->device) + page->has_precisions * 10 +
+    return page->name + page->has_devices * (1 + page->device) +
+           page->has_variants * (1 + page->variant) + page->has_precisions * 10 +
            page->has_threads * 8;
 }
 
 int page_head(const struct page *page, const struct result *result)
 {
-    const int column =
-        page_row(page, result->kernel, result->device, result->precision, result->threads);
+    const int column = page_row(page, result->kernel, result->device, result->variant,
+                                result->precision, result->threads);
     print(" %9zu points:", miniapp_grid_points(&result->grid));
     return column + 18;
 }

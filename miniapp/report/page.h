@@ -6,12 +6,12 @@
 
 enum { PAGE_WIDTH = 100 };
 
-/* The device, the precision and the number of threads stand in a column of their own only where
- * rows differ in them; else the title names them. */
+/* The device, the variant, the precision and the number of threads stand in a column of their own
+ * only where rows differ in them; else the title names them. */
 struct page {
     const struct results *results;
-    bool has_devices, has_precisions, has_threads;
-    int name, device, shape; /* widths of columns */
+    bool has_devices, has_variants, has_precisions, has_threads;
+    int name, device, variant, shape; /* widths of columns */
 };
 
 struct page page_of(const struct results *results);
@@ -21,7 +21,7 @@ void page_columns(const struct page *page);
 
 /* The first columns of a line about a row: its kernel, and the others where rows differ in them.
  * Returns how many characters that are. */
-int page_row(const struct page *page, const char *kernel, const char *device,
+int page_row(const struct page *page, const char *kernel, const char *device, const char *variant,
              enum miniapp_precision precision, int threads);
 
 /* As page_row, for a line about a result, then "POINTS points:". */

@@ -7,7 +7,7 @@
 
 static void print_row_of(const struct page *page, const struct result *r)
 {
-    page_row(page, r->kernel, r->device, r->precision, r->threads);
+    page_row(page, r->kernel, r->device, r->variant, r->precision, r->threads);
 }
 
 /* ---- times ---- */
@@ -21,11 +21,16 @@ static void print_efficiency(const struct page *page, const struct result *r)
         print(" %5s", "");
 }
 
-/* With columns for devices and for threads there is no room for quartiles; JSON and CSV have them.
- */
+static bool has_speedups(const struct page *page)
+{
+    return page->has_devices || page->has_variants || page->has_threads;
+}
+
+/* With two columns for devices, variants and threads there is no room for quartiles; JSON and CSV
+ * have them. */
 static bool has_quartiles(const struct page *page)
 {
-    return !(page->has_devices && page->has_threads);
+    return page->has_devices + page->has_variants + page->has_threads < 2;
 }
 
 static void print_times(const struct page *page, const struct result *r)
@@ -37,7 +42,7 @@ static void print_times(const struct page *page, const struct result *r)
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         if (i % 2 == 0 || has_quartiles(page))
             print(" %8s", time_in_column(times[i], text));
-    if (page->has_devices || page->has_threads)
+    if (has_speedups(page))
         print(" %7.2f", r->speedup);
     if (page->has_threads)
         print_efficiency(page, r);
@@ -89,8 +94,7 @@ void print_rows(const struct page *page)
         print(" %8s %8s %8s", "25%", "median", "75%");
     else
         print(" %8s", "median");
-    print("%s%s\n", page->has_devices || page->has_threads ? " speedup" : "",
-          page->has_threads ? "  eff." : "");
+    print("%s%s\n", has_speedups(page) ? " speedup" : "", page->has_threads ? "  eff." : "");
     for (size_t i = 0; i < results->result_count; i++)
         print_times(page, &results->results[i]);
     print_marks(results);

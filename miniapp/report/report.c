@@ -29,8 +29,17 @@ static int print_transfer(int column, const char *what, const struct transfer_ti
 
 static bool share_state(const struct result *a, const struct result *b)
 {
-    return strcmp(a->device, b->device) == 0 && a->precision == b->precision &&
-           same_grid(&a->grid, &b->grid);
+    return strcmp(a->device, b->device) == 0 && strcmp(a->variant, b->variant) == 0 &&
+           a->precision == b->precision && same_grid(&a->grid, &b->grid);
+}
+
+/* The device of a row or, where rows differ in their directives, "cpu (dynamic)". */
+static const char *place_text(const struct page *page, const struct result *r, char text[64])
+{
+    if (!page->has_variants)
+        return r->device;
+    snprintf(text, 64, "%s (%s)", r->device, r->variant);
+    return text;
 }
 
 /* How much memory the rows of a state hold together, if that is less than the sum of what each
@@ -41,6 +50,7 @@ static void print_shared(const struct page *page)
     for (size_t i = 0; i < results->result_count; i++) {
         const struct result *const first = &results->results[i];
         double apart = 0;
+        char place[64];
         bool is_known = false;
         size_t rows = 0;
         for (size_t j = 0; j < results->result_count; j++)
@@ -51,8 +61,8 @@ static void print_shared(const struct page *page)
             }
         if (!is_known && rows > 1 && apart > first->state_bytes)
             print("%s in %s, %.0f points: %zu rows share %.1f MB (%.1f MB unshared)\n",
-                  first->device, miniapp_precision_name(first->precision), result_points(first),
-                  rows, first->state_bytes / 1e6, apart / 1e6);
+                  place_text(page, first, place), miniapp_precision_name(first->precision),
+                  result_points(first), rows, first->state_bytes / 1e6, apart / 1e6);
     }
 }
 
@@ -108,9 +118,11 @@ static void print_flow(const struct miniapp_flow *flow)
 }
 
 /* How fast the ocean is stepped, and its budgets. */
-static void print_march(const struct result *r)
+static void print_march(const struct page *page, const struct result *r)
 {
-    print("\n%s on %s in %s: ", r->kernel, r->device, miniapp_precision_name(r->precision));
+    char place[64];
+    print("\n%s on %s in %s: ", r->kernel, place_text(page, r, place),
+          miniapp_precision_name(r->precision));
     if (r->march->first > 0)
         print("from step %zu on, ", r->march->first);
     print("%zu steps of %g s took %.3g s: %.3g years a day\n", r->timing.calls, r->march->time_step,
@@ -189,7 +201,7 @@ static void print_check(const struct page *page, const struct check *c, int widt
 {
     const struct verdict *const v = &c->verdict;
     char index[INDEX_TEXT], share[16];
-    page_row(page, c->kernel, c->device, c->precision, c->threads);
+    page_row(page, c->kernel, c->device, c->variant, c->precision, c->threads);
     print(" %-*s %9.1e %7.1e", width, c->variable, v->max_abs, v->atol);
     if (has_rtol)
         print(" %7.1e", v->rtol);
@@ -234,7 +246,7 @@ static void print_checksums(const struct page *page)
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
         char shape[64];
-        page_row(page, c->kernel, c->device, c->precision, c->threads);
+        page_row(page, c->kernel, c->device, c->variant, c->precision, c->threads);
         print(" %-*s %-17s %s\n", page->shape, shape_text(&c->grid, shape), c->variable, c->text);
     }
 }
@@ -278,7 +290,7 @@ static void report_table(const struct results *results)
     print_roofline(&page);
     for (size_t i = 0; i < results->result_count; i++)
         if (results->results[i].march)
-            print_march(&results->results[i]);
+            print_march(&page, &results->results[i]);
     print_transfers(&page);
     print_shared(&page);
     print_wins(&page);

@@ -143,14 +143,15 @@ static json_t *result_object(const struct result *r, const struct results *resul
     return object;
 }
 
-/* A new object, which names the kernel, device and precision of an entry, and its threads where
- * they vary. */
+/* A new object, which names the kernel, device, variant and precision of an entry, and its threads
+ * where they vary. */
 static json_t *entry(const struct results *results, const char *kernel, const char *device,
-                     int threads, enum miniapp_precision precision)
+                     const char *variant, int threads, enum miniapp_precision precision)
 {
     json_t *object = json_object();
     json_object_set_new(object, "kernel", json_string(kernel));
     json_object_set_new(object, "device", json_string(device));
+    json_object_set_new(object, "variant", json_string(variant));
     json_object_set_new(object, "precision", json_string(miniapp_precision_name(precision)));
     if (results_vary_threads(results))
         json_object_set_new(object, "threads", threads ? json_integer(threads) : json_null());
@@ -172,7 +173,7 @@ static void add_transfer(json_t *object, const char *way, const struct transfer_
 static json_t *transfer_object(const struct result *r, const struct results *results)
 {
     const struct result *base = results_base(results, r);
-    json_t *object = entry(results, r->kernel, r->device, r->threads, r->precision);
+    json_t *object = entry(results, r->kernel, r->device, r->variant, r->threads, r->precision);
     json_object_set_new(object, "points", whole_number(result_points(r)));
     add_transfer(object, "to_device", &r->to_device);
     add_transfer(object, "from_device", &r->from_device);
@@ -188,7 +189,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
 static json_t *check_object(const struct check *c, const struct results *results)
 {
     const struct verdict *v = &c->verdict;
-    json_t *object = entry(results, c->kernel, c->device, c->threads, c->precision);
+    json_t *object = entry(results, c->kernel, c->device, c->variant, c->threads, c->precision);
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
@@ -207,7 +208,7 @@ static json_t *check_object(const struct check *c, const struct results *results
 
 static json_t *checksum_object(const struct checksum *c, const struct results *results)
 {
-    json_t *object = entry(results, c->kernel, c->device, c->threads, c->precision);
+    json_t *object = entry(results, c->kernel, c->device, c->variant, c->threads, c->precision);
     json_object_set_new(object, "nx", json_integer((json_int_t)c->grid.nx));
     json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
     json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));

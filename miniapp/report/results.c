@@ -15,7 +15,8 @@ bool same_work(const struct result *a, const struct result *b)
 
 static bool same_place(const struct result *a, const struct result *b)
 {
-    return strcmp(a->device, b->device) == 0 && a->threads == b->threads;
+    return strcmp(a->device, b->device) == 0 && strcmp(a->variant, b->variant) == 0 &&
+           a->threads == b->threads;
 }
 
 bool same_row(const struct result *a, const struct result *b)
@@ -124,7 +125,7 @@ void results_judge(struct results *results, size_t first, bool is_land)
 static bool same_run(const struct check *a, const struct check *b)
 {
     return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->device, b->device) == 0 &&
-           a->precision == b->precision;
+           strcmp(a->variant, b->variant) == 0 && a->precision == b->precision;
 }
 
 const struct check *results_uncompared(const struct results *results)
@@ -273,18 +274,36 @@ void result_mark(struct result *result, const struct clock_quality *clock, bool 
 double result_efficiency(const struct result *result, const struct results *results)
 {
     const struct result *const base = results_base(results, result);
-    if (strcmp(base->device, result->device) != 0 || !result->threads || !base->threads)
+    if (strcmp(base->device, result->device) != 0 || strcmp(base->variant, result->variant) != 0 ||
+        !result->threads || !base->threads)
         return NAN;
     return result->speedup * base->threads / result->threads;
+}
+
+/* The first result of the same device. */
+static const struct result *first_of_device(const struct results *results, const struct result *r)
+{
+    const struct result *first = results->results;
+    while (strcmp(first->device, r->device) != 0)
+        first++;
+    return first;
+}
+
+bool results_vary_variants(const struct results *results)
+{
+    for (size_t i = 0; i < results->result_count; i++) {
+        const struct result *const r = &results->results[i];
+        if (strcmp(r->variant, first_of_device(results, r)->variant) != 0)
+            return true;
+    }
+    return false;
 }
 
 bool results_vary_threads(const struct results *results)
 {
     for (size_t i = 0; i < results->result_count; i++) {
-        const struct result *const r = &results->results[i], *first = results->results;
-        while (strcmp(first->device, r->device) != 0)
-            first++;
-        if (r->threads != first->threads)
+        const struct result *const r = &results->results[i];
+        if (r->threads != first_of_device(results, r)->threads)
             return true;
     }
     return false;

@@ -51,9 +51,10 @@ enum { RESULT_MARKS = 64 };
 
 /* One kernel or sequence on one device in one precision and size. */
 struct result {
-    const char *kernel; /* or a sequence */
-    const char *device; /* a label */
-    int threads;        /* of the host; 0 on another device */
+    const char *kernel;  /* or a sequence */
+    const char *device;  /* a label */
+    const char *variant; /* of the directives */
+    int threads;         /* of the host; 0 on another device */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     struct timing timing;
@@ -62,7 +63,7 @@ struct result {
     double bytes, flops;  /* that a call must move, and do */
     const char *cache;    /* of the host that holds all its memory, such as "L3"; or "" */
     double traffic;       /* bytes that move if a line is fetched before it is written */
-    double speedup;       /* over the first device or number of threads, by the median */
+    double speedup;       /* over the first device, variant or number of threads, by the median */
     double device_bytes;  /* of memory that it needs itself; the most of any process */
     double state_bytes;   /* of memory that all on its state hold; likewise */
     struct share *shares; /* of the time, for each step; NULL for a kernel */
@@ -80,6 +81,7 @@ struct result {
 struct check {
     const char *kernel;
     const char *device;
+    const char *variant;
     int threads; /* as in a result */
     enum miniapp_precision precision;
     const char *variable;
@@ -90,6 +92,7 @@ struct check {
 struct checksum {
     const char *kernel;
     const char *device;
+    const char *variant;
     int threads; /* as in a result */
     enum miniapp_precision precision;
     struct miniapp_grid grid;
@@ -127,8 +130,8 @@ struct result *results_put(struct results *results, const struct result *wanted)
 struct check *results_add_check(struct results *results);
 struct checksum *results_add_checksum(struct results *results);
 
-/* Whether two are of the same kernel, precision and size; and also of the same device, threads and
- * way of transfer. */
+/* Whether two are of the same kernel, precision and size; and also of the same device, variant,
+ * threads and way of transfer. */
 bool same_work(const struct result *a, const struct result *b);
 bool same_row(const struct result *a, const struct result *b);
 
@@ -203,6 +206,9 @@ double result_efficiency(const struct result *result, const struct results *resu
  * for a share above 100 %, "cut" for less than half of the time asked for, "nonfinite" if an output
  * is not finite though its inputs are. */
 void result_mark(struct result *result, const struct clock_quality *clock, bool is_nonfinite);
+
+/* Whether rows of a device have other directives than its first ones. */
+bool results_vary_variants(const struct results *results);
 
 /* Whether the rows of a device have several numbers of threads. Each line of a report asks. */
 bool results_vary_threads(const struct results *results);

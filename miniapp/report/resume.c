@@ -145,7 +145,7 @@ static enum miniapp_status check_provenance(const char *path, const struct prove
 
 void resume_compare(const struct resume *resume, const struct results *results)
 {
-    static const char *const better_same[] = {"cpu", "device", "binding"};
+    static const char *const better_same[] = {"cpu", "device", "binding", "openmp"};
     const json_t *then = json_object_get(results->loaded, "provenance");
     const struct provenance *now = &results->provenance;
     for (size_t i = 0; then && i < sizeof(better_same) / sizeof(*better_same); i++)
@@ -216,7 +216,8 @@ bool resume_has_checksums(const struct results *results, const struct result *wa
         const struct checksum *const checksum = &results->checksums[i];
         const struct result hashed = {
             .kernel = checksum->kernel, .precision = checksum->precision, .grid = checksum->grid};
-        if (same_work(&hashed, wanted) && strcmp(checksum->device, wanted->device) == 0)
+        if (same_work(&hashed, wanted) && strcmp(checksum->device, wanted->device) == 0 &&
+            strcmp(checksum->variant, wanted->variant) == 0)
             return true;
     }
     return false;

@@ -1,5 +1,6 @@
 /*
- * The OpenMP directives, each named once; docs/design.md has a table of what they become. The loop
+ * The OpenMP directives, by the words of a variant: a header in physics/variants, which
+ * PHYSICS_DIRECTIVES names. docs/design.md has a table of what they become by default. The loop
  * nest of a kernel is
  *
  *     PARALLEL_ROWS
@@ -42,31 +43,8 @@
 #include <omp.h>
 #endif
 
-#define PRAGMA(...) _Pragma(#__VA_ARGS__)
-#define EXPANDED_PRAGMA(...) PRAGMA(__VA_ARGS__)
-
-#if !defined(PHYSICS_OFFLOAD)
-#define PARALLEL_ROWS _Pragma("omp parallel for collapse(2) schedule(static)")
-#define PARALLEL_COLUMNS _Pragma("omp parallel for schedule(static)")
-#define ROW_PART(nx) (nx)
-#define ROW_CHUNK 512
-#define ALONG_X _Pragma("omp simd")
-#else
-#define LAUNCH omp target teams distribute parallel for defaultmap(firstprivate:pointer) TWO_WAVES
-#if defined(__clang__)
-#define PARALLEL_ROWS EXPANDED_PRAGMA(LAUNCH collapse(3))
-#define PARALLEL_COLUMNS EXPANDED_PRAGMA(LAUNCH collapse(2))
-#define ROW_PART(nx) 1
-#define ROW_CHUNK 1
-#define ALONG_X
-#else
-#define PARALLEL_ROWS EXPANDED_PRAGMA(LAUNCH collapse(2))
-#define PARALLEL_COLUMNS EXPANDED_PRAGMA(LAUNCH)
-#define ROW_PART(nx) (nx)
-#define ROW_CHUNK 512
-#define ALONG_X _Pragma("omp simd")
-#endif
-#endif
+#define PRAGMA(...) PRAGMA_OF(__VA_ARGS__)
+#define PRAGMA_OF(...) _Pragma(#__VA_ARGS__)
 
 /* Asks Clang to let two waves fit on each part of an AMD GPU's compute unit: it would otherwise
  * give one wave more than half of the registers. */
@@ -74,6 +52,14 @@
 #define TWO_WAVES ompx_attribute(__attribute__((amdgpu_waves_per_eu(2))))
 #else
 #define TWO_WAVES
+#endif
+
+#if defined(PHYSICS_DIRECTIVES)
+#include PHYSICS_DIRECTIVES
+#elif defined(PHYSICS_OFFLOAD)
+#include "../variants/distribute.h"
+#else
+#include "../variants/static.h"
 #endif
 
 /* The type of a nest's counters: cells along an axis, points, and the index of an element in a

@@ -2,7 +2,8 @@
  * The precision and the target, by which the builds of a kernel differ. CMake compiles
  * every kernel once for each pair, with
  *   REAL             double or float,
- *   PHYSICS_VARIANT  host_float64, host_float32, offload_float64 or offload_float32.
+ *   PHYSICS_VARIANT  host_float64, host_float32, offload_float64 or offload_float32; under other
+ *                    directives (directives.h) it begins with their name: dynamic_float64.
  */
 #ifndef PHYSICS_VARIANT_H
 #define PHYSICS_VARIANT_H

@@ -31,14 +31,6 @@ enum {
     ALONE = 8192,         /* a level of at most so many cells is one thread's */
 };
 
-/* PARALLEL_COLUMNS, but for a host's single thread where so little is to be done that sharing it
- * would cost more. */
-#if defined(PHYSICS_OFFLOAD)
-#define PARALLEL_COLUMNS_IF(is_shared) PARALLEL_COLUMNS
-#else
-#define PARALLEL_COLUMNS_IF(is_shared) PRAGMA(omp parallel for schedule(static) if (is_shared))
-#endif
-
 /* The interval of eigenvalues of D^-1 A that a smoother damps ends at 2, by Gershgorin's theorem.
  */
 static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;

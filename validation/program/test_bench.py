@@ -608,7 +608,7 @@ def test_resume_with_another_device(miniapp, small, gpu, tmp_path):
     """A speedup is of one run."""
     path = tmp_path / "results.json"
     miniapp.passes(small, "--resume", path, "-k", "eos", "-d", "cpu")
-    miniapp.fails(INPUT, "it has 'eos' on .* points on another device, but not on 'gpu:0'", small,
+    miniapp.fails(INPUT, "it has some rows of 'eos' on .* points, but not that on 'gpu:0'", small,
                   "--resume", path, "-k", "eos", "-d", "cpu", "-d", gpu)
     both = miniapp.json(small, "--resume", path, "-k", "tke", "-d", "cpu", "-d", gpu,
                         warning="the device was")

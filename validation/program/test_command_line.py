@@ -226,12 +226,13 @@ def test_options_that_exclude_each_other(miniapp, small, reference, tmp_path):
 # ---- listings ----
 
 @pytest.mark.parametrize("option", ["--version", "-V", "--help", "-?", "--list-kernels",
-                                    "--list-devices"])
+                                    "--list-devices", "--list-variants"])
 def test_listings(miniapp, option):
     assert len(miniapp.passes(option, quick=False).splitlines()) >= 2
 
 
-@pytest.mark.parametrize("option", ["--version", "--help", "--list-kernels", "--list-devices"])
+@pytest.mark.parametrize("option", ["--version", "--help", "--list-kernels", "--list-devices",
+                                    "--list-variants"])
 def test_listings_that_nobody_gets(miniapp, option):
     with open("/dev/full", "w") as full:
         miniapp.fails(OUTPUT, "No space left", option, quick=False, stdout=full)
@@ -241,6 +242,7 @@ def test_help_names_every_option(miniapp):
     text = miniapp.passes("--help", quick=False)
     for option in ("kernel", "device", "output", "validate", "size", "repetitions", "burnin",
                    "threads", "precision", "set", "format", "list-kernels", "list-devices",
+                   "variant", "list-variants",
                    "version", "help", "allow-nonfinite", "allow-invalid"):
         assert f"--{option}" in text
     for code in range(6):

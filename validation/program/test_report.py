@@ -21,10 +21,10 @@ RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", 
           "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
           "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks", "measured_s",
           "best_gb_per_s", "best_gflop_per_s", "best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s",
-          "traffic_bytes", "cache"]
+          "traffic_bytes", "cache", "variant"]
 NO_NUMBER = {"best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s", "bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
-             "threads", "efficiency", "transfer", "marks", "cache"}
-VALIDATION = {"kernel", "device", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
+             "threads", "efficiency", "transfer", "marks", "cache", "variant"}
+VALIDATION = {"kernel", "device", "variant", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
               "worst_index", "passed", "compared", "below_atol"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}

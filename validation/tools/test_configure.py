@@ -1,5 +1,6 @@
 """What configure refuses, in one line."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -28,6 +29,36 @@ def test_configure_refuses(tmp_path, compiler, targets, complaint):
                           check=False)
     assert done.returncode, done
     assert complaint in " ".join(done.stderr.split()), done.stderr
+
+
+def test_variant_that_is_none(tmp_path):
+    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DCMAKE_C_COMPILER=clang-19",
+                           "-DMINIAPP_VARIANTS=dynamic;statik"], capture_output=True, text=True, check=False)
+    assert done.returncode and "there is no variant 'statik'; there are distribute, dynamic" in " ".join(
+        done.stderr.split()), done.stderr
+
+
+def test_variant_of_ones_own(tmp_path):
+    """One file. It is built once its first line says what it is for."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in ("physics", "build", ".git"):
+            (source / path.name).symlink_to(path)
+    shutil.copytree(ROOT / "physics", source / "physics")
+    header = source / "physics/variants/fours.h"
+    words = ["cmake", "-S", source, "-B", tmp_path / "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
+             "-DMINIAPP_TESTS=OFF", "-DMINIAPP_VARIANTS=fours"]
+    header.write_text('#define SCHEDULE schedule(static, 4)\n#include "static.h"\n')
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode and "fours.h: the first line has to be /* host: PURPOSE */ or" in " ".join(
+        done.stderr.split()), done.stderr
+    header.write_text("/* host: four rows at a time */\n" + header.read_text())
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "miniapp-variant-fours.so for --variant fours" in done.stdout, done
+    target = "physics/CMakeFiles/physics_fours_float64.dir/eos/eos.c.o"
+    subprocess.run(["cmake", "--build", tmp_path / "build", "--target", target], check=True)
+    assert b"eos_fours_float64" in (tmp_path / "build" / target).read_bytes()
 
 
 @pytest.mark.skipif(not LONG, reason="MINIAPP_TEST_LONG=1 builds kernels that count beyond 1e9 points")

@@ -28,7 +28,7 @@ OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][a-z0-9-]*")
 # How a block begins that is no list of commands.
 PYTHON = r"import "
 NO_COMMANDS = [r"# version ", r"ocean_step_eke on cpu", r"file -> state", r"ARGUMENT\(", r"#define ",
-               PYTHON]
+               r"/\* host: ", PYTHON]
 
 # What a command holds that is not run here, and why.
 NOT_RUN = {
@@ -44,6 +44,7 @@ NOT_RUN = {
     r"^run/scaling": "needs MPI; test_scaling.py runs it",
     r"^mpirun ": "needs MPI; test_mpi.py starts several processes",
     r"^run/reframe/check": "installs ReFrame; test_reframe.py runs it without",
+    r"(miniapp|\$M) .*--variant ": "needs a build with variants; test_variants.py has one",
     r" -d gpu": "needs a device for offload; test_bench.py has one",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
     r"^run/cuda12": "needs the network",

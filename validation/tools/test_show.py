@@ -69,6 +69,10 @@ def test_nest_of_a_kernel(target, launch, lanes):
     assert said.count("#pragmaompsimd") == lanes and "eos_row(" in said and "call->argument" not in said
 
 
+def test_variant():
+    assert "#pragmaompparallelforcollapse(2)schedule(guided)for(" in dense(nests("host", "eos", "--variant", "guided"))
+
+
 def test_functions_of_headers():
     """tke's points are in a header: shown are those with a directive, or all."""
     some, everything = nests("host", "tke"), nests("host", "tke", "--all")

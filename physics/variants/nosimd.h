@@ -1,0 +1,6 @@
+/* host: no directive along x, where the compiler alone decides whether to use vectors */
+#include "static.h"
+#undef ALONG_X
+#undef ALONG_X_SUM
+#define ALONG_X
+#define ALONG_X_SUM(sum)
