@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+const struct miniapp_grid grid_beyond_caches = {1, 1, 1};
+
 bool same_grid(const struct miniapp_grid *a, const struct miniapp_grid *b)
 {
     return a->nx == b->nx && a->ny == b->ny && a->nz == b->nz;

@@ -145,6 +145,9 @@ void miniapp_host_load(double threads[MINIAPP_CORES], double there[MINIAPP_CORES
 /* Whether a device's fields take the host's memory, as those of an emulated device do. */
 bool miniapp_device_takes_host_memory(const struct miniapp_device *);
 
+/* The bytes of a GPU's L2 cache; 0 where they are not known, and on the host. */
+double miniapp_device_cache(const struct miniapp_device *);
+
 /* How many seconds a call of an empty kernel takes; 0 on the host. */
 double miniapp_device_empty_call(const struct miniapp_device *);
 

@@ -30,6 +30,9 @@ struct backend {
      * `name` becomes the device's name. */
     bool (*open)(int number, char name[DEVICE_TEXT], char reason[DEVICE_TEXT]);
 
+    /* The bytes of a device's last cache; 0 where they are not known. */
+    double (*cache_bytes)(int number);
+
     /* The seconds that a call of an empty kernel took. */
     double (*empty_call)(int number);
 

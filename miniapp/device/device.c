@@ -346,6 +346,11 @@ bool miniapp_device_takes_host_memory(const struct miniapp_device *device)
     return device->backend->takes_host_memory;
 }
 
+double miniapp_device_cache(const struct miniapp_device *device)
+{
+    return device->backend->cache_bytes ? device->backend->cache_bytes(device->number) : 0;
+}
+
 double miniapp_device_empty_call(const struct miniapp_device *device)
 {
     return device->backend->empty_call ? device->backend->empty_call(device->number) : 0;

@@ -20,8 +20,9 @@ static struct {
     int (*cuMemGetInfo_v2)(size_t *free_bytes, size_t *bytes);
 } driver;
 
-enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CUdevice_attribute */
-enum { SPIN = 1 };                                     /* CUctx_flags */
+/* CUdevice_attribute, and CUctx_flags */
+enum { L2_CACHE_SIZE = 38, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+enum { SPIN = 1 };
 
 static bool load_driver(void)
 {
@@ -83,6 +84,8 @@ bool driver_gpu(int number, struct gpu *gpu)
         return false;
     gpu->target = (struct target){.kind = TARGET_NVIDIA, .number = 10 * major + minor};
     gpu->free_bytes = free_memory(device);
+    if (driver.cuDeviceGetAttribute(&gpu->cache_bytes, L2_CACHE_SIZE, device))
+        gpu->cache_bytes = 0;
     return true;
 }
 

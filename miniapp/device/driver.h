@@ -10,6 +10,7 @@ struct gpu {
     struct target target; /* its compute capability */
     size_t bytes;         /* of memory */
     size_t free_bytes;    /* 0 where it is not known */
+    int cache_bytes;      /* of L2; likewise */
 };
 
 /* False where there is no driver or no such GPU. */

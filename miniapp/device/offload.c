@@ -119,6 +119,12 @@ static bool describe(int number, char text[DEVICE_TEXT])
     return number < device_count();
 }
 
+static double cache_bytes(int number)
+{
+    struct gpu gpu;
+    return ask_driver(number, &gpu) ? gpu.cache_bytes : 0;
+}
+
 static double empty_call(int number)
 {
     const double start = seconds_now();
@@ -231,6 +237,7 @@ __attribute__((visibility("default"))) const struct backend OFFLOAD_BACKEND = {
     .build = BUILD_VERSION " " BUILD_OFFLOAD,
     .kind = MINIAPP_OFFLOAD_KIND,
     .describe = describe,
+    .cache_bytes = cache_bytes,
     .empty_call = empty_call,
     .geometry = geometry,
     .open = open_device,

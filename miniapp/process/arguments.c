@@ -199,11 +199,21 @@ error_t add_precision(struct options *options, const char *name)
     return 0;
 }
 
-static error_t add_shape(struct options *options, const char *option, const char *text,
-                         const struct miniapp_grid *grid)
+static error_t add_grid(struct options *options, const char *option,
+                        const struct miniapp_grid *grid)
 {
     if (options->shape_count == MAX_REPEATS)
         return repeated(option);
+    for (size_t i = 0; i < options->shape_count; i++)
+        if (same_grid(grid, &options->shapes[i]))
+            return 0;
+    options->shapes[options->shape_count++] = *grid;
+    return 0;
+}
+
+static error_t add_shape(struct options *options, const char *option, const char *text,
+                         const struct miniapp_grid *grid)
+{
     if (grid->nx < MINIAPP_MIN_CELLS || grid->ny < MINIAPP_MIN_CELLS) {
         fail(MINIAPP_USAGE,
              "--%s %s makes %zu x %zu x %zu points, too few for %d ghost cells on "
@@ -217,16 +227,14 @@ static error_t add_shape(struct options *options, const char *option, const char
              MINIAPP_MAX_CELLS);
         return REPORTED;
     }
-    for (size_t i = 0; i < options->shape_count; i++)
-        if (same_grid(grid, &options->shapes[i]))
-            return 0;
-    options->shapes[options->shape_count++] = *grid;
-    return 0;
+    return add_grid(options, option, grid);
 }
 
 error_t add_size(struct options *options, const char *text)
 {
     size_t points;
+    if (strcmp(text, "memory") == 0)
+        return add_grid(options, "size", &grid_beyond_caches);
     const error_t error = parse_count("size", text, 1, 1e15, &points);
     if (error)
         return error;

@@ -362,6 +362,8 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result_mark(result, &run->results.clock, is_nonfinite);
     const enum miniapp_status joined = agree_on_row(row, result);
     result->cache = cache_that_holds(&run->results.caches, row->threads, result->device_bytes);
+    if (miniapp_device_cache(row->device) >= result->device_bytes)
+        result->cache = "L2";
     return joined;
 }
 

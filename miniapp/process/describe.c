@@ -96,16 +96,36 @@ static void describe_processes(struct provenance *provenance, const struct optio
     provenance_add(provenance, "mpi", text);
 }
 
+/* A device is there once for each variant. */
+static bool is_same_device(const struct miniapp_device *one, const struct miniapp_device *other)
+{
+    return strcmp(miniapp_device_label(one), miniapp_device_label(other)) == 0;
+}
+
+/* "gpu:0: L2 51200 KiB"; "" where no device says. */
+static const char *caches_of_devices(const struct run *run, char text[PROVENANCE_TEXT])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < run->device_count && used < PROVENANCE_TEXT; i++) {
+        const double bytes = miniapp_device_cache(run->devices[i]);
+        if (bytes > 0 && (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1])))
+            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s: L2 %.0f KiB",
+                                     used ? "; " : "", miniapp_device_label(run->devices[i]),
+                                     bytes / 1024);
+    }
+    return text;
+}
+
 void describe_run(struct run *run)
 {
     struct provenance *provenance = &run->results.provenance;
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
-    char openmp[PROVENANCE_TEXT], variants[PROVENANCE_TEXT];
+    char openmp[PROVENANCE_TEXT], variants[PROVENANCE_TEXT], caches[PROVENANCE_TEXT];
     size_t used = 0;
     for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
-        if (i == 0 || strcmp(miniapp_device_label(run->devices[i]),
-                             miniapp_device_label(run->devices[i - 1])) != 0)
+        if (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1]))
             used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
                                      i ? "; " : "", miniapp_device_label(run->devices[i]),
                                      miniapp_device_name(run->devices[i]));
@@ -132,6 +152,8 @@ void describe_run(struct run *run)
     if (absent_text(run, absent)[0])
         provenance_add(provenance, "absent", absent);
     provenance_add(provenance, "device", devices);
+    if (caches_of_devices(run, caches)[0])
+        provenance_add(provenance, "device_caches", caches);
     if (run->options.every) { /* for --restart */
         provenance_add(provenance, "sequence", miniapp_sequence_name(run->options.kernels[0]));
         provenance_add(provenance, "precision", miniapp_precision_name(run->options.precisions[0]));

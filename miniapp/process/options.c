@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "provenance.h"
 #include "ranks.h"
+#include "shape.h"
 #include "status.h"
 #include "suggest.h"
 
@@ -35,8 +36,8 @@ static const struct argp_option option_table[] = {
     {"validate", KEY_VALIDATE, "FILE", 0,
      "compare the outputs with a reference: a file, or a folder with a file KERNEL.h5 for each kernel", 0},
     {"size", 's', "N", 0,
-     "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape; repeatable "
-     "[the file's own grid]", 0},
+     "run on about N points, such as 4096 or 1M, in pyhpc-benchmarks' shape, or in memory: on the least such grid "
+     "on which a kernel moves four times the bytes of the last cache; repeatable [the file's own grid]", 0},
     {"sweep", KEY_SWEEP, 0, 0, "as --size 4096, 16384, ... 4194304, pyhpc-benchmarks' own", 0},
     {"shape", KEY_SHAPE, "NXxNYxNZ", 0,
      "run on a grid of that shape, ghosts included; repeatable", 0},
@@ -294,9 +295,11 @@ static enum miniapp_status check_together(const struct options *options)
         return fail(
             MINIAPP_USAGE,
             "--validate compares on the file's own grid: leave out --size, --shape and --sweep");
+    const bool is_of_each_kernel =
+        options->kernel_count > 1 && same_grid(&options->shapes[0], &grid_beyond_caches);
     if (options->output &&
         (options->device_count > 1 || options->precision_count > 1 || options->shape_count > 1 ||
-         options->thread_count > 1 || options->variant_count > 1))
+         options->thread_count > 1 || options->variant_count > 1 || is_of_each_kernel))
         return fail(MINIAPP_USAGE,
                     "--output holds one run: give one device, variant, precision, size and number "
                     "of threads");

@@ -34,7 +34,7 @@ struct options {
     size_t device_count;
     const struct miniapp_variant *variants[MAX_REPEATS]; /* none: each device's default */
     size_t variant_count;
-    struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0 is the file's own grid */
+    struct miniapp_grid shapes[MAX_REPEATS]; /* ghosts included; nx = 0: the file's own */
     size_t shape_count;
     int along_x, along_y; /* blocks of the ocean, one for each process; 0: the program chooses */
     bool overlap;         /* their messages are in flight while kernels run */

@@ -13,6 +13,7 @@
 #include "resume.h"
 #include "same.h"
 #include "say.h"
+#include "sizes.h"
 #include "status.h"
 #include "steps.h"
 #include "stop.h"
@@ -207,13 +208,6 @@ static enum miniapp_status choose_settings(struct run *run)
 
 /* ---- which rows ---- */
 
-/* The grid of `--size` or `--shape`, or the file's own grid with ghosts. */
-static struct miniapp_grid grid_of(const struct run *run, size_t shape)
-{
-    const struct miniapp_grid *asked = &run->options.shapes[shape];
-    return asked->nx ? *asked : miniapp_input_grid(run->input);
-}
-
 /* The rows of a kernel on all devices and numbers of threads, which are compared with each
  * other. */
 enum { MOST_COMPARED = 2 * MAX_REPEATS };
@@ -311,10 +305,11 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape,
     const struct options *options = &run->options;
     for (size_t k = 0; k < options->kernel_count; k++)
         for (size_t p = 0; p < options->precision_count; p++) {
-            const struct row like = {.sequence = options->kernels[k],
-                                     .precision = options->precisions[p],
-                                     .grid = grid_of(run, shape),
-                                     .each_call = options->transfer == TRANSFER_EACH_CALL};
+            const struct row like = {
+                .sequence = options->kernels[k],
+                .precision = options->precisions[p],
+                .grid = grid_of_row(run, shape, options->kernels[k], options->precisions[p]),
+                .each_call = options->transfer == TRANSFER_EACH_CALL};
             struct row rows[MOST_COMPARED];
             bool has;
             const size_t count = list_compared(run, &like, rows);
@@ -561,6 +556,9 @@ enum miniapp_status run_all(struct run *run)
         return status;
     warn_of_crowd(has_host(run));
     describe_run(run);
+    status = choose_bytes_beyond_caches(run);
+    if (status)
+        return status;
     if (options->resume && ranks_own() == 0)
         status = resume_load(&run->resume, &run->results);
     status = agree(status);

@@ -35,15 +35,40 @@ static void describe_topology(hwloc_topology_t topology, const struct caches *ca
                              level_names[i], caches->count[i], caches->bytes[i] / 1024);
 }
 
-/* The word in brackets, as in "always [madvise] never". */
-static bool selected_word(const char *path, char word[32])
+/* The first word of a file that matches a format of scanf. */
+static bool word_of(const char *path, const char *format, char word[32])
 {
     FILE *const file = fopen(path, "r");
-    char line[128] = "";
-    const char *begin = file && fgets(line, sizeof(line), file) ? strchr(line, '[') : NULL;
+    const bool is_there = file && fscanf(file, format, word) == 1;
     if (file)
         fclose(file);
-    return begin && sscanf(begin, "[%31[^]]", word) == 1;
+    return is_there;
+}
+
+const char *clock_text(const char *folder, char text[CLOCK_TEXT])
+{
+    static const char *const names[] = {"scaling_governor", "cpuinfo_min_freq", "cpuinfo_max_freq"};
+    char words[3][32], path[256];
+    bool are_there = true;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        are_there = are_there && word_of(path, "%31s", words[i]);
+    }
+    snprintf(text, CLOCK_TEXT, "not known: the system has no cpufreq");
+    if (are_there)
+        snprintf(text, CLOCK_TEXT, "governor %s, %.0f to %.0f MHz", words[0],
+                 strtod(words[1], NULL) / 1000, strtod(words[2], NULL) / 1000);
+    return text;
+}
+
+/* Of the first CPU that the process may use: others are rarely set in another way. */
+static void add_clock(struct provenance *provenance, hwloc_topology_t topology)
+{
+    const hwloc_obj_t cpu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);
+    char folder[128], text[CLOCK_TEXT];
+    snprintf(folder, sizeof(folder), "/sys/devices/system/cpu/cpu%u/cpufreq",
+             cpu ? cpu->os_index : 0);
+    provenance_add(provenance, "clock", clock_text(folder, text));
 }
 
 void topology_add(struct provenance *provenance, struct caches *caches)
@@ -57,10 +82,15 @@ void topology_add(struct provenance *provenance, struct caches *caches)
             find_caches(topology, caches);
             describe_topology(topology, caches, text);
             provenance_add(provenance, "topology", text);
+            add_clock(provenance, topology);
         }
         hwloc_topology_destroy(topology);
     }
-    if (selected_word("/sys/kernel/mm/transparent_hugepage/enabled", word))
+    if (word_of("/sys/devices/system/cpu/smt/control", "%31s", word))
+        provenance_add(provenance, "smt", word);
+    /* the word in brackets, as in "always [madvise] never" */
+    if (word_of("/sys/kernel/mm/transparent_hugepage/enabled", "%*[^[][%31[^]]", word) ||
+        word_of("/sys/kernel/mm/transparent_hugepage/enabled", "[%31[^]]", word))
         provenance_add(provenance, "huge_pages", word);
     if (getloadavg(&load, 1) == 1) {
         snprintf(text, sizeof(text), "%.2f", load);
@@ -68,12 +98,24 @@ void topology_add(struct provenance *provenance, struct caches *caches)
     }
 }
 
+static double bytes_of_level(const struct caches *caches, int level, int threads)
+{
+    const int count = caches->count[level];
+    return (count < threads ? count : threads) * caches->bytes[level];
+}
+
 const char *cache_that_holds(const struct caches *caches, int threads, double bytes)
 {
-    for (int i = 0; i < CACHE_LEVELS; i++) {
-        const int used = caches->count[i] < threads ? caches->count[i] : threads;
-        if (used * caches->bytes[i] >= bytes && used > 0)
+    for (int i = 0; i < CACHE_LEVELS; i++)
+        if (bytes_of_level(caches, i, threads) >= bytes && bytes > 0)
             return level_names[i];
-    }
     return "";
+}
+
+double last_cache_bytes(const struct caches *caches, int threads)
+{
+    int last = CACHE_LEVELS - 1;
+    while (last > 0 && caches->count[last] == 0)
+        last--;
+    return bytes_of_level(caches, last, threads);
 }

@@ -13,13 +13,23 @@ struct caches {
     double bytes[CACHE_LEVELS];
 };
 
-/* Adds `topology`: packages, cores, CPUs, NUMA nodes and caches; `huge_pages`: when the kernel
- * gives them (always, madvise, never); and `load`: the load average of the last minute. An item
- * that is not known is left out. */
+/* Adds `topology`: packages, cores, CPUs, NUMA nodes and caches; `smt`: whether the system runs two
+ * or more threads on a core (on, off, forceoff, notsupported, notimplemented); `clock`;
+ * `huge_pages`: when the kernel gives them (always, madvise, never); and `load`: the load average
+ * of the last minute. An item that is not known is left out. */
 void topology_add(struct provenance *provenance, struct caches *caches);
+
+/* What sets a CPU's clock, by its folder cpufreq of /sys, which most virtual machines lack:
+ * "governor performance, 400 to 3700 MHz". */
+enum { CLOCK_TEXT = 96 };
+const char *clock_text(const char *folder, char text[CLOCK_TEXT]);
 
 /* The name of the first level whose caches, one for each thread as far as there are so many,
  * together hold so many bytes; "" if none does. */
 const char *cache_that_holds(const struct caches *caches, int threads, double bytes);
+
+/* The bytes of the caches of the last level, one for each thread as far as there are so many; 0 if
+ * they are not known. */
+double last_cache_bytes(const struct caches *caches, int threads);
 
 #endif

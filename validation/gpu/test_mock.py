@@ -15,7 +15,7 @@ from multiprocessing.pool import ThreadPool
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, assert_one_line,
+from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, USAGE, assert_one_line,
                       read)
 from processes import executable
 from test_gpu_check import check_all_steps
@@ -374,6 +374,16 @@ def test_memory_that_is_short(mock):
 def test_auto_takes_the_gpu(mock):
     report = mock.json("-d", "auto", "-k", "triad", GRID)
     assert {row["device"] for row in report["results"]} == {"gpu:0"}
+
+
+def test_cache_of_a_gpu(mock):
+    """The driver says how large it is; a row that fits names it, and memory is beyond it."""
+    report = mock.json("-d", "gpu", "-k", "triad", "-s", 1000, "-s", "memory", GRID, l2="65536")
+    assert report["provenance"]["device_caches"] == "gpu:0: L2 64 KiB"
+    fits, large = report["results"]
+    assert fits["cache"] == "L2" and large["cache"] == "" and 4 <= large["bytes"] / 65536 < 5
+    done = mock.run("-d", "gpu", "-k", "triad", "-s", "memory", GRID, l2="0")
+    assert done.returncode == USAGE and "the caches of 'gpu:0' are not known" in done.stderr
 
 
 # ---- ptxas at start ----

@@ -218,7 +218,7 @@ def test_options_that_exclude_each_other(miniapp, small, reference, tmp_path):
     output = tmp_path / "output.h5"
     miniapp.fails(USAGE, "--validate", small, "--validate", reference, "--size", "1000")
     for pair in (["--size=1000", "--size=2000"], ["--precision=float32", "--precision=float64"],
-                 ["--threads=1", "--threads=2"]):
+                 ["--threads=1", "--threads=2"], ["--size=memory", "-k", "eos,tke"]):
         miniapp.fails(USAGE, "--output holds one run", small, "--output", output, *pair)
     assert not output.exists()
 

@@ -23,7 +23,7 @@ OLD = b"the results of last week"
 LARGE = "1e6"  # points of a run whose output, 8 MB, takes a moment to write
 PROVENANCE = ["version", "git_commit", "build_type", "compiler", "flags", "offload_target",
               "hdf5_version", "host", "cpu", "input", "input_sha256", "command_line",
-              "time", "topology", "huge_pages", "load", "threads", "binding", "grid", "device", "settings"]
+              "time", "topology", "clock", "smt", "huge_pages", "load", "threads", "binding", "grid", "device", "settings"]
 
 
 @pytest.fixture

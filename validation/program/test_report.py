@@ -10,7 +10,7 @@ import re
 import h5py
 import pytest
 
-from conftest import DONE, GRID, INPUT, QUICK
+from conftest import DONE, GRID, INPUT, QUICK, USAGE
 from test_verdict import use_default_tolerances
 
 pytestmark = pytest.mark.every_device
@@ -28,8 +28,8 @@ VALIDATION = {"kernel", "device", "variant", "variable", "max_abs", "max_rel", "
               "worst_index", "passed", "compared", "below_atol"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
          "hdf5_version"}
-RUN = {"host", "cpu", "topology", "huge_pages", "load", "threads", "binding", "grid", "device", "settings", "input",
-       "input_sha256", "command_line", "time"}
+RUN = {"host", "cpu", "topology", "clock", "smt", "huge_pages", "load", "threads", "binding", "grid", "device", "settings",
+       "input", "input_sha256", "command_line", "time"}
 
 
 # ---- rows ----
@@ -196,6 +196,30 @@ def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
     assert few["cache"] == (fitting or [""])[0] and many["cache"] == ""
     assert result["provenance"]["huge_pages"] in ("always", "madvise", "never")
     assert float(result["provenance"]["load"]) >= 0
+    assert result["provenance"]["smt"] in ("on", "off", "forceoff", "notsupported", "notimplemented")
+    assert re.fullmatch(r"governor \w+, \d+ to \d+ MHz|not known: .*", result["provenance"]["clock"])
+
+
+def in_caches(text):
+    """A machine that hwloc is told of."""
+    return {"HWLOC_SYNTHETIC": text}
+
+
+TWO_CACHES = in_caches("pack:2 l3:1(size=1048576) core:2 pu:1")
+
+
+@pytest.mark.parametrize("words, caches", [(["-t", 1], 1), (["-t", 2], 2), (["-t", "1,2", "--precision", "float32"], 2)])
+def test_size_beyond_the_caches(miniapp, small, words, caches):
+    """Each kernel moves at least four times the bytes of the caches that its threads have, and hardly more."""
+    result = miniapp.json(small, "-k", "triad,eos,expansion,matmul", "-s", "memory", *words, env=TWO_CACHES)
+    assert len({row["points"] for row in result["results"]}) > 1
+    for row in result["results"]:
+        assert 4 <= row["bytes"] / (caches << 20) < 4.5 and row["cache"] == ""
+
+
+def test_size_beyond_caches_that_are_not_known(miniapp, small):
+    miniapp.fails(USAGE, "--size memory: the caches of 'cpu' are not known", small, "-s", "memory",
+                  env=in_caches("pack:1 core:2 pu:1"))
 
 
 def test_emulation_is_named_in_every_form(miniapp, small, gpu, tmp_path):

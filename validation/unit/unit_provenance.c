@@ -1,11 +1,16 @@
 /* Texts of the provenance: those that are too long are cut, but still tell all others apart. */
 #include "provenance.h"
+#include "topology.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -34,11 +39,42 @@ static void test_texts_that_fit_are_kept(void **state)
     assert_string_equal(provenance_text(&provenance, "one"), text);
 }
 
+static void write_line(const char *folder, const char *name, const char *line)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *const file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", line);
+    fclose(file);
+}
+
+static void test_clock_of_a_cpu(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {{"scaling_governor", "performance"},
+                                           {"cpuinfo_min_freq", "400000"},
+                                           {"cpuinfo_max_freq", "3700000"}};
+    char folder[] = "/tmp/miniapp-clock-XXXXXX", text[CLOCK_TEXT], path[128];
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(clock_text(folder, text), "not known: the system has no cpufreq");
+        write_line(folder, files[i][0], files[i][1]);
+    }
+    assert_string_equal(clock_text(folder, text), "governor performance, 400 to 3700 MHz");
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, files[i][0]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_texts_differ_in_any_character),
         cmocka_unit_test(test_texts_that_fit_are_kept),
+        cmocka_unit_test(test_clock_of_a_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -936,6 +936,7 @@ static void devices(void **state)
     assert_int_equal(miniapp_device_takes_host_memory(device), on_host || is_emulated);
     assert_true(on_host ? miniapp_device_empty_call(device) == 0
                         : miniapp_device_empty_call(device) > 0);
+    assert_true(miniapp_device_cache(device) == 0 || !(on_host || is_emulated));
     int blocks, threads;
     miniapp_device_geometry(device, 100, &blocks, &threads);
     assert_int_equal(blocks > 0 && threads > 0, !on_host);

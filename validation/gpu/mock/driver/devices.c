@@ -89,6 +89,8 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device)
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         if (known[i].attribute == attribute)
             *value = known[i].value;
+    if (attribute == 38)
+        *value = atoi(setting("MOCK_L2", "52428800"));
     if (attribute == 16)
         *value = atoi(setting("MOCK_MULTIPROCESSORS", "132"));
     if (gpu && attribute == 75)
