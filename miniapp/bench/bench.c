@@ -465,6 +465,7 @@ static void close_row(struct row *row)
     free(row->step_seconds);
     free(row->budgets);
     free(row->samples.seconds);
+    free(row->empty.seconds);
 }
 
 void bench_close(struct bench *bench)

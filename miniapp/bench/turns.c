@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Marks the host's copies of what the row reads as the only current ones, as if they had just been
  * filled. */
@@ -141,10 +142,12 @@ static void share_out_turns(struct bench *bench)
 
 static enum miniapp_status warm_up(struct row *row, const struct method *method)
 {
+    enum { MOST_EMPTY_CALLS = 1000 };
     const enum miniapp_status status = burn_in(row, method);
     plan_turns(row, method);
     row->step_seconds = calloc(miniapp_sequence_step_count(row->sequence), sizeof(double));
-    if (!status && (!samples_open(&row->samples, row->wanted) || !row->step_seconds))
+    if (!status && (!samples_open(&row->samples, row->wanted) || !row->step_seconds ||
+                    !samples_open(&row->empty, MOST_EMPTY_CALLS)))
         return fail(MINIAPP_DEVICE, "out of memory for the times of a row");
     return status;
 }
@@ -159,6 +162,17 @@ static bool is_done(const struct row *row, const struct method *method)
     if (row->wanted)
         return samples->count >= row->wanted;
     return !row->is_ceiling && samples->count >= FEWEST_CALLS && samples->total >= method->seconds;
+}
+
+/* Calls of an empty kernel, at nearly the same time as the row's own. */
+static enum miniapp_status call_empty(struct row *row)
+{
+    enum { CALLS = 5 };
+    if (strcmp(miniapp_device_kind(row->device), "host") == 0)
+        return MINIAPP_DONE;
+    for (int i = 0; i < CALLS; i++)
+        samples_add(&row->empty, miniapp_device_empty_call(row->device));
+    return agree(MINIAPP_DONE); /* so that all processes start the next call together */
 }
 
 /* Makes some calls of a row. If they are short enough for it to matter, a call that is not timed
@@ -177,6 +191,8 @@ static enum miniapp_status take_turn(struct row *row, const struct method *metho
             break;
         status = sample_call(row, method);
     }
+    if (!status)
+        status = call_empty(row);
     if (is_first && !status && samples->count > 0)
         announce(method, row, "first turn");
     return status;
@@ -269,6 +285,11 @@ enum miniapp_status bench_measure(struct bench *bench, const struct method *meth
         row->is_complete = row->is_ceiling ? !stop_signal() : is_done(row, method);
         if (row->samples.count > 0)
             summarise(&row->samples, &row->timing);
+        if (row->empty.count > 0) {
+            struct timing timing;
+            summarise(&row->empty, &timing);
+            row->empty_call = timing.median;
+        }
     }
     progress_clear();
     free(order);

@@ -347,6 +347,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     *result = like;
     result->march = march;
     result->timing = row->timing;
+    result->empty_call = row->empty_call;
     result->asked_seconds = row->wanted ? 0 : run->options.seconds;
     result->bytes = row_bytes(row);
     result->traffic = row_traffic(row);

@@ -2,6 +2,11 @@
 
 #include <math.h>
 
+static double positive_or_nan(double rate)
+{
+    return rate > 0 ? rate : NAN;
+}
+
 /* clang-format off */
 static double nx(const struct result *r) { return (double)r->grid.nx; }
 static double ny(const struct result *r) { return (double)r->grid.ny; }
@@ -16,11 +21,11 @@ static double p75(const struct result *r) { return r->timing.p75; }
 static double most(const struct result *r) { return r->timing.max; }
 static double speedup(const struct result *r) { return r->speedup; }
 static double bytes(const struct result *r) { return r->bytes; }
+static double empty_call_time(const struct result *r) { return positive_or_nan(r->empty_call); }
 static double traffic(const struct result *r) { return r->traffic; }
 static double flops(const struct result *r) { return r->flops; }
 static double device_bytes(const struct result *r) { return r->device_bytes; }
 static double threads(const struct result *r) { return r->threads ? r->threads : NAN; }
-static double positive_or_nan(double rate) { return rate > 0 ? rate : NAN; }
 static double bandwidth(const struct result *r) { return positive_or_nan(r->bandwidth); }
 static double share(const struct result *r) { return known_share(result_share(r)); }
 static double best_share(const struct result *r) { return known_share(result_best_share(r)); }
@@ -153,6 +158,7 @@ const struct column columns[] = {
     {"traffic_bytes", traffic, .whole = true},
     {"cache", .text = cache},
     {"variant", .text = variant},
+    {"empty_call_s", empty_call_time},
     {0},
 };
 

@@ -156,6 +156,9 @@ static void print_transfers(const struct page *page)
         snprintf(item, sizeof(item), " %.1f MB held, first call %s", r->device_bytes / 1e6,
                  time_in_words(r->timing.first, text));
         column = page_item(column, 4, item);
+        snprintf(item, sizeof(item), ", an empty call %s", time_in_words(r->empty_call, text));
+        if (r->empty_call > 0)
+            column = page_item(column, 4, item);
         column = print_transfer(column, "inputs to the device", &r->to_device);
         print_transfer(column, "outputs back", &r->from_device);
         print("\n");

@@ -58,6 +58,7 @@ struct result {
     enum miniapp_precision precision;
     struct miniapp_grid grid;
     struct timing timing;
+    double empty_call;    /* the time of an empty kernel on a GPU beside it, or 0 */
     double asked_seconds; /* that calls were to take together; 0: a number of calls was asked for */
     bool each_call;       /* the times hold the transfers of the data */
     double bytes, flops;  /* that a call must move, and do */

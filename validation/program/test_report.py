@@ -21,9 +21,9 @@ RESULT = ["kernel", "device", "precision", "nx", "ny", "nz", "points", "calls", 
           "threads", "efficiency", "gflop_per_s", "bytes", "flops", "intensity", "bound", "share",
           "ceiling_bytes_per_s", "ceiling_flops_per_s", "device_bytes", "transfer", "marks", "measured_s",
           "best_gb_per_s", "best_gflop_per_s", "best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s",
-          "traffic_bytes", "cache", "variant"]
+          "traffic_bytes", "cache", "variant", "empty_call_s"]
 NO_NUMBER = {"best_share", "best_ceiling_bytes_per_s", "best_ceiling_flops_per_s", "bound", "share", "ceiling_bytes_per_s", "ceiling_flops_per_s",  # with --roofline only
-             "threads", "efficiency", "transfer", "marks", "cache", "variant"}
+             "threads", "efficiency", "transfer", "marks", "cache", "variant", "empty_call_s"}
 VALIDATION = {"kernel", "device", "variant", "variable", "max_abs", "max_rel", "max_ref", "rtol", "atol",
               "worst_index", "passed", "compared", "below_atol"}
 BUILD = {"version", "git_commit", "build_type", "compiler", "flags", "offload_target",
@@ -198,6 +198,16 @@ def test_the_machine_and_the_cache_that_holds_a_row(miniapp, small):
     assert float(result["provenance"]["load"]) >= 0
     assert result["provenance"]["smt"] in ("on", "off", "forceoff", "notsupported", "notimplemented")
     assert re.fullmatch(r"governor \w+, \d+ to \d+ MHz|not known: .*", result["provenance"]["clock"])
+
+
+def test_an_empty_kernel_beside_each_row_on_a_gpu(miniapp, small, gpu, tmp_path):
+    """It takes no longer than a kernel that does something. A resumed run keeps it, and the table has it."""
+    words = (small, "-d", f"cpu,{gpu}", "-k", "eos,isoneutral_mixing", "-s", "10k", "-r", 10, "--resume", tmp_path / "a.json")
+    for _ in range(2):
+        rows = miniapp.json(*words)["results"]
+        times = {row["device"]: row["empty_call_s"] for row in rows if row["kernel"] == "isoneutral_mixing"}
+        assert times["cpu"] is None and 0 < times["gpu:0"] < rows[-1]["median_s"]
+    assert miniapp.passes(*words).count(", an empty call ") == 2
 
 
 def in_caches(text):
