@@ -12,7 +12,7 @@
  * the runtime. On GPUs the runtime has room for the sums of 1,024 blocks, and each further block
  * waits for earlier ones. In all other nests each thread takes one iteration, in blocks of
  * THREADS_OF_A_BLOCK. */
-#if defined(PHYSICS_OFFLOAD)
+#if defined(THREADS_OF_A_BLOCK)
 static inline int blocks_of_sum(count turns)
 {
 #if defined(PHYSICS_EMULATED)

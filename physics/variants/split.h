@@ -1,6 +1,6 @@
 /* offload: a team takes a row, or a row of columns, and its threads share the points along x */
-/* GPU flags: -fno-openmp-cuda-mode */
-/* The threads of a team share its locals, which that mode denies them. */
+/* GPU flags: -fno-openmp-cuda-mode -Wno-pass-failed */
+/* The threads of a team share its locals, which that mode denies them; and there is no `simd`. */
 #define PARALLEL_ROWS                                                                              \
     PRAGMA(omp target teams distribute collapse(2) defaultmap(firstprivate : pointer))
 #define PARALLEL_ROWS_SUM(total, turns)                                                            \

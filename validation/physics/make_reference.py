@@ -38,12 +38,15 @@ def main(arguments=None):
                         help="NAME.h5, one file of all kernels, or a folder")
     parser.add_argument("--stored", action="store_true",
                         help="all references of run/pairs.py, in the place of one of INPUT")
+    parser.add_argument("--kernels", type=Path, metavar="DIR",
+                        help="a site's kernels alone, by DIR/reference/NAME.py (docs/design.md)")
     parser.add_argument("--check", action="store_true",
                         help="compare what is there with a new computation instead of writing it")
     options = parser.parse_args(arguments)
     if options.stored == bool(options.input or options.output) or bool(options.input) != bool(options.output):
         parser.error("expected either INPUT and -o PATH, or --stored")
-    wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output)]
+    names = tuple(kernel.NAME for kernel in reference.kernels(options.kernels)) if options.kernels else pairs.ALL
+    wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output, names)]
     by_path = {}
     for pair in wanted:
         by_path.setdefault(pair.reference, []).append(pair)

@@ -44,6 +44,7 @@ NOT_RUN = {
     r"^run/scaling": "needs MPI; test_scaling.py runs it",
     r"^mpirun ": "needs MPI; test_mpi.py starts several processes",
     r"^run/reframe/check": "installs ReFrame; test_reframe.py runs it without",
+    r" -k heat ": "needs a build with docs/site; test_install.py has one",
     r"(miniapp|\$M) .*--variant ": "needs a build with variants; test_variants.py has one",
     r" -d gpu": "needs a device for offload; test_bench.py has one",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
@@ -219,7 +220,7 @@ def test_presets_are_known(page):
 @by_page
 def test_kernels_are_known(page, miniapp):
     listing = miniapp.run("--list-kernels").stdout
-    known = {"all", "calibration", *re.findall(r"^(?:sequence )?(\w+): ", listing, re.MULTILINE)}
+    known = {"all", "calibration", *(path.stem for path in (ROOT / "docs/site").glob("*.kernel")), *re.findall(r"^(?:sequence )?(\w+): ", listing, re.MULTILINE)}
     for command in commands(page):
         for names in re.findall(r"(?:-k|--kernel) (\S+)", command):
             assert set(names.split(":")[0].split(",")) <= known, command

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DEVICE, DONE, HERE, USAGE, assert_one_line
+from conftest import DEVICE, DONE, HERE, MISMATCH, USAGE, assert_one_line
 from processes import DEADLINE_S
 
 ROOT = HERE.parent
@@ -197,21 +197,12 @@ def test_header_alone(header, language, standards, compilers):
 # ---- versions of the library ----
 
 def make_newer(tree):
-    """The next minor version: a field, a setting and a kernel come before those of today."""
+    """The next minor version, with a field before those of today."""
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
     major, minor, _ = VERSION.split(".")
     replace(tree / "CMakeLists.txt", f"VERSION {VERSION}", f"VERSION {major}.{int(minor) + 1}.0")
     replace(tree / "physics/ocean.fields", "FIELD(",
             'FIELD(newer, REAL, Z_Y_X, "1", "a field of the newer version", 0, 1)\nFIELD(')
-    replace(tree / "physics/ocean.settings", "SETTING_ROW(",
-            'SETTING_ROW(newest, 1, 0, 2, "1", "a setting of the newer version")\nSETTING_ROW(')
-    (tree / "physics/a").mkdir()
-    for ending in ("c", "kernel"):
-        text = (ROOT / f"physics/calibration/triad.{ending}").read_text()
-        (tree / f"physics/a/newer.{ending}").write_text(
-            text.replace("FIELD(triad", "FIELD(newer_triad").replace("a, triad,", "a, newer_triad,")
-            .replace("calibration", "a").replace("KERNEL(triad", "KERNEL(newer")
-            .replace("VARIANT(triad)", "VARIANT(newer)").replace("triad.kernel", "newer.kernel"))
 
 
 def replace(path, old, new):
@@ -220,22 +211,57 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
-def test_client_of_an_older_version(miniapp, tmp_path):
-    """It was compiled against today's headers, and runs with a library that has more."""
+@pytest.fixture(scope="module")
+def newer(miniapp, tmp_path_factory):
+    """The build of a newer version, with the kernel, field and setting of docs/site before those of today."""
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("the plain build is enough")
-    client, tree, build = tmp_path / "client", tmp_path / "tree", tmp_path / "build"
-    command("cc", CLIENTS / "main.c", "-I", ROOT / "include", "-L",
-            miniapp.path.parent.parent / "lib", "-lminiapp", "-o", client)
+    tree, build = tmp_path_factory.mktemp("newer") / "tree", tmp_path_factory.mktemp("newer") / "build"
     make_newer(tree)
     command("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
-            "-DCMAKE_BUILD_TYPE=Debug", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF")
-    command("cmake", "--build", build, "--target", "libminiapp_shared",
+            "-DCMAKE_BUILD_TYPE=Debug", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF",
+            f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
+    command("cmake", "--build", build, "--target", "miniapp",
             env={**os.environ, "CCACHE_DISABLE": "1"})  # nobody compiles that again
+    return build
+
+
+def test_kernel_of_a_site(newer, tmp_path):
+    """Validates against its own reference, also with its setting changed."""
+    program = newer / "bin/miniapp"
+    command(sys.executable, HERE / "physics/make_reference.py", "--kernels", ROOT / "docs/site", ROOT / "inputs/grid.h5",
+            "-o", tmp_path / "stored")
+    assert [path.name for path in (tmp_path / "stored").iterdir()] == ["heat.h5"]
+    words = (program, ROOT / "inputs/grid.h5", "-r", "1", "-k", "heat", "--validate", tmp_path / "stored",
+             "--precision", "float64,float32")
+    assert "validation PASSED: 2 of 2" in command(*words)
+    done = subprocess.run([*words, "--set", "heat_capacity=4e6"], capture_output=True, text=True, check=False)
+    assert done.returncode == MISMATCH and "validation FAILED: 0 of 2" in done.stdout, done
+    assert "heat: heat content of the water" in command(program, "--list-kernels").split("\n\n")[0]
+
+
+@pytest.mark.parametrize("names, why", [
+    ([], "holds no description, NAME.kernel"), (["heat.kernel"], "heat.kernel has no heat.c beside it"),
+    (["eos.kernel", "eos.c"], "miniapp has a kernel 'eos', too")])
+def test_kernels_of_a_site_that_are_none(tmp_path, names, why):
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in names:
+        shutil.copy(ROOT / "docs/site" / name.replace("eos", "heat"), site / name)
+    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path / "build", "-DCMAKE_C_COMPILER=clang-19",
+                           f"-DMINIAPP_KERNELS={site}"], capture_output=True, text=True, check=False)
+    assert done.returncode and why in " ".join(done.stderr.split()), done.stderr
+
+
+def test_client_of_an_older_version(miniapp, newer, tmp_path):
+    """It was compiled against today's headers, and runs with a library that has more."""
+    client, build = tmp_path / "client", newer
+    command("cc", CLIENTS / "main.c", "-I", ROOT / "include", "-L",
+            miniapp.path.parent.parent / "lib", "-lminiapp", "-o", client)
     says_dhdt(client, "cpu", library=build / "lib")
     # that it is the newer library, as Python sees it
     sys.path.insert(0, str(ROOT / "python" / "src"))
     from miniapp import Library
-    newer = Library(build / "lib/libminiapp.so")
-    assert {"newer", "newer_triad"} < set(newer.fields) and "newest" in newer.settings
-    assert newer.sequences[0] == "newer"
+    library = Library(build / "lib/libminiapp.so")
+    assert {"newer", "heat"} < set(library.fields) and "heat_capacity" in library.settings
+    assert library.sequences[0] == "heat"

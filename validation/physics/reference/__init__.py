@@ -32,8 +32,12 @@ class Field(NamedTuple):
     long_name: str
 
 
-def kernels():
-    """The modules of all kernels, in the order of their names."""
+def kernels(site=None):
+    """The modules of all kernels, in the order of their names, or of those of a site: DIR/reference/NAME.py."""
+    folders = __path__
+    if site:
+        folders = [str(site / "reference")]
+        __path__.extend(folders)
     modules = (importlib.import_module(f"{__name__}.{found.name}")
-               for found in pkgutil.iter_modules(__path__))
+               for found in pkgutil.iter_modules(folders))
     return [module for module in modules if hasattr(module, "NAME")]

@@ -1,0 +1,31 @@
+# A site's own kernels: the folder MINIAPP_KERNELS, which holds what a folder of physics holds, and fields and settings
+# that its kernels share. Sets site_descriptions, site_kernels and
+# site_sequences.
+
+if(MINIAPP_KERNELS)
+  get_filename_component(site "${MINIAPP_KERNELS}" ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+  foreach(ending kernel c fields settings sequence)
+    file(GLOB of_${ending} CONFIGURE_DEPENDS ${site}/*.${ending})
+  endforeach()
+  if(NOT of_kernel)
+    message(FATAL_ERROR "MINIAPP_KERNELS: ${site} holds no description, NAME.kernel")
+  endif()
+  foreach(description ${of_kernel})
+    get_filename_component(name ${description} NAME_WE)
+    file(GLOB known ${PROJECT_SOURCE_DIR}/physics/*/${name}.kernel)
+    if(known)
+      message(FATAL_ERROR "MINIAPP_KERNELS: miniapp has a kernel '${name}', too")
+    elseif(NOT EXISTS ${site}/${name}.c)
+      message(FATAL_ERROR "MINIAPP_KERNELS: ${name}.kernel has no ${name}.c beside it")
+    endif()
+    list(APPEND site_kernels ${site}/${name}.c)
+  endforeach()
+  set(site_descriptions ${of_fields} ${of_kernel}) # both hold FIELD, and words that the other leaves out
+  set(site_sequences ${of_sequence})
+  list(TRANSFORM of_settings REPLACE "(.+)" "#include \"\\1\"")
+  list(JOIN of_settings "\n" text)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/site.settings CONTENT "${text}\n" @ONLY)
+  if(text)
+    add_compile_definitions(SITE_SETTINGS="${PROJECT_BINARY_DIR}/generated/site.settings")
+  endif()
+endif()
