@@ -146,7 +146,7 @@ def checked(row):
 
 
 def from_miniapp(results, provenance):
-    """miniapp's own rows: one series for each of its devices."""
+    """miniapp's own rows: one series for each of its devices or directive variants."""
     ceilings = {}
     for result in results:
         if result["kernel"] in ("triad", "fma"):
@@ -155,7 +155,7 @@ def from_miniapp(results, provenance):
     for result in results:
         row = dict.fromkeys(COLUMNS)
         row.update({name: result[name] for name in COLUMNS if name in result})
-        row.update(framework=f"miniapp, {result['device']}", seconds=result["median_s"],
+        row.update(framework=series(result, results), seconds=result["median_s"],
                    inputs=Path(provenance["input"]).name,
                    cores=int(result.get("threads") or provenance["threads"]),
                    machine=f"{provenance['host']}, {provenance['cpu']}",
@@ -166,9 +166,16 @@ def from_miniapp(results, provenance):
     return rows
 
 
+def series(result, results):
+    """Names the variant where a device has several."""
+    device = result["device"]
+    varied = len({one.get("variant") for one in results if one["device"] == device}) > 1
+    return f"miniapp, {device}, {result['variant']}" if varied else f"miniapp, {device}"
+
+
 def place(result):
     """The properties that a row shares with its ceilings."""
-    return result["device"], result["precision"], result.get("threads")
+    return result["device"], result.get("variant"), result["precision"], result.get("threads")
 
 
 def rate(ceilings, kernel, what, result):

@@ -30,6 +30,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     device = parameter(["cpu", "gpu"])
     kernel = parameter(kernels())
     reference_file = variable(str, value=str(ROOT / "validation" / "stored" / "grid"))
+    variant = variable(str, value="")  # of the directives, as `-S variant=dynamic`; "": the default one
     seconds = variable(float, value=1.0)  # of measuring, for each row
     valid_prog_environs = ["*"]
 
@@ -49,7 +50,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
         self.executable_opts = [
             "--kernel", self.kernel, "--device", self.device, "--roofline",
             "--seconds", str(self.seconds), "--format", "json", "--validate", self.reference_file,
-            str(ROOT / "inputs" / "grid.h5")]
+            *(["--variant", self.variant] if self.variant else []), str(ROOT / "inputs" / "grid.h5")]
 
     @run_after("setup")
     def ask_for_resources(self):

@@ -28,6 +28,8 @@ ROW = {{"kernel": "a_new_one", "precision": "float64", "points": 4096, "median_s
 
 if "--list-devices" in sys.argv:
     print("gpu:0 made up; an empty kernel takes 5 us")
+elif "--list-variants" in sys.argv:
+    print("distribute: offload: the default")
 elif "--validate" in sys.argv:
     print(json.dumps({{"validation": [{{"passed": True}}]}}))
 elif "--checksums" in sys.argv:
@@ -50,7 +52,7 @@ for word; do
   *) set -- "$@" "$word" ;;
   esac
 done
-case $* in *--list-devices* | *--steps*) ;; *) set -- "$@" --repetitions 1 --burnin 0 ;; esac
+case $* in *--list-* | *--steps*) ;; *) set -- "$@" --repetitions 1 --burnin 0 ;; esac
 exec {miniapp} "$@"
 """
 
@@ -108,8 +110,14 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
     for step in ("sweep, float64", "5000 points, float64", "sweep, float32",
                  "transfers at each call"):
         assert steps[step]["outcome"] == "done" and steps[step]["data"]["results"]
+    listing = miniapp.passes("--list-variants", quick=False)
+    variants = [name for name in re.findall(r"^(\w+): offload: (?!.*not in this build)", listing, re.MULTILINE)
+                if name != "distribute"]
+    for name in variants:
+        verdicts = steps[f"validation of variant {name}, rough, float64"]["data"]["validation"]
+        assert {verdict["variant"] for verdict in verdicts} == {name}
     for choice in ("as it is", "blocks used again", "the host waits", "as it is, again",
-                   *(str(tmp_path / name) for name in others)):
+                   *(f"variant {name}" for name in variants), *(str(tmp_path / name) for name in others)):
         step = steps[f"choice: {choice}"]
         assert step["outcome"] == "done" and len(step["data"]["results"]) == 10
     assert "\ntimes of choices, as ratios\n" in done.stdout

@@ -216,6 +216,22 @@ def test_ratios_of_medians_and_of_quartiles(save):
         assert (ratio.median, ratio.low, ratio.high) == (3, 0.75, 12)
 
 
+def test_variants_of_a_run(plot, save, tmp_path):
+    """Each beside the first one; those of several runs are compared by name."""
+    whole = run_of()
+    whole["results"] = [row | {"variant": name} for name, scale in (("static", 1), ("dynamic", 3))
+                        for row in run_of(scale=scale)["results"]]
+    path = save("a.json", whole)
+    found = runs.by_variant(path)
+    assert [run.label for run in found] == ["static", "dynamic"]
+    assert {ratio.median for _, (ratio,) in runs.compare(found, pytest.fail)} == {3}
+    plot(path, "-o", tmp_path / "a")
+    assert {file.name for file in tmp_path.glob("a-*.svg")} == {"a-time-i.svg", "a-variants.svg"}
+    assert runs.by_variant(save("b.json", run_of())) == []
+    for_both = runs.compare([runs.read(path), runs.read(path)], pytest.fail)
+    assert [runs.describe(key).endswith("dynamic") for key, _ in for_both] == 4 * [False] + 4 * [True]
+
+
 def test_labels_are_what_differs(save):
     """In JSON settings may be an object or a text."""
     read = [runs.read(save("a.json", run_of())),

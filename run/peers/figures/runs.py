@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 from .. import figures, results
 
 KEY = ("kernel", "device", "precision", "nx", "ny", "nz", "threads")
+DEFAULTS = ("static", "distribute", "", None)  # variants, which older files do not name
 # Provenance by which runs may differ; for the last two, only the words that differ are shown.
 TELLING = ("version", "git_commit", "build_type", "compiler", "offload_target", "hdf5_version",
            "host", "device", "input", "flags", "settings")
@@ -33,7 +34,29 @@ class Ratio:
 
 def read(path):
     rows, provenance = results.read_run(path)
-    return Run(str(path), {tuple(row.get(name) for name in KEY): row for row in rows}, provenance)
+    return Run(str(path), {(*key_of(row), variant_of(row)): row for row in rows}, provenance)
+
+
+def key_of(row):
+    return tuple(row.get(name) for name in KEY)
+
+
+def variant_of(row):
+    """None for the default directives."""
+    return None if row.get("variant") in DEFAULTS else row["variant"]
+
+
+def by_variant(path):
+    """The directive variants of a run as runs; none where there is but one."""
+    try:
+        rows, provenance = results.read_run(path)
+    except results.Unusable:  # as a table of run/compare is
+        return []
+    names = list(dict.fromkeys(row.get("variant") for row in rows))
+    if len(names) < 2:
+        return []
+    return [Run(str(path), {(*key_of(row), None): row for row in rows if row["variant"] == name}, provenance, name)
+            for name in names]
 
 
 def words_of(run, name):
@@ -79,9 +102,9 @@ def compare(runs, note):
 
 
 def describe(key):
-    kernel, device, precision, nx, ny, nz, threads = key
+    kernel, device, precision, nx, ny, nz, threads, variant = key
     text = f"{kernel}, {device}, {precision}, {nx} x {ny} x {nz}"
-    return text + (f", {threads} threads" if threads else "")
+    return text + (f", {threads} thread{'s' * (int(threads) > 1)}" if threads else "") + (f", {variant}" if variant else "")
 
 
 def wide(rows):
@@ -94,6 +117,16 @@ def draw(paths, prefix, note):
     """A row of the figure for each row of the runs: the files' names."""
     runs = [read(path) for path in paths]
     label_all(runs)
+    return draw_ratios(runs, note, f"{prefix}-ratios", "that of the first run")
+
+
+def draw_variants(path, prefix, note):
+    """As draw, for the directive variants of one run; nothing where it has but one."""
+    runs = by_variant(path)
+    return draw_ratios(runs, note, f"{prefix}-variants", f"that of {runs[0].label}") if runs else []
+
+
+def draw_ratios(runs, note, path, base):
     rows = compare(runs, note)
     with figures.style():
         figure, axis = plt.subplots(layout="constrained", figsize=(8, 1.6 + 0.26 * len(rows)
@@ -111,11 +144,11 @@ def draw(paths, prefix, note):
         if wide(rows):
             axis.set_xscale("log")
             figures.log_axis(axis.xaxis, figures.short, few=True)
-        axis.set_xlabel("median time over that of the first run; bars: quartile over quartile")
+        axis.set_xlabel(f"median time over {base}; bars: quartile over quartile")
         below = sorted({f"{run.provenance.get('host')}, {run.provenance.get('cpu')}, "
                         f"{str(run.provenance.get('time'))[:10]}" for run in runs})
         figure.supxlabel("; ".join(below), fontsize=7, color="0.35", x=0.01, ha="left")
-        return figures.save(figure, f"{prefix}-ratios")
+        return figures.save(figure, path)
 
 
 def draw_run(axis, ratios, number, count):
