@@ -383,13 +383,15 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #include "common/describe.h"
 
 #define KERNEL(name, ...)                                                                          \
-    static bool name##_touches(const double *setting, const char *name_of_argument) {             \
+    static enum extent name##_touches(const double *setting, const char *name_of_argument) {       \
         (void)setting; (void)name_of_argument;
 #define SETTING(type, name)                                                                        \
     __attribute__((unused)) const type name = (type)setting[SETTING_##name];
 #define UNTOUCHED(argument, condition)                                                             \
-    if (strcmp(name_of_argument, #argument) == 0) return !(condition);
-#define END return true; }
+    if (strcmp(name_of_argument, #argument) == 0 && (condition)) return NOTHING;
+#define ONE_LEVEL(argument)                                                                        \
+    if (strcmp(name_of_argument, #argument) == 0) return ONE_LEVEL_OF_IT;
+#define END return ALL_OF_IT; }
 #include "common/describe.h"
 #undef real
 

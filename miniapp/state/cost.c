@@ -36,6 +36,15 @@ static int times_with_allocation(enum miniapp_access access)
     return access == MINIAPP_WRITE ? 2 : least_times(access);
 }
 
+static size_t touched_elements(const struct miniapp_kernel *kernel, const struct argument *argument,
+                               const struct miniapp_grid *grid,
+                               const struct miniapp_settings *values)
+{
+    const size_t all = miniapp_field_elements(&fields[argument->field], grid);
+    const enum extent extent = kernel->touches(values->value, argument->name);
+    return extent == ALL_OF_IT ? all : extent == ONE_LEVEL_OF_IT ? all / grid->nz : 0;
+}
+
 static double moved_bytes(const struct miniapp_kernel *kernel, const struct miniapp_grid *grid,
                           enum miniapp_precision precision, const struct miniapp_settings *values,
                           times_of *times)
@@ -43,10 +52,9 @@ static double moved_bytes(const struct miniapp_kernel *kernel, const struct mini
     double bytes = 0;
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct argument *argument = &kernel->arguments[i];
-        if (kernel->touches(values->value, argument->name))
-            bytes += times(argument->access) *
-                     (double)miniapp_field_elements(&fields[argument->field], grid) *
-                     (double)miniapp_element_bytes(argument->type, precision);
+        bytes += times(argument->access) *
+                 (double)touched_elements(kernel, argument, grid, values) *
+                 (double)miniapp_element_bytes(argument->type, precision);
     }
     return bytes;
 }

@@ -11,6 +11,7 @@
  *     ARGUMENT(access, type, name, field, ghosts)
  *     SETTING(type, name)
  *     UNTOUCHED(argument, condition)          where settings say so, it is neither read nor written
+ *     ONE_LEVEL(argument)                     it is read, or written, on a single level
  *     FLOPS(expression)                       per point, in terms of the settings
  *     FLOPS_AT(argument, expression)          the same on a level where `argument`, along z, has a
  *                                             value; FLOPS is a typical mean then
@@ -40,6 +41,9 @@
 #ifndef UNTOUCHED
 #define UNTOUCHED(...)
 #endif
+#ifndef ONE_LEVEL
+#define ONE_LEVEL(...)
+#endif
 #ifndef FLOPS
 #define FLOPS(...)
 #endif
@@ -64,6 +68,7 @@
 #undef ARGUMENT
 #undef SETTING
 #undef UNTOUCHED
+#undef ONE_LEVEL
 #undef FLOPS
 #undef FLOPS_AT
 #undef WHOLE_OCEAN

@@ -92,6 +92,9 @@ struct argument {
 
 enum { MOST_ARGUMENTS = 64 };
 
+/* How much of a field a kernel reads or writes. */
+enum extent { NOTHING, ONE_LEVEL_OF_IT, ALL_OF_IT };
+
 struct miniapp_kernel {
     enum kernel_id id;
     const char *name, *subject, *summary, *source;
@@ -102,7 +105,7 @@ struct miniapp_kernel {
     double (*flops_at)(const double *setting, double level); /* where a field has a value */
     int level_of_flops;                                      /* that field's place, or 0 */
     bool is_whole;                                           /* it needs the whole ocean */
-    bool (*touches)(const double *setting, const char *argument);
+    enum extent (*touches)(const double *setting, const char *argument);
 };
 
 extern const struct miniapp_field *const fields; /* the first is no field */

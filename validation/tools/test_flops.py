@@ -1,4 +1,4 @@
-"""run/dev/flops: when a count is off the table, and what it cannot use. The whole takes a minute."""
+"""run/dev/flops: when a count is off the description, and what it cannot use. The whole takes two minutes."""
 
 import importlib.machinery
 import importlib.util
@@ -25,13 +25,15 @@ def flops():
 
 @pytest.fixture
 def outcome(flops, monkeypatch, capsys):
-    """The exit code where a kernel's table says 100 and its call executes so many."""
-    def run_on(kernel, total):
+    """The exit code where a kernel's description says 100 flops and bytes a point, and its call has so many."""
+    def run_on(kernel, total, traffic=100 * POINTS):
+        row = dict.fromkeys(("flops", "bytes", "traffic_bytes"), 100 * POINTS)
         monkeypatch.setattr(flops, "TOOLS", ())
         monkeypatch.setattr(flops, "build", lambda: None)
-        monkeypatch.setattr(flops, "table", lambda _: {kernel: 100})
+        monkeypatch.setattr(flops, "names", lambda: [kernel])
+        monkeypatch.setattr(flops, "stated", lambda *_: {kernel: row})
         monkeypatch.setattr(flops, "flops_of_instructions", dict)
-        monkeypatch.setattr(flops, "count", lambda *_: total)
+        monkeypatch.setattr(flops, "count", lambda *_: (total, traffic))
         monkeypatch.setattr(sys, "argv", ["flops"])
         code = flops.main()
         row = capsys.readouterr().out.splitlines()[1]
@@ -52,6 +54,24 @@ def test_count_that_is_off(outcome):
     assert outcome("tke", 108 * POINTS) == MISMATCH
     assert outcome("eos", 92 * INTERIOR) == MISMATCH
     assert outcome("eos", 108 * POINTS) == MISMATCH
+
+
+@pytest.mark.parametrize("name, more", [("tke", 0), ("tracer_mixing", 16)])
+def test_traffic(outcome, name, more):
+    for share, code in ((0.89, MISMATCH), (0.91, DONE), (1.09, DONE), (1.11, MISMATCH)):
+        assert outcome(name, 100 * POINTS, share * (100 + more) * POINTS) == code
+
+
+def test_a_cache_that_does_not_hold_the_fields(flops):
+    assert [flops.cache_for(size) for size in (3 * 1024, 4.3e6, 18e6, 1e9)] == [1024, 1 << 20, 4 << 20, 8 << 20]
+
+
+def test_events_of_kernels(flops, tmp_path):
+    """Of their functions alone, without what these call; zeros at the end of a line are left out."""
+    path = tmp_path / "callgrind.out"
+    path.write_text("events: Ir Dr DLmr\nfn=main\n0x10 0 7 7 7\nfn=tke_host_float64.omp_outlined\n0x20 0 3 2 1\n"
+                    "calls=1 0x99\n0x24 0 50 50 50\n0x20 0 4\n")
+    assert flops.events(path) == {0x20: {"Ir": 7, "Dr": 2, "DLmr": 1}}
 
 
 def refuses(path, pattern):
@@ -80,7 +100,7 @@ def test_run_that_fails(flops, capsys):
 
 def test_the_table(flops):
     if not (LONG and all(map(shutil.which, flops.TOOLS))):
-        pytest.skip("counting takes a minute: MINIAPP_TEST_LONG=1 does it, with valgrind")
+        pytest.skip("counting takes two minutes: MINIAPP_TEST_LONG=1 does it, with valgrind")
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
     assert done.returncode == DONE and done.stderr == "", done
     done = subprocess.run([sys.executable, SCRIPT, "none"], capture_output=True, text=True,

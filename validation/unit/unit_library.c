@@ -285,12 +285,15 @@ static void kernels_are_described(void **state)
     }
 }
 
-/* An ocean's kernel does, but where all of its outputs have two dimensions; a product of matrices
- * does not. */
 static bool writes_each_point(const struct miniapp_kernel *kernel)
 {
-    const char *const subject = miniapp_kernel_subject(kernel);
-    return strcmp(subject, "calibration") != 0 && strcmp(subject, "external") != 0;
+    for (size_t a = 0; a < miniapp_kernel_argument_count(kernel); a++) {
+        const enum miniapp_access access = miniapp_argument_access(kernel, a);
+        if ((access == MINIAPP_WRITE || access == MINIAPP_UPDATE) &&
+            miniapp_field_rank(miniapp_argument_field(kernel, a)) >= 3)
+            return true;
+    }
+    return false;
 }
 
 static void kernels_cost_something(void **state)
