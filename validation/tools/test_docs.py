@@ -41,6 +41,7 @@ NOT_RUN = {
     r"^spack ": "needs Spack",
     r"^git clone ": "needs the network",
     r"^sbatch ": "needs a Slurm; test_slurm.py and test_mpi_slurm.py submit them",
+    r"^run/stream": "needs a BabelStream; test_stream.py runs it with one that is made up",
     r"^run/scaling": "needs MPI; test_scaling.py runs it",
     r"^mpirun ": "needs MPI; test_mpi.py starts several processes",
     r"^run/reframe/check": "installs ReFrame; test_reframe.py runs it without",
