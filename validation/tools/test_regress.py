@@ -26,6 +26,7 @@ here=${0%/*}
 code=$(cat "$here/code")
 case "$*" in */rough.h5 | */switched.h5 | */masks.h5) exit "$(cat "$here/others" 2>/dev/null || echo 0)" ;; esac
 echo "$@" >"$here/words"
+echo "$@" >>"$here/words_of_all"
 echo >>"$here/runs"
 cat "$here/printed.$(wc -l <"$here/runs")"
 [ "$code" = 0 ] || echo "miniapp: out of memory, say" >&2
@@ -414,7 +415,7 @@ def in_turns(folder, *words, new=(), old=()):
         (folder / name).mkdir(parents=True)
         program = MadeUp(folder / name)
         program.will_print(**changes)
-        for turn in range(8 * ROUNDS):
+        for turn in range(8 * ROUNDS + 2):
             (program.folder / f"printed.{turn + 1}").write_text(
                 json.dumps(printed(turn, {**STATE, "spread": 0.001, **changes})))
         programs.append(program)
@@ -425,9 +426,17 @@ def in_turns(folder, *words, new=(), old=()):
 def test_compare_takes_turns(tmp_path):
     done, programs = in_turns(tmp_path, "-k", "eos,tke", "-s", "4k", "--seconds", "0.5")
     assert done.returncode == DONE and done.stderr == "" and "2 rows, 0 of them worse" in done.stdout, done
-    assert [len(program.runs.read_text()) for program in programs] == [6 * ROUNDS, 2 * ROUNDS]
+    assert [len(program.runs.read_text()) for program in programs] == [6 * ROUNDS + 2, 2 * ROUNDS + 2]
     words = (programs[1].folder / "words").read_text()
-    assert "--kernel eos,tke --seconds 0.5 --size 4k" in words and "--validate" not in words
+    assert "--kernel eos,tke --roofline --seconds 0.5 --size 4k" in words and "--validate" not in words
+
+
+def test_compare_on_a_size_that_caches_hold(tmp_path):
+    """Numbers are those of the input's own grid, which a reference has."""
+    _, programs = in_turns(tmp_path)
+    words = (programs[1].folder / "words_of_all").read_text().splitlines()
+    assert ["-r 1 --checksums --validate" in line for line in words] == 2 * [True] + 2 * ROUNDS * [False]
+    assert all(("--size 16k" in line) != ("--validate" in line) for line in words)
 
 
 def test_compare_finds_what_is_slower(tmp_path):
