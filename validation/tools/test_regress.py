@@ -469,9 +469,20 @@ def test_trust(tmp_path):
     assert re.search(r"^eos/cpu/float64 +0.0 % +100.0 % +100.0 %$", done.stdout, re.MULTILINE), done
 
 
+def test_state(miniapp, small):
+    """A line for the memory, for arithmetic and for each kernel; no share is above 100 % but by noise."""
+    words = ("state", miniapp.path, "--processes", 5, "--seconds", "1e-3", "-k", "eos,tke", "-s", "4k", "--input", small)
+    done = run(*words)
+    rows = re.findall(r"^(\S+) +([0-9.]+) \+- [0-9.]+ (.*)$", done.stdout, re.MULTILINE)
+    assert done.returncode == DONE and done.stderr == "", done
+    assert [(row, unit) for row, _, unit in rows] == [
+        ("triad", "GB/s"), ("fma", "GFLOP/s"), (EOS, "% of its ceiling"), (TKE, "% of its ceiling")]
+    assert all(float(value) > 0 for _, value, _ in rows)
+
+
 @pytest.mark.parametrize("words, complaint", [
     (("compare", "a"), "compare takes two programs"), (("trust", "a", "b"), "trust takes one program"),
-    (("check", "a", "-s", "4k"), "--size goes with compare and trust"),
+    (("check", "a", "-s", "4k"), "--size goes with compare, trust and state"),
     (("compare", "a", "b", "--rounds", "4"), "--rounds has to be 5 or more"),
     (("trust", "a", "--sessions", "0"), "--sessions 1 or more")])
 def test_programs_that_cannot_be_compared(words, complaint):
