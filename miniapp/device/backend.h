@@ -55,7 +55,10 @@ struct backend {
     void *(*allocate_pinned)(int number, size_t bytes);
     void (*release_pinned)(int number, void *memory);
 
-    bool is_host;           /* the device's memory is the host's: nothing is copied */
+    void (*wait)(void); /* for kernels that have been started; NULL: they end before they return */
+    bool
+        is_indirect; /* MPI cannot take what allocate() gives, nor a kernel's outputs as they are */
+    bool is_host;    /* the device's memory is the host's: nothing is copied */
     bool takes_host_memory; /* allocate() counts against the memory of the host */
 };
 
@@ -63,10 +66,10 @@ struct backend {
 #define OFFLOAD_BACKEND miniapp_offload_backend
 #define OFFLOAD_BACKEND_NAME "miniapp_offload_backend"
 
-/* What the module of a directive variant exports. Its kernels take the place of a backend's. */
+/* What the module of a directive variant exports. */
 struct variant_module {
     const char *build;
-    const struct kernel_functions *(*functions)(enum miniapp_precision precision);
+    void (*vary)(struct backend *backend); /* puts functions of its own in the place of others */
 };
 #define VARIANT_MODULE miniapp_variant_module
 #define VARIANT_MODULE_NAME "miniapp_variant_module"

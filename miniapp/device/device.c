@@ -273,7 +273,7 @@ static bool open_variant(struct miniapp_device *device, char reason[DEVICE_TEXT]
     if (!module)
         return false;
     device->varied = *device->backend;
-    device->varied.functions = module->functions;
+    module->vary(&device->varied);
     device->backend = &device->varied;
     return device->varied.is_host || open_guarded(device, reason);
 }

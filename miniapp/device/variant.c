@@ -1,7 +1,13 @@
-/* The module of a directive variant: all kernels, built under its directives. CMake builds it for
- * each of MINIAPP_VARIANTS, and defines VARIANT_FLOAT64 and VARIANT_FLOAT32. */
+/*
+ * The module of a directive variant: all kernels, built under its directives. CMake builds it for
+ * each of MINIAPP_VARIANTS, and defines VARIANT_FLOAT64, VARIANT_FLOAT32 and PHYSICS_DIRECTIVES.
+ * The variant's header may define
+ *   FIELDS_ARE_MAPPED   nests take addresses of the host, of arrays that are mapped
+ *   NESTS_ARE_DEFERRED  they may run after the kernel returns, in the order of queue_of_nests
+ */
 #include "backend.h"
 #include "build.h"
+#include "directives.h"
 
 extern const struct kernel_functions VARIANT_FLOAT64, VARIANT_FLOAT32;
 
@@ -10,7 +16,73 @@ static const struct kernel_functions *functions_of_variant(enum miniapp_precisio
     return precision == MINIAPP_FLOAT64 ? &VARIANT_FLOAT64 : &VARIANT_FLOAT32;
 }
 
+#if defined(FIELDS_ARE_MAPPED)
+
+#include "mapped.h"
+
+static void vary_memory(struct backend *backend)
+{
+    backend->allocate = allocate_mapped;
+    backend->release = release_mapped;
+    backend->to_device = update_device;
+    backend->from_device = update_host;
+    backend->is_indirect = true;
+}
+
+#elif defined(NESTS_ARE_DEFERRED)
+
+char queue_of_nests;
+static struct backend before; /* what it does when no nest runs */
+
+static void wait_for_nests(void)
+{
+#pragma omp taskwait
+}
+
+static void release_later(int number, void *memory)
+{
+    wait_for_nests();
+    before.release(number, memory);
+}
+
+static bool wait_and_copy_in(int number, void *device, const void *host, size_t bytes)
+{
+    wait_for_nests();
+    return before.to_device(number, device, host, bytes);
+}
+
+static bool wait_and_copy_out(int number, void *host, const void *device, size_t bytes)
+{
+    wait_for_nests();
+    return before.from_device(number, host, device, bytes);
+}
+
+static void vary_memory(struct backend *backend)
+{
+    before = *backend;
+    backend->release = release_later;
+    backend->to_device = wait_and_copy_in;
+    backend->from_device = wait_and_copy_out;
+    backend->wait = wait_for_nests;
+    backend->is_indirect = true;
+}
+
+#else
+
+static void vary_memory(struct backend *backend)
+{
+    (void)backend;
+}
+
+#endif
+
+static void vary(struct backend *backend)
+{
+    backend->functions = functions_of_variant;
+    vary_memory(backend);
+}
+
 __attribute__((visibility("default"))) const struct variant_module VARIANT_MODULE = {
     .build = BUILD_VERSION " " BUILD_OFFLOAD,
-    .functions = functions_of_variant,
+    .vary = vary,
 };

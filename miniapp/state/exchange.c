@@ -71,7 +71,7 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
     release_memory(state, buffer);
     buffer->bytes = bytes;
     buffer->device = device_allocate(state->device, bytes);
-    if (backend->is_host || ranks_gpu_aware())
+    if (backend->is_host || (ranks_gpu_aware() && !backend->is_indirect))
         buffer->host = buffer->device;
     else
         take_host(state, buffer, bytes);

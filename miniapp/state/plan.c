@@ -390,6 +390,8 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     }
     if (!status && exchange_overlaps(state))
         status = exchange_finish(state);
+    if (state->device->backend->wait)
+        state->device->backend->wait();
     status = state_ends_all(state, status);
     plan->has_started = !status;
     return status;
