@@ -38,19 +38,20 @@ from reference.files import ALONG_X, ALONG_Y, add_ghosts  # noqa: E402
 
 NX, NY, NZ = 12, 10, 9
 NOT_IN_FILES = ("sample", "factor_a", "factor_b")  # of the kernels that measure the machine
-VELOCITIES = ("u", "v", "w", "u_wgrid", "v_wgrid", "w_wgrid")
+VELOCITIES = ("u", "v", "w", "u_wgrid", "v_wgrid", "w_wgrid", "u_taup1", "v_taup1")
 # Each setting has a value that no other has and that is no default.
 NUMBERS = {
     "dt_mom": 3600.0, "dt_tracer": 21600.0, "AB_eps": 0.13, "K_iso_steep": 35.0, "alpha_tke": 1.7, "c_eps": 0.6,
     "K_h_tke": 1700.0, "mxl_min": 1e-8, "c_k": 0.12, "kappaM_min": 2e-4, "kappaH_min": 2e-5,
     "Prandtl_tke0": 7.0, "alpha_eke": 1.3, "eke_c_eps": 0.5, "eke_lmin": 90.0, "eke_cross": 1.9,
     "eke_crhin": 1.1, "eke_c_k": 0.3, "K_gm_0": 700.0, "K_iso_0": 900.0, "t_ice": -1.75,
+    "A_h": 4e4, "hor_friction_cosPower": 2, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
 }
 OCEANS = {
     "rough": {
         # The quadrature of TEOS-10 has 3 nodes to 400 dbar, 4 to 1400 and so on; the deepest of each are hardest.
         "seed": 21, "pressure": [11800, 8890, 6990, 5690, 4290, 2690, 1390, 390, 30], "halo": 0,
-        "through_surface": 0,
+        "through_surface": 0, "psi": 2e6,
         "settings": {
             "eq_of_state_type": 5, "clamp_enthalpy": 1, "iso_slopec": 8e-3, "iso_dslope": 6e-3,
             "kappaM_max": 0.05, "eke_k_max": 1500.0,
@@ -58,10 +59,14 @@ OCEANS = {
             "enable_Prandtl_tke": 1, "enable_tke_hor_diffusion": 1, "enable_tke_superbee_advection": 1,
             "enable_tke_upwind_advection": 0, "enable_eke": 1, "enable_eke_isopycnal_diffusion": 1,
             "enable_eke_superbee_advection": 1, "enable_eke_upwind_advection": 0,
-            "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1, "pyom_compatibility_mode": 1}},
+            "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1, "pyom_compatibility_mode": 1,
+            "enable_streamfunction": 1, "enable_implicit_vert_friction": 1, "enable_hor_friction": 1,
+            "enable_hor_friction_cos_scaling": 1, "enable_noslip_lateral": 1, "enable_ray_friction": 0,
+            "enable_bottom_friction": 1, "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0,
+            "enable_momentum_sources": 0}},
     "switched": {
         "seed": 22, "pressure": [1370, 920, 640, 445, 310, 215, 130, 60, 11], "halo": HALO,
-        "through_surface": 1e-5,
+        "through_surface": 1e-5, "psi": 20,
         "settings": {
             "eq_of_state_type": 4, "clamp_enthalpy": 0, "iso_slopec": 2e-3, "iso_dslope": 7e-4,
             "kappaM_max": 0.08, "eke_k_max": 1300.0,
@@ -69,7 +74,11 @@ OCEANS = {
             "enable_Prandtl_tke": 0, "enable_tke_hor_diffusion": 0, "enable_tke_superbee_advection": 0,
             "enable_tke_upwind_advection": 1, "enable_eke": 0, "enable_eke_isopycnal_diffusion": 0,
             "enable_eke_superbee_advection": 0, "enable_eke_upwind_advection": 1,
-            "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 1, "pyom_compatibility_mode": 0}},
+            "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 1, "pyom_compatibility_mode": 0,
+            "enable_streamfunction": 0, "enable_implicit_vert_friction": 0, "enable_hor_friction": 1,
+            "enable_hor_friction_cos_scaling": 0, "enable_noslip_lateral": 0, "enable_ray_friction": 1,
+            "enable_bottom_friction": 1, "enable_bottom_friction_var": 1, "enable_quadratic_bottom_friction": 1,
+            "enable_momentum_sources": 1}},
 }
 OCEANS["masks"] = {"settings": OCEANS["rough"]["settings"] | {"eq_of_state_type": 1}}
 
@@ -147,7 +156,7 @@ def make_flow(rng, g, height, dt):
     return u, v, w
 
 
-def make_fields(seed, pressure, halo, through_surface):
+def make_fields(seed, pressure, halo, through_surface, psi):
     """All datasets, rounded and in their storage types."""
     values, _ = random_fields.make(NX + 2 * HALO, NY + 2 * HALO, NZ, seed, dt_mom=NUMBERS["dt_mom"],
                                    dt_tracer=NUMBERS["dt_tracer"], negative_tke=halo > 0)
@@ -161,9 +170,13 @@ def make_fields(seed, pressure, halo, through_surface):
     g |= masks_of(g["kbot"], NZ, cyclic_x=True)
     g["u"], g["v"], g["w"] = make_flow(rng, g, g["dzt"], dt)
     g["w"][-1] = through_surface * rng.uniform(-1, 1, (NY, NX)) * g["maskW"][-1]
-    for name, new in zip(VELOCITIES[3:], make_flow(rng, g, g["dzw"], dt)):
+    for name, new in zip(VELOCITIES[3:6], make_flow(rng, g, g["dzw"], dt)):
         g[name] = new
     g["w_wgrid"][-1] = g["w"][-1]
+    for name, mask in (("u_taup1", "maskU"), ("v_taup1", "maskV")):
+        g[name] = g[name] * g[mask]
+    for name in ("psi_taup1", "psi", "psi_taum1"):
+        g[name] *= psi / abs(g[name]).max()
     shape = g["temp"].shape
     g["dtemp_taum1"], g["dsalt_taum1"] = (1e-7 * rng.uniform(-1, 1, shape), 1e-9 * rng.uniform(-1, 1, shape))
     g["kappaH"][:, 5] = 0

@@ -68,6 +68,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= {"sample": rng.uniform(0, 1, (nz, ny, nx)), "factor_a": rng.uniform(-1, 1, (nz, ny)),
                "factor_b": rng.uniform(-1, 1, (nz, nx)),
                "forc_tracer_surface": 1e-4 * rng.uniform(-1, 1, (ny, nx))}
+    fields |= momentum(rng, fields, settings)
     fields |= external_mode(rng, fields, settings)
     return fields, settings
 
@@ -235,6 +236,27 @@ def forcing(rng, fields):
     return {"t_star": within(-2, 30), "t_rest": within(1e-6, 1e-5), "t_flux": within(-5e-5, 5e-5),
             "s_star": within(33, 37), "s_rest": within(1e-6, 1e-5), "s_flux": within(-1e-6, 1e-6),
             "temp_source": within(-1e-6, 1e-6, shape), "salt_source": within(-1e-8, 1e-8, shape)}
+
+
+def momentum(rng, fields, settings):
+    """What only momentum reads, about as large as the other terms; and a flow to be corrected, on land, too."""
+    shape = fields["maskT"].shape
+
+    def within(size, axes=shape):
+        return size * rng.uniform(-1, 1, axes)
+
+    dt, surface = settings["dt_mom"], shape[1:]
+    speed = abs(fields["u"]).max()
+    settings |= {"enable_implicit_vert_friction": 1, "enable_hor_friction": 1, "enable_bottom_friction": 1,
+                 "A_h": 0.02 * fields["dxt"].min()**2 / dt, "r_bot": 0.1 / dt}
+    width = fields["dyt"].min() * fields["dzt"].sum()
+    return {
+        "tantr": within(1 / 6.4e6, shape[1]), "surface_taux": within(0.3, surface),
+        "surface_tauy": within(0.3, surface), "du_taum1": within(0.2 * speed / dt),
+        "dv_taum1": within(0.2 * speed / dt), "r_bot_var_u": 0.1 / dt + within(0.05 / dt, surface),
+        "r_bot_var_v": 0.1 / dt + within(0.05 / dt, surface), "u_source": within(0.1 * speed / dt),
+        "v_source": within(0.1 * speed / dt), "u_taup1": within(speed), "v_taup1": within(speed),
+        "psi_taup1": within(speed * width, surface)}
 
 
 def external_mode(rng, fields, settings):

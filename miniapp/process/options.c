@@ -23,7 +23,8 @@ enum {
 
 static const struct argp_option option_table[] = {
     {"kernel", 'k', "NAME", 0,
-     "of --list-kernels, or all (the ocean's but for the external mode), or calibration; with other fields as "
+     "of --list-kernels, or all (the ocean's but for momentum and the external mode), or calibration; "
+     "with other fields as "
      "NAME:ARGUMENT=FIELD,...; repeatable [all]", 0},
     {"device", 'd', "NAME", 0,
      "cpu, auto, gpu or gpu:N; nvidia, amd and emulated (and :N) are the gpus of that kind; repeatable "

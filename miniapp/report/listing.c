@@ -42,7 +42,7 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
 
 bool is_chosen_by_name(const char *subject)
 {
-    return strcmp(subject, "external") == 0;
+    return strcmp(subject, "momentum") == 0 || strcmp(subject, "external") == 0;
 }
 
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,

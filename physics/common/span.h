@@ -5,6 +5,16 @@
 #include "directives.h"
 #include "variant.h"
 
+/* A function that computes a row and has several callers. On the host it is not inlined, so that
+ * all callers get the same bits. Its name is a VARIANT, by which run/dev/flops finds it. */
+#if defined(PHYSICS_OFFLOAD)
+#define OF_ROW INLINED
+#elif defined(__clang__)
+#define OF_ROW static __attribute__((noinline))
+#else
+#define OF_ROW static __attribute__((noinline, noclone))
+#endif
+
 /* The cells [begin, end) of a row. */
 struct span {
     count begin, end;

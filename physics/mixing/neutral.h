@@ -13,16 +13,6 @@
 
 #include <stdbool.h>
 
-/* A function that computes a row and has several callers. On the host it is not inlined, so that
- * all callers get the same bits. Its name is a VARIANT, by which run/dev/flops finds it. */
-#if defined(PHYSICS_OFFLOAD)
-#define OF_ROW INLINED
-#elif defined(__clang__)
-#define OF_ROW static __attribute__((noinline))
-#else
-#define OF_ROW static __attribute__((noinline, noclone))
-#endif
-
 #define EPSLN ((real)1e-20) /* the least density gradient, so that slopes stay finite */
 
 /* The factor of |s| in the exponent of a taper, where exp(2 (|s| - iso_slopec) / iso_dslope) is

@@ -26,7 +26,12 @@ SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_is
             "pyom_compatibility_mode": 1, "enable_superbee_advection": 0, "t_ice": -1000, "alpha_eke": 1,
             "eke_c_eps": 1, "eke_c_k": 1, "eke_crhin": 1, "eke_cross": 1, "eke_k_max": 10000,
             "eke_lmin": 100, "enable_eke_isopycnal_diffusion": 0, "enable_eke_superbee_advection": 0,
-            "enable_eke_upwind_advection": 0, "K_gm_0": 0, "K_iso_0": 0, "solver_tolerance": 1e-10}
+            "enable_eke_upwind_advection": 0, "K_gm_0": 0, "K_iso_0": 0,
+            "enable_streamfunction": 1, "enable_implicit_vert_friction": 0, "enable_hor_friction": 0, "A_h": 0,
+            "enable_hor_friction_cos_scaling": 0, "hor_friction_cosPower": 3, "enable_noslip_lateral": 0,
+            "enable_ray_friction": 0, "r_ray": 0, "enable_bottom_friction": 0, "r_bot": 0,
+            "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0, "r_quad_bot": 0,
+            "enable_momentum_sources": 0, "solver_tolerance": 1e-10}
 
 
 # ---- numbers ----

@@ -392,12 +392,15 @@ def without_ghosts(values, ocean, cyclic):
     return interior | fields.faces(interior["maskT"], cyclic, halo=0)
 
 
+VELOCITIES = ("u", "v", "u_taup1", "v_taup1")
+
+
 def padded(values, ocean, mode_x):
     """Ghosts as numpy adds them; `land` closes a side: masks, indices and velocities are 0 there."""
     result = {}
     for name, value in values.items():
         axes = axes_of(ocean[0][name], ocean)
-        is_land = name.startswith("mask") or name == "kbot" or name.endswith("_wgrid") or name in ("u", "v")
+        is_land = name.startswith("mask") or name == "kbot" or name.endswith("_wgrid") or name in VELOCITIES
         for axis, mode in (("x", mode_x), ("y", "land")):
             if axis in axes:
                 width = [(HALO, HALO) if other == axis else (0, 0) for other in axes]

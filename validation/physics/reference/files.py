@@ -7,9 +7,9 @@ from .samples import missing
 
 HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
-ALONG_Y = ("dyt", "dyu", "cost", "cosu", "factor_a")
+ALONG_Y = ("dyt", "dyu", "cost", "cosu", "tantr", "factor_a")
 ALONG_Z = ("p", "zt", "zw", "dzt", "dzw")
-VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid")  # nothing flows through a wall
+VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid", "u_taup1", "v_taup1")  # nothing flows through a wall
 
 
 def is_computable(kernel, file):

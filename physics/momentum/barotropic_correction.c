@@ -1,0 +1,167 @@
+/*
+ * Momentum after the external mode. Where that is a streamfunction, the depth mean that momentum
+ * left is replaced by the streamfunction's; where it is the pressure at the surface, its gradient
+ * acts on all levels for a step. The flow is corrected in one ring of ghosts, too, from which w
+ * follows by continuity: at the surface it is 0 under a lid, up to rounding.
+ *
+ * First all faces, then all columns: w needs the new flow to the west and south. On the host a
+ * thread finds w of most rows while their flow is in its caches. The first row of its share has to
+ * wait until all threads have corrected theirs.
+ */
+#define DESCRIPTION "momentum/barotropic_correction.kernel"
+#include "arguments.h"
+#include "span.h"
+
+/* What the columns of u and v at a T cell gain. */
+struct gain {
+    real u, v;
+    count lowest_u, lowest_v; /* the lowest wet levels, or nz */
+};
+
+INLINED count lowest_level(const struct arguments *a, count column, count beside)
+{
+    const int32_t here = a->kbot[column], other = a->kbot[column + beside];
+    const int32_t kbot = here > other ? here : other;
+    return here > 0 && other > 0 ? kbot - 1 : a->nz;
+}
+
+/* 1 over the height of a column from a level up, or 0 without one. */
+INLINED real per_height_from(const struct arguments *a, count lowest)
+{
+    real height = 0;
+    for (count k = a->nz - 1; k >= lowest; k--)
+        height += a->dzt[k];
+    return lowest < a->nz ? 1 / height : 0;
+}
+
+INLINED struct gain gain_at(const struct arguments *a, count y, count x)
+{
+    const count nx = a->nx, c = y * nx + x;
+    const real *const psi = a->psi_taup1 + c;
+    struct gain g = {.lowest_u = lowest_level(a, c, 1), .lowest_v = lowest_level(a, c, nx)};
+    if (a->enable_streamfunction) {
+        const real zonal = (psi[-nx] - psi[0]) / a->dyt[y];
+        const real meridional = (psi[0] - psi[-1]) / (a->cosu[y] * a->dxt[x]);
+        g.u = zonal * per_height_from(a, g.lowest_u) - a->u_mean[c];
+        g.v = meridional * per_height_from(a, g.lowest_v) - a->v_mean[c];
+    } else {
+        g.u = -a->dt_mom * (psi[1] - psi[0]) / (a->cost[y] * a->dxu[x]);
+        g.v = -a->dt_mom * (psi[nx] - psi[0]) / a->dyu[y];
+    }
+    return g;
+}
+
+/* The cells of a part of row y that have a neighbour on each side. */
+INLINED struct span with_ring(const struct arguments *a, count y, struct span part)
+{
+    return within(part, y > 0 && y < a->ny - 1, 1, a->nx - 1);
+}
+
+INLINED void correct_row(const struct arguments *a, count y, struct span part)
+{
+    const count nx = a->nx;
+    const struct span inside = with_ring(a, y, part);
+    struct gain gains[ROW_CHUNK];
+    for (count x = inside.begin; x < inside.end; x++)
+        gains[x - part.begin] = gain_at(a, y, x);
+    for (count k = 0; k < a->nz; k++) {
+        const count row = (k * a->ny + y) * nx;
+        zero_outside(a->u_taup1 + row, part, inside);
+        zero_outside(a->v_taup1 + row, part, inside);
+        ALONG_X
+        for (count x = inside.begin; x < inside.end; x++) {
+            const struct gain g = gains[x - part.begin];
+            a->u_taup1[row + x] += k >= g.lowest_u ? g.u : 0;
+            a->v_taup1[row + x] += k >= g.lowest_v ? g.v : 0;
+        }
+    }
+}
+
+INLINED void raise_row(const struct arguments *a, count y, struct span part)
+{
+    const count nx = a->nx, plane = a->ny * nx;
+    const struct span inside = interior(part, y, nx, a->ny);
+    const count south = y > 0 ? 1 : 0;
+    const real per_dy = 1 / (a->cost[y] * a->dyt[y]);
+    const real north = a->cosu[y] * per_dy, from_south = a->cosu[y - south] * per_dy;
+    for (count k = 0; k < a->nz; k++) {
+        const count row = k * plane + y * nx, below = k > 0 ? plane : 0;
+        zero_outside(a->w_taup1 + row, part, inside);
+        ALONG_X
+        for (count x = inside.begin; x < inside.end; x++) {
+            const count i = row + x;
+            const real *const u = a->u_taup1 + i, *const v = a->v_taup1 + i;
+            const real out =
+                (u[0] - u[-1]) / (a->cost[y] * a->dxt[x]) + (north * v[0] - from_south * v[-nx]);
+            const real from_below = below ? a->w_taup1[i - below] : 0;
+            a->w_taup1[i] = from_below - a->maskW[i] * a->dzt[k] * out;
+        }
+    }
+}
+
+#if defined(PHYSICS_OFFLOAD)
+
+void VARIANT(barotropic_correction)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            correct_row(&a, y, chunk(x0, nx));
+        }
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_CHUNK) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            raise_row(&a, y, chunk(x0, nx));
+        }
+}
+
+#else
+
+OF_ROW void VARIANT(raise_whole_row)(const struct arguments *a, count y)
+{
+    const struct arguments mine = *a;
+    raise_row(&mine, y, (struct span){0, mine.nx});
+}
+
+OF_ROW void VARIANT(correct_whole_row)(const struct arguments *a, count y)
+{
+    const struct arguments mine = *a;
+    for (count x0 = 0; x0 < mine.nx; x0 += ROW_CHUNK)
+        correct_row(&mine, y, chunk(x0, mine.nx));
+}
+
+void VARIANT(barotropic_correction)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const count threads = omp_get_max_threads();
+    PARALLEL_COLUMNS
+    for (count thread = 0; thread < threads; thread++) {
+        const struct arguments a = {
+#include "gather.h"
+        };
+        const count begin = ny * thread / threads, end = ny * (thread + 1) / threads;
+        for (count y = begin; y < end; y++) {
+            VARIANT(correct_whole_row)(&a, y);
+            if (y > begin)
+                VARIANT(raise_whole_row)(&a, y);
+        }
+    }
+    PARALLEL_COLUMNS
+    for (count thread = 0; thread < threads; thread++) {
+        const struct arguments a = {
+#include "gather.h"
+        };
+        const count begin = ny * thread / threads;
+        if (begin < ny * (thread + 1) / threads)
+            VARIANT(raise_whole_row)(&a, begin);
+    }
+}
+
+#endif

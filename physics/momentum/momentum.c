@@ -1,0 +1,513 @@
+/*
+ * Momentum up to the external mode: u and v by Coriolis and metric terms, wind, advection of second
+ * order, hydrostatic pressure, vertical friction implicit in time, lateral friction, drag and
+ * sources; what friction dissipates; and the depth means from which the external mode is solved.
+ * u_taup1 and v_taup1 lack the external mode, which barotropic_correction brings. momentum.h has
+ * the formulas.
+ *
+ * They are Veros's, and odd where Veros is odd. Without slip, half of what a wall dissipates goes
+ * to a face of land, and is lost unless that face has water on one side. r_bot is a rate, not a
+ * velocity. A source counts as negative dissipation. Friction acts for one step forward, all else
+ * by Adams and Bashforth. But friction of one step is not added to that of the last one, as Veros
+ * does without vertical friction; explicit vertical friction, TEM and biharmonic friction are
+ * missing.
+ *
+ * There are two drivers, because no single nest suits both. On the host a thread marches through
+ * its rows from south to north. In a row it eliminates both velocities upwards and then does all
+ * else downwards, level by level. Rows of memory keep what the level below needs; the outputs keep
+ * the reduced rows until they are overwritten, and the row to the north keeps what v loses in this
+ * row. On a GPU a thread has a column: first for vertical friction, and in a nest of its own for
+ * the rest, which needs the result of the neighbours.
+ */
+#define DESCRIPTION "momentum/momentum.kernel"
+#include "momentum.h"
+
+#define OUTPUTS_3D(DO)                                                                             \
+    DO(du) DO(dv) DO(u_taup1) DO(v_taup1) DO(K_diss_v) DO(K_diss_h) DO(K_diss_bot)
+#define OUTPUTS_2D(DO) DO(du_mean) DO(dv_mean) DO(u_mean) DO(v_mean)
+
+INLINED bool has_all_drag(const struct arguments *a)
+{
+    return a->enable_bottom_friction_var || a->enable_quadratic_bottom_friction ||
+           a->enable_momentum_sources;
+}
+
+INLINED struct of_face of_u(const struct arguments *a, bool has_all)
+{
+    return (struct of_face){a->u, a->v, a->u_source, a->r_bot_var_u, 1, -a->nx, has_all};
+}
+
+INLINED struct of_face of_v(const struct arguments *a, bool has_all)
+{
+    return (struct of_face){a->v, a->u, a->v_source, a->r_bot_var_v, a->nx, -1, has_all};
+}
+
+/* Zeros in the ghosts of row y. */
+INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
+{
+    const struct span inside = interior(part, y, a->nx, a->ny);
+#define ZERO(name) zero_outside(a->name + row, part, inside);
+    for (count k = 0; k < a->nz; k++) {
+        const count row = (k * a->ny + y) * a->nx;
+        OUTPUTS_3D(ZERO)
+    }
+    const count row = y * a->nx;
+    OUTPUTS_2D(ZERO)
+#undef ZERO
+}
+
+#if defined(PHYSICS_OFFLOAD)
+
+/* ---- columns ---- */
+
+/* Vertical friction in a column of faces, by way of `ratio`. */
+INLINED void mix_column(const struct arguments *a, const real *flow, real *ratio, real *mixed,
+                        count column, count beside)
+{
+    const count plane = a->ny * a->nx;
+    const real wet = both_wet(a->kbot[column], a->kbot[column + beside]);
+    struct reduced_row reduced = NO_ROW;
+    for (count k = 0; k < a->nz; k++) {
+        const count i = k * plane + column;
+        reduced = eliminate_face(a, flow, k, i, beside, wet, reduced);
+        ratio[i] = reduced.ratio;
+        mixed[i] = reduced.d;
+    }
+    real above = 0;
+    for (count k = a->nz - 1; k >= 0; k--) {
+        const count i = k * plane + column;
+        above = substitute((struct reduced_row){ratio[i], mixed[i]}, above);
+        mixed[i] = above;
+    }
+}
+
+/* A face of a column, and what its last level leaves for the next one. */
+struct marching {
+    struct depths wet;
+    struct losses before; /* of the level above, where the flow is */
+    real above;           /* the flow after vertical friction, of the level above */
+};
+
+INLINED struct marching marching_u(const struct arguments *a, count c)
+{
+    const count nx = a->nx;
+    const int32_t *const kbot = a->kbot + c;
+    return (struct marching){.wet = {both_wet(kbot[0], kbot[1]), both_wet(kbot[1], kbot[2]),
+                                     both_wet(kbot[-1], kbot[0]), both_wet(kbot[nx], kbot[nx + 1]),
+                                     both_wet(kbot[-nx], kbot[1 - nx]), deepest(kbot[0], kbot[1])}};
+}
+
+INLINED struct marching marching_v(const struct arguments *a, count c)
+{
+    const count nx = a->nx;
+    const int32_t *const kbot = a->kbot + c;
+    return (struct marching){.wet = {both_wet(kbot[0], kbot[nx]), both_wet(kbot[1], kbot[nx + 1]),
+                                     both_wet(kbot[-1], kbot[nx - 1]),
+                                     both_wet(kbot[nx], kbot[2 * nx]), both_wet(kbot[-nx], kbot[0]),
+                                     deepest(kbot[0], kbot[nx])}};
+}
+
+/* The friction of a level; its losses on the W grid. */
+INLINED struct friction march(const struct arguments *a, const struct of_face *f,
+                              const struct spreading *s, count k, count i, count column,
+                              real per_dx, real per_dx_east, real per_dx_west, const real *mixed,
+                              struct marching *m)
+{
+    struct friction now = friction_of(a, f, s, k, i, column, m->wet, per_dx, per_dx_east,
+                                      per_dx_west, mixed[i], m->above);
+    m->above = mixed[i];
+    const struct losses here = now.lost;
+    now.lost.lateral = on_wgrid(a, k, m->wet.deep, here.lateral, m->before.lateral);
+    now.lost.drag = on_wgrid(a, k, m->wet.deep, here.drag, m->before.drag);
+    m->before = here;
+    return now;
+}
+
+INLINED void step_column(const struct arguments *a, count y, count x, bool has_all)
+{
+    const count nx = a->nx, plane = a->ny * nx, c = y * nx + x;
+    const struct row r = row_at(a, y), r_south = row_at(a, y - 1);
+    const struct of_face fu = of_u(a, has_all), fv = of_v(a, has_all);
+    const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x], per_dxt_east = 1 / a->dxt[x + 1];
+    const real per_dxt_west = 1 / a->dxt[x - 1], per_dxu_west = 1 / a->dxu[x - 1];
+    const real share = a->dxu[x] * per_dxt / 2, share_west = a->dxu[x - 1] * per_dxt / 2;
+    const real lowest = lowest_wet(a->kbot[c]);
+    const real lowest_east = lowest_wet(a->kbot[c + 1]), lowest_north = lowest_wet(a->kbot[c + nx]);
+    struct marching u = marching_u(a, c), v = marching_v(a, c);
+    struct marching u_west = marching_u(a, c - 1), v_south = marching_v(a, c - nx);
+    real p = 0, p_east = 0, p_north = 0, flux_u = 0, flux_v = 0;
+    struct sums sums_u = {0}, sums_v = {0};
+    for (count k = a->nz - 1; k >= 0; k--) {
+        const count i = k * plane + c;
+        p = pressure(a, k, i, lowest, p);
+        p_east = pressure(a, k, i + 1, lowest_east, p_east);
+        p_north = pressure(a, k, i + nx, lowest_north, p_north);
+        const struct where at_u = {k, i, c, a->dxt[x], a->dxt[x + 1], per_dxt, per_dxu, p, p_east};
+        const struct where at_v = {k, i, c, a->dxt[x], a->dxt[x + 1], per_dxt, per_dxu, p, p_north};
+        const struct friction of_u_here =
+            march(a, &fu, &r.u, k, i, c, per_dxu, per_dxt_east, per_dxt, a->u_mixed, &u);
+        const struct friction of_u_west = march(a, &fu, &r.u, k, i - 1, c - 1, per_dxu_west,
+                                                per_dxt, per_dxt_west, a->u_mixed, &u_west);
+        const struct friction of_v_here =
+            march(a, &fv, &r.v, k, i, c, per_dxt, per_dxu, per_dxu_west, a->v_mixed, &v);
+        const struct friction of_v_south = march(a, &fv, &r_south.v, k, i - nx, c - nx, per_dxt,
+                                                 per_dxu, per_dxu_west, a->v_mixed, &v_south);
+        step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, u.wet.here,
+                  tendency_of_u(a, &r, at_u, u.wet.here, &flux_u), of_u_here.mix, &sums_u);
+        step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, v.wet.here,
+                  tendency_of_v(a, &r, at_v, v.wet.here, &flux_v), of_v_here.mix, &sums_v);
+#define ON_T(kind)                                                                                 \
+    (share * of_u_here.lost.kind + share_west * of_u_west.lost.kind +                              \
+     r.share_v * of_v_here.lost.kind + r.share_v_south * of_v_south.lost.kind)
+        a->K_diss_v[i] = ON_T(vertical);
+        a->K_diss_h[i] = ON_T(lateral);
+        a->K_diss_bot[i] = ON_T(drag);
+#undef ON_T
+    }
+    a->du_mean[c] = mean_of(sums_u.tendency, sums_u.height);
+    a->dv_mean[c] = mean_of(sums_v.tendency, sums_v.height);
+    a->u_mean[c] = mean_of(sums_u.flow, sums_u.height);
+    a->v_mean[c] = mean_of(sums_v.flow, sums_v.height);
+}
+
+void VARIANT(momentum)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    PARALLEL_COLUMNS
+    for (count y = 1; y < ny - 2; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            const struct span inside =
+                within((struct span){x0, x0 + ROW_PART(nx)}, true, 1, nx - 2);
+            ALONG_X
+            for (count x = inside.begin; x < inside.end; x++) {
+                mix_column(&a, a.u, a.du, a.u_mixed, y * nx + x, 1);
+                mix_column(&a, a.v, a.dv, a.v_mixed, y * nx + x, nx);
+            }
+        }
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = interior(part, y, nx, ny);
+            zero_ghosts(&a, y, part);
+            ALONG_X
+            for (count x = inside.begin; x < inside.end; x++)
+                step_column(&a, y, x, has_all_drag(&a));
+        }
+}
+
+#else
+
+/* ---- rows ---- */
+
+/* Place x of a row of memory is x - begin + MARGIN, for a chunk that begins there. */
+enum { MARGIN = 2, ROOM = ROW_CHUNK + 2 * MARGIN };
+
+/* What the faces of a row have, and what a level leaves for the one below it. */
+struct memory_of_face {
+    real here[ROOM], north[ROOM], south[ROOM], deep[ROOM]; /* of struct depths */
+    real mixed[ROOM], mix[ROOM], flux[ROOM];
+    real vertical[ROOM], lateral[ROOM], drag[ROOM]; /* on the W grid, */
+    real lateral_above[ROOM], drag_above[ROOM];     /* and where the flow is */
+    real height[ROOM], tendency[ROOM], flow[ROOM];  /* sums */
+};
+
+struct memory {
+    real per_dxt[ROOM], per_dxu[ROOM];
+    real here[ROOM], north[ROOM]; /* the lowest wet levels of T cells */
+    real p[ROOM], p_north[ROOM];
+    struct memory_of_face u, v;
+};
+
+/* A row of a chunk. */
+struct place {
+    count y;
+    struct span x;
+    count first; /* the x of a memory's place 0 */
+};
+
+INLINED void find_depths(const struct arguments *a, struct memory_of_face *m, struct place p,
+                         count beside)
+{
+    const count nx = a->nx, first = p.first;
+    ALONG_X
+    for (count x = p.x.begin - MARGIN; x < p.x.end + 1; x++) {
+        const int32_t *const kbot = a->kbot + p.y * nx + x;
+        m->here[x - first] = both_wet(kbot[0], kbot[beside]);
+        m->north[x - first] = both_wet(kbot[nx], kbot[nx + beside]);
+        m->south[x - first] = both_wet(kbot[-nx], kbot[beside - nx]);
+        m->deep[x - first] = deepest(kbot[0], kbot[beside]);
+    }
+}
+
+INLINED void start_face(struct memory_of_face *m)
+{
+    for (count at = 0; at < ROOM; at++) {
+        m->mixed[at] = m->flux[at] = m->lateral_above[at] = m->drag_above[at] = 0;
+        m->height[at] = m->tendency[at] = m->flow[at] = 0;
+    }
+}
+
+/* Both reduced rows go to the outputs of the row `slot` further. */
+OF_ROW void VARIANT(eliminate_row)(const struct arguments *a, const real *wet, const real *flow,
+                                   real *ratio, real *d, count k, struct place p, count from,
+                                   count beside, count slot)
+{
+    const struct arguments m = *a;
+    const count row = (k * m.ny + p.y) * m.nx, below = k > 0 ? m.ny * m.nx : 0;
+    ALONG_X
+    for (count x = from; x < p.x.end; x++) {
+        const count i = row + x, j = i + slot - below;
+        const struct reduced_row under = {k > 0 ? ratio[j] : 0, k > 0 ? d[j] : 0};
+        const struct reduced_row reduced =
+            eliminate_face(&m, flow, k, i, beside, wet[x - p.first], under);
+        ratio[i + slot] = reduced.ratio;
+        d[i + slot] = reduced.d;
+    }
+}
+
+/* A point of friction_row. */
+INLINED void friction_at(const struct arguments *a, const struct of_face *f,
+                         const struct spreading *s, struct memory_of_face *m, const real *ratio,
+                         const real *d, count k, count i, count column, count at, count slot,
+                         real per_dx, real per_dx_east, real per_dx_west)
+{
+    const struct reduced_row reduced = {ratio[i + slot], d[i + slot]};
+    const struct depths wet = {m->here[at],  m->here[at + 1], m->here[at - 1],
+                               m->north[at], m->south[at],    m->deep[at]};
+    const real above = m->mixed[at], mixed = substitute(reduced, above);
+    const struct friction now =
+        friction_of(a, f, s, k, i, column, wet, per_dx, per_dx_east, per_dx_west, mixed, above);
+    m->mixed[at] = mixed;
+    m->mix[at] = now.mix;
+    m->vertical[at] = now.lost.vertical;
+    m->lateral[at] = on_wgrid(a, k, wet.deep, now.lost.lateral, m->lateral_above[at]);
+    m->drag[at] = on_wgrid(a, k, wet.deep, now.lost.drag, m->drag_above[at]);
+    m->lateral_above[at] = now.lost.lateral;
+    m->drag_above[at] = now.lost.drag;
+}
+
+/* The friction of a row of faces of a level. It is called, not inlined, so that the row to the
+ * south of a thread's first one gets the same bits from it as from its own thread. */
+INLINED void friction_row(const struct arguments *a, struct memory *m, const struct row *r,
+                          bool is_u, bool has_all, count k, struct place p, count from, count slot)
+{
+    const count row = (k * a->ny + p.y) * a->nx;
+    const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
+    const struct spreading s = is_u ? r->u : r->v;
+    struct memory_of_face *const of = is_u ? &m->u : &m->v;
+    const real *const ratio = is_u ? a->du : a->dv, *const d = is_u ? a->u_taup1 : a->v_taup1;
+    const real *const east = is_u ? m->per_dxt + 1 : m->per_dxu;
+    const real *const centre = is_u ? m->per_dxu : m->per_dxt;
+    ALONG_X
+    for (count x = from; x < p.x.end; x++) {
+        const count at = x - p.first;
+        friction_at(a, &f, &s, of, ratio, d, k, row + x, p.y * a->nx + x, at, slot, centre[at],
+                    east[at], east[at - 1]);
+    }
+}
+
+OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m, const struct row *r,
+                                   count k, struct place p)
+{
+    const struct arguments mine = *a;
+    if (has_all_drag(&mine))
+        friction_row(&mine, m, r, true, true, k, p, p.x.begin - 1, 0);
+    else
+        friction_row(&mine, m, r, true, false, k, p, p.x.begin - 1, 0);
+}
+
+OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m, const struct row *r,
+                                   count k, struct place p, count slot)
+{
+    const struct arguments mine = *a;
+    if (has_all_drag(&mine))
+        friction_row(&mine, m, r, false, true, k, p, p.x.begin, slot);
+    else
+        friction_row(&mine, m, r, false, false, k, p, p.x.begin, slot);
+}
+
+/* What v loses in a row goes to the row to the north, too, which finds it in its outputs. */
+INLINED void leave_losses(const struct arguments *a, const struct memory_of_face *v, count k,
+                          struct place p)
+{
+    const count row = (k * a->ny + p.y + 1) * a->nx;
+    ALONG_X
+    for (count x = p.x.begin; x < p.x.end; x++) {
+        a->K_diss_v[row + x] = v->vertical[x - p.first];
+        a->K_diss_h[row + x] = v->lateral[x - p.first];
+        a->K_diss_bot[row + x] = v->drag[x - p.first];
+    }
+}
+
+INLINED void put_losses(const struct arguments *a, const struct memory *m, const struct row *r,
+                        const real *lost_u, const real *lost_v, real *diss, count k, struct place p)
+{
+    const count row = (k * a->ny + p.y) * a->nx;
+    ALONG_X
+    for (count x = p.x.begin; x < p.x.end; x++) {
+        const count at = x - p.first, i = row + x;
+        const real half = m->per_dxt[at] / 2;
+        diss[i] = half * (a->dxu[x] * lost_u[at] + a->dxu[x - 1] * lost_u[at - 1]) +
+                  r->share_v * lost_v[at] + r->share_v_south * diss[i];
+    }
+}
+
+INLINED void pressure_row(const struct arguments *a, struct memory *m, count k, struct place p)
+{
+    const count row = (k * a->ny + p.y) * a->nx;
+    ALONG_X
+    for (count x = p.x.begin; x < p.x.end + 1; x++) {
+        const count at = x - p.first, i = row + x;
+        m->p[at] = pressure(a, k, i, m->here[at], m->p[at]);
+        m->p_north[at] = pressure(a, k, i + a->nx, m->north[at], m->p_north[at]);
+    }
+}
+
+/* A point of step_row. */
+INLINED void step_at(const struct arguments *a, const struct row *r, struct memory *m, bool is_u,
+                     count k, count i, count x, count at, count column)
+{
+    struct memory_of_face *const of = is_u ? &m->u : &m->v;
+    const struct where here = {.k = k,
+                               .i = i,
+                               .column = column,
+                               .dx = a->dxt[x],
+                               .dx_east = a->dxt[x + 1],
+                               .per_dxt = m->per_dxt[at],
+                               .per_dxu = m->per_dxu[at],
+                               .p = m->p[at],
+                               .p_beside = is_u ? m->p[at + 1] : m->p_north[at]};
+    const real wet = of->here[at];
+    real flux = of->flux[at];
+    struct sums sums = {of->height[at], of->tendency[at], of->flow[at]};
+    if (is_u)
+        step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, wet,
+                  tendency_of_u(a, r, here, wet, &flux), of->mix[at], &sums);
+    else
+        step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, wet,
+                  tendency_of_v(a, r, here, wet, &flux), of->mix[at], &sums);
+    of->flux[at] = flux;
+    of->height[at] = sums.height;
+    of->tendency[at] = sums.tendency;
+    of->flow[at] = sums.flow;
+}
+
+INLINED void step_row(const struct arguments *a, const struct row *r, struct memory *m, bool is_u,
+                      count k, struct place p)
+{
+    const count row = (k * a->ny + p.y) * a->nx;
+    ALONG_X
+    for (count x = p.x.begin; x < p.x.end; x++)
+        step_at(a, r, m, is_u, k, row + x, x, x - p.first, p.y * a->nx + x);
+}
+
+INLINED void put_means(const struct arguments *a, const struct memory_of_face *of, real *tendency,
+                       real *flow, struct place p)
+{
+    const count row = p.y * a->nx;
+    ALONG_X
+    for (count x = p.x.begin; x < p.x.end; x++) {
+        tendency[row + x] = mean_of(of->tendency[x - p.first], of->height[x - p.first]);
+        flow[row + x] = mean_of(of->flow[x - p.first], of->height[x - p.first]);
+    }
+}
+
+/* The southern half of what row p.y + 1 has to know, in the outputs of that row. */
+INLINED void start_rows(const struct arguments *a, struct memory *m, struct place p)
+{
+    const struct row r = row_at(a, p.y);
+    find_depths(a, &m->v, p, a->nx);
+    start_face(&m->v);
+    for (count k = 0; k < a->nz; k++)
+        VARIANT(eliminate_row)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx,
+                               a->nx);
+    for (count k = a->nz - 1; k >= 0; k--) {
+        VARIANT(friction_of_v)(a, m, &r, k, p, a->nx);
+        leave_losses(a, &m->v, k, p);
+    }
+}
+
+/* A row whose outputs hold what v has lost to its south. */
+INLINED void advance_row(const struct arguments *a, struct memory *m, struct place p, bool is_last)
+{
+    const struct row r = row_at(a, p.y);
+    find_depths(a, &m->u, p, 1);
+    find_depths(a, &m->v, p, a->nx);
+    start_face(&m->u);
+    start_face(&m->v);
+    for (count x = p.x.begin; x < p.x.end + 1; x++) {
+        m->here[x - p.first] = lowest_wet(a->kbot[p.y * a->nx + x]);
+        m->north[x - p.first] = lowest_wet(a->kbot[(p.y + 1) * a->nx + x]);
+        m->p[x - p.first] = m->p_north[x - p.first] = 0;
+    }
+    for (count k = 0; k < a->nz; k++) {
+        VARIANT(eliminate_row)(a, m->u.here, a->u, a->du, a->u_taup1, k, p, p.x.begin - 1, 1, 0);
+        VARIANT(eliminate_row)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx, 0);
+    }
+    for (count k = a->nz - 1; k >= 0; k--) {
+        pressure_row(a, m, k, p);
+        VARIANT(friction_of_u)(a, m, &r, k, p);
+        VARIANT(friction_of_v)(a, m, &r, k, p, 0);
+        step_row(a, &r, m, true, k, p);
+        step_row(a, &r, m, false, k, p);
+        put_losses(a, m, &r, m->u.vertical, m->v.vertical, a->K_diss_v, k, p);
+        put_losses(a, m, &r, m->u.lateral, m->v.lateral, a->K_diss_h, k, p);
+        put_losses(a, m, &r, m->u.drag, m->v.drag, a->K_diss_bot, k, p);
+        if (!is_last)
+            leave_losses(a, &m->v, k, p);
+    }
+    put_means(a, &m->u, a->du_mean, a->u_mean, p);
+    put_means(a, &m->v, a->dv_mean, a->v_mean, p);
+}
+
+/* The rows [begin, end) of a thread. Chunks go from east to west: the reduced rows of u at the face
+ * to the west of a chunk lie in outputs of the next one. */
+INLINED void advance_rows(const struct arguments *a, count begin, count end)
+{
+    const count nx = a->nx, cells = nx - 2 * MINIAPP_HALO;
+    struct memory m;
+    for (count x0 = (cells - 1) / ROW_CHUNK * ROW_CHUNK; x0 >= 0; x0 -= ROW_CHUNK) {
+        const count x = x0 + MINIAPP_HALO;
+        const struct span in = {x, clamp(x + ROW_CHUNK, x, nx - MINIAPP_HALO)};
+        struct place p = {begin - 1, in, x - MARGIN};
+        for (count n = in.begin - 1; n < in.end + 1; n++) {
+            m.per_dxt[n - p.first] = 1 / a->dxt[n];
+            m.per_dxu[n - p.first] = 1 / a->dxu[n];
+        }
+        start_rows(a, &m, p);
+        for (p.y = begin; p.y < end; p.y++)
+            advance_row(a, &m, p, p.y == end - 1);
+    }
+    for (count y = begin; y < end; y++)
+        zero_ghosts(a, y, (struct span){0, nx});
+}
+
+void VARIANT(momentum)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const count threads = omp_get_max_threads(), rows = ny - 2 * MINIAPP_HALO;
+    PARALLEL_COLUMNS
+    for (count thread = 0; thread < threads; thread++) {
+        const struct arguments a = {
+#include "gather.h"
+        };
+        const count begin = MINIAPP_HALO + rows * thread / threads;
+        const count end = MINIAPP_HALO + rows * (thread + 1) / threads;
+        if (begin < end)
+            advance_rows(&a, begin, end);
+        if (thread == 0)
+            for (count y = 0; y < MINIAPP_HALO; y++) {
+                zero_ghosts(&a, y, (struct span){0, nx});
+                zero_ghosts(&a, ny - 1 - y, (struct span){0, nx});
+            }
+    }
+}
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * The formulas of momentum at a point, for one driver that goes along rows and one whose threads
+ * have columns. `face` is a point of u, on the eastern side of a T cell, or of v, on the northern.
+ *
+ * A level of a face is wet where it is wet in both cells beside it. A number says which levels
+ * those are: the lowest one, or DRY. It is a real, which compares in as many lanes as the flow has.
+ * u and v are 0 on land, so that transports need no mask.
+ */
+#ifndef MOMENTUM_H
+#define MOMENTUM_H
+
+#include "arguments.h"
+#include "constants.h"
+#include "maths.h"
+#include "span.h"
+#include "tridiagonal.h"
+
+#include <stdbool.h>
+
+#define DRY ((real)1e9)
+
+INLINED real lowest_wet(int32_t kbot)
+{
+    return kbot > 0 ? (real)(kbot - 1) : DRY;
+}
+
+/* Of a face between two cells. */
+INLINED real both_wet(int32_t kbot, int32_t beside)
+{
+    return larger(lowest_wet(kbot), lowest_wet(beside));
+}
+
+/* Where Veros lets the dissipation of a face begin: also on a coast, whose face is dry. */
+INLINED real deepest(int32_t kbot, int32_t beside)
+{
+    return lowest_wet(kbot > beside ? kbot : beside);
+}
+
+/* ---- what a row shares ---- */
+
+/* The factors of lateral friction of u or v in a row: a flux is such a factor times a difference
+ * of the flow, and what goes east is divided by its distance, too. */
+struct spreading {
+    real east, north, south, per_cosine, per_dy;
+    real at_walls_x, at_walls_y; /* 2 where a wall beside the flow lets nothing slip, or 0 */
+};
+
+struct row {
+    real cost, cost_north, cosu, cosu_south, cosu_north;
+    real dyt, dyt_north, per_dyu;
+    real curve, curve_north;     /* of the metric terms */
+    real per_dy_u, per_dy_v;     /* 1 / (cost dyt), 1 / (cosu dyu) */
+    real share_v, share_v_south; /* of a T cell's area that half of a v cell has */
+    struct spreading u, v;
+};
+
+INLINED real whole_power(real base, int exponent)
+{
+    real result = 1;
+    for (int n = 0; n < exponent; n++)
+        result *= base;
+    return result;
+}
+
+/* Row y, of which rows y - 1 and y + 1 exist. */
+INLINED struct row row_at(const struct arguments *a, count y)
+{
+    const real cost = a->cost[y], cost_north = a->cost[y + 1];
+    const real cosu = a->cosu[y], cosu_south = a->cosu[y - 1];
+    const int power = a->enable_hor_friction_cos_scaling ? a->hor_friction_cosPower : 0;
+    const real A_h = a->enable_hor_friction ? a->A_h : 0;
+    const real at_t = A_h * whole_power(cost, power), at_u = A_h * whole_power(cosu, power);
+    const real at_south = A_h * whole_power(cosu_south, power);
+    const real at_north = A_h * whole_power(cost_north, power);
+    const real at_walls = a->enable_noslip_lateral ? 2 : 0;
+    return (struct row){
+        .cost = cost,
+        .cost_north = cost_north,
+        .cosu = cosu,
+        .cosu_south = cosu_south,
+        .cosu_north = a->cosu[y + 1],
+        .dyt = a->dyt[y],
+        .dyt_north = a->dyt[y + 1],
+        .per_dyu = 1 / a->dyu[y],
+        .curve = a->tantr[y] / 2,
+        .curve_north = a->tantr[y + 1] / 2,
+        .per_dy_u = 1 / (cost * a->dyt[y]),
+        .per_dy_v = 1 / (cosu * a->dyu[y]),
+        .share_v = cosu * a->dyu[y] / (2 * cost * a->dyt[y]),
+        .share_v_south = cosu_south * a->dyu[y - 1] / (2 * cost * a->dyt[y]),
+        .u = {.east = at_t / cost,
+              .north = at_u * cosu / a->dyu[y],
+              .south = at_south * cosu_south / a->dyu[y - 1],
+              .per_cosine = 1 / cost,
+              .per_dy = 1 / (cost * a->dyt[y]),
+              .at_walls_y = at_walls},
+        .v = {.east = at_u / cosu,
+              .north = at_north * cost_north / a->dyt[y + 1],
+              .south = at_t * cost / a->dyt[y],
+              .per_cosine = 1 / cosu,
+              .per_dy = 1 / (cosu * a->dyu[y]),
+              .at_walls_x = at_walls},
+    };
+}
+
+/* ---- vertical friction ---- */
+
+struct exchange {
+    real below, above; /* between a level's face and the next ones, over the level's height */
+};
+
+/* How much of the flow a step of vertical friction exchanges, over the viscosities of both cells.
+ */
+INLINED real exchanging(const struct arguments *a, count k)
+{
+    const real dt = a->enable_implicit_vert_friction ? a->dt_mom : 0;
+    return k >= 0 && k < a->nz - 1 ? dt / (2 * a->dzw[k]) : 0;
+}
+
+INLINED struct reduced_row eliminate_face(const struct arguments *a, const real *flow, count k,
+                                          count i, count beside, real wet, struct reduced_row under)
+{
+    const count plane = a->ny * a->nx, below = k > 0 ? i - plane : i;
+    const real per_height = 1 / a->dzt[k];
+    const real through_floor =
+        exchanging(a, k - 1) * per_height * (a->kappaM[below] + a->kappaM[below + beside]);
+    const real through_top = exchanging(a, k) * per_height * (a->kappaM[i] + a->kappaM[i + beside]);
+    const struct tridiagonal_row row = {
+        .a = wet < (real)k ? -through_floor : 0,
+        .excess = 1,
+        .c = wet <= (real)k ? -through_top : 0,
+        .d = flow[i],
+    };
+    return eliminate(row, under);
+}
+
+/* ---- all friction of a face ---- */
+
+/* The lowest wet levels of a face and those beside it; where its dissipation begins. */
+struct depths {
+    real here, east, west, north, south, deep;
+};
+
+/* What a face loses at a level, and its values on the W grid. */
+struct losses {
+    real vertical, lateral, drag;
+};
+
+/* The friction of a face of a level. */
+struct friction {
+    real mix;
+    struct losses
+        lost; /* the lateral one and that by drag where the flow is, the vertical one on W */
+};
+
+/* A flux against a difference: half a cell from a wall without slip, none into one with it. */
+INLINED real spread(bool wet, bool wet_beside, real at_walls, real factor, real difference)
+{
+    const real open = wet ? (wet_beside ? 1 : at_walls) : (wet_beside ? at_walls : 0);
+    return open * factor * difference;
+}
+
+/* The tendency by lateral friction, and what it dissipates, in *lost. */
+INLINED real spread_face(const struct spreading *s, const real *flow, count i, count nx, real k,
+                         struct depths wet, real per_dx, real per_dx_east, real per_dx_west,
+                         real *lost)
+{
+    const bool is_wet = wet.here <= k;
+    const real here = flow[i];
+    const real to_east = flow[i + 1] - here, from_west = here - flow[i - 1];
+    const real to_north = flow[i + nx] - here, from_south = here - flow[i - nx];
+    const real east = spread(is_wet, wet.east <= k, s->at_walls_x, s->east * per_dx_east, to_east);
+    const real west =
+        spread(is_wet, wet.west <= k, s->at_walls_x, s->east * per_dx_west, from_west);
+    const real north = spread(is_wet, wet.north <= k, s->at_walls_y, s->north, to_north);
+    const real south = spread(is_wet, wet.south <= k, s->at_walls_y, s->south, from_south);
+    const real in_x = s->per_cosine * per_dx, in_y = s->per_dy;
+    *lost = (in_x * (to_east * east + from_west * west) +
+             in_y * (to_north * north + from_south * south)) /
+            2;
+    const real tendency = in_x * (east - west) + in_y * (north - south);
+    return is_wet ? tendency : 0;
+}
+
+/* What is known of a face whatever the level. */
+struct of_face {
+    const real *flow, *across, *source, *r_bot_var;
+    count beside; /* from its cell to the other one */
+    count aside;  /* from a cell to the one before it in the direction of `across` */
+    bool has_all; /* a literal: drag in all its forms, or constant drag alone */
+};
+
+/* The tendency by drag and sources, and what they dissipate, in *lost. */
+INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, count k, count i,
+                          count column, real lowest, real *lost)
+{
+    const real here = f->flow[i];
+    const bool is_lowest = lowest == (real)k;
+    const real drags = a->enable_bottom_friction, varies = a->enable_bottom_friction_var;
+    real at_bottom = drags * a->r_bot, rate = a->enable_ray_friction ? a->r_ray : 0, source = 0;
+    if (f->has_all) { /* by factors, since a load that depends on a switch keeps loops scalar */
+        const real *const q = f->across + i;
+        const count aside = f->aside, beside = f->beside;
+        const real others = q[0] * q[0] + q[aside] * q[aside] + q[beside] * q[beside] +
+                            q[beside + aside] * q[beside + aside];
+        const real speed = square_root(here * here + others / 4);
+        const real r_quad = a->enable_quadratic_bottom_friction ? a->r_quad_bot / a->dzt[k] : 0;
+        at_bottom =
+            drags * (varies * f->r_bot_var[column] + (1 - varies) * a->r_bot) + r_quad * speed;
+        source = (real)a->enable_momentum_sources * f->source[i];
+    }
+    rate += is_lowest ? at_bottom : 0;
+    const real force = lowest <= (real)k ? source - rate * here : 0;
+    *lost = -here * force;
+    return force;
+}
+
+/* Half of a level's loss goes to the W point above it and half to the one below; what would go
+ * below the lowest level stays in it. As in Veros, a coast's dry face has a part as well. */
+INLINED real on_wgrid(const struct arguments *a, count k, real deep, real lost, real lost_above)
+{
+    const real height_below = a->dzw[k > 0 ? k - 1 : 0];
+    const real level = (real)k;
+    const real inside = k < a->nz - 1 ? (lost + lost_above) / 2 : lost;
+    const real back = k < a->nz - 1 ? lost * (height_below / (2 * a->dzw[k])) : 0;
+    return deep < level ? inside : deep == level ? inside + back : 0;
+}
+
+/* The friction of a face, from its flow after vertical friction, here and above. */
+INLINED struct friction friction_of(const struct arguments *a, const struct of_face *f,
+                                    const struct spreading *s, count k, count i, count column,
+                                    struct depths wet, real per_dx, real per_dx_east,
+                                    real per_dx_west, real mixed, real mixed_above)
+{
+    const count up = k < a->nz - 1 ? a->ny * a->nx : 0;
+    const real here = f->flow[i], conserves = a->enable_conserve_energy != 0;
+    const real viscosity = a->kappaM[i] + a->kappaM[i + f->beside];
+    const real per_height = up && a->enable_implicit_vert_friction ? 1 / a->dzw[k] : 0;
+    const real sheared =
+        (per_height * (f->flow[i + up] - here)) * (per_height * (mixed_above - mixed));
+    struct friction result = {0};
+    result.lost.vertical = wet.here <= (real)k ? viscosity / 2 * sheared : 0;
+    result.mix =
+        (mixed - here) / a->dt_mom + spread_face(s, f->flow, i, a->nx, (real)k, wet, per_dx,
+                                                 per_dx_east, per_dx_west, &result.lost.lateral);
+    result.mix += drag_on_face(a, f, k, i, column, wet.here, &result.lost.drag);
+    result.lost.lateral *= conserves;
+    result.lost.drag *= conserves;
+    return result;
+}
+
+/* ---- all else ---- */
+
+/* The weight of half a W cell, as pressure. */
+INLINED real half_weight(const struct arguments *a, count k)
+{
+    return (real)(GRAVITY / RHO_0) * a->dzw[k] / 2;
+}
+
+/* Hydrostatic pressure, downwards; on land it is 0. */
+INLINED real pressure(const struct arguments *a, count k, count i, real lowest, real p_above)
+{
+    const real rho_above = k < a->nz - 1 ? a->rho[i + a->ny * a->nx] : 0;
+    const real p = p_above + half_weight(a, k) * (a->rho[i] + rho_above);
+    return lowest <= (real)k ? p : 0;
+}
+
+/* What the tendencies of u and v need of T points: the widths of cells, pressure, and the place. */
+struct where {
+    count k, i, column;
+    real dx, dx_east, per_dxt, per_dxu;
+    real p, p_beside;
+};
+
+/*
+ * The tendency of u by all but friction. The flow is turned at T points by the Coriolis force and
+ * the curvature of the sphere, from half the sums of the faces. *flux goes in through the top of
+ * the cell and comes out through its floor.
+ */
+INLINED real tendency_of_u(const struct arguments *a, const struct row *r, struct where at,
+                           real lowest, real *flux)
+{
+    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
+    const real here = u[0], west = u[-1] + here, east = here + u[1];
+    const real north = at.dx * v[0], north_east = at.dx_east * v[1];
+    const real south = at.dx * v[-nx], south_east = at.dx_east * v[1 - nx];
+    const real turned = (north + south) * (f[0] + r->curve * west) +
+                        (north_east + south_east) * (f[1] + r->curve * east);
+    const real through_top = *flux;
+    const real upward = at.dx * a->w[i - below] + at.dx_east * a->w[i + 1 - below];
+    const real through_floor = below ? r->cost * r->dyt * (here + u[-below]) * upward : 0;
+    *flux = through_floor;
+    const real out = r->dyt * (east * east - west * west) +
+                     r->cosu * (here + u[nx]) * (north + north_east) -
+                     r->cosu_south * (u[-nx] + here) * (south + south_east) +
+                     (through_top - through_floor) / a->dzt[at.k];
+    const real wind = at.k == a->nz - 1 ? a->surface_taux[at.column] / (RHO_0 * a->dzt[at.k]) : 0;
+    const real forced = (turned - r->per_dy_u * out) / 4 - (at.p_beside - at.p) * r->u.per_cosine;
+    return lowest <= (real)at.k ? forced * at.per_dxu + wind : 0;
+}
+
+/* That of v. */
+INLINED real tendency_of_v(const struct arguments *a, const struct row *r, struct where at,
+                           real lowest, real *flux)
+{
+    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
+    const real here = v[0], south_u = u[-1] + u[0], north_u = u[nx - 1] + u[nx];
+    const real turned = r->dyt * r->cost * south_u * (f[0] + r->curve * south_u) +
+                        r->dyt_north * r->cost_north * north_u * (f[nx] + r->curve_north * north_u);
+    const real through_top = *flux;
+    const real upward =
+        r->cost * r->dyt * a->w[i - below] + r->cost_north * r->dyt_north * a->w[i + nx - below];
+    const real through_floor = below ? (here + v[-below]) * upward : 0;
+    *flux = through_floor;
+    const real east = r->dyt_north * u[nx] + r->dyt * u[0];
+    const real west = r->dyt_north * u[nx - 1] + r->dyt * u[-1];
+    const real out = at.per_dxt * ((here + v[1]) * east - (v[-1] + here) * west) +
+                     (here + v[nx]) * (r->cosu * here + r->cosu_north * v[nx]) -
+                     (v[-nx] + here) * (r->cosu_south * v[-nx] + r->cosu * here) +
+                     (through_top - through_floor) / a->dzt[at.k];
+    const real wind = at.k == a->nz - 1 ? a->surface_tauy[at.column] / (RHO_0 * a->dzt[at.k]) : 0;
+    const real forced = -r->per_dy_v * (turned + out) / 4 - (at.p_beside - at.p) * r->per_dyu;
+    return lowest <= (real)at.k ? forced + wind : 0;
+}
+
+/* The sums of a column over its height, of wet levels. */
+struct sums {
+    real height, tendency, flow;
+};
+
+/* Steps a face, by Adams and Bashforth but for friction, and adds it to the sums of its column. */
+INLINED void step_face(const struct arguments *a, const real *flow, const real *before, real *now,
+                       real *after, count k, count i, real lowest, real tendency, real mix,
+                       struct sums *sums)
+{
+    const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
+    const bool is_wet = lowest <= (real)k;
+    const real change = is_wet ? a->dt_mom * (mix + forced) : 0;
+    const real height = is_wet ? a->dzt[k] : 0;
+    now[i] = tendency;
+    after[i] = flow[i] + change;
+    sums->height += height;
+    sums->tendency += height * (tendency + mix);
+    sums->flow += height * (flow[i] + change);
+}
+
+INLINED real mean_of(real sum, real height)
+{
+    return height > 0 ? sum / height : 0;
+}
+
+#endif

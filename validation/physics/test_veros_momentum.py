@@ -1,0 +1,84 @@
+"""momentum and barotropic_correction make what Veros's own routines make (make_veros_momentum.py)."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import read, write
+from reference import barotropic_correction, momentum
+
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+
+STORED = Path(__file__).parent / "veros" / "momentum.h5"
+INSIDE = (..., slice(2, -2), slice(2, -2))
+CASES = ("acc", "free slip", "no slip", "drag", "sources")
+AFTER = ("pressure", "stream")  # the external mode of "acc"
+MOST = 1e-12  # of a field's largest value
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    """The file's settings and fields; by case, the settings and what Veros makes."""
+    with h5py.File(STORED) as file:
+        fields = {name: values[...] for name, values in file.items() if name != "outputs"}
+        made, results = {}, {}
+        for case in (*CASES[:1], *AFTER, *CASES[1:]):
+            group = file["outputs"][case]
+            kept = {name: values[...] for name, values in group.items()}
+            if case in CASES:
+                made |= kept
+                kept = dict(made)
+            results[case] = dict(group.attrs), kept
+        return dict(file.attrs), fields, results
+
+
+def cyclic(values):
+    values = np.array(values, float)
+    values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
+    return values
+
+
+def before(theirs, case):
+    """What the correction reads of momentum, by its reference."""
+    settings, fields, results = theirs
+    switches, made = results["acc"]
+    flow = momentum.reference(fields, settings | switches)
+    names = ("u_taup1", "v_taup1", "u_mean", "v_mean")
+    return fields | {name: cyclic(flow[name]) for name in names} | {"psi_taup1": results[case][1]["psi_taup1"]}
+
+
+def check(expected, found):
+    for name, values in expected.items():
+        scale = np.abs(values[INSIDE]).max()
+        error = np.abs(found(name)[INSIDE] - values[INSIDE]).max()
+        print(f"{name} differs by {float(error / (scale or 1)):.1e} of its largest value")
+        assert error <= MOST * scale, name
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_momentum(miniapp, theirs, case, device, tmp_path):
+    settings, fields, results = theirs
+    switches, expected = results[case]
+    settings = settings | switches
+    check(expected, momentum.reference(fields, settings).get)
+    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
+    out = tmp_path / "out.h5"
+    miniapp.passes("-k", "momentum", "-d", device, "-o", out,
+                   write(tmp_path / "in.h5", fields, settings, **place))
+    check(expected, lambda name: read(out, name))
+
+
+@pytest.mark.parametrize("case", AFTER)
+def test_correction(miniapp, theirs, case, device, tmp_path):
+    settings, _, results = theirs
+    switches, expected = results[case]
+    settings, fields = settings | switches, before(theirs, case)
+    expected = {name: values for name, values in expected.items() if name != "psi_taup1"}
+    check(expected, barotropic_correction.reference(fields, settings).get)
+    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
+    out = tmp_path / "out.h5"
+    miniapp.passes("-k", "barotropic_correction", "-d", device, "-o", out,
+                   write(tmp_path / "in.h5", fields, settings, **place))
+    check(expected, lambda name: read(out, name))
