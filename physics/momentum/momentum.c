@@ -61,8 +61,8 @@ INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
 /* ---- columns ---- */
 
 /* Vertical friction in a column of faces, by way of `ratio`. */
-INLINED void mix_column(const struct arguments *a, const real *flow, real *ratio, real *mixed,
-                        count column, count beside)
+INLINED void mix_face_column(const struct arguments *a, const real *flow, real *ratio, real *mixed,
+                             count column, count beside)
 {
     const count plane = a->ny * a->nx;
     const real wet = both_wet(a->kbot[column], a->kbot[column + beside]);
@@ -126,7 +126,7 @@ INLINED struct friction march(const struct arguments *a, const struct of_face *f
 INLINED void step_column(const struct arguments *a, count y, count x, bool has_all)
 {
     const count nx = a->nx, plane = a->ny * nx, c = y * nx + x;
-    const struct row r = row_at(a, y), r_south = row_at(a, y - 1);
+    const struct flow_row r = row_at(a, y), r_south = row_at(a, y - 1);
     const struct of_face fu = of_u(a, has_all), fv = of_v(a, has_all);
     const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x], per_dxt_east = 1 / a->dxt[x + 1];
     const real per_dxt_west = 1 / a->dxt[x - 1], per_dxu_west = 1 / a->dxu[x - 1];
@@ -136,7 +136,7 @@ INLINED void step_column(const struct arguments *a, count y, count x, bool has_a
     struct marching u = marching_u(a, c), v = marching_v(a, c);
     struct marching u_west = marching_u(a, c - 1), v_south = marching_v(a, c - nx);
     real p = 0, p_east = 0, p_north = 0, flux_u = 0, flux_v = 0;
-    struct sums sums_u = {0}, sums_v = {0};
+    struct depth_sums sums_u = {0}, sums_v = {0};
     for (count k = a->nz - 1; k >= 0; k--) {
         const count i = k * plane + c;
         p = pressure(a, k, i, lowest, p);
@@ -183,8 +183,8 @@ void VARIANT(momentum)(const struct kernel_call *call)
                 within((struct span){x0, x0 + ROW_PART(nx)}, true, 1, nx - 2);
             ALONG_X
             for (count x = inside.begin; x < inside.end; x++) {
-                mix_column(&a, a.u, a.du, a.u_mixed, y * nx + x, 1);
-                mix_column(&a, a.v, a.dv, a.v_mixed, y * nx + x, nx);
+                mix_face_column(&a, a.u, a.du, a.u_mixed, y * nx + x, 1);
+                mix_face_column(&a, a.v, a.dv, a.v_mixed, y * nx + x, nx);
             }
         }
     PARALLEL_COLUMNS
@@ -226,13 +226,13 @@ struct memory {
 };
 
 /* A row of a chunk. */
-struct place {
+struct row_of_chunk {
     count y;
     struct span x;
     count first; /* the x of a memory's place 0 */
 };
 
-INLINED void find_depths(const struct arguments *a, struct memory_of_face *m, struct place p,
+INLINED void find_depths(const struct arguments *a, struct memory_of_face *m, struct row_of_chunk p,
                          count beside)
 {
     const count nx = a->nx, first = p.first;
@@ -255,9 +255,9 @@ INLINED void start_face(struct memory_of_face *m)
 }
 
 /* Both reduced rows go to the outputs of the row `slot` further. */
-OF_ROW void VARIANT(eliminate_row)(const struct arguments *a, const real *wet, const real *flow,
-                                   real *ratio, real *d, count k, struct place p, count from,
-                                   count beside, count slot)
+OF_ROW void VARIANT(eliminate_faces)(const struct arguments *a, const real *wet, const real *flow,
+                                     real *ratio, real *d, count k, struct row_of_chunk p,
+                                     count from, count beside, count slot)
 {
     const struct arguments m = *a;
     const count row = (k * m.ny + p.y) * m.nx, below = k > 0 ? m.ny * m.nx : 0;
@@ -295,8 +295,9 @@ INLINED void friction_at(const struct arguments *a, const struct of_face *f,
 
 /* The friction of a row of faces of a level. It is called, not inlined, so that the row to the
  * south of a thread's first one gets the same bits from it as from its own thread. */
-INLINED void friction_row(const struct arguments *a, struct memory *m, const struct row *r,
-                          bool is_u, bool has_all, count k, struct place p, count from, count slot)
+INLINED void friction_row(const struct arguments *a, struct memory *m, const struct flow_row *r,
+                          bool is_u, bool has_all, count k, struct row_of_chunk p, count from,
+                          count slot)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
@@ -313,8 +314,8 @@ INLINED void friction_row(const struct arguments *a, struct memory *m, const str
     }
 }
 
-OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m, const struct row *r,
-                                   count k, struct place p)
+OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m,
+                                   const struct flow_row *r, count k, struct row_of_chunk p)
 {
     const struct arguments mine = *a;
     if (has_all_drag(&mine))
@@ -323,8 +324,9 @@ OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m, 
         friction_row(&mine, m, r, true, false, k, p, p.x.begin - 1, 0);
 }
 
-OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m, const struct row *r,
-                                   count k, struct place p, count slot)
+OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m,
+                                   const struct flow_row *r, count k, struct row_of_chunk p,
+                                   count slot)
 {
     const struct arguments mine = *a;
     if (has_all_drag(&mine))
@@ -335,7 +337,7 @@ OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m, 
 
 /* What v loses in a row goes to the row to the north, too, which finds it in its outputs. */
 INLINED void leave_losses(const struct arguments *a, const struct memory_of_face *v, count k,
-                          struct place p)
+                          struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y + 1) * a->nx;
     ALONG_X
@@ -346,8 +348,9 @@ INLINED void leave_losses(const struct arguments *a, const struct memory_of_face
     }
 }
 
-INLINED void put_losses(const struct arguments *a, const struct memory *m, const struct row *r,
-                        const real *lost_u, const real *lost_v, real *diss, count k, struct place p)
+INLINED void put_friction_losses(const struct arguments *a, const struct memory *m,
+                                 const struct flow_row *r, const real *lost_u, const real *lost_v,
+                                 real *diss, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     ALONG_X
@@ -359,7 +362,8 @@ INLINED void put_losses(const struct arguments *a, const struct memory *m, const
     }
 }
 
-INLINED void pressure_row(const struct arguments *a, struct memory *m, count k, struct place p)
+INLINED void pressure_row(const struct arguments *a, struct memory *m, count k,
+                          struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     ALONG_X
@@ -370,9 +374,9 @@ INLINED void pressure_row(const struct arguments *a, struct memory *m, count k, 
     }
 }
 
-/* A point of step_row. */
-INLINED void step_at(const struct arguments *a, const struct row *r, struct memory *m, bool is_u,
-                     count k, count i, count x, count at, count column)
+/* A point of step_flow_row. */
+INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct memory *m,
+                     bool is_u, count k, count i, count x, count at, count column)
 {
     struct memory_of_face *const of = is_u ? &m->u : &m->v;
     const struct where here = {.k = k,
@@ -386,7 +390,7 @@ INLINED void step_at(const struct arguments *a, const struct row *r, struct memo
                                .p_beside = is_u ? m->p[at + 1] : m->p_north[at]};
     const real wet = of->here[at];
     real flux = of->flux[at];
-    struct sums sums = {of->height[at], of->tendency[at], of->flow[at]};
+    struct depth_sums sums = {of->height[at], of->tendency[at], of->flow[at]};
     if (is_u)
         step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, wet,
                   tendency_of_u(a, r, here, wet, &flux), of->mix[at], &sums);
@@ -399,8 +403,8 @@ INLINED void step_at(const struct arguments *a, const struct row *r, struct memo
     of->flow[at] = sums.flow;
 }
 
-INLINED void step_row(const struct arguments *a, const struct row *r, struct memory *m, bool is_u,
-                      count k, struct place p)
+INLINED void step_flow_row(const struct arguments *a, const struct flow_row *r, struct memory *m,
+                           bool is_u, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     ALONG_X
@@ -409,7 +413,7 @@ INLINED void step_row(const struct arguments *a, const struct row *r, struct mem
 }
 
 INLINED void put_means(const struct arguments *a, const struct memory_of_face *of, real *tendency,
-                       real *flow, struct place p)
+                       real *flow, struct row_of_chunk p)
 {
     const count row = p.y * a->nx;
     ALONG_X
@@ -420,14 +424,14 @@ INLINED void put_means(const struct arguments *a, const struct memory_of_face *o
 }
 
 /* The southern half of what row p.y + 1 has to know, in the outputs of that row. */
-INLINED void start_rows(const struct arguments *a, struct memory *m, struct place p)
+INLINED void start_rows(const struct arguments *a, struct memory *m, struct row_of_chunk p)
 {
-    const struct row r = row_at(a, p.y);
+    const struct flow_row r = row_at(a, p.y);
     find_depths(a, &m->v, p, a->nx);
     start_face(&m->v);
     for (count k = 0; k < a->nz; k++)
-        VARIANT(eliminate_row)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx,
-                               a->nx);
+        VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx,
+                                 a->nx);
     for (count k = a->nz - 1; k >= 0; k--) {
         VARIANT(friction_of_v)(a, m, &r, k, p, a->nx);
         leave_losses(a, &m->v, k, p);
@@ -435,9 +439,10 @@ INLINED void start_rows(const struct arguments *a, struct memory *m, struct plac
 }
 
 /* A row whose outputs hold what v has lost to its south. */
-INLINED void advance_row(const struct arguments *a, struct memory *m, struct place p, bool is_last)
+INLINED void advance_row(const struct arguments *a, struct memory *m, struct row_of_chunk p,
+                         bool is_last)
 {
-    const struct row r = row_at(a, p.y);
+    const struct flow_row r = row_at(a, p.y);
     find_depths(a, &m->u, p, 1);
     find_depths(a, &m->v, p, a->nx);
     start_face(&m->u);
@@ -448,18 +453,18 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct pla
         m->p[x - p.first] = m->p_north[x - p.first] = 0;
     }
     for (count k = 0; k < a->nz; k++) {
-        VARIANT(eliminate_row)(a, m->u.here, a->u, a->du, a->u_taup1, k, p, p.x.begin - 1, 1, 0);
-        VARIANT(eliminate_row)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx, 0);
+        VARIANT(eliminate_faces)(a, m->u.here, a->u, a->du, a->u_taup1, k, p, p.x.begin - 1, 1, 0);
+        VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx, 0);
     }
     for (count k = a->nz - 1; k >= 0; k--) {
         pressure_row(a, m, k, p);
         VARIANT(friction_of_u)(a, m, &r, k, p);
         VARIANT(friction_of_v)(a, m, &r, k, p, 0);
-        step_row(a, &r, m, true, k, p);
-        step_row(a, &r, m, false, k, p);
-        put_losses(a, m, &r, m->u.vertical, m->v.vertical, a->K_diss_v, k, p);
-        put_losses(a, m, &r, m->u.lateral, m->v.lateral, a->K_diss_h, k, p);
-        put_losses(a, m, &r, m->u.drag, m->v.drag, a->K_diss_bot, k, p);
+        step_flow_row(a, &r, m, true, k, p);
+        step_flow_row(a, &r, m, false, k, p);
+        put_friction_losses(a, m, &r, m->u.vertical, m->v.vertical, a->K_diss_v, k, p);
+        put_friction_losses(a, m, &r, m->u.lateral, m->v.lateral, a->K_diss_h, k, p);
+        put_friction_losses(a, m, &r, m->u.drag, m->v.drag, a->K_diss_bot, k, p);
         if (!is_last)
             leave_losses(a, &m->v, k, p);
     }
@@ -476,7 +481,7 @@ INLINED void advance_rows(const struct arguments *a, count begin, count end)
     for (count x0 = (cells - 1) / ROW_CHUNK * ROW_CHUNK; x0 >= 0; x0 -= ROW_CHUNK) {
         const count x = x0 + MINIAPP_HALO;
         const struct span in = {x, clamp(x + ROW_CHUNK, x, nx - MINIAPP_HALO)};
-        struct place p = {begin - 1, in, x - MARGIN};
+        struct row_of_chunk p = {begin - 1, in, x - MARGIN};
         for (count n = in.begin - 1; n < in.end + 1; n++) {
             m.per_dxt[n - p.first] = 1 / a->dxt[n];
             m.per_dxu[n - p.first] = 1 / a->dxu[n];

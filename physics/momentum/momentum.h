@@ -45,7 +45,7 @@ struct spreading {
     real at_walls_x, at_walls_y; /* 2 where a wall beside the flow lets nothing slip, or 0 */
 };
 
-struct row {
+struct flow_row {
     real cost, cost_north, cosu, cosu_south, cosu_north;
     real dyt, dyt_north, per_dyu;
     real curve, curve_north;     /* of the metric terms */
@@ -63,7 +63,7 @@ INLINED real whole_power(real base, int exponent)
 }
 
 /* Row y, of which rows y - 1 and y + 1 exist. */
-INLINED struct row row_at(const struct arguments *a, count y)
+INLINED struct flow_row row_at(const struct arguments *a, count y)
 {
     const real cost = a->cost[y], cost_north = a->cost[y + 1];
     const real cosu = a->cosu[y], cosu_south = a->cosu[y - 1];
@@ -73,7 +73,7 @@ INLINED struct row row_at(const struct arguments *a, count y)
     const real at_south = A_h * whole_power(cosu_south, power);
     const real at_north = A_h * whole_power(cost_north, power);
     const real at_walls = a->enable_noslip_lateral ? 2 : 0;
-    return (struct row){
+    return (struct flow_row){
         .cost = cost,
         .cost_north = cost_north,
         .cosu = cosu,
@@ -105,7 +105,7 @@ INLINED struct row row_at(const struct arguments *a, count y)
 
 /* ---- vertical friction ---- */
 
-struct exchange {
+struct viscous_exchange {
     real below, above; /* between a level's face and the next ones, over the level's height */
 };
 
@@ -154,7 +154,7 @@ struct friction {
 };
 
 /* A flux against a difference: half a cell from a wall without slip, none into one with it. */
-INLINED real spread(bool wet, bool wet_beside, real at_walls, real factor, real difference)
+INLINED real stress(bool wet, bool wet_beside, real at_walls, real factor, real difference)
 {
     const real open = wet ? (wet_beside ? 1 : at_walls) : (wet_beside ? at_walls : 0);
     return open * factor * difference;
@@ -169,11 +169,11 @@ INLINED real spread_face(const struct spreading *s, const real *flow, count i, c
     const real here = flow[i];
     const real to_east = flow[i + 1] - here, from_west = here - flow[i - 1];
     const real to_north = flow[i + nx] - here, from_south = here - flow[i - nx];
-    const real east = spread(is_wet, wet.east <= k, s->at_walls_x, s->east * per_dx_east, to_east);
+    const real east = stress(is_wet, wet.east <= k, s->at_walls_x, s->east * per_dx_east, to_east);
     const real west =
-        spread(is_wet, wet.west <= k, s->at_walls_x, s->east * per_dx_west, from_west);
-    const real north = spread(is_wet, wet.north <= k, s->at_walls_y, s->north, to_north);
-    const real south = spread(is_wet, wet.south <= k, s->at_walls_y, s->south, from_south);
+        stress(is_wet, wet.west <= k, s->at_walls_x, s->east * per_dx_west, from_west);
+    const real north = stress(is_wet, wet.north <= k, s->at_walls_y, s->north, to_north);
+    const real south = stress(is_wet, wet.south <= k, s->at_walls_y, s->south, from_south);
     const real in_x = s->per_cosine * per_dx, in_y = s->per_dy;
     *lost = (in_x * (to_east * east + from_west * west) +
              in_y * (to_north * north + from_south * south)) /
@@ -277,7 +277,7 @@ struct where {
  * the curvature of the sphere, from half the sums of the faces. *flux goes in through the top of
  * the cell and comes out through its floor.
  */
-INLINED real tendency_of_u(const struct arguments *a, const struct row *r, struct where at,
+INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
                            real lowest, real *flux)
 {
     const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
@@ -301,7 +301,7 @@ INLINED real tendency_of_u(const struct arguments *a, const struct row *r, struc
 }
 
 /* That of v. */
-INLINED real tendency_of_v(const struct arguments *a, const struct row *r, struct where at,
+INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
                            real lowest, real *flux)
 {
     const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
@@ -326,14 +326,14 @@ INLINED real tendency_of_v(const struct arguments *a, const struct row *r, struc
 }
 
 /* The sums of a column over its height, of wet levels. */
-struct sums {
+struct depth_sums {
     real height, tendency, flow;
 };
 
 /* Steps a face, by Adams and Bashforth but for friction, and adds it to the sums of its column. */
 INLINED void step_face(const struct arguments *a, const real *flow, const real *before, real *now,
                        real *after, count k, count i, real lowest, real tendency, real mix,
-                       struct sums *sums)
+                       struct depth_sums *sums)
 {
     const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
     const bool is_wet = lowest <= (real)k;
