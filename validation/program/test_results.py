@@ -146,9 +146,21 @@ def test_repetitions_do_not_change_the_result(together, kernel, device):
 # Values that show where another number would not, and what has to be set for a setting to count.
 OTHERS = {"eq_of_state_type": 2, "tke_mxl_choice": 2, "mxl_min": 5, "kappaM_min": 1,
           "kappaM_max": 1e-4, "kappaH_min": 1, "eke_lmin": 1e5, "eke_k_max": 1, "t_ice": 20,
-          "enable_eke": 0, "enable_eke_superbee_advection": 0, "pyom_compatibility_mode": 0}
+          "enable_eke": 0, "enable_eke_superbee_advection": 0, "pyom_compatibility_mode": 0,
+          "A_h": 1e4, "hor_friction_cosPower": 2}
+LATERAL = {"enable_hor_friction": 1, "A_h": 1e4}
+SCALED = LATERAL | {"enable_hor_friction_cos_scaling": 1}
+BOTTOM = {"enable_bottom_friction": 1, "r_bot": 1e-5}
 NEEDED = {"Prandtl_tke0": {"enable_Prandtl_tke": 0}, "dt_tracer": {"enable_superbee_advection": 1},
-          "K_gm_0": {"enable_eke": 0}, "eq_of_state_type": {"enable_conserve_energy": 0}}
+          "K_gm_0": {"enable_eke": 0}, "eq_of_state_type": {"enable_conserve_energy": 0},
+          "dt_mom": {"enable_streamfunction": 0}, "enable_implicit_vert_friction": {"enable_implicit_vert_friction": 0},
+          "enable_hor_friction": LATERAL | {"enable_hor_friction": 0}, "A_h": {"enable_hor_friction": 1},
+          "enable_hor_friction_cos_scaling": LATERAL, "hor_friction_cosPower": SCALED, "enable_noslip_lateral": LATERAL,
+          "enable_ray_friction": {"r_ray": 1e-5}, "r_ray": {"enable_ray_friction": 1},
+          "enable_bottom_friction": BOTTOM | {"enable_bottom_friction": 0}, "r_bot": {"enable_bottom_friction": 1},
+          "enable_bottom_friction_var": BOTTOM, "enable_conserve_energy": BOTTOM,
+          "enable_quadratic_bottom_friction": {"r_quad_bot": 0.1},
+          "r_quad_bot": {"enable_quadratic_bottom_friction": 1}}
 IN_FRESH_WATER = ("clamp_enthalpy",)  # test_density.py shows it, there is none here
 
 

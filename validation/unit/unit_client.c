@@ -10,6 +10,18 @@
 #include <string.h>
 
 static const struct miniapp_grid grid = {12, 9, 6};
+static const struct {
+    const char *name;
+    double value;
+} needed[] = {/* or else outputs of some kernels are 0 */
+              {"enable_eke", 1},
+              {"enable_eke_superbee_advection", 1},
+              {"enable_eke_isopycnal_diffusion", 1},
+              {"enable_implicit_vert_friction", 1},
+              {"enable_hor_friction", 1},
+              {"A_h", 1e4},
+              {"enable_bottom_friction", 1},
+              {"r_bot", 1e-5}};
 
 /* A value in the middle of what the field may hold, somewhat different in each element. */
 static double value_of(const struct miniapp_field *field, size_t element)
@@ -75,12 +87,8 @@ static bool runs(const struct miniapp_device *device, enum miniapp_precision pre
     for (size_t i = 0; i < miniapp_field_count() && !status; i++)
         if (miniapp_sequence_reads(sequence, miniapp_field_at(i)))
             status = set_input(state, miniapp_field_at(i));
-    if (!status) /* or else outputs of some kernels are 0 */
-        status = miniapp_state_set_setting(state, "enable_eke", 1);
-    if (!status)
-        status = miniapp_state_set_setting(state, "enable_eke_superbee_advection", 1);
-    if (!status)
-        status = miniapp_state_set_setting(state, "enable_eke_isopycnal_diffusion", 1);
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed) && !status; i++)
+        status = miniapp_state_set_setting(state, needed[i].name, needed[i].value);
     if (!status)
         status = miniapp_run(state, miniapp_sequence_name(sequence));
     if (status)
