@@ -100,7 +100,7 @@ def make_ocean(draw, seed, halo, cyclic):
 
 def axes_of(name, array):
     if array.ndim == 1:
-        return {"dx": "x", "dy": "y", "co": "y"}.get(name[:2], "z")
+        return {"dx": "x", "dy": "y", "co": "y", "ta": "y"}.get(name[:2], "z")
     return {"factor_a": "zy", "factor_b": "zx"}.get(name, "abzyx"[-array.ndim:])
 
 
