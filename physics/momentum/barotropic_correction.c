@@ -12,26 +12,26 @@
 #include "arguments.h"
 #include "span.h"
 
-/* What the columns of u and v at a T cell gain. */
+/* What the columns of u and v at a T cell gain, from their lowest wet levels up. */
 struct gain {
     real u, v;
-    count lowest_u, lowest_v; /* the lowest wet levels, or nz */
+    int32_t lowest_u, lowest_v; /* nz without one */
 };
 
-INLINED count lowest_level(const struct arguments *a, count column, count beside)
+INLINED int32_t lowest_level(const struct arguments *a, count column, count beside)
 {
     const int32_t here = a->kbot[column], other = a->kbot[column + beside];
     const int32_t kbot = here > other ? here : other;
-    return here > 0 && other > 0 ? kbot - 1 : a->nz;
+    return here > 0 && other > 0 ? kbot - 1 : (int32_t)a->nz;
 }
 
 /* 1 over the height of a column from a level up, or 0 without one. */
-INLINED real per_height_from(const struct arguments *a, count lowest)
+INLINED real per_height_from(const struct arguments *a, int32_t lowest)
 {
     real height = 0;
     for (count k = a->nz - 1; k >= lowest; k--)
         height += a->dzt[k];
-    return lowest < a->nz ? 1 / height : 0;
+    return lowest < (int32_t)a->nz ? 1 / height : 0;
 }
 
 INLINED struct gain gain_at(const struct arguments *a, count y, count x)
@@ -61,19 +61,26 @@ INLINED void correct_row(const struct arguments *a, count y, struct span part)
 {
     const count nx = a->nx;
     const struct span inside = with_ring(a, y, part);
-    struct gain gains[ROW_CHUNK];
-    for (count x = inside.begin; x < inside.end; x++)
-        gains[x - part.begin] = gain_at(a, y, x);
+    real gain_u[ROW_CHUNK], gain_v[ROW_CHUNK];
+    int32_t lowest_u[ROW_CHUNK], lowest_v[ROW_CHUNK];
+    for (count x = part.begin; x < part.end; x++) {
+        const bool has_gain = x >= inside.begin && x < inside.end;
+        const struct gain gain = has_gain ? gain_at(a, y, x) : (struct gain){0};
+        gain_u[x - part.begin] = gain.u;
+        gain_v[x - part.begin] = gain.v;
+        lowest_u[x - part.begin] = gain.lowest_u;
+        lowest_v[x - part.begin] = gain.lowest_v;
+    }
     for (count k = 0; k < a->nz; k++) {
         const count row = (k * a->ny + y) * nx;
+        ALONG_X
+        for (count x = part.begin; x < part.end; x++) {
+            const count at = x - part.begin;
+            a->u_taup1[row + x] += lowest_u[at] <= (int32_t)k ? gain_u[at] : 0;
+            a->v_taup1[row + x] += lowest_v[at] <= (int32_t)k ? gain_v[at] : 0;
+        }
         zero_outside(a->u_taup1 + row, part, inside);
         zero_outside(a->v_taup1 + row, part, inside);
-        ALONG_X
-        for (count x = inside.begin; x < inside.end; x++) {
-            const struct gain g = gains[x - part.begin];
-            a->u_taup1[row + x] += k >= g.lowest_u ? g.u : 0;
-            a->v_taup1[row + x] += k >= g.lowest_v ? g.v : 0;
-        }
     }
 }
 

@@ -16,10 +16,13 @@
  * its rows from south to north. In a row it eliminates both velocities upwards and then does all
  * else downwards, level by level. Rows of memory keep what the level below needs; the outputs keep
  * the reduced rows until they are overwritten, and the row to the north keeps what v loses in this
- * row. On a GPU a thread has a column: first for vertical friction, and in a nest of its own for
- * the rest, which needs the result of the neighbours.
+ * row. On a GPU a thread has a column, in three nests that fit into its registers: all friction of
+ * u, that of v, and the rest, which needs what vertical friction of the neighbours dissipates.
  */
 #define DESCRIPTION "momentum/momentum.kernel"
+#define DERIVED(VALUE)                                                                             \
+    VALUE(real, per_dt, 1 / dt_mom)                                                                \
+    VALUE(real, conserves, enable_conserve_energy ? 1 : 0)
 #include "momentum.h"
 
 #define OUTPUTS_3D(DO)                                                                             \
@@ -60,131 +63,173 @@ INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
 
 /* ---- columns ---- */
 
-/* Vertical friction in a column of faces, by way of `ratio`. */
-INLINED void mix_face_column(const struct arguments *a, const real *flow, real *ratio, real *mixed,
-                             count column, count beside)
+/* The lowest wet levels about a face, the lower one of whose cells is `column`. */
+INLINED struct depths depths_at(const struct arguments *a, count column, count beside)
 {
-    const count plane = a->ny * a->nx;
-    const real wet = both_wet(a->kbot[column], a->kbot[column + beside]);
+    const count nx = a->nx;
+    const int32_t *const kbot = a->kbot + column, *const other = kbot + beside;
+    return (struct depths){both_wet(kbot[0], other[0]),     both_wet(kbot[1], other[1]),
+                           both_wet(kbot[-1], other[-1]),   both_wet(kbot[nx], other[nx]),
+                           both_wet(kbot[-nx], other[-nx]), deepest(kbot[0], other[0])};
+}
+
+/* Reduces the rows of a column of faces. */
+INLINED void eliminate_column(const struct arguments *a, const real *flow, real *ratio, real *d,
+                              count column, count beside, level wet)
+{
     struct reduced_row reduced = NO_ROW;
     for (count k = 0; k < a->nz; k++) {
-        const count i = k * plane + column;
+        const count i = k * a->ny * a->nx + column;
         reduced = eliminate_face(a, flow, k, i, beside, wet, reduced);
         ratio[i] = reduced.ratio;
-        mixed[i] = reduced.d;
-    }
-    real above = 0;
-    for (count k = a->nz - 1; k >= 0; k--) {
-        const count i = k * plane + column;
-        above = substitute((struct reduced_row){ratio[i], mixed[i]}, above);
-        mixed[i] = above;
+        d[i] = reduced.d;
     }
 }
 
-/* A face of a column, and what its last level leaves for the next one. */
-struct marching {
+/* A column of faces of u or v, and its losses at the level above. */
+struct face_column {
+    count column;
+    struct spreading spreading;
     struct depths wet;
-    struct losses before; /* of the level above, where the flow is */
-    real above;           /* the flow after vertical friction, of the level above */
+    real per_dx, per_dx_east, per_dx_west;
+    struct losses above;
 };
 
-INLINED struct marching marching_u(const struct arguments *a, count c)
+INLINED struct face_column face_column(const struct arguments *a, count y, count x, bool is_u)
 {
-    const count nx = a->nx;
-    const int32_t *const kbot = a->kbot + c;
-    return (struct marching){.wet = {both_wet(kbot[0], kbot[1]), both_wet(kbot[1], kbot[2]),
-                                     both_wet(kbot[-1], kbot[0]), both_wet(kbot[nx], kbot[nx + 1]),
-                                     both_wet(kbot[-nx], kbot[1 - nx]), deepest(kbot[0], kbot[1])}};
+    const struct flow_row r = row_at(a, y);
+    const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x];
+    return (struct face_column){.column = y * a->nx + x,
+                                .spreading = is_u ? r.u : r.v,
+                                .wet = depths_at(a, y * a->nx + x, is_u ? 1 : a->nx),
+                                .per_dx = is_u ? per_dxu : per_dxt,
+                                .per_dx_east = is_u ? 1 / a->dxt[x + 1] : per_dxu,
+                                .per_dx_west = is_u ? per_dxt : 1 / a->dxu[x - 1]};
 }
 
-INLINED struct marching marching_v(const struct arguments *a, count c)
+INLINED struct friction friction_in(const struct arguments *a, const struct of_face *f,
+                                    const struct face_column *c, struct heights h, count k,
+                                    real mixed, real mixed_above)
 {
-    const count nx = a->nx;
-    const int32_t *const kbot = a->kbot + c;
-    return (struct marching){.wet = {both_wet(kbot[0], kbot[nx]), both_wet(kbot[1], kbot[nx + 1]),
-                                     both_wet(kbot[-1], kbot[nx - 1]),
-                                     both_wet(kbot[nx], kbot[2 * nx]), both_wet(kbot[-nx], kbot[0]),
-                                     deepest(kbot[0], kbot[nx])}};
+    return friction_of(a, f, &c->spreading, h, k, k * a->ny * a->nx + c->column, c->column, c->wet,
+                       c->per_dx, c->per_dx_east, c->per_dx_west, mixed, mixed_above);
 }
 
-/* The friction of a level; its losses on the W grid. */
-INLINED struct friction march(const struct arguments *a, const struct of_face *f,
-                              const struct spreading *s, count k, count i, count column,
-                              real per_dx, real per_dx_east, real per_dx_west, const real *mixed,
-                              struct marching *m)
+/* The friction of a column of faces: the tendency goes to du or dv, and what vertical friction
+ * dissipates to lost_u or lost_v. */
+INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u, bool has_all)
 {
-    struct friction now = friction_of(a, f, s, k, i, column, m->wet, per_dx, per_dx_east,
-                                      per_dx_west, mixed[i], m->above);
-    m->above = mixed[i];
-    const struct losses here = now.lost;
-    now.lost.lateral = on_wgrid(a, k, m->wet.deep, here.lateral, m->before.lateral);
-    now.lost.drag = on_wgrid(a, k, m->wet.deep, here.drag, m->before.drag);
-    m->before = here;
-    return now;
+    const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
+    const struct face_column here = face_column(a, y, x, is_u);
+    real *const tendency = is_u ? a->du : a->dv, *const lost = is_u ? a->lost_u : a->lost_v;
+    eliminate_column(a, f.flow, tendency, lost, here.column, f.beside, here.wet.here);
+    real above = 0;
+    for (count k = a->nz - 1; k >= 0; k--) {
+        const count i = k * a->ny * a->nx + here.column;
+        const real mixed = substitute((struct reduced_row){tendency[i], lost[i]}, above);
+        const struct friction now = friction_in(a, &f, &here, heights_at(a, k), k, mixed, above);
+        above = mixed;
+        tendency[i] = now.mix;
+        lost[i] = now.lost.vertical;
+    }
 }
 
-INLINED void step_column(const struct arguments *a, count y, count x, bool has_all)
+/* What lateral friction and drag dissipate at a face, on the W grid. It needs no result of vertical
+ * friction. */
+INLINED struct losses lose(const struct arguments *a, const struct of_face *f,
+                           struct face_column *c, struct heights h, count k)
 {
-    const count nx = a->nx, plane = a->ny * nx, c = y * nx + x;
-    const struct flow_row r = row_at(a, y), r_south = row_at(a, y - 1);
-    const struct of_face fu = of_u(a, has_all), fv = of_v(a, has_all);
-    const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x], per_dxt_east = 1 / a->dxt[x + 1];
-    const real per_dxt_west = 1 / a->dxt[x - 1], per_dxu_west = 1 / a->dxu[x - 1];
-    const real share = a->dxu[x] * per_dxt / 2, share_west = a->dxu[x - 1] * per_dxt / 2;
-    const real lowest = lowest_wet(a->kbot[c]);
-    const real lowest_east = lowest_wet(a->kbot[c + 1]), lowest_north = lowest_wet(a->kbot[c + nx]);
-    struct marching u = marching_u(a, c), v = marching_v(a, c);
-    struct marching u_west = marching_u(a, c - 1), v_south = marching_v(a, c - nx);
-    real p = 0, p_east = 0, p_north = 0, flux_u = 0, flux_v = 0;
-    struct depth_sums sums_u = {0}, sums_v = {0};
+    const struct losses now = friction_in(a, f, c, h, k, 0, 0).lost, above = c->above;
+    c->above = now;
+    return (struct losses){.lateral =
+                               on_wgrid(a, k, h.back, c->wet.deep, now.lateral, above.lateral),
+                           .drag = on_wgrid(a, k, h.back, c->wet.deep, now.drag, above.drag)};
+}
+
+/* A T cell gets its shares of what two faces lose: of its own one, and of the one before it, to
+ * the west or south, whose losses are computed again for that. */
+INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u, bool has_all)
+{
+    const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
+    const struct flow_row r = row_at(a, y);
+    const real half = 1 / (2 * a->dxt[x]);
+    const real share = is_u ? half * a->dxu[x] : r.share_v;
+    const real share_before = is_u ? half * a->dxu[x - 1] : r.share_v_south;
+    struct face_column here = face_column(a, y, x, is_u);
+    struct face_column before =
+        is_u ? face_column(a, y, x - 1, true) : face_column(a, y - 1, x, false);
+    for (count k = a->nz - 1; k >= 0; k--) {
+        const count i = k * a->ny * a->nx + here.column;
+        const struct heights h = heights_at(a, k);
+        const struct losses own = lose(a, &f, &here, h, k), other = lose(a, &f, &before, h, k);
+        const real lateral = share * own.lateral + share_before * other.lateral;
+        const real drag = share * own.drag + share_before * other.drag;
+        a->K_diss_h[i] = is_u ? lateral : a->K_diss_h[i] + lateral;
+        a->K_diss_bot[i] = is_u ? drag : a->K_diss_bot[i] + drag;
+    }
+}
+
+/* All else of a column of u or v. */
+INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
+{
+    const count nx = a->nx, plane = a->ny * nx, c = y * nx + x, beside = is_u ? 1 : nx;
+    const struct flow_row r = row_at(a, y);
+    const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x];
+    const real share = is_u ? a->dxu[x] * per_dxt / 2 : r.share_v;
+    const real share_before = is_u ? a->dxu[x - 1] * per_dxt / 2 : r.share_v_south;
+    const real *const lost = is_u ? a->lost_u : a->lost_v;
+    const level wet_t = lowest_wet(a->kbot[c]), wet_beside = lowest_wet(a->kbot[c + beside]);
+    const level wet = both_wet(a->kbot[c], a->kbot[c + beside]);
+    real p = 0, p_beside = 0, flux = 0;
+    struct depth_sums sums = {0};
     for (count k = a->nz - 1; k >= 0; k--) {
         const count i = k * plane + c;
-        p = pressure(a, k, i, lowest, p);
-        p_east = pressure(a, k, i + 1, lowest_east, p_east);
-        p_north = pressure(a, k, i + nx, lowest_north, p_north);
-        const struct where at_u = {k, i, c, a->dxt[x], a->dxt[x + 1], per_dxt, per_dxu, p, p_east};
-        const struct where at_v = {k, i, c, a->dxt[x], a->dxt[x + 1], per_dxt, per_dxu, p, p_north};
-        const struct friction of_u_here =
-            march(a, &fu, &r.u, k, i, c, per_dxu, per_dxt_east, per_dxt, a->u_mixed, &u);
-        const struct friction of_u_west = march(a, &fu, &r.u, k, i - 1, c - 1, per_dxu_west,
-                                                per_dxt, per_dxt_west, a->u_mixed, &u_west);
-        const struct friction of_v_here =
-            march(a, &fv, &r.v, k, i, c, per_dxt, per_dxu, per_dxu_west, a->v_mixed, &v);
-        const struct friction of_v_south = march(a, &fv, &r_south.v, k, i - nx, c - nx, per_dxt,
-                                                 per_dxu, per_dxu_west, a->v_mixed, &v_south);
-        step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, u.wet.here,
-                  tendency_of_u(a, &r, at_u, u.wet.here, &flux_u), of_u_here.mix, &sums_u);
-        step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, v.wet.here,
-                  tendency_of_v(a, &r, at_v, v.wet.here, &flux_v), of_v_here.mix, &sums_v);
-#define ON_T(kind)                                                                                 \
-    (share * of_u_here.lost.kind + share_west * of_u_west.lost.kind +                              \
-     r.share_v * of_v_here.lost.kind + r.share_v_south * of_v_south.lost.kind)
-        a->K_diss_v[i] = ON_T(vertical);
-        a->K_diss_h[i] = ON_T(lateral);
-        a->K_diss_bot[i] = ON_T(drag);
-#undef ON_T
+        p = pressure(a, k, i, wet_t, p);
+        p_beside = pressure(a, k, i + beside, wet_beside, p_beside);
+        const struct where at = {k,       i,       c, 1 / a->dzt[k], a->dxt[x], a->dxt[x + 1],
+                                 per_dxt, per_dxu, p, p_beside};
+        if (is_u)
+            step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, wet,
+                      tendency_of_u(a, &r, at, wet, &flux), a->du[i], &sums);
+        else
+            step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, wet,
+                      tendency_of_v(a, &r, at, wet, &flux), a->dv[i], &sums);
+        a->K_diss_v[i] =
+            (is_u ? 0 : a->K_diss_v[i]) + share * lost[i] + share_before * lost[i - beside];
     }
-    a->du_mean[c] = mean_of(sums_u.tendency, sums_u.height);
-    a->dv_mean[c] = mean_of(sums_v.tendency, sums_v.height);
-    a->u_mean[c] = mean_of(sums_u.flow, sums_u.height);
-    a->v_mean[c] = mean_of(sums_v.flow, sums_v.height);
+    (is_u ? a->du_mean : a->dv_mean)[c] = mean_of(sums.tendency, sums.height);
+    (is_u ? a->u_mean : a->v_mean)[c] = mean_of(sums.flow, sums.height);
 }
 
 void VARIANT(momentum)(const struct kernel_call *call)
 {
 #include "unpack.h"
     PARALLEL_COLUMNS
+    for (count y = 2; y < ny - 2; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct arguments a = {
+#include "gather.h"
+            };
+            const struct span faces = within((struct span){x0, x0 + ROW_PART(nx)}, true, 1, nx - 2);
+            ALONG_X
+            for (count x = faces.begin; x < faces.end; x++) {
+                rub_column(&a, y, x, true, has_all_drag(&a));
+                if (x >= MINIAPP_HALO)
+                    lose_column(&a, y, x, true, has_all_drag(&a));
+            }
+        }
+    PARALLEL_COLUMNS
     for (count y = 1; y < ny - 2; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct arguments a = {
 #include "gather.h"
             };
-            const struct span inside =
-                within((struct span){x0, x0 + ROW_PART(nx)}, true, 1, nx - 2);
+            const struct span faces = within((struct span){x0, x0 + ROW_PART(nx)}, true, 2, nx - 2);
             ALONG_X
-            for (count x = inside.begin; x < inside.end; x++) {
-                mix_face_column(&a, a.u, a.du, a.u_mixed, y * nx + x, 1);
-                mix_face_column(&a, a.v, a.dv, a.v_mixed, y * nx + x, nx);
+            for (count x = faces.begin; x < faces.end; x++) {
+                rub_column(&a, y, x, false, has_all_drag(&a));
+                if (y >= MINIAPP_HALO)
+                    lose_column(&a, y, x, false, has_all_drag(&a));
             }
         }
     PARALLEL_COLUMNS
@@ -197,8 +242,10 @@ void VARIANT(momentum)(const struct kernel_call *call)
             const struct span inside = interior(part, y, nx, ny);
             zero_ghosts(&a, y, part);
             ALONG_X
-            for (count x = inside.begin; x < inside.end; x++)
-                step_column(&a, y, x, has_all_drag(&a));
+            for (count x = inside.begin; x < inside.end; x++) {
+                step_column(&a, y, x, true);
+                step_column(&a, y, x, false);
+            }
         }
 }
 
@@ -211,7 +258,7 @@ enum { MARGIN = 2, ROOM = ROW_CHUNK + 2 * MARGIN };
 
 /* What the faces of a row have, and what a level leaves for the one below it. */
 struct memory_of_face {
-    real here[ROOM], north[ROOM], south[ROOM], deep[ROOM]; /* of struct depths */
+    level here[ROOM], north[ROOM], south[ROOM], deep[ROOM]; /* of struct depths */
     real mixed[ROOM], mix[ROOM], flux[ROOM];
     real vertical[ROOM], lateral[ROOM], drag[ROOM]; /* on the W grid, */
     real lateral_above[ROOM], drag_above[ROOM];     /* and where the flow is */
@@ -220,7 +267,7 @@ struct memory_of_face {
 
 struct memory {
     real per_dxt[ROOM], per_dxu[ROOM];
-    real here[ROOM], north[ROOM]; /* the lowest wet levels of T cells */
+    level here[ROOM], north[ROOM]; /* the lowest wet levels of T cells */
     real p[ROOM], p_north[ROOM];
     struct memory_of_face u, v;
 };
@@ -255,7 +302,7 @@ INLINED void start_face(struct memory_of_face *m)
 }
 
 /* Both reduced rows go to the outputs of the row `slot` further. */
-OF_ROW void VARIANT(eliminate_faces)(const struct arguments *a, const real *wet, const real *flow,
+OF_ROW void VARIANT(eliminate_faces)(const struct arguments *a, const level *wet, const real *flow,
                                      real *ratio, real *d, count k, struct row_of_chunk p,
                                      count from, count beside, count slot)
 {
@@ -279,16 +326,17 @@ INLINED void friction_at(const struct arguments *a, const struct of_face *f,
                          real per_dx, real per_dx_east, real per_dx_west)
 {
     const struct reduced_row reduced = {ratio[i + slot], d[i + slot]};
+    const struct heights h = heights_at(a, k);
     const struct depths wet = {m->here[at],  m->here[at + 1], m->here[at - 1],
                                m->north[at], m->south[at],    m->deep[at]};
     const real above = m->mixed[at], mixed = substitute(reduced, above);
     const struct friction now =
-        friction_of(a, f, s, k, i, column, wet, per_dx, per_dx_east, per_dx_west, mixed, above);
+        friction_of(a, f, s, h, k, i, column, wet, per_dx, per_dx_east, per_dx_west, mixed, above);
     m->mixed[at] = mixed;
     m->mix[at] = now.mix;
     m->vertical[at] = now.lost.vertical;
-    m->lateral[at] = on_wgrid(a, k, wet.deep, now.lost.lateral, m->lateral_above[at]);
-    m->drag[at] = on_wgrid(a, k, wet.deep, now.lost.drag, m->drag_above[at]);
+    m->lateral[at] = on_wgrid(a, k, h.back, wet.deep, now.lost.lateral, m->lateral_above[at]);
+    m->drag[at] = on_wgrid(a, k, h.back, wet.deep, now.lost.drag, m->drag_above[at]);
     m->lateral_above[at] = now.lost.lateral;
     m->drag_above[at] = now.lost.drag;
 }
@@ -382,13 +430,14 @@ INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct
     const struct where here = {.k = k,
                                .i = i,
                                .column = column,
+                               .per_dz = 1 / a->dzt[k],
                                .dx = a->dxt[x],
                                .dx_east = a->dxt[x + 1],
                                .per_dxt = m->per_dxt[at],
                                .per_dxu = m->per_dxu[at],
                                .p = m->p[at],
                                .p_beside = is_u ? m->p[at + 1] : m->p_north[at]};
-    const real wet = of->here[at];
+    const level wet = of->here[at];
     real flux = of->flux[at];
     struct depth_sums sums = {of->height[at], of->tendency[at], of->flow[at]};
     if (is_u)

@@ -3,8 +3,7 @@
  * have columns. `face` is a point of u, on the eastern side of a T cell, or of v, on the northern.
  *
  * A level of a face is wet where it is wet in both cells beside it. A number says which levels
- * those are: the lowest one, or DRY. It is a real, which compares in as many lanes as the flow has.
- * u and v are 0 on land, so that transports need no mask.
+ * those are: the lowest one, or DRY. u and v are 0 on land, so that transports need no mask.
  */
 #ifndef MOMENTUM_H
 #define MOMENTUM_H
@@ -17,21 +16,23 @@
 
 #include <stdbool.h>
 
-#define DRY ((real)1e9)
+typedef int32_t level;
+#define DRY ((level)1000000000)
 
-INLINED real lowest_wet(int32_t kbot)
+INLINED level lowest_wet(int32_t kbot)
 {
-    return kbot > 0 ? (real)(kbot - 1) : DRY;
+    return kbot > 0 ? (level)(kbot - 1) : DRY;
 }
 
 /* Of a face between two cells. */
-INLINED real both_wet(int32_t kbot, int32_t beside)
+INLINED level both_wet(int32_t kbot, int32_t beside)
 {
-    return larger(lowest_wet(kbot), lowest_wet(beside));
+    const level here = lowest_wet(kbot), there = lowest_wet(beside);
+    return here > there ? here : there;
 }
 
 /* Where Veros lets the dissipation of a face begin: also on a coast, whose face is dry. */
-INLINED real deepest(int32_t kbot, int32_t beside)
+INLINED level deepest(int32_t kbot, int32_t beside)
 {
     return lowest_wet(kbot > beside ? kbot : beside);
 }
@@ -118,7 +119,8 @@ INLINED real exchanging(const struct arguments *a, count k)
 }
 
 INLINED struct reduced_row eliminate_face(const struct arguments *a, const real *flow, count k,
-                                          count i, count beside, real wet, struct reduced_row under)
+                                          count i, count beside, level wet,
+                                          struct reduced_row under)
 {
     const count plane = a->ny * a->nx, below = k > 0 ? i - plane : i;
     const real per_height = 1 / a->dzt[k];
@@ -126,9 +128,9 @@ INLINED struct reduced_row eliminate_face(const struct arguments *a, const real 
         exchanging(a, k - 1) * per_height * (a->kappaM[below] + a->kappaM[below + beside]);
     const real through_top = exchanging(a, k) * per_height * (a->kappaM[i] + a->kappaM[i + beside]);
     const struct tridiagonal_row row = {
-        .a = wet < (real)k ? -through_floor : 0,
+        .a = wet < (level)k ? -through_floor : 0,
         .excess = 1,
-        .c = wet <= (real)k ? -through_top : 0,
+        .c = wet <= (level)k ? -through_top : 0,
         .d = flow[i],
     };
     return eliminate(row, under);
@@ -138,7 +140,7 @@ INLINED struct reduced_row eliminate_face(const struct arguments *a, const real 
 
 /* The lowest wet levels of a face and those beside it; where its dissipation begins. */
 struct depths {
-    real here, east, west, north, south, deep;
+    level here, east, west, north, south, deep;
 };
 
 /* What a face loses at a level, and its values on the W grid. */
@@ -156,12 +158,13 @@ struct friction {
 /* A flux against a difference: half a cell from a wall without slip, none into one with it. */
 INLINED real stress(bool wet, bool wet_beside, real at_walls, real factor, real difference)
 {
-    const real open = wet ? (wet_beside ? 1 : at_walls) : (wet_beside ? at_walls : 0);
+    const bool both = wet & wet_beside, either = wet | wet_beside;
+    const real open = both ? 1 : either ? at_walls : 0;
     return open * factor * difference;
 }
 
 /* The tendency by lateral friction, and what it dissipates, in *lost. */
-INLINED real spread_face(const struct spreading *s, const real *flow, count i, count nx, real k,
+INLINED real spread_face(const struct spreading *s, const real *flow, count i, count nx, level k,
                          struct depths wet, real per_dx, real per_dx_east, real per_dx_west,
                          real *lost)
 {
@@ -191,11 +194,11 @@ struct of_face {
 };
 
 /* The tendency by drag and sources, and what they dissipate, in *lost. */
-INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, count k, count i,
-                          count column, real lowest, real *lost)
+INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, real per_dz, count k,
+                          count i, count column, level lowest, real *lost)
 {
     const real here = f->flow[i];
-    const bool is_lowest = lowest == (real)k;
+    const bool is_lowest = lowest == (level)k;
     const real drags = a->enable_bottom_friction, varies = a->enable_bottom_friction_var;
     real at_bottom = drags * a->r_bot, rate = a->enable_ray_friction ? a->r_ray : 0, source = 0;
     if (f->has_all) { /* by factors, since a load that depends on a switch keeps loops scalar */
@@ -204,48 +207,59 @@ INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, co
         const real others = q[0] * q[0] + q[aside] * q[aside] + q[beside] * q[beside] +
                             q[beside + aside] * q[beside + aside];
         const real speed = square_root(here * here + others / 4);
-        const real r_quad = a->enable_quadratic_bottom_friction ? a->r_quad_bot / a->dzt[k] : 0;
+        const real r_quad = a->enable_quadratic_bottom_friction ? a->r_quad_bot * per_dz : 0;
         at_bottom =
             drags * (varies * f->r_bot_var[column] + (1 - varies) * a->r_bot) + r_quad * speed;
         source = (real)a->enable_momentum_sources * f->source[i];
     }
     rate += is_lowest ? at_bottom : 0;
-    const real force = lowest <= (real)k ? source - rate * here : 0;
+    const real force = lowest <= (level)k ? source - rate * here : 0;
     *lost = -here * force;
     return force;
 }
 
+/* What the friction of a level needs to know of heights; the top has no level above it. */
+struct heights {
+    real per_dz, per_dzw; /* 1 over them, 0 for the top's dzw */
+    real back;            /* the share of a lowest level's loss that stays in it */
+};
+
+INLINED struct heights heights_at(const struct arguments *a, count k)
+{
+    const real per_dzw = k < a->nz - 1 ? 1 / a->dzw[k] : 0;
+    const real sheared = a->enable_implicit_vert_friction ? per_dzw : 0;
+    return (struct heights){1 / a->dzt[k], sheared, a->dzw[k > 0 ? k - 1 : 0] * per_dzw / 2};
+}
+
 /* Half of a level's loss goes to the W point above it and half to the one below; what would go
  * below the lowest level stays in it. As in Veros, a coast's dry face has a part as well. */
-INLINED real on_wgrid(const struct arguments *a, count k, real deep, real lost, real lost_above)
+INLINED real on_wgrid(const struct arguments *a, count k, real back, level deep, real lost,
+                      real lost_above)
 {
-    const real height_below = a->dzw[k > 0 ? k - 1 : 0];
-    const real level = (real)k;
+    const level now = (level)k;
     const real inside = k < a->nz - 1 ? (lost + lost_above) / 2 : lost;
-    const real back = k < a->nz - 1 ? lost * (height_below / (2 * a->dzw[k])) : 0;
-    return deep < level ? inside : deep == level ? inside + back : 0;
+    return deep < now ? inside : deep == now ? inside + back * lost : 0;
 }
 
 /* The friction of a face, from its flow after vertical friction, here and above. */
 INLINED struct friction friction_of(const struct arguments *a, const struct of_face *f,
-                                    const struct spreading *s, count k, count i, count column,
-                                    struct depths wet, real per_dx, real per_dx_east,
+                                    const struct spreading *s, struct heights h, count k, count i,
+                                    count column, struct depths wet, real per_dx, real per_dx_east,
                                     real per_dx_west, real mixed, real mixed_above)
 {
     const count up = k < a->nz - 1 ? a->ny * a->nx : 0;
-    const real here = f->flow[i], conserves = a->enable_conserve_energy != 0;
+    const real here = f->flow[i];
     const real viscosity = a->kappaM[i] + a->kappaM[i + f->beside];
-    const real per_height = up && a->enable_implicit_vert_friction ? 1 / a->dzw[k] : 0;
     const real sheared =
-        (per_height * (f->flow[i + up] - here)) * (per_height * (mixed_above - mixed));
+        (h.per_dzw * (f->flow[i + up] - here)) * (h.per_dzw * (mixed_above - mixed));
     struct friction result = {0};
-    result.lost.vertical = wet.here <= (real)k ? viscosity / 2 * sheared : 0;
+    result.lost.vertical = wet.here <= (level)k ? viscosity / 2 * sheared : 0;
     result.mix =
-        (mixed - here) / a->dt_mom + spread_face(s, f->flow, i, a->nx, (real)k, wet, per_dx,
+        (mixed - here) * a->per_dt + spread_face(s, f->flow, i, a->nx, (level)k, wet, per_dx,
                                                  per_dx_east, per_dx_west, &result.lost.lateral);
-    result.mix += drag_on_face(a, f, k, i, column, wet.here, &result.lost.drag);
-    result.lost.lateral *= conserves;
-    result.lost.drag *= conserves;
+    result.mix += drag_on_face(a, f, h.per_dz, k, i, column, wet.here, &result.lost.drag);
+    result.lost.lateral *= a->conserves;
+    result.lost.drag *= a->conserves;
     return result;
 }
 
@@ -258,17 +272,17 @@ INLINED real half_weight(const struct arguments *a, count k)
 }
 
 /* Hydrostatic pressure, downwards; on land it is 0. */
-INLINED real pressure(const struct arguments *a, count k, count i, real lowest, real p_above)
+INLINED real pressure(const struct arguments *a, count k, count i, level lowest, real p_above)
 {
     const real rho_above = k < a->nz - 1 ? a->rho[i + a->ny * a->nx] : 0;
     const real p = p_above + half_weight(a, k) * (a->rho[i] + rho_above);
-    return lowest <= (real)k ? p : 0;
+    return lowest <= (level)k ? p : 0;
 }
 
 /* What the tendencies of u and v need of T points: the widths of cells, pressure, and the place. */
 struct where {
     count k, i, column;
-    real dx, dx_east, per_dxt, per_dxu;
+    real per_dz, dx, dx_east, per_dxt, per_dxu;
     real p, p_beside;
 };
 
@@ -278,7 +292,7 @@ struct where {
  * the cell and comes out through its floor.
  */
 INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
-                           real lowest, real *flux)
+                           level lowest, real *flux)
 {
     const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
     const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
@@ -294,15 +308,15 @@ INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, 
     const real out = r->dyt * (east * east - west * west) +
                      r->cosu * (here + u[nx]) * (north + north_east) -
                      r->cosu_south * (u[-nx] + here) * (south + south_east) +
-                     (through_top - through_floor) / a->dzt[at.k];
-    const real wind = at.k == a->nz - 1 ? a->surface_taux[at.column] / (RHO_0 * a->dzt[at.k]) : 0;
+                     (through_top - through_floor) * at.per_dz;
+    const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_taux[at.column] : 0;
     const real forced = (turned - r->per_dy_u * out) / 4 - (at.p_beside - at.p) * r->u.per_cosine;
-    return lowest <= (real)at.k ? forced * at.per_dxu + wind : 0;
+    return lowest <= (level)at.k ? forced * at.per_dxu + wind : 0;
 }
 
 /* That of v. */
 INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
-                           real lowest, real *flux)
+                           level lowest, real *flux)
 {
     const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
     const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
@@ -319,10 +333,10 @@ INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, 
     const real out = at.per_dxt * ((here + v[1]) * east - (v[-1] + here) * west) +
                      (here + v[nx]) * (r->cosu * here + r->cosu_north * v[nx]) -
                      (v[-nx] + here) * (r->cosu_south * v[-nx] + r->cosu * here) +
-                     (through_top - through_floor) / a->dzt[at.k];
-    const real wind = at.k == a->nz - 1 ? a->surface_tauy[at.column] / (RHO_0 * a->dzt[at.k]) : 0;
+                     (through_top - through_floor) * at.per_dz;
+    const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_tauy[at.column] : 0;
     const real forced = -r->per_dy_v * (turned + out) / 4 - (at.p_beside - at.p) * r->per_dyu;
-    return lowest <= (real)at.k ? forced + wind : 0;
+    return lowest <= (level)at.k ? forced + wind : 0;
 }
 
 /* The sums of a column over its height, of wet levels. */
@@ -332,11 +346,11 @@ struct depth_sums {
 
 /* Steps a face, by Adams and Bashforth but for friction, and adds it to the sums of its column. */
 INLINED void step_face(const struct arguments *a, const real *flow, const real *before, real *now,
-                       real *after, count k, count i, real lowest, real tendency, real mix,
+                       real *after, count k, count i, level lowest, real tendency, real mix,
                        struct depth_sums *sums)
 {
     const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
-    const bool is_wet = lowest <= (real)k;
+    const bool is_wet = lowest <= (level)k;
     const real change = is_wet ? a->dt_mom * (mix + forced) : 0;
     const real height = is_wet ? a->dzt[k] : 0;
     now[i] = tendency;
