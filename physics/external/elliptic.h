@@ -9,7 +9,7 @@
  *
  * Arrays have a ring around the cells: element (i, j), with i from 1 to nx, lies at j * stride + i.
  * Columns 0 and nx + 1 repeat those of the other end, whether x is cyclic or not: a closed ocean
- * has no coupling there. Rows 0 and ny + 1 are 0.
+ * has no coupling there, or x = 0 at both ends. Rows 0 and ny + 1 are 0.
  *
  * The multigrid cycle of this file approximates x, in float: sums over aggregates of 2 x 2 cells,
  * or 2 x 1 where couplings in one direction are stronger (semicoarsening), make the coarser levels,

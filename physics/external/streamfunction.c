@@ -33,7 +33,8 @@ struct stream_problem {
 };
 
 /* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
- * north-eastern one of cell (i, j). */
+ * north-eastern one of cell (i, j). Those with i = 0 lie on the western wall of a closed ocean,
+ * which is one with the northern wall: their streamfunction is 0, as in the ring. */
 static void VARIANT(couple_corners)(const struct kernel_call *call, const struct elliptic *e)
 {
 #include "unpack.h"
@@ -66,7 +67,16 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
                           : 0;
                 water[row + i] = j > 0 && kbot[first + n] > 0;
             }
-            CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
+            if (is_cyclic) {
+                CLOSE_RING(east + row, cells_x, part.begin + 1, part.end + 1);
+            } else if (part.begin == 0) {
+                double v_face;
+                heights_of_faces(&a, first, nx, 1, &v_face);
+                east[row] =
+                    v_face > 0 && j > 0 && j < cells_y && cells_x > 1
+                        ? (double)dyu[y] / ((double)dxt[MINIAPP_HALO] * (double)cosu[y] * v_face)
+                        : 0;
+            }
         }
 }
 
@@ -225,10 +235,13 @@ static bool VARIANT(sum_coasts)(const struct kernel_call *call, const struct str
     return left;
 }
 
-/* Couplings between corners in water; those to coasts become excess. */
-static inline void close_coasts(const struct level *l, const int32_t *kind, struct couplings *c)
+/* Couplings between corners in water; those to coasts become excess, as that to a western wall. */
+static inline void close_coasts(const struct level *l, const int32_t *kind, bool is_cyclic,
+                                struct couplings *c)
 {
-    for (count j = 0; j <= l->ny; j++)
+    for (count j = 0; j <= l->ny; j++) {
+        if (!is_cyclic && kind[j * l->stride + 1] == IN_WATER)
+            c->excess[j * l->stride + 1] += c->east[j * l->stride];
         for (count i = 1; i <= l->nx; i++) {
             const count row = j * l->stride, o = row + i;
             const count others[] = {i < l->nx ? o + 1 : row + 1, o + l->stride};
@@ -243,6 +256,7 @@ static inline void close_coasts(const struct level *l, const int32_t *kind, stru
             if (i == l->nx)
                 c->east[row] = c->east[o];
         }
+    }
 }
 
 /* Puts numbers onto memory of the device that it takes for them; NULL if that fails. */
@@ -365,7 +379,7 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     double *const all = kind ? copy_of(call, p->e.east, 3 * elements) : NULL;
     struct couplings inner = {all, all + elements, all + 2 * elements};
     if (all)
-        close_coasts(p->e.level, kind, &inner);
+        close_coasts(p->e.level, kind, call->cyclic_x, &inner);
     bool is_done =
         all && VARIANT(finish_problem)(call, &p->e, inner) && take_masses(call->keeper, p);
     for (count mass = 2; mass <= p->masses && is_done; mass++)

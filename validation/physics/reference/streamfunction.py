@@ -32,8 +32,11 @@ def reference(fields, settings):
     unknown, count = unknowns(g["kbot"], cyclic)
     end = [unknown, np.roll(unknown, -1, axis=1), np.vstack([unknown[1:], np.full_like(unknown[:1], NOWHERE)])]
     edges, excess, b = [], np.zeros(count, Real), np.zeros(count, Real)
-    for other, coupling, circulation in ((end[1], g["east"], g["along_v"]), (end[2], g["north"], g["along_u"])):
-        one, other, coupling, circulation = (part.ravel() for part in (unknown, other, coupling, circulation))
+    wall = np.full_like(unknown[:, 0], NOWHERE)
+    for one, other, coupling, circulation in ((unknown, end[1], g["east"], g["along_v"]),
+                                              (unknown, end[2], g["north"], g["along_u"]),
+                                              (wall, unknown[:, 0], g["from_wall"], g["along_wall"])):
+        one, other, coupling, circulation = (part.ravel() for part in (one, other, coupling, circulation))
         differs = (one != other) & (coupling > 0)
         both = differs & (one != NOWHERE) & (other != NOWHERE)
         edges.append((one[both], other[both], coupling[both]))
@@ -54,7 +57,7 @@ def reference(fields, settings):
 
 def corners(fields, cyclic):
     """On corners from the southern wall to the northern one: couplings to the next corner in the east and north,
-    and the tendency along the face between, times its width."""
+    and the tendency along the face between, times its width; and the same for those beside a western wall."""
     dxt, dxu = (np.asarray(fields[name], Real)[None, 2:-2] for name in ("dxt", "dxu"))
     dyt, dyu, cost, cosu = (np.asarray(fields[name], Real)[1:-1, None] for name in ("dyt", "dyu", "cost", "cosu"))
     kbot = np.pad(np.asarray(fields["kbot"])[2:-2, 2:-2], ((1, 1), (0, 0)))
@@ -67,9 +70,11 @@ def corners(fields, cyclic):
     hv_east = np.roll(hv, -1, axis=1) if cyclic else np.pad(hv[:, 1:], ((0, 0), (0, 1)))
     with np.errstate(divide="ignore", invalid="ignore"):
         east = np.where(hv_east > 0, dyu[:-1] / (np.roll(dxt, -1, axis=1) * cosu[:-1] * hv_east), 0)
+        from_wall = np.where((hv[:, 0] > 0) & (not cyclic), dyu[:-1, 0] / (dxt[:, 0] * cosu[:-1, 0] * hv[:, 0]), 0)
         north = np.where(hu > 0, dxu * cost[1:] / (dyt[1:] * hu), 0)
     return {"kbot": kbot, "east": east, "north": north,
-            "along_v": dyu[:-1] * np.roll(dv, -1, axis=1)[:-1], "along_u": -dxu * cost[1:] * du[1:]}
+            "along_v": dyu[:-1] * np.roll(dv, -1, axis=1)[:-1], "along_u": -dxu * cost[1:] * du[1:],
+            "from_wall": from_wall, "along_wall": dyu[:-1, 0] * dv[:-1, 0]}
 
 
 def unknowns(kbot, cyclic):
