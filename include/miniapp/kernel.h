@@ -25,7 +25,7 @@ const char *miniapp_kernel_subject(const struct miniapp_kernel *);  /* its folde
 enum miniapp_access {
     MINIAPP_READ,
     MINIAPP_WRITE,   /* it overwrites the field */
-    MINIAPP_UPDATE,  /* it reads the interior and writes it in place */
+    MINIAPP_UPDATE,  /* it reads it and writes it in place */
     MINIAPP_SCRATCH, /* working memory of the field's shape */
 };
 
@@ -35,7 +35,7 @@ const char *miniapp_argument_name(const struct miniapp_kernel *, size_t argument
 const struct miniapp_field *miniapp_argument_field(const struct miniapp_kernel *, size_t argument);
 enum miniapp_access miniapp_argument_access(const struct miniapp_kernel *, size_t argument);
 
-/* How many ghosts on a side READ needs, or WRITE and UPDATE leave up to date. */
+/* How many ghosts on a side READ and UPDATE need, and WRITE and UPDATE leave up to date. */
 int miniapp_argument_ghosts(const struct miniapp_kernel *, size_t argument, enum miniapp_side);
 
 /* The settings that it reads. */

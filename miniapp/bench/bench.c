@@ -152,7 +152,8 @@ double row_flops(const struct row *row)
 {
     double flops = 0;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)
-        flops += row_kernel_flops(row, miniapp_sequence_kernel(row->sequence, s));
+        if (miniapp_sequence_runs(row->sequence, s, miniapp_state_settings(row->state)))
+            flops += row_kernel_flops(row, miniapp_sequence_kernel(row->sequence, s));
     return flops;
 }
 

@@ -68,13 +68,17 @@ double miniapp_kernel_bytes(const struct miniapp_kernel *, const struct miniapp_
 double miniapp_kernel_traffic(const struct miniapp_kernel *, const struct miniapp_grid *,
                               enum miniapp_precision, const struct miniapp_settings *);
 
-/* The sums over the steps of a sequence. */
+/* The sums over the steps of a sequence that run with the settings. */
 double miniapp_sequence_flops(const struct miniapp_sequence *, const struct miniapp_grid *,
                               const struct miniapp_settings *);
 double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
                               enum miniapp_precision, const struct miniapp_settings *);
 double miniapp_sequence_traffic(const struct miniapp_sequence *, const struct miniapp_grid *,
                                 enum miniapp_precision, const struct miniapp_settings *);
+
+/* Whether a step runs with these settings. */
+bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,
+                           const struct miniapp_settings *);
 
 const char *miniapp_sequence_subject(const struct miniapp_sequence *); /* its folder */
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
@@ -179,6 +183,10 @@ enum miniapp_status miniapp_device_vary(const struct miniapp_device *,
 const char *miniapp_device_variant(const struct miniapp_device *);
 
 /* ---- inputs ---- */
+
+/* Whether a file has a dataset of one of these names. */
+enum miniapp_status miniapp_file_has_any(const char *path, const char *const *names, size_t count,
+                                         bool *has_any);
 
 /* Shares a file among `of` processes, which are numbered from 0: this one checks its part of the
  * rows, and counts the water in it. It holds no more of a field than that part, or than what the

@@ -1,4 +1,5 @@
 /* Which datasets a file has, and which names are close to those that it lacks. */
+#include "hdf5_file.h"
 #include "input.h"
 #include "status.h"
 #include "suggest.h"
@@ -9,6 +10,19 @@
 bool miniapp_input_has(const struct miniapp_input *input, const struct miniapp_field *field)
 {
     return input->is_there[field_id(field)];
+}
+
+enum miniapp_status miniapp_file_has_any(const char *path, const char *const *names, size_t count,
+                                         bool *has_any)
+{
+    hid_t file;
+    const enum miniapp_status status = open_file(path, &file);
+    *has_any = false;
+    for (size_t i = 0; i < count && !status; i++)
+        *has_any |= H5Lexists(file, names[i], H5P_DEFAULT) > 0;
+    if (!status)
+        H5Fclose(file);
+    return status;
 }
 
 enum { MOST_NAMES = 256, LONGEST = 64 };

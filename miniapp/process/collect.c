@@ -242,25 +242,26 @@ static enum miniapp_status time_transfers(const struct row *row, bool to_device,
     return status;
 }
 
-/* Each step's share of the time of a sequence; NULL for a kernel. */
-static struct share *shares_of(const struct row *row)
+/* The share of each step that runs in the time of a sequence; none for a kernel. */
+static void find_shares(const struct row *row, struct result *result)
 {
     const size_t count = miniapp_sequence_step_count(row->sequence);
-    struct share *shares = count > 1 ? malloc(count * sizeof(*shares)) : NULL;
+    const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
     double sum = 0;
-    for (size_t s = 0; shares && s < count; s++)
+    result->shares = count > 1 ? malloc(count * sizeof(*result->shares)) : NULL;
+    for (size_t s = 0; s < count; s++)
         sum += row->step_seconds[s];
-    for (size_t s = 0; shares && s < count; s++) {
+    for (size_t s = 0; result->shares && s < count; s++) {
         const struct miniapp_kernel *const kernel = miniapp_sequence_kernel(row->sequence, s);
-        const struct miniapp_settings *const settings = miniapp_state_settings(row->state);
-        shares[s] = (struct share){
+        if (!miniapp_sequence_runs(row->sequence, s, settings))
+            continue;
+        result->shares[result->share_count++] = (struct share){
             .kernel = miniapp_kernel_name(kernel),
             .share = row->step_seconds[s] / sum,
             .bytes = miniapp_kernel_bytes(kernel, &row->grid, row->precision, settings),
             .flops = row_kernel_flops(row, kernel),
         };
     }
-    return shares;
 }
 
 /* Joins what several processes found for a row, each in its own block. */
@@ -352,8 +353,7 @@ static enum miniapp_status collect_row(struct run *run, struct bench *bench, str
     result->bytes = row_bytes(row);
     result->traffic = row_traffic(row);
     result->flops = row_flops(row);
-    result->shares = shares_of(row);
-    result->share_count = result->shares ? miniapp_sequence_step_count(row->sequence) : 0;
+    find_shares(row, result);
     result->to_device = to_device;
     result->from_device = from_device;
     result->bandwidth = rate_of(bench, row->triad, true, false);

@@ -73,10 +73,18 @@ static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, dou
     return count;
 }
 
-static bool uses_field(const struct miniapp_sequence *sequence, enum field_id id)
+/* Whether a step that runs with the settings has the field. */
+static bool uses_field(const struct miniapp_sequence *sequence, const double *setting,
+                       enum field_id id)
 {
-    return miniapp_sequence_reads(sequence, &fields[id]) ||
-           miniapp_sequence_writes(sequence, &fields[id]);
+    for (size_t s = 0; s < sequence->count; s++) {
+        const struct step *const step = &sequence->steps[s];
+        for (size_t i = 0; i < step->kernel->argument_count; i++)
+            if (step->field[i] == id && holds(&step->condition, setting) &&
+                step->kernel->arguments[i].access != MINIAPP_SCRATCH)
+                return true;
+    }
+    return false;
 }
 
 /* Lists the terms whose factor is not 0 and whose fields the sequence has. */
@@ -104,8 +112,8 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        const bool is_there = uses_field(sequence, all[i].field) &&
-                              (!all[i].before || uses_field(sequence, all[i].before));
+        const bool is_there = uses_field(sequence, setting, all[i].field) &&
+                              (!all[i].before || uses_field(sequence, setting, all[i].before));
         if (is_there && all[i].factor != 0)
             terms[count++] = all[i];
     }

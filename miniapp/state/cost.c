@@ -78,7 +78,8 @@ double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
 {
     double flops = 0;
     for (size_t s = sequence->start_count; s < sequence->count; s++)
-        flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
+        if (holds(&sequence->steps[s].condition, values->value))
+            flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
     return flops;
 }
 
@@ -88,7 +89,8 @@ double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
 {
     double bytes = 0;
     for (size_t s = sequence->start_count; s < sequence->count; s++)
-        bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
+        if (holds(&sequence->steps[s].condition, values->value))
+            bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
     return bytes;
 }
 
@@ -98,6 +100,7 @@ double miniapp_sequence_traffic(const struct miniapp_sequence *sequence,
 {
     double bytes = 0;
     for (size_t s = sequence->start_count; s < sequence->count; s++)
-        bytes += miniapp_kernel_traffic(sequence->steps[s].kernel, grid, precision, values);
+        if (holds(&sequence->steps[s].condition, values->value))
+            bytes += miniapp_kernel_traffic(sequence->steps[s].kernel, grid, precision, values);
     return bytes;
 }

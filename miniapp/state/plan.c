@@ -16,6 +16,7 @@ enum use { NO_USE, WRITTEN, GHOSTS_READ, GHOSTS_READ_IN_NEXT };
 
 struct bound_step {
     const struct miniapp_kernel *kernel;
+    struct condition condition;
     kernel_function *run;
     struct slot *slot[MOST_ARGUMENTS]; /* of an argument that is not scratch */
     size_t scratch[MOST_ARGUMENTS];    /* the number of one that is */
@@ -32,7 +33,10 @@ struct miniapp_plan {
     size_t start_count; /* how many of the first steps run only once */
     bool has_started, advances;
     size_t level_count;
-    struct slot *(*levels)[2]; /* time levels that change places */
+    struct level_pair {
+        struct slot *slots[2]; /* time levels that change places */
+        struct condition condition;
+    } *levels;
 };
 
 /* The state's name for a field of the sequence, which is another one where there is a binding. */
@@ -114,6 +118,7 @@ static enum miniapp_status bind_step(struct miniapp_plan *plan, const struct ste
     enum miniapp_status status = MINIAPP_DONE;
     size_t scratch = 0;
     step->kernel = kernel;
+    step->condition = from->condition;
     step->run = state->device->backend->functions(state->precision)->run[kernel->id];
     for (size_t i = 0; i < kernel->argument_count && !status; i++) {
         const struct miniapp_field *const field = &fields[from->field[i]];
@@ -137,10 +142,11 @@ static enum miniapp_status bind_levels(struct miniapp_plan *plan, const struct l
         for (int n = 0; n < 2 && !status; n++) {
             char name[MOST_NAME];
             rename_field(bindings, fields[ids[n]].name, name);
-            plan->levels[i][n] = state_slot(plan->state, name);
-            if (!plan->levels[i][n])
+            plan->levels[i].slots[n] = state_slot(plan->state, name);
+            if (!plan->levels[i].slots[n])
                 status = MINIAPP_USAGE;
         }
+        plan->levels[i].condition = levels[i].condition;
     }
     return status;
 }
@@ -181,21 +187,23 @@ static enum use first_use(const struct miniapp_plan *plan, size_t begin, size_t 
             const struct argument *const argument = &plan->steps[s].kernel->arguments[i];
             if (plan->steps[s].slot[i] != slot)
                 continue;
+            if (argument->access != MINIAPP_WRITE && reads_more(argument, ghosts))
+                return GHOSTS_READ;
             if (argument->access != MINIAPP_READ)
                 return WRITTEN;
-            if (reads_more(argument, ghosts))
-                return GHOSTS_READ;
         }
     return NO_USE;
 }
 
-/* Where the values of a field are in the next step in time. */
+/* Where the values of a field are in the next step in time; they may change places twice. */
 static const struct slot *place_after(const struct miniapp_plan *plan, const struct slot *slot)
 {
     for (size_t i = 0; i < plan->level_count; i++)
         for (int n = 0; n < 2; n++)
-            if (plan->levels[i][n] == slot)
-                return plan->levels[i][1 - n];
+            if (plan->levels[i].slots[n] == slot) {
+                slot = plan->levels[i].slots[1 - n];
+                break;
+            }
     return slot;
 }
 
@@ -318,14 +326,14 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
         status = overlap(state, step);
     for (size_t i = 0; i < step->kernel->argument_count && !status; i++) {
         const struct argument *const argument = &step->kernel->arguments[i];
-        if (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE)
+        const bool is_read = argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE;
+        if (is_read)
             status = state_to_device(state, step->slot[i]);
-        if (!status && (argument->access == MINIAPP_READ || argument->access == MINIAPP_UPDATE))
+        if (!status && is_read)
             status = state_check(state, step->slot[i]);
         else if (argument->access == MINIAPP_WRITE)
             status = state_allocate(state, step->slot[i]);
-        if (!status && argument->access == MINIAPP_READ &&
-            reads_more(argument, step->slot[i]->ghosts))
+        if (!status && is_read && reads_more(argument, step->slot[i]->ghosts))
             lacking[lack++] = step->slot[i];
     }
     return status ? status : state_exchange(state, lacking, lack);
@@ -379,6 +387,9 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     plan->advances = advances;
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
+        plan->steps[s].seconds = 0;
+        if (!holds(&plan->steps[s].condition, state->settings.value))
+            continue;
         status = prepare(state, &plan->steps[s]);
         if (!status && plan->steps[s].kernel->is_whole && !is_alone(state))
             status = run_on_whole(state, &plan->steps[s]);
@@ -412,8 +423,10 @@ enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
     enum miniapp_status status = run_plan(plan, true);
     for (size_t i = 0; !status && i < plan->level_count; i++) {
-        const char *const names[2] = {plan->levels[i][0]->name, plan->levels[i][1]->name};
-        status = miniapp_state_rotate(plan->state, names, 2);
+        struct slot *const *const slots = plan->levels[i].slots;
+        const char *const names[2] = {slots[0]->name, slots[1]->name};
+        if (holds(&plan->levels[i].condition, plan->state->settings.value))
+            status = miniapp_state_rotate(plan->state, names, 2);
     }
     return status;
 }

@@ -129,13 +129,20 @@ struct sequence_line {
     const char *bindings;                 /* of a step; else NULL */
     enum kernel_id kernel;
     bool is_start;
+    struct condition condition;
     struct levels levels;
 };
 
 #define SEQUENCE(id, of, about) {.name = #id, .subject = (of), .summary = (about)},
 #define START(id, with) {.bindings = (with), .kernel = KERNEL_##id, .is_start = true},
 #define STEP(id, with) {.bindings = (with), .kernel = KERNEL_##id},
-#define LEVELS(one, other) {.levels = {FIELD_##one, FIELD_##other}},
+#define STEP_IF(name, id, with)                                                                    \
+    {.bindings = (with), .kernel = KERNEL_##id, .condition = {IF_ON, SETTING_##name}},
+#define STEP_UNLESS(name, id, with)                                                                \
+    {.bindings = (with), .kernel = KERNEL_##id, .condition = {IF_OFF, SETTING_##name}},
+#define LEVELS(one, other) {.levels = {FIELD_##one, FIELD_##other, {ALWAYS, 0}}},
+#define LEVELS_IF(name, one, other)                                                                \
+    {.levels = {FIELD_##one, FIELD_##other, {IF_ON, SETTING_##name}}},
 #define END
 static const struct sequence_line lines[] = {
 #include "all.sequences"
@@ -173,6 +180,7 @@ static void make_table(void)
                 line->name, line->subject, line->summary, 0, step, 0, 0, level};
         } else if (line->bindings) {
             set_default_fields(step, &kernels[line->kernel]);
+            step->condition = line->condition;
             bind_steps(last[-1].name, step++, 1, line->bindings);
             last[-1].count++;
             last[-1].start_count += line->is_start;
@@ -352,6 +360,12 @@ const struct miniapp_kernel *miniapp_sequence_kernel(const struct miniapp_sequen
                : NULL;
 }
 
+bool miniapp_sequence_runs(const struct miniapp_sequence *sequence, size_t step,
+                           const struct miniapp_settings *values)
+{
+    return holds(&sequence->steps[sequence->start_count + step].condition, values->value);
+}
+
 const struct miniapp_field *miniapp_sequence_field(const struct miniapp_sequence *sequence,
                                                    size_t step, size_t argument)
 {
@@ -373,6 +387,23 @@ static bool does(const struct step *step, enum field_id id, enum miniapp_access 
     return false;
 }
 
+bool holds(const struct condition *condition, const double *setting)
+{
+    return condition->when == ALWAYS ||
+           (condition->when == IF_ON) == (setting[condition->setting] != 0);
+}
+
+/* Whether a field is written by then, whatever the settings are: by this step, or by this one or
+ * the one before it, which has the opposite condition. */
+static bool is_written_by(const struct step *step, bool has_last, enum field_id id)
+{
+    const struct step *const last = step - has_last;
+    const struct condition own = step->condition, other = last->condition;
+    return does(step, id, MINIAPP_WRITE, MINIAPP_WRITE) &&
+           (own.when == ALWAYS || (own.setting == other.setting && own.when != other.when &&
+                                   does(last, id, MINIAPP_WRITE, MINIAPP_WRITE)));
+}
+
 bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
                             const struct miniapp_field *field)
 {
@@ -380,7 +411,7 @@ bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
     for (size_t s = 0; id && sequence && s < sequence->count; s++) {
         if (does(&sequence->steps[s], id, MINIAPP_READ, MINIAPP_UPDATE))
             return true;
-        if (does(&sequence->steps[s], id, MINIAPP_WRITE, MINIAPP_WRITE))
+        if (is_written_by(&sequence->steps[s], s > 0, id))
             return false;
     }
     return false;

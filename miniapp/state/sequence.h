@@ -17,14 +17,24 @@ struct binding {
  * to MINIAPP_USAGE, with a message, if the item is no binding. */
 bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status);
 
+/* When a step runs: in any case, or if a setting is not 0, or if it is. */
+struct condition {
+    enum { ALWAYS, IF_ON, IF_OFF } when;
+    enum setting_id setting;
+};
+
+bool holds(const struct condition *condition, const double *setting);
+
 struct step {
     const struct miniapp_kernel *kernel;
     enum field_id field[MOST_ARGUMENTS];
+    struct condition condition;
 };
 
 /* Two time levels, which change places at the end of a time step. */
 struct levels {
     enum field_id before, after;
+    struct condition condition;
 };
 
 struct miniapp_sequence {

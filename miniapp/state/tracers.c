@@ -23,7 +23,8 @@ enum { LONGEST_TRACER = 40 }; /* so that none of its fields' names is too long *
 /* Names of dimensions in outputs, which no field may have. */
 static bool is_dimension(const char *name)
 {
-    static const char *const names[] = {"x", "y", "z", "ip", "jp", "kr", "xt", "yt", "Time"};
+    static const char *const names[] = {"x",  "y",  "z",  "ip", "jp",  "kr",
+                                        "xt", "yt", "xu", "yu", "Time"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -172,7 +173,8 @@ static enum miniapp_status append_tracer(const struct miniapp_sequence *step, co
         add_step(to, &step->steps[s], tracer);
     for (size_t i = 0; i < step->level_count; i++)
         levels[to->level_count++] = (struct levels){field_of_tracer(tracer, step->levels[i].before),
-                                                    field_of_tracer(tracer, step->levels[i].after)};
+                                                    field_of_tracer(tracer, step->levels[i].after),
+                                                    step->levels[i].condition};
     return MINIAPP_DONE;
 }
 

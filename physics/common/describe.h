@@ -20,8 +20,8 @@
  *
  * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.
  * The ghosts of an input are those that must be right if the outputs are to be right; the ghosts of
- * an output are those that the kernel makes right: HERE for none, AROUND(n), or GHOSTS(west, east,
- * south, north).
+ * an output are those that the kernel makes right, and those of an update are both: HERE for none,
+ * AROUND(n), or GHOSTS(west, east, south, north).
  *
  * From these lines come the kernel's row in the tables (tables.c), its entry in every list, and its
  * typed arguments (unpack.h). CMakeLists.txt finds the files; nothing else names them.
