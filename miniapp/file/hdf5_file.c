@@ -140,6 +140,18 @@ static herr_t read_text(hid_t attribute, hid_t type, char **text)
     return *text ? H5Aread(attribute, type, *text) : -1;
 }
 
+bool read_numbers(hid_t object, const char *name, size_t count, double *values)
+{
+    const hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const bool are_read = type >= 0 && space >= 0 && is_number(type) &&
+                          H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
+                          H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
+    close_attribute(attribute, type, space);
+    return are_read;
+}
+
 htri_t find_text(hid_t object, const char *name, size_t size, char *text)
 {
     const htri_t exists = H5Aexists(object, name);

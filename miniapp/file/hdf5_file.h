@@ -28,6 +28,9 @@ enum miniapp_status check_unchanged(const char *path, const struct stat *found);
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
                                    double *value);
 
+/* An attribute of so many numbers; false if there is none such. */
+bool read_numbers(hid_t object, const char *name, size_t count, double *values);
+
 enum { TEXT_ATTRIBUTE = 256 };
 
 /* A text attribute, of either of HDF5's kinds. Returns 0 if there is no single text of less than

@@ -2,6 +2,7 @@
  * Snapshots: what the next step in time needs, in the layout of Veros's own snapshots. Fields lie
  * on (Time, z, y, x), without ghosts, from the bottom up, with missing values on land.
  */
+#include "snapshot.h"
 #include "blocks.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
@@ -17,10 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SNAPSHOT_RANK = 4 };
-static const double missing = -1e18;   /* Veros's */
-static const double day = 86400;       /* seconds */
-static const char step_name[] = "itt"; /* Veros's number of a step */
+static const double missing = -1e18; /* Veros's */
+static const double day = 86400;     /* seconds */
 
 /* ---- axes ---- */
 
@@ -35,6 +34,7 @@ static const struct scale distances[] = {
     {"xt", "m", "distance along x from the western edge", "X"},
     {"yt", "m", "distance along y from the southern edge", "Y"},
 };
+static const char *const names_of_faces[] = {"xu", "yu"};
 
 static bool write_scale(hid_t file, const struct scale *scale, const double *values, hsize_t length)
 {
@@ -54,10 +54,27 @@ static bool make_scale(hid_t file, const char *name)
     return is_made;
 }
 
+/* Writes coordinates of T points and, if there is something on faces, those of the faces beyond
+ * them: between two points, as on Veros's grid. */
+static bool write_points(hid_t file, const struct scale *scale, bool has_faces, double *values,
+                         size_t length)
+{
+    bool is_written = write_scale(file, scale, values, length) && make_scale(file, scale->name);
+    if (!is_written || !has_faces)
+        return is_written;
+    const struct scale faces = {names_of_faces[scale->name[0] == 'y'], scale->units,
+                                scale->long_name, scale->of_axis};
+    const double step = length > 1 ? values[length - 1] - values[length - 2] : 0;
+    for (size_t i = 0; i + 1 < length; i++)
+        values[i] = (values[i] + values[i + 1]) / 2;
+    values[length - 1] += step / 2;
+    return write_scale(file, &faces, values, length) && make_scale(file, faces.name);
+}
+
 /* Writes the input's own coordinates of an axis, without its ghosts, for which `values` has
  * room. */
 static bool write_theirs(hid_t file, const struct miniapp_input *input, enum miniapp_axis axis,
-                         const struct scale *ours, double *values, size_t length)
+                         const struct scale *ours, bool has_faces, double *values, size_t length)
 {
     char units[TEXT_ATTRIBUTE], long_name[TEXT_ATTRIBUTE];
     const hid_t theirs = H5Dopen2(input->file, input->scale[axis], H5P_DEFAULT);
@@ -67,8 +84,8 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
         const struct scale scale = {ours->name, read_text_attribute(theirs, "units", units),
                                     read_text_attribute(theirs, "long_name", long_name),
                                     ours->of_axis};
-        is_written =
-            write_scale(file, &scale, values + (input->has_ghosts ? MINIAPP_HALO : 0), length);
+        is_written = write_points(file, &scale, has_faces,
+                                  values + (input->has_ghosts ? MINIAPP_HALO : 0), length);
     }
     if (theirs >= 0)
         H5Dclose(theirs);
@@ -78,7 +95,8 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
 /* Writes the input's coordinates of an axis, or distances if it has none or the state has another
  * grid. */
 static bool write_horizontal(const struct miniapp_output *output, const struct miniapp_input *input,
-                             enum miniapp_axis axis, const double *spacing, size_t length)
+                             enum miniapp_axis axis, bool has_faces, const double *spacing,
+                             size_t length)
 {
     const struct scale *const scale = &distances[axis == MINIAPP_Y];
     const size_t ghosts = input && input->has_ghosts ? 2 * MINIAPP_HALO : 0;
@@ -86,12 +104,12 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
     bool is_written = values;
     if (values && input && input->scale[axis][0] &&
         is_coordinate(input->file, input->scale[axis], length + ghosts))
-        is_written = write_theirs(output->file, input, axis, scale, values, length);
+        is_written = write_theirs(output->file, input, axis, scale, has_faces, values, length);
     else if (values) {
         double edge = 0;
         for (size_t i = 0; i < length; edge += spacing[i++])
             values[i] = edge + spacing[i] / 2;
-        is_written = write_scale(output->file, scale, values, length);
+        is_written = write_points(output->file, scale, has_faces, values, length);
     }
     free(values);
     return is_written;
@@ -123,7 +141,7 @@ static bool write_time(hid_t file, double seconds)
 /* The first process writes; the others pass on what they have of each line and level. */
 static enum miniapp_status write_axes(struct miniapp_output *output,
                                       const struct miniapp_input *input,
-                                      struct miniapp_state *state, double seconds)
+                                      struct miniapp_state *state, bool has_faces, double seconds)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const size_t longest = inner.nx + inner.ny + inner.nz;
@@ -144,9 +162,8 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
         const enum miniapp_status gathered = miniapp_state_gather(state, name, 0, false, values);
         status = status ? status : gathered;
         if (output && !status && is_written)
-            is_written =
-                write_horizontal(output, input, axis, values, miniapp_axis_length(axis, &inner)) &&
-                make_scale(output->file, distances[axis == MINIAPP_Y].name);
+            is_written = write_horizontal(output, input, axis, has_faces, values,
+                                          miniapp_axis_length(axis, &inner));
     }
     free(values);
     return status || is_written ? status : output_failed(output);
@@ -154,57 +171,32 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
 
 /* ---- fields ---- */
 
-static const struct miniapp_field *mask_for(const struct miniapp_field *field)
+const struct miniapp_field *mask_for(const struct miniapp_field *field)
 {
     const struct miniapp_field *const mask = &fields[field->wet];
     return field->wet != NO_FIELD && mask->type == MINIAPP_MASK ? mask : NULL;
 }
 
-/* The interior of level z of a field. */
-static enum miniapp_status get_level(struct miniapp_state *state, const struct miniapp_field *field,
-                                     size_t z, double *plane, double *values)
+size_t level_count(const struct miniapp_field *field, const struct miniapp_grid *grid)
 {
-    const size_t nx = state->grid.nx, cells = nx * state->grid.ny;
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const enum miniapp_status status =
-        miniapp_state_get_part(state, field->name, z * cells, cells, plane);
-    for (size_t y = 0; y < inner.ny && !status; y++)
-        memcpy(values + y * inner.nx, plane + (y + MINIAPP_HALO) * nx + MINIAPP_HALO,
-               inner.nx * sizeof(*values));
-    return status;
+    return has_axis(field, MINIAPP_Z) ? grid->nz : 1;
 }
 
-/* The part of a dataset that is level z of an interior which begins at cell (x0, y0). */
-static struct box box_of_level(size_t z, size_t x0, size_t y0, const struct miniapp_grid *inner)
+struct box box_of_level(const struct miniapp_field *field, size_t z, size_t x0, size_t y0,
+                        const struct miniapp_grid *inner)
 {
-    return (struct box){SNAPSHOT_RANK, {0, z, y0, x0}, {1, 1, inner->ny, inner->nx}};
+    return has_axis(field, MINIAPP_Z)
+               ? (struct box){SNAPSHOT_RANK, {0, z, y0, x0}, {1, 1, inner->ny, inner->nx}}
+               : (struct box){SNAPSHOT_RANK - 1, {0, y0, x0}, {1, inner->ny, inner->nx}};
 }
 
-/* Room for a level: a plane with ghosts, and the interiors of a field and of its mask, which is 1
- * if the field has none. */
-struct levels_of {
-    double *plane, *values, *mask;
-};
-
-static enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_of *level)
+enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_of *level)
 {
     const size_t cells = grid->nx * grid->ny;
     level->plane = malloc(3 * cells * sizeof(double));
     level->values = level->plane + cells;
     level->mask = level->values + cells;
     return level->plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
-}
-
-static enum miniapp_status get_mask(struct miniapp_state *state, const struct miniapp_field *field,
-                                    size_t z, const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const struct miniapp_field *const mask = mask_for(field);
-    if (mask)
-        return get_level(state, mask, z, level->plane, level->mask);
-    for (size_t i = 0; i < inner.nx * inner.ny; i++)
-        level->mask[i] = 1;
-    return MINIAPP_DONE;
 }
 
 /* Gathers a level of a field of the whole ocean, and of its mask. */
@@ -222,10 +214,10 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
     return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
 }
 
-static bool write_level(hid_t dataset, size_t z, const struct miniapp_grid *inner,
-                        const struct levels_of *level)
+static bool write_level(hid_t dataset, const struct miniapp_field *field, size_t z,
+                        const struct miniapp_grid *inner, const struct levels_of *level)
 {
-    const struct box box = box_of_level(z, 0, 0, inner);
+    const struct box box = box_of_level(field, z, 0, 0, inner);
     for (size_t i = 0; i < inner->nx * inner->ny; i++)
         level->values[i] = level->mask[i] != 0 ? level->values[i] : missing;
     return write_box(dataset, &box, level->values) >= 0;
@@ -237,10 +229,10 @@ static enum miniapp_status write_levels(struct miniapp_output *output, struct mi
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < inner.nz; z++) {
+    for (size_t z = 0; z < level_count(field, &inner); z++) {
         const enum miniapp_status gathered = gather_level(state, field, z, level);
         status = status ? status : gathered;
-        if (output && !status && dataset >= 0 && !write_level(dataset, z, &inner, level))
+        if (output && !status && dataset >= 0 && !write_level(dataset, field, z, &inner, level))
             status = output_failed(output);
     }
     return status;
@@ -263,10 +255,10 @@ static bool write_missing(hid_t dataset, hid_t type)
     return is_written;
 }
 
-static bool attach_scales(hid_t file, hid_t dataset, const char *const names[SNAPSHOT_RANK])
+static bool attach_scales(hid_t file, hid_t dataset, const char *const *names, unsigned count)
 {
     bool is_attached = true;
-    for (unsigned i = 0; i < SNAPSHOT_RANK && is_attached; i++) {
+    for (unsigned i = 0; i < count && is_attached; i++) {
         const hid_t scale = H5Dopen2(file, names[i], H5P_DEFAULT);
         is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, i) >= 0;
         if (scale >= 0)
@@ -275,27 +267,60 @@ static bool attach_scales(hid_t file, hid_t dataset, const char *const names[SNA
     return is_attached;
 }
 
+/* Names the axes of a field's points; the streamfunction lies on corners. */
+static void name_points(const struct miniapp_state *state, const struct miniapp_field *field,
+                        const char *axes[SNAPSHOT_RANK])
+{
+    const bool is_corner =
+        !has_axis(field, MINIAPP_Z) && state->settings.value[SETTING_enable_streamfunction] != 0;
+    axes[1] = field->wet == FIELD_maskW ? "zw" : "zt";
+    axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
+    axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
+}
+
 /* Creates the dataset of a field; negative on failure. */
 static hid_t create_carried(const struct miniapp_output *output, const struct miniapp_state *state,
                             const struct miniapp_field *field)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const char *const axes[] = {"Time", field->wet == FIELD_maskW ? "zw" : "zt", "yt", "xt"};
-    const hsize_t lengths[] = {1, inner.nz, inner.ny, inner.nx};
-    const hsize_t most[] = {H5S_UNLIMITED, inner.nz, inner.ny, inner.nx};
+    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
+    const char *axes[SNAPSHOT_RANK] = {"Time"};
+    hsize_t lengths[] = {1, inner.nz, inner.ny, inner.nx};
+    hsize_t most[] = {H5S_UNLIMITED, inner.nz, inner.ny, inner.nx};
+    name_points(state, field, axes);
+    axes[flat] = axes[0];
+    lengths[flat] = lengths[0];
+    most[flat] = most[0];
     const hid_t type = state->precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
-    const hid_t space = H5Screate_simple(SNAPSHOT_RANK, lengths, most);
-    const hid_t creation = checked_chunks(lengths, SNAPSHOT_RANK);
+    const hid_t space = H5Screate_simple(rank, lengths + flat, most + flat);
+    const hid_t creation = checked_chunks(lengths + flat, (size_t)rank);
     const hid_t dataset =
         H5Dcreate2(output->file, field->name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     const bool is_described = dataset >= 0 && write_names(dataset, field) &&
                               (!mask_for(field) || write_missing(dataset, type)) &&
-                              attach_scales(output->file, dataset, axes);
+                              attach_scales(output->file, dataset, axes + flat, (unsigned)rank);
     H5Pclose(creation);
     H5Sclose(space);
     if (dataset >= 0 && !is_described)
         H5Dclose(dataset);
     return is_described ? dataset : -1;
+}
+
+/* Corners on the southern wall lie south of the interior. They are where the streamfunction says
+ * how much flows around it. */
+static enum miniapp_status write_wall(struct miniapp_output *output, struct miniapp_state *state,
+                                      const struct miniapp_field *field,
+                                      const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    const double *const wall = level->plane + (MINIAPP_HALO - 1) * state->whole.nx + MINIAPP_HALO;
+    const enum miniapp_status status =
+        miniapp_state_gather(state, field->name, 0, true, level->plane);
+    return status || !output ||
+                   H5LTset_attribute_double(output->file, field->name, WALL_NAME, wall, inner.nx) >=
+                       0
+               ? status
+               : output_failed(output);
 }
 
 static enum miniapp_status write_carried(struct miniapp_output *output, struct miniapp_state *state,
@@ -310,7 +335,10 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
     status = created ? created : status;
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         status = output_failed(output);
-    return status;
+    if (has_axis(field, MINIAPP_Z))
+        return status;
+    const enum miniapp_status written = write_wall(status ? NULL : output, state, field, level);
+    return status ? status : written;
 }
 
 /* Veros's attribute of all settings, as JSON. */
@@ -337,7 +365,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
         state_ends_all(state, make_levels(output ? &state->whole : &none, &level));
     if (status)
         return status;
-    status = write_axes(output, input, state, number * state->settings.value[SETTING_dt_tracer]);
+    status = write_axes(output, input, state, miniapp_sequence_carries(sequence, &fields[FIELD_u]),
+                        number * state->settings.value[SETTING_dt_tracer]);
     for (size_t id = 1; id <= miniapp_field_count() && !(status && !state->exchange); id++)
         if (miniapp_sequence_carries(sequence, &fields[id])) {
             const enum miniapp_status written = write_carried(output, state, &fields[id], &level);
@@ -347,190 +376,6 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     if (status || !output)
         return status;
     const bool is_written = write_settings(output->file, &state->settings) &&
-                            H5LTset_attribute_double(output->file, "/", step_name, &number, 1) >= 0;
+                            H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0;
     return is_written ? MINIAPP_DONE : output_failed(output);
-}
-
-/* ---- going on from a snapshot ---- */
-
-static bool is_part(const struct miniapp_state *state)
-{
-    return state->grid.nx != state->whole.nx || state->grid.ny != state->whole.ny;
-}
-
-/* Puts the interior of a level into a plane with ghosts, which are land or copies; those of a part
- * of an ocean come from other parts later. */
-static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
-{
-    const struct miniapp_grid *const grid = &state->grid;
-    const struct miniapp_grid inner = miniapp_grid_interior(grid);
-    memset(level->plane, 0, grid->nx * grid->ny * sizeof(double));
-    for (size_t y = 0; y < inner.ny; y++) {
-        double *const row = level->plane + (y + MINIAPP_HALO) * grid->nx;
-        memcpy(row + MINIAPP_HALO, level->values + y * inner.nx, inner.nx * sizeof(double));
-        for (size_t x = 0; x < grid->nx && state->cyclic_x && !is_part(state); x++)
-            if (is_outer(x, grid->nx))
-                row[x] = row[opposite_column(x, grid->nx)];
-    }
-}
-
-/* Stores a level: its water, and 0 on land. */
-static enum miniapp_status set_level(struct miniapp_state *state, const struct miniapp_field *field,
-                                     size_t z, const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    const size_t plane = state->grid.nx * state->grid.ny;
-    for (size_t i = 0; i < inner.nx * inner.ny; i++)
-        level->values[i] = level->mask[i] != 0 ? level->values[i] : 0;
-    add_ghosts(state, level);
-    return miniapp_state_set_part(state, field->name, z * plane, plane, level->plane);
-}
-
-static void mark_ghosts(struct miniapp_state *state, const struct miniapp_field *field)
-{
-    static const signed char none[MINIAPP_SIDES];
-    if (is_part(state))
-        state_written(state_slot(state, field->name), none);
-}
-
-static enum miniapp_status read_levels(const char *path, hid_t dataset, struct miniapp_state *state,
-                                       const struct miniapp_field *field,
-                                       const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < inner.nz && !status; z++) {
-        const struct box box = box_of_level(z, state->x0, state->y0, &inner);
-        status = get_mask(state, field, z, level);
-        if (!status)
-            status = read_box(dataset, path, field->name, &box, level->values);
-        if (!status)
-            status = set_level(state, field, z, level);
-    }
-    if (!status)
-        mark_ghosts(state, field);
-    return status;
-}
-
-static bool has_shape(hid_t dataset, const struct miniapp_grid *whole)
-{
-    hsize_t lengths[SNAPSHOT_RANK] = {0};
-    const hid_t space = H5Dget_space(dataset);
-    const bool has_rank = H5Sget_simple_extent_ndims(space) == SNAPSHOT_RANK &&
-                          H5Sget_simple_extent_dims(space, lengths, NULL) == SNAPSHOT_RANK;
-    H5Sclose(space);
-    return has_rank && lengths[0] == 1 && lengths[1] == whole->nz && lengths[2] == whole->ny &&
-           lengths[3] == whole->nx;
-}
-
-/* Why a dataset does not hold what the program wrote, or NULL. Its numbers are taken as they are,
- * so that another program must not have packed them. */
-static const char *misfit(hid_t dataset, const struct miniapp_grid *whole)
-{
-    const hid_t type = H5Dget_type(dataset);
-    const bool is_float = H5Tget_class(type) == H5T_FLOAT;
-    H5Tclose(type);
-    if (!has_shape(dataset, whole))
-        return "has another shape";
-    if (!is_float)
-        return "has no floating-point numbers";
-    return H5Aexists(dataset, "scale_factor") || H5Aexists(dataset, "add_offset") ? "is packed"
-                                                                                  : NULL;
-}
-
-static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
-                                        const struct miniapp_field *field,
-                                        const struct levels_of *level)
-{
-    const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
-    hid_t dataset;
-    enum miniapp_status status = open_dataset(file, path, field->name, &dataset);
-    if (status)
-        return status;
-    const char *const why = misfit(dataset, &whole);
-    if (why)
-        status =
-            fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why);
-    if (!status)
-        status = check_written(dataset, path, field->name);
-    if (!status)
-        status = read_levels(path, dataset, state, field, level);
-    H5Dclose(dataset);
-    return status;
-}
-
-static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
-                                    const struct miniapp_sequence *sequence, size_t step)
-{
-    struct levels_of level;
-    double number = NAN;
-    bool has_number;
-    enum miniapp_status status = read_attribute(file, path, step_name, &has_number, &number);
-    if (!status && number != (double)step)
-        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu",
-                      path, step_name, number, step);
-    if (status)
-        return status;
-    status = make_levels(&state->grid, &level);
-    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
-        if (miniapp_sequence_carries(sequence, &fields[id]))
-            status = read_carried(file, path, state, &fields[id], &level);
-    free(level.plane);
-    return status;
-}
-
-static enum miniapp_status settle_levels(struct miniapp_state *state,
-                                         const struct miniapp_field *field,
-                                         const struct levels_of *level)
-{
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t z = 0; z < state->grid.nz && !status; z++) {
-        status = get_mask(state, field, z, level);
-        if (!status)
-            status = get_level(state, field, z, level->plane, level->values);
-        if (!status)
-            status = set_level(state, field, z, level);
-    }
-    if (!status)
-        mark_ghosts(state, field);
-    return status;
-}
-
-enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
-                                            const struct miniapp_sequence *sequence)
-{
-    struct levels_of level;
-    enum miniapp_status status = make_levels(&state->grid, &level);
-    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
-        if (miniapp_sequence_carries(sequence, &fields[id]))
-            status = settle_levels(state, &fields[id], &level);
-    free(level.plane);
-    return status;
-}
-
-enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
-                                          const struct miniapp_sequence *sequence, size_t step)
-{
-    hid_t file;
-    enum miniapp_status status = open_file(path, &file);
-    if (!status) {
-        status = read_all(file, path, state, sequence, step);
-        H5Fclose(file);
-    }
-    return status;
-}
-
-enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,
-                                           char texts[][MINIAPP_TEXT])
-{
-    hid_t file;
-    enum miniapp_status status = open_file(path, &file);
-    const bool is_open = !status;
-    for (size_t i = 0; i < count && !status; i++)
-        if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
-            status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
-                          names[i]);
-    if (is_open)
-        H5Fclose(file);
-    return status;
 }

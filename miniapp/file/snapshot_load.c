@@ -1,0 +1,256 @@
+/* Going on from a snapshot (snapshot.c), and putting fields into the form that they have after one.
+ */
+#include "hdf5_file.h"
+#include "input.h"
+#include "snapshot.h"
+#include "state.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The interior of level z of a field. */
+static enum miniapp_status get_level(struct miniapp_state *state, const struct miniapp_field *field,
+                                     size_t z, double *plane, double *values)
+{
+    const size_t nx = state->grid.nx, cells = nx * state->grid.ny;
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const enum miniapp_status status =
+        miniapp_state_get_part(state, field->name, z * cells, cells, plane);
+    for (size_t y = 0; y < inner.ny && !status; y++)
+        memcpy(values + y * inner.nx, plane + (y + MINIAPP_HALO) * nx + MINIAPP_HALO,
+               inner.nx * sizeof(*values));
+    return status;
+}
+
+static enum miniapp_status get_mask(struct miniapp_state *state, const struct miniapp_field *field,
+                                    size_t z, const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const struct miniapp_field *const mask = mask_for(field);
+    if (mask)
+        return get_level(state, mask, z, level->plane, level->mask);
+    for (size_t i = 0; i < inner.nx * inner.ny; i++)
+        level->mask[i] = 1;
+    return MINIAPP_DONE;
+}
+
+static bool is_part(const struct miniapp_state *state)
+{
+    return state->grid.nx != state->whole.nx || state->grid.ny != state->whole.ny;
+}
+
+/* Fills the ghosts at both ends of a row. */
+static void fill_ends(const struct miniapp_state *state, double *row)
+{
+    const size_t nx = state->grid.nx;
+    for (size_t x = 0; x < nx; x++)
+        if (is_outer(x, nx))
+            row[x] = state->cyclic_x && !is_part(state) ? row[opposite_column(x, nx)] : 0;
+}
+
+/* Puts the interior of a level into a plane with ghosts, which are land or copies; those of a part
+ * of an ocean come from other parts later. */
+static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
+{
+    const struct miniapp_grid *const grid = &state->grid;
+    const struct miniapp_grid inner = miniapp_grid_interior(grid);
+    memset(level->plane, 0, grid->nx * grid->ny * sizeof(double));
+    for (size_t y = 0; y < inner.ny; y++) {
+        double *const row = level->plane + (y + MINIAPP_HALO) * grid->nx;
+        memcpy(row + MINIAPP_HALO, level->values + y * inner.nx, inner.nx * sizeof(double));
+        fill_ends(state, row);
+    }
+}
+
+/* Stores a level: its water, and 0 on land. */
+static enum miniapp_status set_level(struct miniapp_state *state, const struct miniapp_field *field,
+                                     size_t z, const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    const size_t plane = state->grid.nx * state->grid.ny;
+    for (size_t i = 0; i < inner.nx * inner.ny; i++)
+        level->values[i] = level->mask[i] != 0 ? level->values[i] : 0;
+    add_ghosts(state, level);
+    return miniapp_state_set_part(state, field->name, z * plane, plane, level->plane);
+}
+
+static void mark_ghosts(struct miniapp_state *state, const struct miniapp_field *field)
+{
+    static const signed char none[MINIAPP_SIDES];
+    if (is_part(state))
+        state_written(state_slot(state, field->name), none);
+}
+
+/* Puts the corners on the southern wall where they are, beyond the interior. */
+static enum miniapp_status read_wall(const char *path, hid_t dataset, struct miniapp_state *state,
+                                     const struct miniapp_field *field,
+                                     const struct levels_of *level)
+{
+    const size_t nx = state->grid.nx, cells = state->whole.nx - 2 * MINIAPP_HALO;
+    double *const wall = malloc(cells * sizeof(*wall));
+    enum miniapp_status status =
+        wall ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
+    if (!status && !read_numbers(dataset, WALL_NAME, cells, wall))
+        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no '%s' of %zu values",
+                      path, field->name, WALL_NAME, cells);
+    if (!status && state->y0 == 0) {
+        memcpy(level->plane + MINIAPP_HALO, wall + state->x0,
+               (nx - 2 * MINIAPP_HALO) * sizeof(double));
+        fill_ends(state, level->plane);
+        status =
+            miniapp_state_set_part(state, field->name, (MINIAPP_HALO - 1) * nx, nx, level->plane);
+    }
+    free(wall);
+    return status;
+}
+
+static enum miniapp_status read_levels(const char *path, hid_t dataset, struct miniapp_state *state,
+                                       const struct miniapp_field *field,
+                                       const struct levels_of *level)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->grid);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t z = 0; z < level_count(field, &inner) && !status; z++) {
+        const struct box box = box_of_level(field, z, state->x0, state->y0, &inner);
+        status = get_mask(state, field, z, level);
+        if (!status)
+            status = read_box(dataset, path, field->name, &box, level->values);
+        if (!status)
+            status = set_level(state, field, z, level);
+    }
+    if (!status && !has_axis(field, MINIAPP_Z))
+        status = read_wall(path, dataset, state, field, level);
+    if (!status)
+        mark_ghosts(state, field);
+    return status;
+}
+
+static bool has_shape(hid_t dataset, const struct miniapp_field *field,
+                      const struct miniapp_grid *whole)
+{
+    const hsize_t wanted[SNAPSHOT_RANK] = {1, whole->nz, whole->ny, whole->nx};
+    const int flat = has_axis(field, MINIAPP_Z) ? 0 : 1, rank = SNAPSHOT_RANK - flat;
+    hsize_t lengths[SNAPSHOT_RANK] = {0};
+    const hid_t space = H5Dget_space(dataset);
+    bool fits = H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, lengths, NULL) == rank && lengths[0] == 1;
+    H5Sclose(space);
+    for (int i = 1; i < rank && fits; i++)
+        fits = lengths[i] == wanted[i + flat];
+    return fits;
+}
+
+/* Why a dataset does not hold what the program wrote, or NULL. Its numbers are taken as they are,
+ * so that another program must not have packed them. */
+static const char *misfit(hid_t dataset, const struct miniapp_field *field,
+                          const struct miniapp_grid *whole)
+{
+    const hid_t type = H5Dget_type(dataset);
+    const bool is_float = H5Tget_class(type) == H5T_FLOAT;
+    H5Tclose(type);
+    if (!has_shape(dataset, field, whole))
+        return "has another shape";
+    if (!is_float)
+        return "has no floating-point numbers";
+    return H5Aexists(dataset, "scale_factor") || H5Aexists(dataset, "add_offset") ? "is packed"
+                                                                                  : NULL;
+}
+
+static enum miniapp_status read_carried(hid_t file, const char *path, struct miniapp_state *state,
+                                        const struct miniapp_field *field,
+                                        const struct levels_of *level)
+{
+    const struct miniapp_grid whole = miniapp_grid_interior(&state->whole);
+    hid_t dataset;
+    enum miniapp_status status = open_dataset(file, path, field->name, &dataset);
+    if (status)
+        return status;
+    const char *const why = misfit(dataset, field, &whole);
+    if (why)
+        status =
+            fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' %s", path, field->name, why);
+    if (!status)
+        status = check_written(dataset, path, field->name);
+    if (!status)
+        status = read_levels(path, dataset, state, field, level);
+    H5Dclose(dataset);
+    return status;
+}
+
+static enum miniapp_status read_all(hid_t file, const char *path, struct miniapp_state *state,
+                                    const struct miniapp_sequence *sequence, size_t step)
+{
+    struct levels_of level;
+    double number = NAN;
+    bool has_number;
+    enum miniapp_status status = read_attribute(file, path, STEP_NAME, &has_number, &number);
+    if (!status && number != (double)step)
+        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is %.15g, not %zu",
+                      path, STEP_NAME, number, step);
+    if (status)
+        return status;
+    status = make_levels(&state->grid, &level);
+    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
+        if (miniapp_sequence_carries(sequence, &fields[id]))
+            status = read_carried(file, path, state, &fields[id], &level);
+    free(level.plane);
+    return status;
+}
+
+static enum miniapp_status settle_levels(struct miniapp_state *state,
+                                         const struct miniapp_field *field,
+                                         const struct levels_of *level)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t z = 0; z < level_count(field, &state->grid) && !status; z++) {
+        status = get_mask(state, field, z, level);
+        if (!status)
+            status = get_level(state, field, z, level->plane, level->values);
+        if (!status)
+            status = set_level(state, field, z, level);
+    }
+    if (!status)
+        mark_ghosts(state, field);
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
+                                            const struct miniapp_sequence *sequence)
+{
+    struct levels_of level;
+    enum miniapp_status status = make_levels(&state->grid, &level);
+    for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
+        if (miniapp_sequence_carries(sequence, &fields[id]) && mask_for(&fields[id]))
+            status = settle_levels(state, &fields[id], &level);
+    free(level.plane);
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state *state,
+                                          const struct miniapp_sequence *sequence, size_t step)
+{
+    hid_t file;
+    enum miniapp_status status = open_file(path, &file);
+    if (!status) {
+        status = read_all(file, path, state, sequence, step);
+        H5Fclose(file);
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_snapshot_texts(const char *path, size_t count, const char *const *names,
+                                           char texts[][MINIAPP_TEXT])
+{
+    hid_t file;
+    enum miniapp_status status = open_file(path, &file);
+    const bool is_open = !status;
+    for (size_t i = 0; i < count && !status; i++)
+        if (find_text(file, names[i], MINIAPP_TEXT, texts[i]) <= 0)
+            status = fail(MINIAPP_INPUT, "%s: cannot continue from it: its '%s' is no text", path,
+                          names[i]);
+    if (is_open)
+        H5Fclose(file);
+    return status;
+}
