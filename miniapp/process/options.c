@@ -47,7 +47,7 @@ static const struct argp_option option_table[] = {
     {"overlap", KEY_OVERLAP, NULL, 0,
      "exchange ghosts of blocks while kernels that do not read them run", 0},
     {"steps", KEY_STEPS, "N", 0,
-     "advance N time steps; the kernel is then ocean_step, or "
+     "advance N time steps; the kernel is then ocean if the input has psi or surface_taux, else ocean_step, or "
      "another sequence with time levels", 0},
     {"tracer", KEY_TRACER, "NAME[=DATASET]", 0,
      "with --steps: step another tracer, too, which starts as the input's dataset of that name, or as "
@@ -191,6 +191,7 @@ static enum miniapp_status explain(const char *word)
 
 static void set_defaults(struct options *options)
 {
+    options->is_by_input = options->steps && options->kernel_count == 0;
     if (options->kernel_count == 0)
         add_kernel(options, options->steps ? "ocean_step" : "all");
     if (options->device_count == 0)
@@ -214,6 +215,12 @@ static enum miniapp_status set_tracers(struct options *options)
     const enum miniapp_status status = miniapp_sequence_find(text, &options->kernels[0]);
     free(text);
     return status;
+}
+
+enum miniapp_status options_advance(struct options *options, const char *sequence)
+{
+    const enum miniapp_status status = miniapp_sequence_find(sequence, &options->kernels[0]);
+    return status ? status : set_tracers(options);
 }
 
 /* Lets tracers start as other datasets. The names of these stay in `sources`, cut into words. */

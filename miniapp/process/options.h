@@ -30,6 +30,7 @@ struct options {
     const char *reference; /* a path or NULL */
     const struct miniapp_sequence *kernels[MAX_REPEATS];
     size_t kernel_count;
+    bool is_by_input; /* the input says which sequence --steps advances */
     char devices[MAX_REPEATS][DEVICE_NAME];
     size_t device_count;
     const struct miniapp_variant *variants[MAX_REPEATS]; /* none: each device's default */
@@ -69,6 +70,9 @@ struct options {
 /* Fills the options, with their defaults, from the command line. --help and --version print and
  * exit. MINIAPP_USAGE where the command line is wrong. */
 enum miniapp_status parse_options(int argc, char **argv, struct options *options);
+
+/* Advances that sequence, with the tracers of the command line. */
+enum miniapp_status options_advance(struct options *options, const char *sequence);
 
 /* Checks that a setting may have a value in each precision that rows run in. */
 enum miniapp_status options_check_setting(const struct options *options,

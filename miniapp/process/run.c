@@ -132,9 +132,23 @@ bool run_reads(const struct options *options, const struct miniapp_field *field)
                                  miniapp_sequence_reads(ceiling_of_flops(), field));
 }
 
+/* Steps are those of the whole ocean where the input has a flow that is driven. */
+static enum miniapp_status choose_sequence(struct options *options)
+{
+    static const char *const names[] = {"psi", "surface_taux"};
+    bool has_any = false;
+    const enum miniapp_status status =
+        options->is_by_input ? miniapp_file_has_any(options->input, names, 2, &has_any)
+                             : MINIAPP_DONE;
+    return status || !has_any ? status : options_advance(options, "ocean");
+}
+
 static enum miniapp_status open_input(struct run *run)
 {
     const struct options *options = &run->options;
+    enum miniapp_status status = choose_sequence(&run->options);
+    if (status)
+        return status;
     const struct miniapp_field **wanted = malloc(miniapp_field_count() * sizeof(*wanted));
     size_t count = 0;
     if (!wanted)
@@ -143,8 +157,7 @@ static enum miniapp_status open_input(struct run *run)
     for (size_t i = 0; i < miniapp_field_count(); i++)
         if (run_reads(options, miniapp_field_at(i)))
             wanted[count++] = miniapp_field_at(i);
-    const enum miniapp_status status =
-        miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
+    status = miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
     return status ? status : miniapp_input_check(run->input);
 }

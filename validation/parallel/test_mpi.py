@@ -139,6 +139,7 @@ WORK = {
     "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
+    "ocean": ("-k", "ocean", "--steps", 10, ACC),
     "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye=temp,age=salt",
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
@@ -149,7 +150,7 @@ WORK = {
 # along y, these have in three.
 OTHER_CUTS = {
     **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
-    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "tracers"), {"4x4": "1x3"})),
+    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "ocean", "tracers"), {"4x4": "1x3"})),
 }
 
 
@@ -328,8 +329,9 @@ def test_a_reference_is_compared(ranks, device):
     assert one == four
 
 
-def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device):
-    words = ("-d", device, ACC, "-k", "ocean_step_eke", "--every", 4)
+@pytest.mark.parametrize("sequence", ["ocean_step_eke", "ocean"])
+def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, sequence):
+    words = ("-d", device, ACC, "-k", sequence, "--every", 4)
     whole, end = tmp_path / "whole.nc", tmp_path / "end.nc"
     ranks.passes("1x1", *words, "--steps", 10, "-o", whole)
     ranks.passes("2x2", *words, "--steps", 8, "-o", end)

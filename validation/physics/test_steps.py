@@ -309,7 +309,7 @@ def test_budgets_that_cannot_tell(miniapp):
 def test_a_budget_that_is_not_kept(miniapp, small):
     """Masks that no ocean has lead water where none is."""
     error = miniapp.fails(MISMATCH, "the budget of heat is not kept: its residual is", small, "--steps", 1,
-                          "--allow-divergent", "--allow-invalid", quick=False)
+                          "-k", "ocean_step", "--allow-divergent", "--allow-invalid", quick=False)
     assert "by ocean_step on cpu in float64" in error
 
 

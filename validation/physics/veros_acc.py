@@ -61,11 +61,11 @@ def cyclic(values):
     return values
 
 
-def in_order(values):
+def in_order(values, is_cyclic=True):
     """A copy with the axes turned round, (z, y, x): Veros writes into its arrays. Ghosts along x are
     copies, also where Veros leaves them behind."""
     values = np.array(values)
-    if values.ndim > 1:
+    if values.ndim > 1 and is_cyclic:
         cyclic(values)
     return values.T
 

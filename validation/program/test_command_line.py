@@ -88,7 +88,7 @@ def test_shape_of_a_size(miniapp, small, size):
 
 @pytest.mark.parametrize("option, value, kind, closest", [
     ("--kernel", "eso", "kernel", "eos"), ("-k", "EOS", "kernel", "eos"),
-    ("--kernel", "al", "kernel", "all"), ("-k", "ocean", "kernel", "ocean_step"),
+    ("--kernel", "al", "kernel", "all"), ("-k", "ocean_ste", "kernel", "ocean_step"),
     ("--device", "gpus", "device", "gpu"),
     ("--device", "CPU", "device", "cpu"), ("-d", "gpu:", "device", "gpu"),
     ("-d", "gpu:x", "device", "gpu:0"), ("-d", "gpu:-1", "device", "gpu:0"),

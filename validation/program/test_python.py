@@ -152,7 +152,7 @@ def test_no_copy_where_the_layout_fits(water):
 def test_steps_are_those_of_the_program(miniapp, device, original, tmp_path):
     """Bit for bit, at once or one by one."""
     output = tmp_path / "end.h5"
-    miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, *ANY_FLOW, quick=False)
+    miniapp.passes(original, "--steps", STEPS, "-k", "ocean_step", "-d", device, "-o", output, *ANY_FLOW, quick=False)
     at_once, one_by_one = (package.load(original, "ocean_step", device, check=False) for _ in range(2))
     at_once.step(STEPS)
     for _ in range(STEPS):
@@ -165,7 +165,8 @@ def test_steps_are_those_of_the_program(miniapp, device, original, tmp_path):
 def test_steps_of_tracers_are_those_of_the_program(miniapp, device, original, tmp_path):
     """Read with the others, or set by hand; another state's own field may have the name, too."""
     output = tmp_path / "end.h5"
-    miniapp.passes(original, "--steps", STEPS, "-d", device, "-o", output, "--tracer", "dye=temp,age=salt", *ANY_FLOW, quick=False)
+    miniapp.passes(original, "--steps", STEPS, "-k", "ocean_step", "-d", device, "-o", output, "--tracer",
+                   "dye=temp,age=salt", *ANY_FLOW, quick=False)
     states = [package.load(original, "ocean_step", device, check=False) for _ in range(2)]
     for state in states:
         for name, like in (("dye", "temp"), ("age", "salt")):

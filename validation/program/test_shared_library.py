@@ -118,8 +118,8 @@ def test_tables(library, miniapp):
         assert set(library.writes(kernel.name)) == {dataset.name for dataset in kernel.outputs}
     with pytest.raises(UsageError, match="unknown kernel 'nothing'$"):
         library.reads("nothing")
-    with pytest.raises(UsageError, match="unknown kernel 'ocean'; the closest is 'ocean_step'"):
-        library.reads("ocean")
+    with pytest.raises(UsageError, match="unknown kernel 'ocean_stp'; the closest is 'ocean_step'"):
+        library.reads("ocean_stp")
 
 
 # ---- an ocean on a device ----

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Write validation/physics/veros/ocean.h5: oceans after 1 and 100 whole steps of Veros.
+
+    python3 -m venv venv && venv/bin/pip install veros==1.7.0 mpmath
+    venv/bin/python validation/physics/make_veros_ocean.py [-o validation/physics/veros/ocean.h5]
+
+Veros's own step runs, with NumPy; but the external mode is solved for directly, since the tolerance of BiCGSTAB is
+absolute. Each group is an input of miniapp with ghosts: a small ocean in the midst of a run, with tracers and
+energies that have been made rough. Its groups "1" and "100" hold what that many steps make of it, without ghosts.
+The attribute `spread` of each of their fields is how far apart Veros ends when the last digits of what it starts
+from change at random, the largest of some tries. make_veros_steps.py says what has no more digits to lose, and how
+that is changed, too.
+"""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import scipy.sparse.linalg
+
+from make_veros_external import solve_directly, tendency
+from make_veros_step import roughen
+from make_veros_steps import change_remnants, density_in_80_bits
+from veros_acc import GRID, SETTINGS, SmallSetup, has, in_order, level  # it starts Veros, too
+
+from veros import veros_routine
+from veros.core import thermodynamics
+from veros.core.operators import at, update
+from veros.core.thermodynamics import calc_eq_of_state
+from veros.variables import VARIABLES
+
+WARM_UP, STEPS, TRIES = 12, (1, 100), 5
+PROGNOSTIC = ("temp", "salt", "u", "v", "w", "tke", "eke", "psi")
+OF_BEFORE = ("du", "dv", "dtemp", "dsalt", "dtke", "deke", "psi")
+FORCING = ("surface_taux", "surface_tauy", "forc_tke_surface", "t_rest", "K_diss_v", "K_diss_gm", "P_diss_hmix",
+           "temp_source", "salt_source")
+OF_MOMENTUM = (
+    "enable_streamfunction", "enable_implicit_vert_friction", "enable_hor_friction", "A_h",
+    "enable_hor_friction_cos_scaling", "hor_friction_cosPower", "enable_noslip_lateral", "enable_ray_friction",
+    "r_ray", "enable_bottom_friction", "r_bot", "enable_quadratic_bottom_friction", "r_quad_bot")
+INSIDE = (..., slice(2, -2), slice(2, -2))
+
+# Switches beside the setup `acc`
+WITHOUT_EKE = {"enable_eke": False, "enable_eke_isopycnal_diffusion": False, "enable_Prandtl_tke": False}
+CASES = {
+    "acc": {},
+    "acc_basic": WITHOUT_EKE,
+    "islands": {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0, "nx": 12, "ny": 15},
+    "basin": {"enable_cyclic_x": False, "enable_tempsalt_sources": True},
+    "surface": {"enable_streamfunction": False, **WITHOUT_EKE},
+    "drag": {"enable_bottom_friction": False, "enable_quadratic_bottom_friction": True, "r_quad_bot": 2e-3,
+             "enable_noslip_lateral": True, "enable_ray_friction": True, "r_ray": 1e-7,
+             "enable_superbee_advection": True},
+}
+
+
+class Setup(SmallSetup):
+    """With other switches; some have islands: one on the seam, two that touch at a corner."""
+
+    def __init__(self, case):
+        super().__init__()
+        self.case = case
+
+    @veros_routine
+    def set_parameter(self, state):
+        super().set_parameter(state)
+        state.settings.nz = 5
+        for name, value in CASES[self.case].items():
+            setattr(state.settings, name, value)
+
+    @veros_routine
+    def set_grid(self, state):
+        vs = state.variables
+        vs.dxt = update(vs.dxt, at[...], 4.0)
+        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
+        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 150.0, 50.0]))
+
+    @veros_routine
+    def set_topography(self, state):
+        vs = state.variables
+        super().set_topography(state)
+        if self.case == "islands":
+            kbot = np.array(vs.kbot)
+            kbot[:4, 5:7], kbot[-4:, 5:7] = 0, 0
+            kbot[7:9, 6:8], kbot[9:11, 8:10] = 0, 0
+            vs.kbot = kbot
+
+
+def start(case):
+    setup = Setup(case)
+    setup.setup()
+    for _ in range(WARM_UP):
+        setup.step(setup.state)
+    roughen(setup.state)
+    return setup
+
+
+def ordered(state, values):
+    return in_order(values, state.settings.enable_cyclic_x)
+
+
+def prognostic(state):
+    vs = state.variables
+    return {name: ordered(state, level(vs, name, "tau")) for name in PROGNOSTIC if has(vs, name)}
+
+
+def inputs(state):
+    vs = state.variables
+    fields = {name: ordered(state, getattr(vs, name)) for name in (*GRID, "tantr", *FORCING) if has(vs, name)}
+    fields["t_star"] = ordered(state, np.broadcast_to(vs.t_star, vs.t_rest.shape))
+    fields |= prognostic(state)
+    fields |= {f"{name}_taum1": ordered(state, level(vs, name, "taum1")) for name in OF_BEFORE if has(vs, name)}
+    if state.settings.enable_streamfunction:
+        fields["dpsi"] = fields["dpsi_taum1"] = ordered(state, tendency(vs, "tau", "taum1"))
+    return fields
+
+
+def nudge(state, rng):
+    """Moves each value that a step starts from by one unit in the last place, up or down."""
+    vs = state.variables
+    with vs.unlock():
+        for name in prognostic(state):
+            values = np.array(getattr(vs, name))
+            now = values[..., int(vs.tau)]
+            now += np.spacing(np.abs(now)) * rng.choice([-1, 1], now.shape) * (now != 0)
+            setattr(vs, name, values)
+
+
+def run(case, seed=None):
+    """The state before, and after so many steps; with a seed, from nudged values."""
+    is_exact = CASES[case].get("eq_of_state_type") == 5 and seed is not None
+    thermodynamics.calc_eq_of_state = density_in_80_bits if is_exact else calc_eq_of_state
+    setup = start(case)
+    state, rng = setup.state, np.random.default_rng(seed)
+    if seed is not None:
+        nudge(state, rng)
+    before, after = inputs(state), {}
+    for done in range(1, max(STEPS) + 1):
+        if seed is not None:
+            change_remnants(state, rng)
+        setup.step(state)
+        if done in STEPS:
+            after[done] = {name: values[INSIDE] for name, values in prognostic(state).items()}
+    return state.settings, before, after
+
+
+def store(group, name, value):
+    value = value.astype(np.uint8) if name.startswith("mask") else value
+    return group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9, shuffle=True,
+                                track_times=False)
+
+
+def write(group, case):
+    settings, before, after = run(case)
+    nudged = [run(case, seed)[2] for seed in range(TRIES)]
+    group.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_MOMENTUM)})
+    group.attrs.update({"halo": 2, "cyclic_x": int(settings.enable_cyclic_x), "pyom_compatibility_mode": 0.0})
+    for name, values in before.items():
+        store(group, name, values)
+    for steps, fields in after.items():
+        for name, values in fields.items():
+            spread = max(np.abs(values - other[steps][name]).max() for other in nudged)
+            store(group.require_group(str(steps)), name, values).attrs["spread"] = spread
+            print(f"{case} {name} after {steps}: {np.abs(values).max():.2e}, {spread / np.abs(values).max():.1e} of it")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "ocean.h5")
+    path = parser.parse_args().output.resolve()
+    scipy.sparse.linalg.bicgstab = solve_directly
+    VARIABLES["ssh"].active = True  # which the routine of the free surface writes
+    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
+        os.chdir(folder)
+        for case in CASES:
+            write(file.create_group(case), case)
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main()

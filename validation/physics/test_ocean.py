@@ -1,0 +1,102 @@
+"""The sequence `ocean`: whole steps, momentum included, beside Veros's own (make_veros_ocean.py)."""
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import DONE, GRID, INPUT, read
+from whole import CASES, INSIDE, Whole
+
+pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def whole(request, tmp_path_factory):
+    return Whole(request.param, tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module", params=("acc", "islands", "surface"))
+def some(request, tmp_path_factory):
+    return Whole(request.param, tmp_path_factory.mktemp("some"))
+
+
+@pytest.mark.parametrize("steps", [1, 100])
+def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
+    """As near as Veros is to itself when last digits change."""
+    output = whole.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
+    for name, (wanted, spread) in whole.after[steps].items():
+        error = np.abs(read(output, name)[INSIDE] - wanted) * (whole.water if wanted.ndim == 3 else 1)
+        scale = np.abs(wanted).max()
+        print(f"{name} after {steps} steps: off by {error.max() / scale:.1e}, spread {spread / scale:.1e}")
+        assert error.max() <= 10 * spread + 1e-12 * scale, name
+
+
+def test_any_number_of_threads(miniapp, some, tmp_path):
+    """The same bits."""
+    outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 4)]
+    for threads, output in zip((1, 2, 4), outputs):
+        done = miniapp.run(some.path, "--steps", 10, "-k", "ocean", "-t", threads, "-o", output)
+        assert done.returncode == DONE, done
+    for name in some.after[1]:
+        for output in outputs[1:]:
+            np.testing.assert_array_equal(read(output, name), read(outputs[0], name))
+
+
+def test_restart(miniapp, some, tmp_path):
+    """Steps that continue from a snapshot end in the same bits, the streamfunction on the southern wall included."""
+    through = some.step(miniapp, tmp_path / "through.h5", 8)
+    cut = tmp_path / "cut.nc"
+    some.step(miniapp, cut, 5, "--every", 5)
+    some.step(miniapp, cut, 8, "--every", 5, "--restart")
+    for name in (*some.after[1], "du_taum1", "dtemp_taum1", "dpsi"):
+        np.testing.assert_array_equal(read(cut, name), read(through, name))
+
+
+def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path):
+    half, through, goes_on = (tmp_path / f"{name}.h5" for name in ("half", "through", "goes_on"))
+    some.step(miniapp, half, 4)
+    some.step(miniapp, through, 8)
+    goes_on.write_bytes(some.path.read_bytes())
+    with h5py.File(half) as file, h5py.File(goes_on, "a") as again:
+        for name, dataset in file.items():
+            if not h5py.h5ds.is_scale(dataset.id):
+                if name in again:
+                    del again[name]
+                again[name] = dataset[...]
+    rest = some.step(miniapp, tmp_path / "rest.h5", 4, path=goes_on)
+    for name in some.after[1]:
+        np.testing.assert_array_equal(read(rest, name), read(through, name))
+
+
+def test_budgets(miniapp, some):
+    """Those of heat, salt and energies are kept in a flow that changes."""
+    march = miniapp.json(some.path, "--steps", 5, "-k", "ocean", quick=False)["results"][0]["steps"]
+    has_eke = some.settings["enable_eke"] != 0
+    assert {each["budget"] for each in march["budgets"]} == {"heat", "salt", "tke", "energy"} | (
+        {"eke"} if has_eke else set())
+    assert all(each["kept"] for each in march["budgets"])
+
+
+def test_which_kernels_run(miniapp, some):
+    """The external mode that a setting chooses, and eddies where they have energy; what is not run has no share."""
+    result = miniapp.json(some.path, "--steps", 2, "-k", "ocean", quick=False)["results"][0]
+    kernels = [part["kernel"] for part in result["shares"]]
+    is_stream = some.settings["enable_streamfunction"] != 0
+    assert ("streamfunction" in kernels) == is_stream and ("surface_pressure" in kernels) != is_stream
+    assert ("eke" in kernels) == (some.settings["enable_eke"] != 0)
+    for what in ("bytes", "flops"):
+        assert sum(part[what] for part in result["shares"]) == pytest.approx(result[what])
+
+
+@pytest.mark.parametrize("words, sequence", [((), "ocean"), (("--tracer", "dye=temp"), "ocean+dye")])
+def test_the_input_chooses(miniapp, some, words, sequence):
+    """Where it has a flow that is driven, the steps are those of the whole ocean."""
+    assert miniapp.json(some.path, "--steps", 1, *words, quick=False)["results"][0]["kernel"] == sequence
+
+
+def test_an_input_without_wind(miniapp):
+    assert miniapp.json(GRID, "--steps", 1, quick=False)["results"][0]["kernel"] == "ocean_step"
+
+
+def test_a_choice_that_cannot_be_made(miniapp, tmp_path):
+    miniapp.fails(INPUT, "No such file", tmp_path / "none.h5", "--steps", 1, quick=False)

@@ -1,0 +1,32 @@
+"""The oceans of make_veros_ocean.py, and what whole steps of Veros make of them."""
+
+from pathlib import Path
+
+import h5py
+
+from conftest import write
+
+OCEANS = Path(__file__).parent / "veros" / "ocean.h5"
+INSIDE = (..., slice(2, -2), slice(2, -2))
+CASES = ("acc", "acc_basic", "islands", "basin", "surface", "drag")
+
+
+class Whole:
+    """One of them, as a file of its own."""
+
+    def __init__(self, name, folder):
+        with h5py.File(OCEANS) as file:
+            group = file[name]
+            self.before = {key: data[...] for key, data in group.items() if isinstance(data, h5py.Dataset)}
+            self.settings = dict(group.attrs) | {"solver_tolerance": 1e-13}
+            self.after = {int(key): {field: (data[...], data.attrs["spread"]) for field, data in part.items()}
+                          for key, part in group.items() if isinstance(part, h5py.Group)}
+        place = {key: self.settings.pop(key) for key in ("halo", "cyclic_x")}
+        self.name = name
+        self.water = self.before["maskT"][INSIDE] == 1
+        self.path = write(folder / f"{name}.h5", self.before, self.settings, **place)
+
+    def step(self, miniapp, output, steps, *arguments, path=None):
+        """The output of some steps, of another file where one is named."""
+        miniapp.passes(path or self.path, "--steps", steps, "-k", "ocean", "-o", output, *arguments, quick=False)
+        return output
