@@ -296,6 +296,10 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *, const char *se
                                          enum miniapp_precision);
 enum miniapp_status miniapp_output_plane(struct miniapp_output *, size_t plane,
                                          const double *values);
+/* Adds, in a file without ghosts, what the field is on corners of the southern wall, if it lies on
+ * corners. All processes take part, those that do not write with NULL. */
+enum miniapp_status miniapp_output_wall(struct miniapp_output *, struct miniapp_state *,
+                                        const struct miniapp_field *, const char *name);
 enum miniapp_status miniapp_output_end(struct miniapp_output *);
 
 /* ---- several processes ---- */

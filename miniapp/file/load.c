@@ -1,8 +1,10 @@
 /* Fields from the file into states. */
+#include "hdf5_file.h"
 #include "input.h"
 #include "regrid.h"
 #include "state.h"
 #include "status.h"
+#include "wall.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +66,27 @@ static enum miniapp_status fill_state(const struct miniapp_input *input,
     return status;
 }
 
+/* What a file without ghosts has of corners on the southern wall. */
+static enum miniapp_status load_wall(const struct miniapp_input *input,
+                                     const struct miniapp_field *field,
+                                     const struct miniapp_destination *target)
+{
+    const enum field_id id = field_id(field);
+    bool found;
+    hid_t dataset;
+    if (!field->has_wall || !input->is_there[id] || input->has_ghosts || target->resample)
+        return MINIAPP_DONE;
+    enum miniapp_status status =
+        open_dataset(input->file, input->path, input->source[id], &dataset);
+    if (status)
+        return status;
+    status = read_wall(dataset, input->path, target->state, target->name, &found);
+    H5Dclose(dataset);
+    if (!status)
+        mark_loaded_ghosts(input, field, target);
+    return status;
+}
+
 static enum miniapp_precision narrowest(const struct miniapp_destination *targets, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -96,6 +119,8 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     for (size_t i = 0; i < count && !status; i++) {
         miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
         status = fill_state(input, field, values, &targets[i]);
+        if (!status)
+            status = load_wall(input, field, &targets[i]);
     }
     free(values);
     return status;

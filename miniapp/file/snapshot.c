@@ -11,6 +11,7 @@
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
+#include "wall.h"
 
 #include <hdf5_hl.h>
 #include <math.h>
@@ -306,23 +307,6 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     return is_described ? dataset : -1;
 }
 
-/* Corners on the southern wall lie south of the interior. They are where the streamfunction says
- * how much flows around it. */
-static enum miniapp_status write_wall(struct miniapp_output *output, struct miniapp_state *state,
-                                      const struct miniapp_field *field,
-                                      const struct levels_of *level)
-{
-    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const double *const wall = level->plane + (MINIAPP_HALO - 1) * state->whole.nx + MINIAPP_HALO;
-    const enum miniapp_status status =
-        miniapp_state_gather(state, field->name, 0, true, level->plane);
-    return status || !output ||
-                   H5LTset_attribute_double(output->file, field->name, WALL_NAME, wall, inner.nx) >=
-                       0
-               ? status
-               : output_failed(output);
-}
-
 static enum miniapp_status write_carried(struct miniapp_output *output, struct miniapp_state *state,
                                          const struct miniapp_field *field,
                                          const struct levels_of *level)
@@ -333,12 +317,14 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
         writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
     enum miniapp_status status = write_levels(output, state, field, dataset, level);
     status = created ? created : status;
+    if (field->has_wall) {
+        const enum miniapp_status written =
+            write_wall(output, status ? -1 : dataset, state, field->name);
+        status = status ? status : written;
+    }
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
         status = output_failed(output);
-    if (has_axis(field, MINIAPP_Z))
-        return status;
-    const enum miniapp_status written = write_wall(status ? NULL : output, state, field, level);
-    return status ? status : written;
+    return status;
 }
 
 /* Veros's attribute of all settings, as JSON. */

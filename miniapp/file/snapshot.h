@@ -7,7 +7,6 @@
 
 enum { SNAPSHOT_RANK = 4 };
 #define STEP_NAME "itt" /* Veros's number of a step */
-#define WALL_NAME "southern_wall"
 
 /* Room for a level: a plane with ghosts, and the interiors of a field and of its mask, which is 1
  * if the field has none. */

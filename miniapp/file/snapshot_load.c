@@ -5,6 +5,7 @@
 #include "snapshot.h"
 #include "state.h"
 #include "status.h"
+#include "wall.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,15 +42,6 @@ static bool is_part(const struct miniapp_state *state)
     return state->grid.nx != state->whole.nx || state->grid.ny != state->whole.ny;
 }
 
-/* Fills the ghosts at both ends of a row. */
-static void fill_ends(const struct miniapp_state *state, double *row)
-{
-    const size_t nx = state->grid.nx;
-    for (size_t x = 0; x < nx; x++)
-        if (is_outer(x, nx))
-            row[x] = state->cyclic_x && !is_part(state) ? row[opposite_column(x, nx)] : 0;
-}
-
 /* Puts the interior of a level into a plane with ghosts, which are land or copies; those of a part
  * of an ocean come from other parts later. */
 static void add_ghosts(const struct miniapp_state *state, const struct levels_of *level)
@@ -60,7 +52,9 @@ static void add_ghosts(const struct miniapp_state *state, const struct levels_of
     for (size_t y = 0; y < inner.ny; y++) {
         double *const row = level->plane + (y + MINIAPP_HALO) * grid->nx;
         memcpy(row + MINIAPP_HALO, level->values + y * inner.nx, inner.nx * sizeof(double));
-        fill_ends(state, row);
+        for (size_t x = 0; x < grid->nx && state->cyclic_x && !is_part(state); x++)
+            if (is_outer(x, grid->nx))
+                row[x] = row[opposite_column(x, grid->nx)];
     }
 }
 
@@ -83,29 +77,6 @@ static void mark_ghosts(struct miniapp_state *state, const struct miniapp_field 
         state_written(state_slot(state, field->name), none);
 }
 
-/* Puts the corners on the southern wall where they are, beyond the interior. */
-static enum miniapp_status read_wall(const char *path, hid_t dataset, struct miniapp_state *state,
-                                     const struct miniapp_field *field,
-                                     const struct levels_of *level)
-{
-    const size_t nx = state->grid.nx, cells = state->whole.nx - 2 * MINIAPP_HALO;
-    double *const wall = malloc(cells * sizeof(*wall));
-    enum miniapp_status status =
-        wall ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
-    if (!status && !read_numbers(dataset, WALL_NAME, cells, wall))
-        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no '%s' of %zu values",
-                      path, field->name, WALL_NAME, cells);
-    if (!status && state->y0 == 0) {
-        memcpy(level->plane + MINIAPP_HALO, wall + state->x0,
-               (nx - 2 * MINIAPP_HALO) * sizeof(double));
-        fill_ends(state, level->plane);
-        status =
-            miniapp_state_set_part(state, field->name, (MINIAPP_HALO - 1) * nx, nx, level->plane);
-    }
-    free(wall);
-    return status;
-}
-
 static enum miniapp_status read_levels(const char *path, hid_t dataset, struct miniapp_state *state,
                                        const struct miniapp_field *field,
                                        const struct levels_of *level)
@@ -120,8 +91,12 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
         if (!status)
             status = set_level(state, field, z, level);
     }
-    if (!status && !has_axis(field, MINIAPP_Z))
-        status = read_wall(path, dataset, state, field, level);
+    bool has_wall = true;
+    if (!status && field->has_wall)
+        status = read_wall(dataset, path, state, field->name, &has_wall);
+    if (!status && !has_wall)
+        status = fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no southern_wall", path,
+                      field->name);
     if (!status)
         mark_ghosts(state, field);
     return status;

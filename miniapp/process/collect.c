@@ -150,6 +150,11 @@ static enum miniapp_status use_output(struct run *run, struct row *row,
             status = use_plane(run, &use, p, plane, planes.elements);
         status = status ? status : gathered;
     }
+    if (run->options.output && gathered_planes && !has_ghosts) {
+        const enum miniapp_status added = miniapp_output_wall(
+            is_user && !status ? run->output : NULL, row->state, bound->field, bound->name);
+        status = status ? status : added;
+    }
     if (is_user && !status && gathered_planes)
         status = end_use(run, row, bound->field, &use);
     miniapp_reference_release(&use.reference);

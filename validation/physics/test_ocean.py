@@ -52,20 +52,38 @@ def test_restart(miniapp, some, tmp_path):
         np.testing.assert_array_equal(read(cut, name), read(through, name))
 
 
-def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path):
+@pytest.mark.parametrize("has_ghosts", [True, False])
+def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path, has_ghosts):
+    """Corners on the southern wall included, which are ghosts, or attributes in a file without these."""
     half, through, goes_on = (tmp_path / f"{name}.h5" for name in ("half", "through", "goes_on"))
-    some.step(miniapp, half, 4)
-    some.step(miniapp, through, 8)
-    goes_on.write_bytes(some.path.read_bytes())
+    begins = some.path if has_ghosts else some.write_without_ghosts(tmp_path / "begins.h5")
+    some.step(miniapp, half, 4, path=begins)
+    some.step(miniapp, through, 8, path=begins)
+    goes_on.write_bytes(begins.read_bytes())
     with h5py.File(half) as file, h5py.File(goes_on, "a") as again:
         for name, dataset in file.items():
             if not h5py.h5ds.is_scale(dataset.id):
                 if name in again:
                     del again[name]
                 again[name] = dataset[...]
+                again[name].attrs.update({key: value for key, value in dataset.attrs.items()
+                                          if key == "southern_wall"})
     rest = some.step(miniapp, tmp_path / "rest.h5", 4, path=goes_on)
     for name in some.after[1]:
         np.testing.assert_array_equal(read(rest, name), read(through, name))
+
+
+def test_a_file_without_ghosts(miniapp, some, tmp_path):
+    """It makes the same, and is refused where the row of the southern wall is not one."""
+    path = some.write_without_ghosts(tmp_path / "in.h5")
+    own, other = (some.step(miniapp, tmp_path / f"{name}.h5", 2, path=file)
+                  for name, file in (("own", some.path), ("other", path)))
+    for name, (wanted, _) in some.after[1].items():
+        np.testing.assert_allclose(read(other, name), read(own, name)[INSIDE], rtol=0,
+                                   atol=1e-12 * np.abs(wanted).max())
+    with h5py.File(path, "a") as file:
+        file["psi"].attrs["southern_wall"] = [1.0]
+    miniapp.fails(INPUT, r"attribute 'southern_wall' of 'psi' must hold \d+ numbers", path, "--steps", 1, quick=False)
 
 
 def test_budgets(miniapp, some):

@@ -22,9 +22,21 @@ class Whole:
             self.after = {int(key): {field: (data[...], data.attrs["spread"]) for field, data in part.items()}
                           for key, part in group.items() if isinstance(part, h5py.Group)}
         place = {key: self.settings.pop(key) for key in ("halo", "cyclic_x")}
-        self.name = name
+        self.name, self.cyclic_x = name, place["cyclic_x"]
         self.water = self.before["maskT"][INSIDE] == 1
         self.path = write(folder / f"{name}.h5", self.before, self.settings, **place)
+
+    def write_without_ghosts(self, path):
+        """The same, the streamfunction's corners on the southern wall in attributes."""
+        lines = ("dxt", "dxu", "dyt", "dyu", "cost", "cosu", "tantr")
+        values = {name: value[INSIDE] if value.ndim > 1 else value[2:-2] if name in lines else value
+                  for name, value in self.before.items()}
+        write(path, values, self.settings, halo=0, cyclic_x=self.cyclic_x)
+        with h5py.File(path, "a") as file:
+            for name in ("psi", "psi_taum1", "dpsi", "dpsi_taum1"):
+                if name in file:
+                    file[name].attrs["southern_wall"] = self.before[name][1, 2:-2]
+        return path
 
     def step(self, miniapp, output, steps, *arguments, path=None):
         """The output of some steps, of another file where one is named."""

@@ -1,0 +1,75 @@
+#include "wall.h"
+#include "hdf5_file.h"
+#include "input.h"
+#include "output.h"
+#include "ranks.h"
+#include "state.h"
+#include "status.h"
+
+#include <hdf5_hl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char wall_name[] = "southern_wall";
+
+enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
+                               struct miniapp_state *state, const char *name)
+{
+    const struct miniapp_grid *const whole = &state->whole;
+    const size_t cells = ranks_own() == 0 ? whole->nx * whole->ny : 1;
+    double *const plane = malloc(cells * sizeof(*plane));
+    const double *const wall = plane + (MINIAPP_HALO - 1) * whole->nx + MINIAPP_HALO;
+    enum miniapp_status status = state_ends_all(
+        state, plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for '%s'", name));
+    if (!status)
+        status = miniapp_state_gather(state, name, 0, true, plane);
+    if (!status && dataset >= 0 &&
+        H5LTset_attribute_double(dataset, ".", wall_name, wall, whole->nx - 2 * MINIAPP_HALO) < 0)
+        status = output_failed(output);
+    free(plane);
+    return status;
+}
+
+/* Puts a row of the whole ocean's interior into a row of a state, ghosts along x included. */
+static enum miniapp_status set_wall(struct miniapp_state *state, const char *name,
+                                    const double *wall)
+{
+    const size_t nx = state->grid.nx;
+    double *const row = calloc(nx, sizeof(*row));
+    enum miniapp_status status =
+        row ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    for (size_t x = MINIAPP_HALO; row && x < nx - MINIAPP_HALO; x++)
+        row[x] = wall[state->x0 + x - MINIAPP_HALO];
+    for (size_t x = 0; row && x < nx && state->cyclic_x && nx == state->whole.nx; x++)
+        if (is_outer(x, nx))
+            row[x] = row[opposite_column(x, nx)];
+    if (!status && state->y0 == 0)
+        status = miniapp_state_set_part(state, name, (MINIAPP_HALO - 1) * nx, nx, row);
+    free(row);
+    return status;
+}
+
+enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,
+                              const char *name, bool *found)
+{
+    const size_t cells = state->whole.nx - 2 * MINIAPP_HALO;
+    enum miniapp_status status = MINIAPP_DONE;
+    *found = H5Aexists(dataset, wall_name) > 0;
+    double *const wall = *found ? malloc(cells * sizeof(*wall)) : NULL;
+    if (*found && !wall)
+        status = fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
+    else if (*found && !read_numbers(dataset, wall_name, cells, wall))
+        status = fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
+                      wall_name, name, cells);
+    else if (*found)
+        status = set_wall(state, name, wall);
+    free(wall);
+    return status;
+}
+
+enum miniapp_status miniapp_output_wall(struct miniapp_output *output, struct miniapp_state *state,
+                                        const struct miniapp_field *field, const char *name)
+{
+    return field->has_wall ? write_wall(output, output ? output->dataset : -1, state, name)
+                           : MINIAPP_DONE;
+}
