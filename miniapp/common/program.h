@@ -238,10 +238,12 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct mini
                                        const struct miniapp_destination *, size_t count);
 
 /* Before the first step: computes w by continuity, if the sequence reads it and the file has only u
- * and v. */
+ * and v; or, where an ocean whose flow is stepped starts from rest, the flow that Veros's
+ * initialisation makes under a rigid lid. Its w is 0, so that it diverges. */
 bool miniapp_input_has_only_u_and_v(const struct miniapp_input *);
-enum miniapp_status miniapp_state_make_w(struct miniapp_state *, const struct miniapp_input *,
-                                         const struct miniapp_sequence *);
+bool miniapp_input_is_at_rest(const struct miniapp_input *);
+enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct miniapp_input *,
+                                            const struct miniapp_sequence *);
 
 /* Counts the cells that are water by maskT, maskW or kbot: all of them where the wanted fields are
  * none of these. */

@@ -248,13 +248,20 @@ static enum miniapp_status look_at_datasets(struct miniapp_input *input)
 
 /* ---- what is absent ---- */
 
+bool miniapp_input_is_at_rest(const struct miniapp_input *input)
+{
+    return input->needed[FIELD_du_taum1] && !input->is_there[FIELD_u] &&
+           !input->is_there[FIELD_v] && !input->is_there[FIELD_psi];
+}
+
 /* Reports in one line all datasets that are needed but absent. */
 static enum miniapp_status check_absent(const struct miniapp_input *input)
 {
     char text[1024] = "", near[64];
     size_t used = 0, count = 0;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
-        if (!input->needed[id] || input->is_there[id] || fields[id].is_optional)
+        if (!input->needed[id] || input->is_there[id] || fields[id].is_optional ||
+            (fields[id].may_rest && miniapp_input_is_at_rest(input)))
             continue;
         count++;
         const char *const closest = miniapp_input_closest(input, &fields[id], near, sizeof(near));

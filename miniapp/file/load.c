@@ -131,10 +131,27 @@ bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
     return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
 }
 
-enum miniapp_status miniapp_state_make_w(struct miniapp_state *state,
-                                         const struct miniapp_input *input,
-                                         const struct miniapp_sequence *sequence)
+/* What the pressure of the water's density makes in a step of momentum. */
+static enum miniapp_status start_from_rest(struct miniapp_state *state)
 {
+    const struct miniapp_sequence *sequence;
+    struct miniapp_plan *plan = NULL;
+    enum miniapp_status status = miniapp_sequence_find("ocean_at_rest", &sequence);
+    if (!status)
+        status = miniapp_plan_create(state, sequence, NULL, &plan);
+    if (!status)
+        status = miniapp_plan_advance(plan);
+    miniapp_plan_free(plan);
+    return status;
+}
+
+enum miniapp_status miniapp_state_make_flow(struct miniapp_state *state,
+                                            const struct miniapp_input *input,
+                                            const struct miniapp_sequence *sequence)
+{
+    if (miniapp_input_is_at_rest(input) && miniapp_sequence_carries(sequence, &fields[FIELD_u]) &&
+        state->settings.value[SETTING_enable_streamfunction] != 0)
+        return start_from_rest(state);
     return miniapp_sequence_reads(sequence, &fields[FIELD_w]) &&
                    miniapp_input_has_only_u_and_v(input)
                ? miniapp_run(state, "vertical_velocity")

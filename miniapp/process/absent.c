@@ -22,6 +22,8 @@ static size_t describe_absent(const struct run *run, const struct miniapp_field 
         snprintf(named, sizeof(named), "; the closest is '%s'", close);
     if (strcmp(name, "w") == 0 && run->options.steps && miniapp_input_has_only_u_and_v(run->input))
         return (size_t)snprintf(text, room, "w (by continuity from u and v%s)", named);
+    if (!other && (strcmp(name, "u") == 0 || strcmp(name, "v") == 0))
+        return (size_t)snprintf(text, room, "%s (from rest%s)", name, named);
     if (!other)
         return (size_t)snprintf(text, room, "%s (0%s)", name, named);
     if (factor == 1)
@@ -36,8 +38,7 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
     text[0] = '\0';
     for (size_t i = 0; i < miniapp_field_count() && used < PROVENANCE_TEXT; i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
-        if (miniapp_field_type(field) != MINIAPP_REAL || !miniapp_field_is_optional(field) ||
-            !is_absent(run, miniapp_field_name(field)))
+        if (miniapp_field_type(field) != MINIAPP_REAL || !is_absent(run, miniapp_field_name(field)))
             continue;
         if (used > 0)
             used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, ", ");

@@ -248,14 +248,24 @@ static enum miniapp_status open_budgets(struct row *row)
     return status ? status : miniapp_budgets_open(row->state, row->sequence, row->budgets);
 }
 
-/* MINIAPP_INPUT where the flow of a row diverges, unless that is allowed or the grid is not the
- * file's own. */
+/* Makes what the file lacks of the flow; where steps change it, a snapshot has it. */
+static enum miniapp_status make_flow(const struct run *run, const struct row *row,
+                                     bool is_from_snapshot)
+{
+    return is_from_snapshot && miniapp_sequence_carries(row->sequence, miniapp_field_find("w"))
+               ? MINIAPP_DONE
+               : miniapp_state_make_flow(row->state, run->input, row->sequence);
+}
+
+/* MINIAPP_INPUT where the flow of a row diverges, unless that is allowed, or the grid is not the
+ * file's own, or the flow is that of a start from rest. */
 static enum miniapp_status check_flow(const struct run *run, struct row *row)
 {
     const struct options *const options = &run->options;
     const size_t ghosts = miniapp_input_has_ghosts(run->input) ? MINIAPP_HALO : 0;
     const enum miniapp_status status = miniapp_flow_measure(row->state, row->sequence, &row->flow);
-    if (status || options->allow_divergent || options->shapes[0].nx > 0)
+    if (status || options->allow_divergent || options->shapes[0].nx > 0 ||
+        miniapp_input_is_at_rest(run->input))
         return status;
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");
 }
@@ -304,7 +314,7 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
         if (!status && run->first_step > 0)
             status = check_snapshot(run, row);
         if (!status)
-            status = miniapp_state_make_w(row->state, run->input, row->sequence);
+            status = make_flow(run, row, run->first_step > 0);
         if (!status)
             status = check_flow(run, row);
         if (!status)
@@ -388,7 +398,7 @@ static enum miniapp_status go_back(struct run *run, struct bench *bench, struct 
         status = has_snapshot ? load_snapshot(run, row, row->good_step)
                               : miniapp_snapshot_settle(row->state, row->sequence);
     if (!status)
-        status = miniapp_state_make_w(row->state, run->input, row->sequence);
+        status = make_flow(run, row, has_snapshot);
     *step = has_snapshot ? row->good_step : 0;
     miniapp_plan_restart(row->plan);
     return status;

@@ -65,8 +65,9 @@ struct miniapp_field {
     double limits[2]; /* of what steps in time make of it; {0, 0}: none */
     bool is_sampled;  /* where absent: sample_of() each element, on the stand-in's grid */
     bool is_flow;     /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
-    bool has_wall;    /* on corners: those on the southern wall are ghosts that mean something */
-    bool is_spacing;  /* a cell's width along its axis; the widths add up to the domain's */
+    bool may_rest; /* may be absent, as 0, where an ocean whose flow is stepped starts from rest */
+    bool has_wall; /* on corners: those on the southern wall are ghosts that mean something */
+    bool is_spacing;          /* a cell's width along its axis; the widths add up to the domain's */
     enum miniapp_axis counts; /* the axis whose length its values may not exceed; or 0 */
 };
 

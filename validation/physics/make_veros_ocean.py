@@ -6,7 +6,7 @@
 
 Veros's own step runs, with NumPy; but the external mode is solved for directly, since the tolerance of BiCGSTAB is
 absolute. Each group is an input of miniapp with ghosts: a small ocean in the midst of a run, with tracers and
-energies that have been made rough. Its groups "1" and "100" hold what that many steps make of it, without ghosts.
+energies that have been made rough; in `rest` an ocean at rest, of which it has temperature and salinity alone. Its groups "1" and "100" hold what that many steps make of it, without ghosts.
 The attribute `spread` of each of their fields is how far apart Veros ends when the last digits of what it starts
 from change at random, the largest of some tries. make_veros_steps.py says what has no more digits to lose, and how
 that is changed, too.
@@ -24,7 +24,7 @@ import scipy.sparse.linalg
 from make_veros_external import solve_directly, tendency
 from make_veros_step import roughen
 from make_veros_steps import change_remnants, density_in_80_bits
-from veros_acc import GRID, SETTINGS, SmallSetup, has, in_order, level  # it starts Veros, too
+from veros_acc import GRID, SETTINGS, SmallSetup, cyclic, has, in_order, level  # it starts Veros, too
 
 from veros import veros_routine
 from veros.core import thermodynamics
@@ -54,6 +54,7 @@ CASES = {
     "drag": {"enable_bottom_friction": False, "enable_quadratic_bottom_friction": True, "r_quad_bot": 2e-3,
              "enable_noslip_lateral": True, "enable_ray_friction": True, "r_ray": 1e-7,
              "enable_superbee_advection": True},
+    "rest": {},
 }
 
 
@@ -88,10 +89,20 @@ class Setup(SmallSetup):
             kbot[7:9, 6:8], kbot[9:11, 8:10] = 0, 0
             vs.kbot = kbot
 
+    @veros_routine
+    def set_initial_conditions(self, state):
+        super().set_initial_conditions(state)
+        vs = state.variables
+        if self.case == "rest":  # with pressure that drives a flow
+            noise = cyclic(0.3 * np.random.default_rng(14).standard_normal(vs.maskT.shape))
+            vs.temp = vs.temp + (noise * np.asarray(vs.maskT))[..., np.newaxis]
+
 
 def start(case):
     setup = Setup(case)
     setup.setup()
+    if case == "rest":
+        return setup
     for _ in range(WARM_UP):
         setup.step(setup.state)
     roughen(setup.state)
@@ -107,10 +118,14 @@ def prognostic(state):
     return {name: ordered(state, level(vs, name, "tau")) for name in PROGNOSTIC if has(vs, name)}
 
 
-def inputs(state):
+def inputs(state, case):
     vs = state.variables
     fields = {name: ordered(state, getattr(vs, name)) for name in (*GRID, "tantr", *FORCING) if has(vs, name)}
     fields["t_star"] = ordered(state, np.broadcast_to(vs.t_star, vs.t_rest.shape))
+    if case == "rest":
+        made = prognostic(state)
+        return {name: values for name, values in fields.items() if values.any()} | {
+            name: made[name] for name in ("temp", "salt")}
     fields |= prognostic(state)
     fields |= {f"{name}_taum1": ordered(state, level(vs, name, "taum1")) for name in OF_BEFORE if has(vs, name)}
     if state.settings.enable_streamfunction:
@@ -137,7 +152,7 @@ def run(case, seed=None):
     state, rng = setup.state, np.random.default_rng(seed)
     if seed is not None:
         nudge(state, rng)
-    before, after = inputs(state), {}
+    before, after = inputs(state, case), {}
     for done in range(1, max(STEPS) + 1):
         if seed is not None:
             change_remnants(state, rng)

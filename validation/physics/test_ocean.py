@@ -31,6 +31,34 @@ def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
         assert error.max() <= 10 * spread + 1e-12 * scale, name
 
 
+@pytest.fixture(scope="module")
+def rest(tmp_path_factory):
+    return Whole("rest", tmp_path_factory.mktemp("rest"))
+
+
+def test_a_start_from_rest(miniapp, rest, tmp_path):
+    """It is said, and a run that continues does not start again."""
+    table = miniapp.passes(rest.path, "--steps", 1, quick=False)
+    assert "u (from rest)" in table and "v (from rest)" in table
+    through = rest.step(miniapp, tmp_path / "through.h5", 6)
+    cut = tmp_path / "cut.nc"
+    rest.step(miniapp, cut, 4, "--every", 4)
+    rest.step(miniapp, cut, 6, "--every", 4, "--restart")
+    for name in rest.after[1]:
+        np.testing.assert_array_equal(read(cut, name), read(through, name))
+
+
+@pytest.mark.parametrize("sequence, lacking", [("ocean_step_forced", "u"), ("ocean", "v")])
+def test_what_is_not_at_rest(miniapp, rest, tmp_path, sequence, lacking):
+    """A flow that is given has to be there; half a flow is none."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(rest.path.read_bytes())
+    if sequence == "ocean":
+        with h5py.File(path, "a") as file:
+            file["u"] = 0 * file["temp"][...]
+    miniapp.fails(INPUT, f"'{lacking}'.* missing", path, "--steps", 1, "-k", sequence, quick=False)
+
+
 def test_any_number_of_threads(miniapp, some, tmp_path):
     """The same bits."""
     outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 4)]

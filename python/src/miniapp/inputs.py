@@ -35,7 +35,7 @@ def load(path: str | os.PathLike, sequence: str, device: str = "cpu", precision:
             target = Destination(state.memory.handle, encode(field.name), False)
             library.c.input_load(file, field.handle, ctypes.byref(target), 1)
         if library.levels(sequence):
-            state.call(library.c.state_make_w, file, library.find_sequence(sequence))
+            state.call(library.c.state_make_flow, file, library.find_sequence(sequence))
     return state
 
 

@@ -226,7 +226,7 @@ DECLARATIONS = {
     "input_grid": (Grid, c_void_p),
     "input_is_cyclic": (c_bool, c_void_p),
     "input_setting": (c_bool, c_void_p, c_void_p, c_void_p),
-    "state_make_w": (Status, c_void_p, c_void_p, c_void_p),
+    "state_make_flow": (Status, c_void_p, c_void_p, c_void_p),
     "input_load": (Status, c_void_p, c_void_p, c_void_p, c_size_t),
     "budgets_open": (Status, c_void_p, c_void_p, c_void_p),
     "budgets_close": (Status, c_void_p, c_void_p, c_size_t, c_void_p),
