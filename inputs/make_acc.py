@@ -3,6 +3,7 @@
 
     python3 -m venv venv && venv/bin/pip install veros==1.7.0 gsw
     venv/bin/python inputs/make_acc.py [--years 10] [-o acc.h5]     # seven minutes of a core
+    venv/bin/python inputs/make_acc.py --rest                       # acc_rest.h5: the setup before its first step
 
 The setup is Veros's own, on its own grid: a channel around the Southern Ocean and a basin north of it,
 2 degrees by 15 levels, driven by wind and by restoring of the surface's temperature. Salinity is 35 g/kg
@@ -13,6 +14,8 @@ and velocities on the W grid are made of the time level tau; what dissipates is 
 So the next temperature and salinity are Veros's own, and energies differ from Veros's by what momentum
 would have dissipated. Ghosts are in the file. Land is 0, but for diffusivities and lengths, which have
 lower bounds there, too.
+
+With --rest it holds no more than what the sequence `ocean` needs to start from rest.
 """
 
 import argparse
@@ -71,20 +74,25 @@ def begin_step(setup):
     advection.calculate_velocity_on_wgrid(state)
 
 
-def fields_of(state):
+def with_coordinates(state, made):
     """{name: values}, coordinates first."""
-    vs = state.variables
-    made = veros_acc.inputs(state)
-    made |= {name: veros_acc.in_order(getattr(vs, name)) for name in ("xt", "yt", *MORE)}
+    made |= {name: veros_acc.in_order(getattr(state.variables, name)) for name in ("xt", "yt")}
     east = made["xt"]
     made["xt"] = east[2] + (east[3] - east[2]) * (np.arange(east.size) - 2)  # ghosts go on: axes rise
+    for name in ("maskT", "maskU", "maskV", "maskW"):
+        made[name] = made[name].astype("u1")
+    return {name: made.pop(name) for name in AXES.values()} | made
+
+
+def fields_of(state):
+    vs = state.variables
+    made = veros_acc.inputs(state)
+    made |= {name: veros_acc.in_order(getattr(vs, name)) for name in MORE}
     for name in ("int_drhodT", "int_drhodS", "P_diss_adv"):
         made[name] *= made["maskT"]  # Veros leaves on land what nothing reads there
     made["forc"] = (made["K_diss_v"] - made["P_diss_v"] - made["P_diss_adv"] - made["P_diss_nonlin"]
                     + made["eke_diss_tke"] + made["eke_diss_iw"] + made["K_diss_bot"])
-    for name in ("maskT", "maskU", "maskV", "maskW"):
-        made[name] = made[name].astype("u1")
-    return {name: made.pop(name) for name in AXES.values()} | made
+    return with_coordinates(state, made)
 
 
 def as_in_grid(name):
@@ -99,32 +107,41 @@ def attributes_of(name):
     return make_grid.table.attributes_of(as_in_grid(name))
 
 
-def write(path, state, years):
+def at_rest():
+    setup = Setup()
+    setup.setup()
+    return setup.state
+
+
+def write(path, state, fields, when):
     root = {"Conventions": "CF-1.8",
-            "title": f"Veros's setup acc after {years:g} years from rest, input of miniapp",
+            "title": f"Veros's setup acc {when}, input of miniapp",
             "source": f"make_acc.py: Veros {veros.__version__} with NumPy, years of 365 days",
             "halo": 2, "cyclic_x": 1, "pyom_compatibility_mode": 0.0,
-            **{name: float(getattr(state.settings, name)) for name in veros_acc.SETTINGS}}
-    make_grid.store.write(path, fields_of(state), axes_of, attributes_of, root)
+            **{name: float(getattr(state.settings, name))
+               for name in (*veros_acc.SETTINGS, *veros_acc.OF_MOMENTUM)}}
+    make_grid.store.write(path, fields, axes_of, attributes_of, root)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_name("acc.h5"),
-                        help="the file to write [acc.h5 beside this script]")
+    parser.add_argument("-o", "--output", type=Path,
+                        help="the file to write [acc.h5 or acc_rest.h5 beside this script]")
+    parser.add_argument("--rest", action="store_true", help="the setup before its first step")
     parser.add_argument("--years", type=float, default=10, metavar="N", help="of 365 days, from rest [10]")
     options = parser.parse_args()
-    path = options.output.resolve()
+    path = (options.output or Path(__file__).with_name("acc_rest.h5" if options.rest else "acc.h5")).resolve()
     if not path.parent.is_dir():  # said now, not after the years
         parser.error(f"{path.parent} is no folder")
     if options.years <= 0:
         parser.error("--years takes a number above 0")
     with tempfile.TemporaryDirectory() as folder:  # Veros leaves files where it runs
         os.chdir(folder)
-        state = spin_up(options.years)
+        state = at_rest() if options.rest else spin_up(options.years)
         os.chdir("/")
+    fields = with_coordinates(state, veros_acc.inputs_at_rest(state)) if options.rest else fields_of(state)
     try:
-        write(path, state, options.years)
+        write(path, state, fields, "at rest" if options.rest else f"after {options.years:g} years from rest")
     except OSError as error:
         sys.exit(f"make_acc.py: {path}: {error}")
 

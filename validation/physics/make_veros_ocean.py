@@ -21,10 +21,10 @@ import h5py
 import numpy as np
 import scipy.sparse.linalg
 
-from make_veros_external import solve_directly, tendency
+from make_veros_external import solve_directly, tendency  # it starts Veros, too
 from make_veros_step import roughen
 from make_veros_steps import change_remnants, density_in_80_bits
-from veros_acc import GRID, SETTINGS, SmallSetup, cyclic, has, in_order, level  # it starts Veros, too
+from veros_acc import OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level
 
 from veros import veros_routine
 from veros.core import thermodynamics
@@ -35,12 +35,7 @@ from veros.variables import VARIABLES
 WARM_UP, STEPS, TRIES = 12, (1, 100), 5
 PROGNOSTIC = ("temp", "salt", "u", "v", "w", "tke", "eke", "psi")
 OF_BEFORE = ("du", "dv", "dtemp", "dsalt", "dtke", "deke", "psi")
-FORCING = ("surface_taux", "surface_tauy", "forc_tke_surface", "t_rest", "K_diss_v", "K_diss_gm", "P_diss_hmix",
-           "temp_source", "salt_source")
-OF_MOMENTUM = (
-    "enable_streamfunction", "enable_implicit_vert_friction", "enable_hor_friction", "A_h",
-    "enable_hor_friction_cos_scaling", "hor_friction_cosPower", "enable_noslip_lateral", "enable_ray_friction",
-    "r_ray", "enable_bottom_friction", "r_bot", "enable_quadratic_bottom_friction", "r_quad_bot")
+DISSIPATED = ("K_diss_v", "K_diss_gm", "P_diss_hmix")
 INSIDE = (..., slice(2, -2), slice(2, -2))
 
 # Switches beside the setup `acc`
@@ -120,12 +115,10 @@ def prognostic(state):
 
 def inputs(state, case):
     vs = state.variables
-    fields = {name: ordered(state, getattr(vs, name)) for name in (*GRID, "tantr", *FORCING) if has(vs, name)}
-    fields["t_star"] = ordered(state, np.broadcast_to(vs.t_star, vs.t_rest.shape))
+    fields = inputs_at_rest(state, state.settings.enable_cyclic_x)
     if case == "rest":
-        made = prognostic(state)
-        return {name: values for name, values in fields.items() if values.any()} | {
-            name: made[name] for name in ("temp", "salt")}
+        return fields
+    fields |= {name: ordered(state, getattr(vs, name)) for name in DISSIPATED}
     fields |= prognostic(state)
     fields |= {f"{name}_taum1": ordered(state, level(vs, name, "taum1")) for name in OF_BEFORE if has(vs, name)}
     if state.settings.enable_streamfunction:

@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, read
+from conftest import DONE, GRID, INPUT, LONG, read
 from whole import CASES, INSIDE, Whole
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
@@ -57,6 +57,34 @@ def test_what_is_not_at_rest(miniapp, rest, tmp_path, sequence, lacking):
         with h5py.File(path, "a") as file:
             file["u"] = 0 * file["temp"][...]
     miniapp.fails(INPUT, f"'{lacking}'.* missing", path, "--steps", 1, "-k", sequence, quick=False)
+
+
+def integrals(fields, flow):
+    """Mean temperature, kinetic energy, and the transport between the southern wall and the land north of it."""
+    f = {name: data[...] for name, data in fields.items()}
+
+    def volume(width, breadth, mask):
+        return (f["dzt"][:, None, None] * breadth[:, None] * width * mask)[INSIDE]
+
+    water = volume(f["dxt"], f["dyt"] * f["cost"], f["maskT"])
+    u, v = (flow[name][...][INSIDE] for name in ("u", "v"))
+    energy = (u**2 * volume(f["dxu"], f["dyt"] * f["cost"], f["maskU"])).sum() + (
+        v**2 * volume(f["dxt"], f["dyu"] * f["cosu"], f["maskV"])).sum()
+    through = (u * (f["dzt"][:, None] * f["dyt"][2:-2])[..., None]).sum(axis=0)
+    return (flow["temp"][...][INSIDE] * water).sum() / water.sum(), energy, through[:10].sum(axis=0).mean()
+
+
+def test_acc_from_rest(miniapp, tmp_path):
+    """Salinity stays what it is everywhere. After ten years, integrals are those of Veros's own run."""
+    output = tmp_path / "out.h5"
+    miniapp.passes(GRID.with_name("acc_rest.h5"), "--steps", 7300 if LONG else 50, "-o", output, quick=False)
+    acc = h5py.File(GRID.with_name("acc.h5"))
+    with acc, h5py.File(output) as made:
+        salt = made["salt"][...][acc["maskT"][...] == 1]
+        assert np.abs(salt - 35).max() <= 1e-9
+        for ours, theirs in zip(integrals(acc, made), integrals(acc, acc)):
+            print(f"{ours:.8g} beside Veros's {theirs:.8g} after ten years")
+            assert not LONG or ours == pytest.approx(theirs, rel=1e-3)
 
 
 def test_any_number_of_threads(miniapp, some, tmp_path):

@@ -22,6 +22,11 @@ SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c
             "enable_tke_superbee_advection", "enable_tke_upwind_advection",
             "enable_tke_hor_diffusion", "enable_superbee_advection", "enable_Prandtl_tke", "Prandtl_tke0",
             "iso_slopec", "iso_dslope", "K_iso_steep", "enable_conserve_energy"]
+OF_MOMENTUM = ["enable_streamfunction", "enable_implicit_vert_friction", "enable_hor_friction", "A_h",
+               "enable_hor_friction_cos_scaling", "hor_friction_cosPower", "enable_noslip_lateral",
+               "enable_ray_friction", "r_ray", "enable_bottom_friction", "r_bot", "enable_quadratic_bottom_friction",
+               "r_quad_bot"]
+AT_REST = [*GRID, "tantr", "surface_taux", "surface_tauy", "forc_tke_surface", "temp_source", "salt_source"]
 
 
 class SmallSetup(ACCSetup):
@@ -80,6 +85,16 @@ def has(vs, name):
         return getattr(vs, name) is not None
     except RuntimeError:
         return False
+
+
+def inputs_at_rest(state, is_cyclic=True):
+    """Those of an ocean that starts from rest, but for what is 0 everywhere."""
+    vs = state.variables
+    fields = {name: in_order(getattr(vs, name), is_cyclic) for name in AT_REST if has(vs, name)}
+    fields |= {name: in_order(level(vs, name, "tau"), is_cyclic) for name in ("temp", "salt")}
+    fields["t_rest"] = in_order(vs.t_rest, is_cyclic)
+    fields["t_star"] = in_order(np.broadcast_to(vs.t_star, vs.t_rest.shape), is_cyclic)
+    return {name: values for name, values in fields.items() if values.any()}
 
 
 def inputs(state):
