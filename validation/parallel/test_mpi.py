@@ -130,6 +130,7 @@ def ranks(miniapp, tmp_path_factory):
 
 MANY = 100
 ROUGH = GRID.parent / "rough.h5"
+AT_REST = GRID.parent / "acc_rest.h5"
 ODD = ("--shape", "35x31x10")  # its blocks differ in size
 WORK = {
     "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", GRID),
@@ -139,7 +140,7 @@ WORK = {
     "eke": ("-k", "ocean_step_eke", "--steps", 10, *ODD, GRID),
     "one step": ("-k", "ocean_step_eke", *QUICK, ACC),
     "forced": ("-k", "ocean_step_forced", "--steps", 10, ACC),
-    "ocean": ("-k", "ocean", "--steps", 10, ACC),
+    "ocean": ("--steps", 10, AT_REST),
     "tracers": ("-k", "ocean_step_eke", "--steps", 10, "--tracer", "dye=temp,age=salt",
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
@@ -164,7 +165,7 @@ def stored(tmp_path_factory):
     """Files of the same data that are not compressed: to decompress them takes each process longer than to
     compute."""
     folder, paths = tmp_path_factory.mktemp("stored"), {}
-    for path in (GRID, ACC, ROUGH):
+    for path in (GRID, ACC, ROUGH, AT_REST):
         paths[path] = folder / path.name
         with h5py.File(path) as compressed, h5py.File(paths[path], "w") as file:
             file.attrs.update(compressed.attrs)

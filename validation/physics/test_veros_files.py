@@ -72,6 +72,13 @@ def test_next_step_is_that_of_veros(miniapp, runs, tmp_path, name):
         error = difference(output, field, expected)
         print(f"{name}: {field} off by {error:.1e}")
         assert error < 1e-10, field
+    if name == "as_pyom":
+        return  # its wind is not that of Veros
+    output = step(miniapp, tmp_path, grid, "ocean")
+    for field in fields_of(folder / "next.h5"):
+        error = difference(output, field, folder / "next.h5")
+        print(f"{name}: {field} off by {error:.1e} after a whole step")
+        assert error < 1e-10, field
 
 
 @pytest.mark.parametrize("name", ["acc", "without_eke", "density_5"])

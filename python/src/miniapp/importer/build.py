@@ -20,6 +20,7 @@ METRES = {"x": {"units": "m", "standard_name": "projection_x_coordinate",
           "y": {"units": "m", "standard_name": "projection_y_coordinate",
                 "long_name": "y of T points"}}
 
+WALL = "southern_wall"  # of a streamfunction without ghosts
 MADE = {"maskU", "maskV", "maskW", "kbot", "Nsqr"}
 
 
@@ -85,10 +86,11 @@ def stored(g):
             for name in (*table.COORDINATES, *table.fields()) if name in g}
 
 
-def attributes_of(is_degrees):
+def attributes_of(g, is_degrees):
     def attributes(name):
         own = {} if is_degrees else METRES.get(name, {})
-        return {**table.attributes_of(name), **own}
+        wall = g.get(f"{name}.{WALL}")
+        return {**table.attributes_of(name), **own, **({} if wall is None else {WALL: wall})}
     return attributes
 
 
@@ -119,7 +121,7 @@ def write(chosen, g, root, is_degrees):
             picture = stack.enter_context(writing(chosen.figure))
             figure.draw(matplotlib, g, picture, "degrees" if is_degrees else "m", root["title"])
         with blaming(chosen.output):
-            store.write(output, stored(g), table.axes_of, attributes_of(is_degrees), root)
+            store.write(output, stored(g), table.axes_of, attributes_of(g, is_degrees), root)
     if matplotlib:
         return chosen.output, chosen.figure
     note(f"no picture: it needs matplotlib, {', '.join(sorted(figure.DRAWN))}")
@@ -132,6 +134,8 @@ def make(source, chosen):
     check_options(chosen, source)
     if source.is_own:
         g, settings, cyclic, halo = complete.make(source, chosen)
+        g.update({f"{name}.{WALL}": dataset[name].attrs[WALL] for _, dataset in source.datasets for name in g
+                  if name in dataset and WALL in dataset[name].attrs})
         return g, settings | chosen.set, cyclic, halo
     g, settings, cyclic = (veros.rebuild if source.is_veros else ocean.make)(source, chosen)
     settings.update(chosen.set)

@@ -27,6 +27,7 @@ BY_FRICTION = {
     "K_diss_gm": ("enable_TEM_friction",),
     "K_diss_bot": ("enable_bottom_friction", "enable_quadratic_bottom_friction", "enable_ray_friction",
                    "enable_momentum_sources")}
+WIND_AND_DRAG = ("surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
 # settings that Veros's files do not have
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance")
@@ -131,6 +132,16 @@ class Restart:
     def __getitem__(self, name):
         return self.get(name)
 
+    def has_mode(self):
+        return all(self.has(name) for name in ("psi", "du", "dv"))
+
+    def flat(self, name, slot="tau"):
+        """A field of the external mode, with the row of the southern wall."""
+        _, ny, nx = self.shape
+        if not self.has(name) or self.core[name].shape != (nx + 4, ny + 4, 3):
+            raise Unusable(f"{self.path}: {name} is missing or has another shape, expected {(nx + 4, ny + 4, 3)}")
+        return np.ascontiguousarray(self.core[name][2:-2, 1:-2, self.slots[slot]].T, float)
+
 
 def add_grid(g, snapshot, settings):
     for name in GRID:
@@ -217,8 +228,8 @@ def add_step(g, state, snapshot, settings, chosen):
     elif lacks := [name for name in lacks if name not in {*chosen.default, *chosen.variable}]:
         snapshot.require(lacks, "for a step that continues from a restart (--default NAME=VALUE takes another)")
     elif settings["enable_Prandtl_tke"]:
-        note("note: momentum makes K_diss_v anew before TKE is stepped; here it stays, so the run's own TKE is another "
-             "after a step, but not its temp and salt")
+        note("note: momentum makes K_diss_v anew before TKE is stepped; it stays in all sequences but ocean, so the "
+             "run's own TKE is another after a step, but not its temp and salt")
     elif snapshot.has("K_diss_v") and is_of_step(g, state, snapshot):
         g["K_diss_v"] = snapshot["K_diss_v"]
         note("K_diss_v: of the record's step, since the run's Prandtl number does not depend on it")
@@ -228,6 +239,60 @@ def add_step(g, state, snapshot, settings, chosen):
         note("forc: not from the snapshot, whose record is not of the restart's step")
     elif (forc := sources_of_tke(snapshot, settings)) is not None:
         g["forc"] = forc
+
+
+def put_mode(g, name, rows):
+    """A field of the external mode; the row of the southern wall becomes an attribute."""
+    g[name], g[f"{name}.southern_wall"] = rows[1:], rows[0]
+
+
+def wall_from_flow(g, psi):
+    """The streamfunction with its row on the southern wall, from the transport through the first row of faces."""
+    through = (g["u"][:, 0] * (g["dzt"][:, None] * g["dyt"][0])).sum(axis=0)
+    wet = g["maskU"][:, 0].any(axis=0)
+    value = (psi[0] + through)[wet].mean() if wet.any() else 0.0
+    return np.vstack([np.full_like(psi[:1], value), psi])
+
+
+def tendency_of_mode(state, snapshot, settings):
+    """The tendency of the streamfunction, islands included. On the southern wall it is that of the island whose
+    tendencies have made its streamfunction."""
+    rows = state.flat("dpsi")
+    if not state.has("dpsin") or not snapshot.has("psin"):
+        note("dpsi: without islands, whose psin is not in the snapshot")
+        return rows
+    last, before = (state.core["dpsin"][:, state.slots[slot]] for slot in ("taum1", "taup1"))
+    psin = snapshot["psin"]
+    if psin.shape != (last.size, *rows[1:].shape):
+        raise Unusable(f"{snapshot.path}: psin has shape {psin.shape}, expected {(last.size, *rows[1:].shape)}")
+    wall, wall_before = (state.flat("psi", slot)[0] for slot in ("tau", "taum1"))
+    column = np.abs(wall).argmax()
+    made = settings["dt_mom"] * ((1.5 + settings["AB_eps"]) * last - (0.5 + settings["AB_eps"]) * before)
+    south = np.abs(wall[column] - wall_before[column] - made).argmin()
+    islands = np.concatenate([np.full((1, rows.shape[1]), last[south]), np.tensordot(last, psin, 1)])
+    return rows + islands
+
+
+def add_momentum(g, state, snapshot, settings):
+    """What the sequence `ocean` needs more."""
+    if settings["coord_degree"]:
+        g["tantr"] = np.tan(g["y"] * settings["pi"] / 180.0) / table.EARTH_RADIUS
+    if "coriolis_t" not in g and (snapshot.has("coriolis_t") or settings["coord_degree"]):
+        g["coriolis_t"] = coriolis(g, snapshot, settings)
+    g.update({name: snapshot[name] for name in WIND_AND_DRAG if snapshot.has(name)})
+    is_stream = bool(settings["enable_streamfunction"])
+    if state is snapshot and snapshot.has("psi"):
+        psi = snapshot["psi"]
+        put_mode(g, "psi", wall_from_flow(g, psi) if is_stream else np.vstack([0 * psi[:1], psi]))
+        note("note: no step of ocean starts from a snapshot alone, which lacks the tendencies of the flow")
+    elif state is not snapshot and state.has_mode():
+        g.update({f"d{name}_taum1": state.get(f"d{name}", "taum1") for name in ("u", "v")})
+        put_mode(g, "psi", state.flat("psi"))
+        put_mode(g, "psi_taum1", state.flat("psi", "taum1"))
+        if is_stream:
+            put_mode(g, "dpsi", tendency_of_mode(state, snapshot, settings))
+            put_mode(g, "dpsi_taum1", np.vstack([g["dpsi.southern_wall"], g["dpsi"]]))
+        note(f"psi, its tendency and those of u and v: from {state.path}, for the sequence ocean")
 
 
 def is_of_step(g, state, snapshot):
@@ -298,6 +363,7 @@ def rebuild(source, chosen):
     add_step(g, state, snapshot, settings, chosen)
     add_forcing(g, snapshot, settings)
     g["u"], g["v"] = state["u"] * g["maskU"], state["v"] * g["maskV"]
+    add_momentum(g, state, snapshot, settings)
     g.update(closures.velocities_on_upper_faces(snapshot.path, g, cyclic))
     note("u_wgrid, v_wgrid, w_wgrid: from u and v, as Veros makes them")
     return g, settings, cyclic
