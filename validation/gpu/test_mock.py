@@ -203,12 +203,13 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
     assert llvm.launches("expsum_offload_float64")[0] == (1024, 128)
 
 
-def test_steps_in_time(mock, miniapp, tmp_path):
+@pytest.mark.parametrize("sequence, more", [("ocean_step_forced", ("dye",)), ("ocean", ("dye", "u", "v", "psi"))])
+def test_steps_in_time(mock, miniapp, tmp_path, sequence, more):
     """They keep their budgets, or fail, and end near the host's."""
-    words = ("--steps", 2, "-k", "ocean_step_forced", "--tracer", "dye=temp", ACC, "-o")
+    words = ("--steps", 2, "-k", sequence, "--tracer", "dye=temp", ACC, "-o")
     miniapp.json("-d", "gpu", *words, tmp_path / "gpu.h5", quick=False, env=mock.environment())
     miniapp.json("-d", "cpu", *words, tmp_path / "cpu.h5", quick=False)
-    for name in ("temp", "salt", "tke", "eke", "dye"):
+    for name in ("temp", "salt", "tke", "eke", *more):
         ours, theirs = (read(tmp_path / f"{device}.h5", name) for device in ("gpu", "cpu"))
         assert np.abs(ours - theirs).max() <= 1e-11 * np.abs(theirs).max(), name
 
