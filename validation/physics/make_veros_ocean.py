@@ -6,10 +6,10 @@
 
 Veros's own step runs, with NumPy; but the external mode is solved for directly, since the tolerance of BiCGSTAB is
 absolute. Each group is an input of miniapp with ghosts: a small ocean in the midst of a run, with tracers and
-energies that have been made rough; in `rest` an ocean at rest, of which it has temperature and salinity alone. Its groups "1" and "100" hold what that many steps make of it, without ghosts.
-The attribute `spread` of each of their fields is how far apart Veros ends when the last digits of what it starts
-from change at random, the largest of some tries. make_veros_steps.py says what has no more digits to lose, and how
-that is changed, too.
+energies that have been made rough; `rest` is at rest, with temperature and salinity alone. Its groups "1" and "100"
+hold what that many steps make of it, without ghosts. The attribute `spread` of each of their fields is how far apart
+Veros ends when the last digits of what it starts from change at random, the largest of some tries.
+make_veros_steps.py says what has no more digits to lose, and how that is changed, too.
 """
 
 import argparse
