@@ -13,6 +13,8 @@
  *   water only.
  * - Attributes of the root group: `halo`, 0 for a file without ghost cells or 2 for a file whose
  *   outer two rings are ghosts; `cyclic_x`, 0 (or absent) or 1; and settings, by their names.
+ * - The attribute `southern_wall` of `psi`, `psi_taum1`, `dpsi` and `dpsi_taum1`, in a file without
+ *   ghosts: a number for each column, of corners on the southern wall; 0 where it is absent.
  *
  * All else is ignored: other datasets, other attributes, and dimension scales, whose coordinates
  * outputs copy. A leading axis of records is left to forcing that changes in time.

@@ -55,13 +55,13 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
     const size_t cells = state->whole.nx - 2 * MINIAPP_HALO;
     enum miniapp_status status = MINIAPP_DONE;
     *found = H5Aexists(dataset, wall_name) > 0;
-    double *const wall = *found ? malloc(cells * sizeof(*wall)) : NULL;
-    if (*found && !wall)
+    double *const wall = calloc(cells, sizeof(*wall));
+    if (!wall)
         status = fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
     else if (*found && !read_numbers(dataset, wall_name, cells, wall))
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
                       wall_name, name, cells);
-    else if (*found)
+    else
         status = set_wall(state, name, wall);
     free(wall);
     return status;

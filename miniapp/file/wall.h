@@ -13,7 +13,7 @@
 enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
                                struct miniapp_state *state, const char *name);
 
-/* Reads the attribute, where there is one, and puts its values where they are in a state. */
+/* Reads the attribute, and puts its values where they are in a state: 0 if it is not there. */
 enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,
                               const char *name, bool *found);
 

@@ -108,6 +108,18 @@ def test_restart(miniapp, some, tmp_path):
         np.testing.assert_array_equal(read(cut, name), read(through, name))
 
 
+def test_a_basin_without_ghosts(miniapp, tmp_path):
+    """All of its walls are one, where the streamfunction is 0, and so it needs no attribute."""
+    basin = Whole("basin", tmp_path)
+    path = basin.write_without_ghosts(tmp_path / "other.h5")
+    with h5py.File(path, "a") as file:
+        for name in ("psi", "psi_taum1", "dpsi", "dpsi_taum1"):
+            del file[name].attrs["southern_wall"]
+    output = basin.step(miniapp, tmp_path / "out.h5", 1, path=path)
+    for name, (wanted, _) in basin.after[1].items():
+        assert np.abs(read(output, name) - wanted).max() <= 1e-12 * np.abs(wanted).max(), name
+
+
 @pytest.mark.parametrize("has_ghosts", [True, False])
 def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path, has_ghosts):
     """Corners on the southern wall included, which are ghosts, or attributes in a file without these."""
