@@ -318,7 +318,8 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
             continue;
         *bound = (struct bound_field){.field = field,
                                       .reads = reads(row, field),
-                                      .writes = writes(row, field),
+                                      .writes = miniapp_sequence_makes(
+                                          row->sequence, field, miniapp_state_settings(row->state)),
                                       .is_result = is_result(row->sequence, field, row->advances)};
         if (is_own(bench, row, field))
             snprintf(bound->name, sizeof(bound->name), "%s#%d", miniapp_field_name(field),

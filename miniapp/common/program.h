@@ -80,6 +80,10 @@ double miniapp_sequence_traffic(const struct miniapp_sequence *, const struct mi
 bool miniapp_sequence_runs(const struct miniapp_sequence *, size_t step,
                            const struct miniapp_settings *);
 
+/* Whether a step that runs with these settings writes the field. */
+bool miniapp_sequence_makes(const struct miniapp_sequence *, const struct miniapp_field *,
+                            const struct miniapp_settings *);
+
 const char *miniapp_sequence_subject(const struct miniapp_sequence *); /* its folder */
 bool miniapp_sequence_uses(const struct miniapp_sequence *, const struct miniapp_setting *);
 

@@ -426,6 +426,17 @@ bool miniapp_sequence_writes(const struct miniapp_sequence *sequence,
     return false;
 }
 
+bool miniapp_sequence_makes(const struct miniapp_sequence *sequence,
+                            const struct miniapp_field *field,
+                            const struct miniapp_settings *values)
+{
+    for (size_t s = 0; s < sequence->count; s++)
+        if (holds(&sequence->steps[s].condition, values->value) &&
+            does(&sequence->steps[s], field_id(field), MINIAPP_WRITE, MINIAPP_UPDATE))
+            return true;
+    return false;
+}
+
 bool miniapp_sequence_carries(const struct miniapp_sequence *sequence,
                               const struct miniapp_field *field)
 {
