@@ -93,11 +93,11 @@ def move(frame, _op, mods, ops):
         return " ".join(frame.write(to, frame.read(word, kind), kind)
                         for to, word in zip(frame.parts(ops[0]), frame.parts(ops[1])))
     half = {"b64": "u32", "b32": "u16"}.get(kind)
-    if ops[0].startswith("{"):
+    if frame.has_parts(ops[0]):
         source = frame.read(ops[1], kind)
         return " ".join(frame.write(word, f"({C_TYPES[half]})({source} >> {shift})", half)
                         for word, shift in zip(frame.parts(ops[0]), (0, 8 * bytes_of(half))))
-    if ops[1].startswith("{"):
+    if frame.has_parts(ops[1]):
         low, high = (frame.read(word, half) for word in frame.parts(ops[1]))
         return frame.write(ops[0], f"({C_TYPES[kind]}){low} | ({C_TYPES[kind]}){high} << "
                            f"{8 * bytes_of(half)}", kind)

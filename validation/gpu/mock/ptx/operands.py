@@ -86,6 +86,9 @@ class Frame:
             return f"((uint64_t)(uintptr_t)t->shared + s_{mangled(name)})"
         return f"(uint64_t)(uintptr_t)g_{mangled(name)}"
 
+    def has_parts(self, word):
+        return word.startswith("{") or word in self.vectors
+
     def parts(self, word):
         """The words of an operand that is a vector."""
         return self.vectors.get(word) or split(word.strip("{} "))
