@@ -18,13 +18,14 @@ enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
     const struct miniapp_grid *const whole = &state->whole;
     const size_t cells = ranks_own() == 0 ? whole->nx * whole->ny : 1;
     double *const plane = malloc(cells * sizeof(*plane));
-    const double *const wall = plane + (MINIAPP_HALO - 1) * whole->nx + MINIAPP_HALO;
+    const size_t wall = (MINIAPP_HALO - 1) * whole->nx + MINIAPP_HALO;
     enum miniapp_status status = state_ends_all(
         state, plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for '%s'", name));
     if (!status)
         status = miniapp_state_gather(state, name, 0, true, plane);
     if (!status && dataset >= 0 &&
-        H5LTset_attribute_double(dataset, ".", wall_name, wall, whole->nx - 2 * MINIAPP_HALO) < 0)
+        H5LTset_attribute_double(dataset, ".", wall_name, plane + wall,
+                                 whole->nx - 2 * MINIAPP_HALO) < 0)
         status = output_failed(output);
     free(plane);
     return status;

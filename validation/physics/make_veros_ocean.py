@@ -23,7 +23,7 @@ import scipy.sparse.linalg
 
 from make_veros_external import solve_directly, tendency  # it starts Veros, too
 from make_veros_step import roughen
-from make_veros_steps import change_remnants, density_in_80_bits
+from make_veros_steps import change_remnants, density_in_80_bits, nudge
 from veros_acc import OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level
 
 from veros import veros_routine
@@ -126,17 +126,6 @@ def inputs(state, case):
     return fields
 
 
-def nudge(state, rng):
-    """Moves each value that a step starts from by one unit in the last place, up or down."""
-    vs = state.variables
-    with vs.unlock():
-        for name in prognostic(state):
-            values = np.array(getattr(vs, name))
-            now = values[..., int(vs.tau)]
-            now += np.spacing(np.abs(now)) * rng.choice([-1, 1], now.shape) * (now != 0)
-            setattr(vs, name, values)
-
-
 def run(case, seed=None):
     """The state before, and after so many steps; with a seed, from nudged values."""
     is_exact = CASES[case].get("eq_of_state_type") == 5 and seed is not None
@@ -144,7 +133,7 @@ def run(case, seed=None):
     setup = start(case)
     state, rng = setup.state, np.random.default_rng(seed)
     if seed is not None:
-        nudge(state, rng)
+        nudge(state, prognostic(state), rng)
     before, after = inputs(state, case), {}
     for done in range(1, max(STEPS) + 1):
         if seed is not None:

@@ -100,11 +100,11 @@ def prognostic(state):
     return {name: in_order(level(state.variables, name, "tau")) for name in names}
 
 
-def nudge(state, rng):
-    """Moves each value that a step starts from by one unit in the last place, up or down."""
+def nudge(state, names, rng):
+    """Moves each value of fields that a step starts from by one unit in the last place, up or down."""
     vs = state.variables
     with vs.unlock():
-        for name in prognostic(state):
+        for name in names:
             values = np.array(getattr(vs, name))
             now = values[..., int(vs.tau)]
             now += np.spacing(np.abs(now)) * rng.choice([-1, 1], now.shape) * (now != 0)
@@ -128,7 +128,7 @@ def run(switches, seed=None):
     state = start(switches)
     rng = np.random.default_rng(seed)
     if seed is not None:
-        nudge(state, rng)
+        nudge(state, prognostic(state), rng)
     before, after = all_inputs(state), {}
     for done in range(1, max(STEPS) + 1):
         if seed is not None:
