@@ -165,6 +165,11 @@ bool miniapp_field_is_flow(const struct miniapp_field *field)
     return field_row(field)->is_flow;
 }
 
+bool miniapp_field_has_wall(const struct miniapp_field *field)
+{
+    return field_row(field)->has_wall;
+}
+
 void miniapp_field_limits(const struct miniapp_field *field, double *least, double *most)
 {
     const bool has_limits = field_row(field)->limits[0] < field_row(field)->limits[1];

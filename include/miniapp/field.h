@@ -57,6 +57,9 @@ bool miniapp_field_is_extended(const struct miniapp_field *);
 /* Whether it is a velocity, which is 0 in the ghosts of a closed side. */
 bool miniapp_field_is_flow(const struct miniapp_field *);
 
+/* Whether it lies on corners, so that those on the southern wall are ghosts that mean something. */
+bool miniapp_field_has_wall(const struct miniapp_field *);
+
 /* Its axes, slowest first. */
 #define MINIAPP_MAX_RANK 5
 int miniapp_field_rank(const struct miniapp_field *);

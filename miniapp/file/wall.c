@@ -31,21 +31,23 @@ enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
     return status;
 }
 
-/* Puts a row of the whole ocean's interior into a row of a state, ghosts along x included. */
+/* Puts a row of the whole ocean's interior into a state that has the row, ghosts along x included.
+ */
 static enum miniapp_status set_wall(struct miniapp_state *state, const char *name,
                                     const double *wall)
 {
-    const size_t nx = state->grid.nx;
+    const size_t nx = state->grid.nx, all = state->whole.nx, y = MINIAPP_HALO - 1;
     double *const row = calloc(nx, sizeof(*row));
     enum miniapp_status status =
         row ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a row of '%s'", name);
-    for (size_t x = MINIAPP_HALO; row && x < nx - MINIAPP_HALO; x++)
-        row[x] = wall[state->x0 + x - MINIAPP_HALO];
-    for (size_t x = 0; row && x < nx && state->cyclic_x && nx == state->whole.nx; x++)
-        if (is_outer(x, nx))
-            row[x] = row[opposite_column(x, nx)];
-    if (!status && state->y0 == 0)
-        status = miniapp_state_set_part(state, name, (MINIAPP_HALO - 1) * nx, nx, row);
+    for (size_t x = 0; row && x < nx; x++) {
+        const size_t column = state->x0 + x, inside = is_outer(column, all) && state->cyclic_x
+                                                          ? opposite_column(column, all)
+                                                          : column;
+        row[x] = is_outer(inside, all) ? 0 : wall[inside - MINIAPP_HALO];
+    }
+    if (!status && state->y0 <= y)
+        status = miniapp_state_set_part(state, name, (y - state->y0) * nx, nx, row);
     free(row);
     return status;
 }

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import miniapp as package
+from miniapp import ghosts, library as libraries
 from conftest import GRID, HERE, PACKAGE, read, read_of
 from processes import DEADLINE_S
 
@@ -39,6 +40,18 @@ def water():
 def inside(field, values):
     """Without ghosts, as the files of an input without ghosts have it."""
     return values[tuple(INTERIOR if axis in "xy" else slice(None) for axis in field.axes)]
+
+
+@pytest.mark.parametrize("cyclic, columns", [(True, [4, 5, 0, 1, 2, 3, 4, 5, 0, 1]),
+                                             (False, [0, 0, 0, 1, 2, 3, 4, 5, 0, 0])])
+def test_corners_on_the_southern_wall(cyclic, columns):
+    """They are given, or 0; all other ghosts of psi are as those of any field."""
+    psi, values = libraries.default().fields["psi"], np.full((3, 6), 7.0)
+    assert [*ghosts.with_ghosts(psi, values, cyclic, np.arange(6))[1]] == columns
+    assert not ghosts.with_ghosts(psi, values, cyclic)[1].any()
+    for wall in (np.arange(5), "wall"):
+        with pytest.raises(package.InputError, match="'southern_wall' of 'psi' must hold 6 numbers"):
+            ghosts.with_ghosts(psi, values, cyclic, wall)
 
 
 def run(code, **environment):

@@ -7,6 +7,7 @@ import numpy as np
 
 HALO = 2
 REAL, MASK, INDEX = range(3)
+ON_CORNERS = ("psi", "psi_taum1", "dpsi", "dpsi_taum1")  # those on the southern wall are ghosts
 CELLS = ("maskT", "maskW", "kbot")  # what tells which cells are water
 TRIADS = ("ip", "jp", "kr")  # axes of length 2
 
@@ -169,6 +170,10 @@ class Reader:
                 closed = "constant" if row.type != REAL or row.is_flow else "edge"
                 widths = [(HALO, HALO) if other == place else (0, 0) for other in range(values.ndim)]
                 values = np.pad(values, widths, "wrap" if axis == "x" and self.is_cyclic else closed)
+        if name in ON_CORNERS:
+            wall = self.file[name].attrs.get("southern_wall", 0) if name in self.file else 0
+            row = np.broadcast_to(wall, values.shape[1] - 2 * HALO)
+            values[HALO - 1] = np.pad(row, HALO, "wrap" if self.is_cyclic else "constant")
         return values
 
 

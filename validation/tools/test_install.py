@@ -82,6 +82,7 @@ def test_files(miniapp, prefix):
                                                                     "Targets")}
     if miniapp.offload != "no":
         wanted.add("lib/miniapp-offload.so")
+    wanted |= {f"lib/{path.name}" for path in (miniapp.path.parent.parent / "lib").glob("miniapp-variant-*.so")}
     if (miniapp.path.parent.parent / "lib/miniapp-libcuda.so").exists():  # NVIDIA's, by Clang
         wanted.add("lib/miniapp-libcuda.so")
     extra = found - wanted  # what CMake names by the build type

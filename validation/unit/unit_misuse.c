@@ -46,7 +46,7 @@ static void the_tables_answer_null(void **nothing)
     assert_null(miniapp_field_standard_name(NULL));
     assert_int_equal(miniapp_field_type(NULL), MINIAPP_REAL);
     assert_false(miniapp_field_is_optional(NULL) || miniapp_field_is_extended(NULL) ||
-                 miniapp_field_is_flow(NULL));
+                 miniapp_field_is_flow(NULL) || miniapp_field_has_wall(NULL));
     assert_null(miniapp_field_wet(NULL));
     assert_null(miniapp_field_stand_in(NULL, &factor));
     miniapp_field_range(NULL, &least, &most);

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from .library import HALO, Field, InputError, Library, Type
@@ -9,8 +12,10 @@ from .state import State
 
 
 def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo: int, cyclic: bool,
-        device: str = "cpu", precision: str = "float64", check: bool = True, **settings: float) -> dict[str, np.ndarray]:
-    """All that the kernel writes, with as many ghosts as the fields have. The path is for messages."""
+        device: str = "cpu", precision: str = "float64", check: bool = True,
+        walls: Mapping[str, np.ndarray] = MappingProxyType({}), **settings: float) -> dict[str, np.ndarray]:
+    """All that the kernel writes, with as many ghosts as the fields have. The path is for messages; walls are what
+    fields without ghosts are on the southern wall."""
     lengths = {axis: length + (0 if halo or axis == "z" else 2 * HALO)
                for name in filter(library.fields.get, g)
                for axis, length in zip(library.fields[name].axes, g[name].shape)}
@@ -22,7 +27,7 @@ def run(library: Library, path: str, kernel: str, g: dict[str, np.ndarray], halo
             if values is None:
                 values = np.zeros(state.shape(name))
             elif not halo:
-                values = with_ghosts(field, values, cyclic)
+                values = with_ghosts(field, values, cyclic, walls.get(name))
             state.set(name, values)
         state.run(kernel)
         return {name: state[name] if halo else without_ghosts(library.fields[name], state[name])
@@ -42,14 +47,20 @@ def values_of(field, g, kernel, path, settings):
                      f"({', '.join(field.axes)}); expected a variable of that name{standard}")
 
 
-def with_ghosts(field: Field, values: np.ndarray, cyclic: bool) -> np.ndarray:
+def with_ghosts(field: Field, values: np.ndarray, cyclic: bool, wall: np.ndarray | None = None) -> np.ndarray:
     """Along x those of the other side where the ocean is cyclic; a closed side is land: masks are 0 there, nothing
-    flows, and other values repeat those beside it."""
+    flows, and other values repeat those beside it, but for corners on a southern wall: these are given, or 0."""
     closed = {"mode": "constant"} if field.type is not Type.REAL or field.is_flow else {"mode": "edge"}
     for place, axis in enumerate(field.axes):
         if axis in ("x", "y"):
             widths = [(0, 0)] * place + [(HALO, HALO)] + [(0, 0)] * (values.ndim - place - 1)
             values = np.pad(values, widths, **({"mode": "wrap"} if axis == "x" and cyclic else closed))
+    if field.has_wall:
+        length = values.shape[-1] - 2 * HALO
+        row = np.zeros(length) if wall is None else np.asarray(wall)
+        if row.shape != (length,) or row.dtype.kind not in "iuf":
+            raise InputError(f"attribute 'southern_wall' of '{field.name}' must hold {length} numbers")
+        values[HALO - 1] = np.pad(row, HALO, mode="wrap" if cyclic else "constant")
     return values
 
 

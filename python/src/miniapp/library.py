@@ -169,6 +169,7 @@ DECLARATIONS = {
     "field_needed_by": (c_char_p, c_void_p),
     "field_is_extended": (c_bool, c_void_p),
     "field_is_flow": (c_bool, c_void_p),
+    "field_has_wall": (c_bool, c_void_p),
     "field_limits": (None, c_void_p, c_void_p, c_void_p),
     "field_rank": (c_int, c_void_p),
     "field_axis": (c_int, c_void_p, c_int),
@@ -308,6 +309,7 @@ class Field:
     needed_by: str = dataclasses.field(repr=False)  # a setting, likewise, unless it is 0; "": none
     is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
     is_flow: bool = dataclasses.field(repr=False)  # a velocity: 0 in the ghosts of a closed side
+    has_wall: bool = dataclasses.field(repr=False)  # on corners: the last ghosts in the south are those of a wall
 
     @property
     def range(self) -> Range:
@@ -424,7 +426,7 @@ class Library:
                      *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes, c.field_is_optional(handle),
                      self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
                      self.name_of(c.field_partner(handle)), decode(c.field_needed_by(handle)),
-                     c.field_is_extended(handle), c.field_is_flow(handle))
+                     c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle))
 
     def name_of(self, handle):
         return decode(self.c.field_name(handle)) if handle else ""

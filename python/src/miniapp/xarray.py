@@ -59,7 +59,8 @@ class Ocean:
     def run(self, kernel, device, precision, settings):
         library = libraries.default()
         part, own, cyclic, halo = self.read(library, kernel)
-        made = ghosts.run(library, PATH, kernel, part.g, halo, cyclic, device, precision, **{**own, **settings})
+        made = ghosts.run(library, PATH, kernel, part.g, halo, cyclic, device, precision, walls=self.walls(library),
+                          **{**own, **settings})
         results = xarray.Dataset({argument.field.name: as_result(argument.field, made[argument.field.name], part)
                                   for argument in arguments_of(library.kernels[kernel], WRITES)})
         return results if len(results) > 1 else results[next(iter(results))]
@@ -81,6 +82,12 @@ class Ocean:
         if faults := plausible.faults_of({**part.g, **part.coordinates()}, bool(cyclic), halo):
             raise InputError(f"{PATH}: {'; '.join(faults)}")
         return part, complete.settings_of(PATH, settings), bool(cyclic), halo
+
+    def walls(self, library) -> dict[str, object]:
+        """What fields on corners are on the southern wall, where the Dataset says it."""
+        found = {name: self.find(field) for name, field in library.fields.items() if field.has_wall}
+        return {name: variable.attrs["southern_wall"] for name, variable in found.items()
+                if variable is not None and "southern_wall" in variable.attrs}
 
     def decoded(self, wanted) -> xarray.Dataset:
         """The variables of the Dataset that are needed, unpacked and computed once."""
