@@ -1,6 +1,5 @@
 # A site's own kernels: the folder MINIAPP_KERNELS, which holds what a folder of physics holds, and fields and settings
-# that its kernels share. Sets site_descriptions, site_kernels and
-# site_sequences.
+# that its kernels share. Sets site_descriptions, site_kernels and site_sequences.
 
 if(MINIAPP_KERNELS)
   get_filename_component(site "${MINIAPP_KERNELS}" ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})

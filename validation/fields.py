@@ -239,7 +239,7 @@ def forcing(rng, fields):
 
 
 def momentum(rng, fields, settings):
-    """What only momentum reads, about as large as the other terms; and a flow to be corrected, on land, too."""
+    """Fields that momentum alone reads, about as large as the other terms; and a flow to be corrected, on land, too."""
     shape = fields["maskT"].shape
 
     def within(size, axes=shape):

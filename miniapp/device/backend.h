@@ -66,7 +66,7 @@ struct backend {
 #define OFFLOAD_BACKEND miniapp_offload_backend
 #define OFFLOAD_BACKEND_NAME "miniapp_offload_backend"
 
-/* What the module of a directive variant exports. */
+/* The functions that the module of a directive variant exports. */
 struct variant_module {
     const char *build;
     void (*vary)(struct backend *backend); /* puts functions of its own in the place of others */

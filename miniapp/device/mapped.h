@@ -15,9 +15,9 @@ static void *allocate_mapped(int number, size_t bytes)
 {
     char *const base =
         bytes < SIZE_MAX / 2 ? aligned_alloc(64, (bytes + 2 * BEFORE) & ~63UL) : NULL;
-    char *const memory = base + BEFORE;
     if (!base)
         return NULL;
+    char *const memory = base + BEFORE;
     memcpy(base, &bytes, sizeof(bytes));
 #pragma omp target enter data map(alloc : memory[ : bytes]) device(number)
     return memory;

@@ -66,7 +66,7 @@ static enum miniapp_status fill_state(const struct miniapp_input *input,
     return status;
 }
 
-/* What a file without ghosts has of corners on the southern wall. */
+/* Loads the corners on the southern wall, which a file without ghosts has in an attribute. */
 static enum miniapp_status load_wall(const struct miniapp_input *input,
                                      const struct miniapp_field *field,
                                      const struct miniapp_destination *target)
@@ -131,7 +131,7 @@ bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
     return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
 }
 
-/* What the pressure of the water's density makes in a step of momentum. */
+/* Sets the flow that the pressure of the water's density makes in a step of momentum. */
 static enum miniapp_status start_from_rest(struct miniapp_state *state)
 {
     const struct miniapp_sequence *sequence;

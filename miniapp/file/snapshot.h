@@ -1,4 +1,4 @@
-/* What the writer of snapshots and their reader share. */
+/* Declarations that the writer of snapshots and their reader share. */
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 

@@ -61,7 +61,7 @@ const char *clock_text(const char *folder, char text[CLOCK_TEXT])
     return text;
 }
 
-/* Of the first CPU that the process may use: others are rarely set in another way. */
+/* It is that of the first CPU that the process may use: others are rarely set in another way. */
 static void add_clock(struct provenance *provenance, hwloc_topology_t topology)
 {
     const hwloc_obj_t cpu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);

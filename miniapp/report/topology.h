@@ -19,7 +19,7 @@ struct caches {
  * of the last minute. An item that is not known is left out. */
 void topology_add(struct provenance *provenance, struct caches *caches);
 
-/* What sets a CPU's clock, by its folder cpufreq of /sys, which most virtual machines lack:
+/* The governor of a CPU's clock, by its folder cpufreq of /sys, which most virtual machines lack:
  * "governor performance, 400 to 3700 MHz". */
 enum { CLOCK_TEXT = 96 };
 const char *clock_text(const char *folder, char text[CLOCK_TEXT]);

@@ -4,15 +4,13 @@
  * acts on all levels for a step. The flow is corrected in one ring of ghosts, too, from which w
  * follows by continuity: at the surface it is 0 under a lid, up to rounding.
  *
- * First all faces, then all columns: w needs the new flow to the west and south. On the host a
- * thread finds w of most rows while their flow is in its caches. The first row of its share has to
- * wait until all threads have corrected theirs.
+ * First all faces, then all columns: w needs the new flow to the west and south.
  */
 #define DESCRIPTION "momentum/barotropic_correction.kernel"
 #include "arguments.h"
 #include "span.h"
 
-/* What the columns of u and v at a T cell gain, from their lowest wet levels up. */
+/* The gains of the columns of u and v at a T cell, from their lowest wet levels up. */
 struct gain {
     real u, v;
     int32_t lowest_u, lowest_v; /* nz without one */
@@ -106,8 +104,6 @@ INLINED void raise_row(const struct arguments *a, count y, struct span part)
     }
 }
 
-#if defined(PHYSICS_OFFLOAD)
-
 void VARIANT(barotropic_correction)(const struct kernel_call *call)
 {
 #include "unpack.h"
@@ -128,47 +124,3 @@ void VARIANT(barotropic_correction)(const struct kernel_call *call)
             raise_row(&a, y, chunk(x0, nx));
         }
 }
-
-#else
-
-OF_ROW void VARIANT(raise_whole_row)(const struct arguments *a, count y)
-{
-    const struct arguments mine = *a;
-    raise_row(&mine, y, (struct span){0, mine.nx});
-}
-
-OF_ROW void VARIANT(correct_whole_row)(const struct arguments *a, count y)
-{
-    const struct arguments mine = *a;
-    for (count x0 = 0; x0 < mine.nx; x0 += ROW_CHUNK)
-        correct_row(&mine, y, chunk(x0, mine.nx));
-}
-
-void VARIANT(barotropic_correction)(const struct kernel_call *call)
-{
-#include "unpack.h"
-    const count threads = omp_get_max_threads();
-    PARALLEL_COLUMNS
-    for (count thread = 0; thread < threads; thread++) {
-        const struct arguments a = {
-#include "gather.h"
-        };
-        const count begin = ny * thread / threads, end = ny * (thread + 1) / threads;
-        for (count y = begin; y < end; y++) {
-            VARIANT(correct_whole_row)(&a, y);
-            if (y > begin)
-                VARIANT(raise_whole_row)(&a, y);
-        }
-    }
-    PARALLEL_COLUMNS
-    for (count thread = 0; thread < threads; thread++) {
-        const struct arguments a = {
-#include "gather.h"
-        };
-        const count begin = ny * thread / threads;
-        if (begin < ny * (thread + 1) / threads)
-            VARIANT(raise_whole_row)(&a, begin);
-    }
-}
-
-#endif

@@ -134,7 +134,7 @@ INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u, 
     }
 }
 
-/* What lateral friction and drag dissipate at a face, on the W grid. It needs no result of vertical
+/* The losses of a face by lateral friction and drag, on the W grid. They need no result of vertical
  * friction. */
 INLINED struct losses lose(const struct arguments *a, const struct of_face *f,
                            struct face_column *c, struct heights h, count k)
@@ -256,7 +256,7 @@ void VARIANT(momentum)(const struct kernel_call *call)
 /* Place x of a row of memory is x - begin + MARGIN, for a chunk that begins there. */
 enum { MARGIN = 2, ROOM = ROW_CHUNK + 2 * MARGIN };
 
-/* What the faces of a row have, and what a level leaves for the one below it. */
+/* The faces of a row, and the values that a level leaves for the one below it. */
 struct memory_of_face {
     level here[ROOM], north[ROOM], south[ROOM], deep[ROOM]; /* of struct depths */
     real mixed[ROOM], mix[ROOM], flux[ROOM];
@@ -383,7 +383,7 @@ OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m,
         friction_row(&mine, m, r, false, false, k, p, p.x.begin, slot);
 }
 
-/* What v loses in a row goes to the row to the north, too, which finds it in its outputs. */
+/* Leaves the losses of v in a row to the row to the north, too, which finds them in its outputs. */
 INLINED void leave_losses(const struct arguments *a, const struct memory_of_face *v, count k,
                           struct row_of_chunk p)
 {

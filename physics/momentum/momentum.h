@@ -24,7 +24,7 @@ INLINED level lowest_wet(int32_t kbot)
     return kbot > 0 ? (level)(kbot - 1) : DRY;
 }
 
-/* Of a face between two cells. */
+/* The lowest wet level of a face between two cells. */
 INLINED level both_wet(int32_t kbot, int32_t beside)
 {
     const level here = lowest_wet(kbot), there = lowest_wet(beside);
@@ -143,7 +143,7 @@ struct depths {
     level here, east, west, north, south, deep;
 };
 
-/* What a face loses at a level, and its values on the W grid. */
+/* The losses of a face at a level, or their values on the W grid. */
 struct losses {
     real vertical, lateral, drag;
 };
@@ -185,7 +185,7 @@ INLINED real spread_face(const struct spreading *s, const real *flow, count i, c
     return is_wet ? tendency : 0;
 }
 
-/* What is known of a face whatever the level. */
+/* A face, whatever the level. */
 struct of_face {
     const real *flow, *across, *source, *r_bot_var;
     count beside; /* from its cell to the other one */
@@ -218,7 +218,7 @@ INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, re
     return force;
 }
 
-/* What the friction of a level needs to know of heights; the top has no level above it. */
+/* The heights that the friction of a level depends on; the top has no level above it. */
 struct heights {
     real per_dz, per_dzw; /* 1 over them, 0 for the top's dzw */
     real back;            /* the share of a lowest level's loss that stays in it */
@@ -279,7 +279,7 @@ INLINED real pressure(const struct arguments *a, count k, count i, level lowest,
     return lowest <= (level)k ? p : 0;
 }
 
-/* What the tendencies of u and v need of T points: the widths of cells, pressure, and the place. */
+/* The place of a face, and the widths of cells and the pressure at T points beside it. */
 struct where {
     count k, i, column;
     real per_dz, dx, dx_east, per_dxt, per_dxu;

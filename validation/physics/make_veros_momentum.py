@@ -23,7 +23,6 @@ from veros_acc import SmallSetup, cyclic, in_order, inputs, level  # it starts V
 from veros import veros_routine
 from veros.core import friction, momentum
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
-from veros.core.operators import at, update
 from veros.variables import VARIABLES
 
 # the package has functions of these names
@@ -49,7 +48,7 @@ CASES = {
 
 
 class Setup(SmallSetup):
-    """With spacings of its own, and all that friction can read."""
+    """With all that friction can read."""
 
     @veros_routine
     def set_parameter(self, state):
@@ -57,13 +56,6 @@ class Setup(SmallSetup):
         settings = state.settings
         settings.enable_bottom_friction_var = settings.enable_momentum_sources = True
         settings.hor_friction_cosPower, settings.r_ray, settings.r_quad_bot = 2, 3e-6, 2e-3
-
-    @veros_routine
-    def set_grid(self, state):
-        vs = state.variables
-        vs.dxt = update(vs.dxt, at[...], 4.0)
-        vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
-        vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
 
 
 def roughen(state):

@@ -4,7 +4,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, LONG, read
+from conftest import GRID, INPUT, LONG, assert_same_on_threads, put_output, read
 from whole import CASES, INSIDE, Whole
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
@@ -88,14 +88,7 @@ def test_acc_from_rest(miniapp, tmp_path):
 
 
 def test_any_number_of_threads(miniapp, some, tmp_path):
-    """The same bits."""
-    outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 4)]
-    for threads, output in zip((1, 2, 4), outputs):
-        done = miniapp.run(some.path, "--steps", 10, "-k", "ocean", "-t", threads, "-o", output)
-        assert done.returncode == DONE, done
-    for name in some.after[1]:
-        for output in outputs[1:]:
-            np.testing.assert_array_equal(read(output, name), read(outputs[0], name))
+    assert_same_on_threads(miniapp, tmp_path, (1, 2, 4), some.after[1], some.path, "--steps", 10, "-k", "ocean")
 
 
 def test_restart(miniapp, some, tmp_path):
@@ -128,14 +121,7 @@ def test_an_output_is_what_the_next_step_needs(miniapp, some, tmp_path, has_ghos
     some.step(miniapp, half, 4, path=begins)
     some.step(miniapp, through, 8, path=begins)
     goes_on.write_bytes(begins.read_bytes())
-    with h5py.File(half) as file, h5py.File(goes_on, "a") as again:
-        for name, dataset in file.items():
-            if not h5py.h5ds.is_scale(dataset.id):
-                if name in again:
-                    del again[name]
-                again[name] = dataset[...]
-                again[name].attrs.update({key: value for key, value in dataset.attrs.items()
-                                          if key == "southern_wall"})
+    put_output(goes_on, half)
     rest = some.step(miniapp, tmp_path / "rest.h5", 4, path=goes_on)
     for name in some.after[1]:
         np.testing.assert_array_equal(read(rest, name), read(through, name))

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import DONE, GRID, INPUT, MISMATCH, USAGE, read, replace
+from conftest import GRID, INPUT, MISMATCH, USAGE, assert_same_on_threads, put_output, read, replace
 from frozen import INSIDE, SETUPS, Frozen
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
@@ -38,14 +38,8 @@ def test_veros_makes_the_same(together, frozen, device, steps):
 
 
 def test_any_number_of_threads(miniapp, frozen, tmp_path):
-    """The same bits."""
-    outputs = [tmp_path / f"{threads}.h5" for threads in (1, 2, 3)]
-    for threads, output in enumerate(outputs, 1):
-        done = miniapp.run(frozen.path, "--steps", 20, "-k", frozen.sequence, "-t", threads, "-o", output)
-        assert done.returncode == DONE, done
-    for name in frozen.after[1]:
-        for output in outputs[1:]:
-            np.testing.assert_array_equal(read(output, name), read(outputs[0], name))
+    assert_same_on_threads(miniapp, tmp_path, (1, 2, 3), frozen.after[1], frozen.path, "--steps", 20,
+                           "-k", frozen.sequence)
 
 
 def content(fields, tracer):
@@ -103,12 +97,7 @@ def test_an_output_is_what_the_next_step_needs(miniapp, frozen, tmp_path):
     frozen.step(miniapp, half, 10)
     frozen.step(miniapp, whole, 20)
     goes_on.write_bytes(frozen.path.read_bytes())
-    with h5py.File(half) as file, h5py.File(goes_on, "a") as again:
-        for name, dataset in file.items():
-            if not h5py.h5ds.is_scale(dataset.id):
-                if name in again:
-                    del again[name]
-                again[name] = dataset[...]
+    put_output(goes_on, half)
     rest = frozen.step(miniapp, tmp_path / "rest.h5", 10, path=goes_on)
     for name in frozen.after[1]:
         np.testing.assert_array_equal(read(rest, name), read(whole, name))

@@ -41,7 +41,7 @@ def cyclic(values):
 
 
 def before(theirs, case):
-    """What the correction reads of momentum, by its reference."""
+    """The fields that the correction reads of momentum, by its reference."""
     settings, fields, results = theirs
     switches, made = results["acc"]
     flow = momentum.reference(fields, settings | switches)
@@ -57,17 +57,21 @@ def check(expected, found):
         assert error <= MOST * scale, name
 
 
+def check_kernel(miniapp, module, settings, fields, expected, device, folder):
+    """The kernel's reference, and then the kernel."""
+    check(expected, module.reference(fields, settings).get)
+    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
+    out = folder / "out.h5"
+    miniapp.passes("-k", module.NAME, "-d", device, "-o", out, write(folder / "in.h5", fields, settings, **place))
+    check(expected, lambda name: read(out, name))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_momentum(miniapp, theirs, case, device, tmp_path):
     settings, fields, results = theirs
     switches, expected = results[case]
     settings = settings | switches
-    check(expected, momentum.reference(fields, settings).get)
-    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
-    out = tmp_path / "out.h5"
-    miniapp.passes("-k", "momentum", "-d", device, "-o", out,
-                   write(tmp_path / "in.h5", fields, settings, **place))
-    check(expected, lambda name: read(out, name))
+    check_kernel(miniapp, momentum, settings, fields, expected, device, tmp_path)
 
 
 @pytest.mark.parametrize("case", AFTER)
@@ -76,9 +80,4 @@ def test_correction(miniapp, theirs, case, device, tmp_path):
     switches, expected = results[case]
     settings, fields = settings | switches, before(theirs, case)
     expected = {name: values for name, values in expected.items() if name != "psi_taup1"}
-    check(expected, barotropic_correction.reference(fields, settings).get)
-    place = {name: settings.pop(name) for name in ("halo", "cyclic_x")}
-    out = tmp_path / "out.h5"
-    miniapp.passes("-k", "barotropic_correction", "-d", device, "-o", out,
-                   write(tmp_path / "in.h5", fields, settings, **place))
-    check(expected, lambda name: read(out, name))
+    check_kernel(miniapp, barotropic_correction, settings, fields, expected, device, tmp_path)

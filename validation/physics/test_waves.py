@@ -20,7 +20,7 @@ INSIDE = (..., slice(2, -2), slice(2, -2))
 
 
 class Channel:
-    """Of square cells between walls in the south and north, cyclic in x, with a flat bottom; ghosts included."""
+    """A channel of square cells between walls in the south and north, cyclic in x, flat at the bottom; with ghosts."""
 
     def __init__(self, nx, ny, nz=2, dx=1e5, dz=500.0):
         self.nx, self.ny, self.nz, self.dx, self.height = nx, ny, nz, dx, nz * dz

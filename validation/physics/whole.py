@@ -27,7 +27,7 @@ class Whole:
         self.path = write(folder / f"{name}.h5", self.before, self.settings, **place)
 
     def write_without_ghosts(self, path):
-        """The same, the streamfunction's corners on the southern wall in attributes."""
+        """A file of the same fields, the streamfunction's corners on the southern wall in attributes."""
         lines = ("dxt", "dxu", "dyt", "dyu", "cost", "cosu", "tantr")
         values = {name: value[INSIDE] if value.ndim > 1 else value[2:-2] if name in lines else value
                   for name, value in self.before.items()}

@@ -72,7 +72,7 @@ def test_times_are_in_order(miniapp, small):
 
 
 def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
-    """By TEOS-10, where every kernel touches all its arguments; of three surface_forcing reads a level."""
+    """Bytes by TEOS-10, where every kernel touches all its arguments, but surface_forcing a level of three."""
     sizes = {"x": ocean[0]["salt"].shape[2], "y": ocean[0]["salt"].shape[1],
              "z": ocean[0]["salt"].shape[0]}
     for precision, width in (("float64", 8), ("float32", 4)):

@@ -67,7 +67,7 @@ def test_a_cache_that_does_not_hold_the_fields(flops):
 
 
 def test_events_of_kernels(flops, tmp_path):
-    """Of their functions alone, without what these call; zeros at the end of a line are left out."""
+    """Counts of their functions alone, without those that these call; zeros at the end of a line are left out."""
     path = tmp_path / "callgrind.out"
     path.write_text("events: Ir Dr DLmr\nfn=main\n0x10 0 7 7 7\nfn=tke_host_float64.omp_outlined\n0x20 0 3 2 1\n"
                     "calls=1 0x99\n0x24 0 50 50 50\n0x20 0 4\n")

@@ -313,7 +313,7 @@ static enum extent touches_a_level_of_b(const double *setting, const char *argum
     return strcmp(argument, "b") == 0 ? ONE_LEVEL_OF_IT : ALL_OF_IT;
 }
 
-/* What is updated moves twice; of b a level. */
+/* An updated field moves twice, and b by a level. */
 static void bytes_of_updates(void **state)
 {
     (void)state;

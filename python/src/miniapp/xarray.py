@@ -84,7 +84,7 @@ class Ocean:
         return part, complete.settings_of(PATH, settings), bool(cyclic), halo
 
     def walls(self, library) -> dict[str, object]:
-        """What fields on corners are on the southern wall, where the Dataset says it."""
+        """The values of fields on corners on the southern wall, where the Dataset has them."""
         found = {name: self.find(field) for name, field in library.fields.items() if field.has_wall}
         return {name: variable.attrs["southern_wall"] for name, variable in found.items()
                 if variable is not None and "southern_wall" in variable.attrs}

@@ -231,7 +231,7 @@ def mix_laterally(f, s, face):
 
 
 def drag(f, s, face):
-    """What slows the flow all over, what does at the lowest wet level, and what pushes it."""
+    """The rate that slows the flow all over, that of the lowest wet level, and the source that pushes it."""
     rate = s.r_ray * s.enable_ray_friction
     if s.enable_bottom_friction:
         linear = face.r_bot_var if s.enable_bottom_friction_var else s.r_bot

@@ -274,7 +274,7 @@ def tendency_of_mode(state, snapshot, settings):
 
 
 def add_momentum(g, state, snapshot, settings):
-    """What the sequence `ocean` needs more."""
+    """Fields that the sequence `ocean` needs besides."""
     if settings["coord_degree"]:
         g["tantr"] = np.tan(g["y"] * settings["pi"] / 180.0) / table.EARTH_RADIUS
     if "coriolis_t" not in g and (snapshot.has("coriolis_t") or settings["coord_degree"]):
