@@ -24,6 +24,7 @@
     VALUE(real, per_dt, 1 / dt_mom)                                                                \
     VALUE(real, conserves, enable_conserve_energy ? 1 : 0)
 #include "momentum.h"
+#include "prefetch.h"
 
 #define OUTPUTS_3D(DO)                                                                             \
     DO(du) DO(dv) DO(u_taup1) DO(v_taup1) DO(K_diss_v) DO(K_diss_h) DO(K_diss_bot)
@@ -80,7 +81,7 @@ INLINED void eliminate_column(const struct arguments *a, const real *flow, real 
     struct reduced_row reduced = NO_ROW;
     for (count k = 0; k < a->nz; k++) {
         const count i = k * a->ny * a->nx + column;
-        reduced = eliminate_face(a, flow, k, i, beside, wet, reduced);
+        reduced = eliminate_face(a, flow, heights_at(a, k), k, i, beside, wet, reduced);
         ratio[i] = reduced.ratio;
         d[i] = reduced.d;
     }
@@ -189,10 +190,10 @@ INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
         const struct where at = {k,       i,       c, 1 / a->dzt[k], a->dxt[x], a->dxt[x + 1],
                                  per_dxt, per_dxu, p, p_beside};
         if (is_u)
-            step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, wet,
+            step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, a->dzt[k], wet,
                       tendency_of_u(a, &r, at, wet, &flux), a->du[i], &sums);
         else
-            step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, wet,
+            step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, a->dzt[k], wet,
                       tendency_of_v(a, &r, at, wet, &flux), a->dv[i], &sums);
         a->K_diss_v[i] =
             (is_u ? 0 : a->K_diss_v[i]) + share * lost[i] + share_before * lost[i - beside];
@@ -293,9 +294,9 @@ INLINED void find_depths(const struct arguments *a, struct memory_of_face *m, st
     }
 }
 
-INLINED void start_face(struct memory_of_face *m)
+INLINED void start_face(struct memory_of_face *m, struct row_of_chunk p)
 {
-    for (count at = 0; at < ROOM; at++) {
+    for (count at = 0; at < p.x.end - p.first; at++) {
         m->mixed[at] = m->flux[at] = m->lateral_above[at] = m->drag_above[at] = 0;
         m->height[at] = m->tendency[at] = m->flow[at] = 0;
     }
@@ -307,13 +308,14 @@ OF_ROW void VARIANT(eliminate_faces)(const struct arguments *a, const level *wet
                                      count from, count beside, count slot)
 {
     const struct arguments m = *a;
+    const struct heights h = heights_at(a, k);
     const count row = (k * m.ny + p.y) * m.nx, below = k > 0 ? m.ny * m.nx : 0;
     ALONG_X
     for (count x = from; x < p.x.end; x++) {
         const count i = row + x, j = i + slot - below;
         const struct reduced_row under = {k > 0 ? ratio[j] : 0, k > 0 ? d[j] : 0};
         const struct reduced_row reduced =
-            eliminate_face(&m, flow, k, i, beside, wet[x - p.first], under);
+            eliminate_face(&m, flow, h, k, i, beside, wet[x - p.first], under);
         ratio[i + slot] = reduced.ratio;
         d[i + slot] = reduced.d;
     }
@@ -321,12 +323,11 @@ OF_ROW void VARIANT(eliminate_faces)(const struct arguments *a, const level *wet
 
 /* A point of friction_row. */
 INLINED void friction_at(const struct arguments *a, const struct of_face *f,
-                         const struct spreading *s, struct memory_of_face *m, const real *ratio,
-                         const real *d, count k, count i, count column, count at, count slot,
-                         real per_dx, real per_dx_east, real per_dx_west)
+                         const struct spreading *s, struct heights h, struct memory_of_face *m,
+                         const real *ratio, const real *d, count k, count i, count column, count at,
+                         count slot, real per_dx, real per_dx_east, real per_dx_west)
 {
     const struct reduced_row reduced = {ratio[i + slot], d[i + slot]};
-    const struct heights h = heights_at(a, k);
     const struct depths wet = {m->here[at],  m->here[at + 1], m->here[at - 1],
                                m->north[at], m->south[at],    m->deep[at]};
     const real above = m->mixed[at], mixed = substitute(reduced, above);
@@ -349,6 +350,7 @@ INLINED void friction_row(const struct arguments *a, struct memory *m, const str
 {
     const count row = (k * a->ny + p.y) * a->nx;
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
+    const struct heights h = heights_at(a, k);
     const struct spreading s = is_u ? r->u : r->v;
     struct memory_of_face *const of = is_u ? &m->u : &m->v;
     const real *const ratio = is_u ? a->du : a->dv, *const d = is_u ? a->u_taup1 : a->v_taup1;
@@ -357,7 +359,7 @@ INLINED void friction_row(const struct arguments *a, struct memory *m, const str
     ALONG_X
     for (count x = from; x < p.x.end; x++) {
         const count at = x - p.first;
-        friction_at(a, &f, &s, of, ratio, d, k, row + x, p.y * a->nx + x, at, slot, centre[at],
+        friction_at(a, &f, &s, h, of, ratio, d, k, row + x, p.y * a->nx + x, at, slot, centre[at],
                     east[at], east[at - 1]);
     }
 }
@@ -423,14 +425,14 @@ INLINED void pressure_row(const struct arguments *a, struct memory *m, count k,
 }
 
 /* A point of step_flow_row. */
-INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct memory *m,
+INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct memory *m, real dz,
                      bool is_u, count k, count i, count x, count at, count column)
 {
     struct memory_of_face *const of = is_u ? &m->u : &m->v;
     const struct where here = {.k = k,
                                .i = i,
                                .column = column,
-                               .per_dz = 1 / a->dzt[k],
+                               .per_dz = 1 / dz,
                                .dx = a->dxt[x],
                                .dx_east = a->dxt[x + 1],
                                .per_dxt = m->per_dxt[at],
@@ -441,10 +443,10 @@ INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct
     real flux = of->flux[at];
     struct depth_sums sums = {of->height[at], of->tendency[at], of->flow[at]};
     if (is_u)
-        step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, wet,
+        step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, dz, wet,
                   tendency_of_u(a, r, here, wet, &flux), of->mix[at], &sums);
     else
-        step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, wet,
+        step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, dz, wet,
                   tendency_of_v(a, r, here, wet, &flux), of->mix[at], &sums);
     of->flux[at] = flux;
     of->height[at] = sums.height;
@@ -456,9 +458,10 @@ INLINED void step_flow_row(const struct arguments *a, const struct flow_row *r, 
                            bool is_u, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
+    const real dz = a->dzt[k];
     ALONG_X
     for (count x = p.x.begin; x < p.x.end; x++)
-        step_at(a, r, m, is_u, k, row + x, x, x - p.first, p.y * a->nx + x);
+        step_at(a, r, m, dz, is_u, k, row + x, x, x - p.first, p.y * a->nx + x);
 }
 
 INLINED void put_means(const struct arguments *a, const struct memory_of_face *of, real *tendency,
@@ -477,7 +480,7 @@ INLINED void start_rows(const struct arguments *a, struct memory *m, struct row_
 {
     const struct flow_row r = row_at(a, p.y);
     find_depths(a, &m->v, p, a->nx);
-    start_face(&m->v);
+    start_face(&m->v, p);
     for (count k = 0; k < a->nz; k++)
         VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx,
                                  a->nx);
@@ -487,6 +490,43 @@ INLINED void start_rows(const struct arguments *a, struct memory *m, struct row_
     }
 }
 
+/* Prefetches what elimination and what comes after it read from memory, two levels ahead: the
+ * hardware prefetches along a row, and a row of a level is too short for that. */
+enum { AHEAD = 2 };
+
+INLINED void prefetch_up(const struct arguments *a, count k, struct row_of_chunk p)
+{
+    const count row = ((k + AHEAD) * a->ny + p.y) * a->nx + p.x.begin;
+    const count bytes = (p.x.end - p.x.begin) * (count)sizeof(real);
+    if (k + AHEAD >= a->nz)
+        return;
+    prefetch(a->u + row, bytes);
+    prefetch(a->v + row, bytes);
+    prefetch(a->kappaM + row + a->nx, bytes);
+    prefetch(a->du + row, bytes);
+    prefetch(a->dv + row, bytes);
+    prefetch(a->u_taup1 + row, bytes);
+    prefetch(a->v_taup1 + row, bytes);
+}
+
+INLINED void prefetch_down(const struct arguments *a, count k, struct row_of_chunk p)
+{
+    const count row = ((k - AHEAD) * a->ny + p.y) * a->nx + p.x.begin, north = row + a->nx;
+    const count bytes = (p.x.end - p.x.begin) * (count)sizeof(real);
+    if (k < AHEAD)
+        return;
+    prefetch(a->u + north, bytes);
+    prefetch(a->v + north, bytes);
+    prefetch(a->w + row, bytes);
+    prefetch(a->w + north, bytes);
+    prefetch(a->rho + north, bytes);
+    prefetch(a->du_taum1 + row, bytes);
+    prefetch(a->dv_taum1 + row, bytes);
+    prefetch(a->K_diss_v + north, bytes);
+    prefetch(a->K_diss_h + north, bytes);
+    prefetch(a->K_diss_bot + north, bytes);
+}
+
 /* A row whose outputs hold what v has lost to its south. */
 INLINED void advance_row(const struct arguments *a, struct memory *m, struct row_of_chunk p,
                          bool is_last)
@@ -494,18 +534,20 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct row
     const struct flow_row r = row_at(a, p.y);
     find_depths(a, &m->u, p, 1);
     find_depths(a, &m->v, p, a->nx);
-    start_face(&m->u);
-    start_face(&m->v);
+    start_face(&m->u, p);
+    start_face(&m->v, p);
     for (count x = p.x.begin; x < p.x.end + 1; x++) {
         m->here[x - p.first] = lowest_wet(a->kbot[p.y * a->nx + x]);
         m->north[x - p.first] = lowest_wet(a->kbot[(p.y + 1) * a->nx + x]);
         m->p[x - p.first] = m->p_north[x - p.first] = 0;
     }
     for (count k = 0; k < a->nz; k++) {
+        prefetch_up(a, k, p);
         VARIANT(eliminate_faces)(a, m->u.here, a->u, a->du, a->u_taup1, k, p, p.x.begin - 1, 1, 0);
         VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx, 0);
     }
     for (count k = a->nz - 1; k >= 0; k--) {
+        prefetch_down(a, k, p);
         pressure_row(a, m, k, p);
         VARIANT(friction_of_u)(a, m, &r, k, p);
         VARIANT(friction_of_v)(a, m, &r, k, p, 0);
@@ -536,11 +578,12 @@ INLINED void advance_rows(const struct arguments *a, count begin, count end)
             m.per_dxu[n - p.first] = 1 / a->dxu[n];
         }
         start_rows(a, &m, p);
-        for (p.y = begin; p.y < end; p.y++)
+        for (p.y = begin; p.y < end; p.y++) {
             advance_row(a, &m, p, p.y == end - 1);
+            if (x0 == 0)
+                zero_ghosts(a, p.y, (struct span){0, nx});
+        }
     }
-    for (count y = begin; y < end; y++)
-        zero_ghosts(a, y, (struct span){0, nx});
 }
 
 void VARIANT(momentum)(const struct kernel_call *call)

@@ -106,27 +106,39 @@ INLINED struct flow_row row_at(const struct arguments *a, count y)
 
 /* ---- vertical friction ---- */
 
-struct viscous_exchange {
-    real below, above; /* between a level's face and the next ones, over the level's height */
+/* What a level's heights make of its friction. A row computes it once: compilers would divide anew
+ * in each point. The top has no level above it. */
+struct heights {
+    real per_dz, per_dzw; /* 1 over them, 0 for the top's dzw and without vertical friction */
+    real back;            /* the share of a lowest level's loss that stays in it */
+    real through_floor,
+        through_top; /* of the flow, in a step, over the viscosities of both cells */
 };
 
-/* How much of the flow a step of vertical friction exchanges, over the viscosities of both cells.
- */
+/* The height that a step of vertical friction exchanges, over the viscosities of both cells. */
 INLINED real exchanging(const struct arguments *a, count k)
 {
     const real dt = a->enable_implicit_vert_friction ? a->dt_mom : 0;
     return k >= 0 && k < a->nz - 1 ? dt / (2 * a->dzw[k]) : 0;
 }
 
-INLINED struct reduced_row eliminate_face(const struct arguments *a, const real *flow, count k,
-                                          count i, count beside, level wet,
-                                          struct reduced_row under)
+INLINED struct heights heights_at(const struct arguments *a, count k)
+{
+    const real per_dz = 1 / a->dzt[k], per_dzw = k < a->nz - 1 ? 1 / a->dzw[k] : 0;
+    return (struct heights){.per_dz = per_dz,
+                            .per_dzw = a->enable_implicit_vert_friction ? per_dzw : 0,
+                            .back = a->dzw[k > 0 ? k - 1 : 0] * per_dzw / 2,
+                            .through_floor = exchanging(a, k - 1) * per_dz,
+                            .through_top = exchanging(a, k) * per_dz};
+}
+
+INLINED struct reduced_row eliminate_face(const struct arguments *a, const real *flow,
+                                          struct heights h, count k, count i, count beside,
+                                          level wet, struct reduced_row under)
 {
     const count plane = a->ny * a->nx, below = k > 0 ? i - plane : i;
-    const real per_height = 1 / a->dzt[k];
-    const real through_floor =
-        exchanging(a, k - 1) * per_height * (a->kappaM[below] + a->kappaM[below + beside]);
-    const real through_top = exchanging(a, k) * per_height * (a->kappaM[i] + a->kappaM[i + beside]);
+    const real through_floor = h.through_floor * (a->kappaM[below] + a->kappaM[below + beside]);
+    const real through_top = h.through_top * (a->kappaM[i] + a->kappaM[i + beside]);
     const struct tridiagonal_row row = {
         .a = wet < (level)k ? -through_floor : 0,
         .excess = 1,
@@ -216,19 +228,6 @@ INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, re
     const real force = lowest <= (level)k ? source - rate * here : 0;
     *lost = -here * force;
     return force;
-}
-
-/* The heights that the friction of a level depends on; the top has no level above it. */
-struct heights {
-    real per_dz, per_dzw; /* 1 over them, 0 for the top's dzw */
-    real back;            /* the share of a lowest level's loss that stays in it */
-};
-
-INLINED struct heights heights_at(const struct arguments *a, count k)
-{
-    const real per_dzw = k < a->nz - 1 ? 1 / a->dzw[k] : 0;
-    const real sheared = a->enable_implicit_vert_friction ? per_dzw : 0;
-    return (struct heights){1 / a->dzt[k], sheared, a->dzw[k > 0 ? k - 1 : 0] * per_dzw / 2};
 }
 
 /* Half of a level's loss goes to the W point above it and half to the one below; what would go
@@ -346,13 +345,13 @@ struct depth_sums {
 
 /* Steps a face, by Adams and Bashforth but for friction, and adds it to the sums of its column. */
 INLINED void step_face(const struct arguments *a, const real *flow, const real *before, real *now,
-                       real *after, count k, count i, level lowest, real tendency, real mix,
-                       struct depth_sums *sums)
+                       real *after, count k, count i, real dz, level lowest, real tendency,
+                       real mix, struct depth_sums *sums)
 {
     const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
     const bool is_wet = lowest <= (level)k;
     const real change = is_wet ? a->dt_mom * (mix + forced) : 0;
-    const real height = is_wet ? a->dzt[k] : 0;
+    const real height = is_wet ? dz : 0;
     now[i] = tendency;
     after[i] = flow[i] + change;
     sums->height += height;
