@@ -23,6 +23,14 @@ check_c_compiler_flag(-mprefer-vector-width=512 HAVE_VECTOR_WIDTH)
 if(HAVE_VECTOR_WIDTH)
   list(APPEND host_flags -mprefer-vector-width=512)
 endif()
+# Clang computes what is left of a row after its whole vectors by shorter vectors first: by default only if the whole
+# ones have 16 elements. Rows of 30 columns then take 0.80 to 0.95 of the time, long ones as long as before.
+set(CMAKE_REQUIRED_FLAGS "-mllvm -epilogue-vectorization-minimum-VF=4")
+check_c_compiler_flag(-O3 HAVE_SHORT_VECTORS)
+if(HAVE_SHORT_VECTORS)
+  list(APPEND host_flags "SHELL:${CMAKE_REQUIRED_FLAGS}")
+endif()
+unset(CMAKE_REQUIRED_FLAGS)
 
 add_library(miniapp_flags INTERFACE)
 target_compile_options(miniapp_flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers)
