@@ -2,8 +2,6 @@
 Veros's next step made."""
 
 import shutil
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -12,10 +10,12 @@ import numpy as np
 import pytest
 
 from conftest import DONE, INPUT, read
+from test_make_input import make as make_input, undrawn  # noqa: F401  pylint: disable=unused-import
+
+pytestmark = pytest.mark.usefixtures("library")
 
 HERE = Path(__file__).resolve().parents[1]
 ARCHIVE = HERE / "physics/veros" / "runs.tar.xz"
-SCRIPT = HERE.parent / "run" / "make-input"
 AS_PYOM = ("--set", "pyom_compatibility_mode=1", "--set", "clamp_enthalpy=0")  # no file of Veros tells
 with tarfile.open(ARCHIVE) as archive:
     RUNS = sorted({name.split("/")[0] for name in archive.getnames()})
@@ -32,12 +32,14 @@ def runs(tmp_path_factory):
     return folder
 
 
-def make(folder, output, *arguments, snapshot="run.snapshot.nc", restart="run.restart.h5"):
-    """What it said; with its exit code if it failed."""
-    files = [folder / snapshot, *(["--restart", folder / restart] if restart else [])]
-    done = subprocess.run([sys.executable, SCRIPT, *map(str, (*files, "-o", output, *arguments))],
-                          capture_output=True, text=True, check=False, timeout=120)
-    return done.stderr if done.returncode == DONE else (done.returncode, done.stderr)
+@pytest.fixture
+def make(make_input, undrawn):  # pylint: disable=unused-argument
+    """What the importer said; with its exit code if it failed."""
+    def run(folder, output, *arguments, snapshot="run.snapshot.nc", restart="run.restart.h5"):
+        files = [folder / snapshot, *(["--restart", folder / restart] if restart else [])]
+        code, said = make_input(*files, *arguments, output=output)
+        return said if code == DONE else (code, said)
+    return run
 
 
 def step(miniapp, folder, grid, sequence="ocean_step_forced"):
@@ -58,7 +60,7 @@ def fields_of(path):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_next_step_is_that_of_veros(miniapp, runs, tmp_path, name):
+def test_next_step_is_that_of_veros(make, miniapp, runs, tmp_path, name):
     """TKE is that of Veros's routines where K_diss_v stays what it is; only momentum makes it anew, and
     without Richardson's number no more than that is needed."""
     folder, grid = runs / name, tmp_path / "grid.h5"
@@ -83,7 +85,7 @@ def test_next_step_is_that_of_veros(miniapp, runs, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["acc", "without_eke", "density_5"])
 @pytest.mark.parametrize("sequence", ["ocean_step", "ocean_step_eke"])
-def test_other_sequences_step_the_same(miniapp, runs, tmp_path, name, sequence):
+def test_other_sequences_step_the_same(make, miniapp, runs, tmp_path, name, sequence):
     """With the fluxes of the record, and in ocean_step with the diffusivities that were rebuilt."""
     grid = tmp_path / "grid.h5"
     make(runs / name, grid)
@@ -97,14 +99,14 @@ def test_other_sequences_step_the_same(miniapp, runs, tmp_path, name, sequence):
 @pytest.mark.parametrize("name, said", [
     ("as_pyom", "pyom_compatibility_mode: 0, as Veros 1.7.0 is by default"),
     ("sources", "only ocean_step_forced takes them")])
-def test_what_a_step_would_miss_is_said_and_matters(miniapp, runs, tmp_path, name, said):
+def test_what_a_step_would_miss_is_said_and_matters(make, miniapp, runs, tmp_path, name, said):
     grid = tmp_path / "grid.h5"
     assert said in make(runs / name, grid)
     output = step(miniapp, tmp_path, grid, "ocean_step_eke")
     assert difference(output, "temp", runs / name / "next.h5") > 1e-10
 
 
-def test_all_that_is_stored_keeps_its_bits(runs, tmp_path):
+def test_all_that_is_stored_keeps_its_bits(make, runs, tmp_path):
     """Levels of the restart, without ghosts; what the record has of its step; all settings."""
     folder, grid = runs / "sources", tmp_path / "grid.h5"
     make(folder, grid)
@@ -157,7 +159,7 @@ def set_setting(folder, old, new):
     ('"enable_skew_diffusion": true', '"enable_skew_diffusion": false',
      "enable_skew_diffusion = False beside enable_eke"),
 ])
-def test_switches_that_the_kernels_do_not_have(acc, tmp_path, old, new, said):
+def test_switches_that_the_kernels_do_not_have(make, acc, tmp_path, old, new, said):
     set_setting(acc, old, new)
     code, line = make(acc, tmp_path / "grid.h5")
     assert code == INPUT and line.count("\n") == 1
@@ -165,7 +167,7 @@ def test_switches_that_the_kernels_do_not_have(acc, tmp_path, old, new, said):
     assert not (tmp_path / "grid.h5").exists()
 
 
-def test_a_run_that_did_not_store_what_momentum_dissipates(miniapp, runs, acc, tmp_path):
+def test_a_run_that_did_not_store_what_momentum_dissipates(make, miniapp, runs, acc, tmp_path):
     drop(acc, "K_diss_h", "K_diss_bot")
     grid = tmp_path / "grid.h5"
     code, line = make(acc, grid)
@@ -176,14 +178,14 @@ def test_a_run_that_did_not_store_what_momentum_dissipates(miniapp, runs, acc, t
     assert difference(step(miniapp, tmp_path, grid), "temp", runs / "acc" / "next.h5") < 1e-10
 
 
-def test_a_snapshot_alone_is_no_start_of_a_step(acc, tmp_path):
+def test_a_snapshot_alone_is_no_start_of_a_step(make, acc, tmp_path):
     drop(acc, "K_diss_bot")
     said = make(acc, tmp_path / "grid.h5", restart=None)
     assert "lacks the tendencies at taum1" in said and "lacks K_diss_bot" in said
     assert "dtemp_taum1" not in fields_of(tmp_path / "grid.h5")
 
 
-def test_fluxes_that_the_fields_of_restoring_do_not_make(miniapp, runs, acc, tmp_path):
+def test_fluxes_that_the_fields_of_restoring_do_not_make(make, miniapp, runs, acc, tmp_path):
     """Another t_rest, or one in another unit: the flux of the record is taken as it is."""
     with h5py.File(acc / "run.snapshot.nc", "a") as file:
         file["t_rest"][...] = 2 * file["t_rest"][...]
@@ -193,7 +195,7 @@ def test_fluxes_that_the_fields_of_restoring_do_not_make(miniapp, runs, acc, tmp
     assert difference(step(miniapp, tmp_path, tmp_path / "grid.h5"), "temp", runs / "acc" / "next.h5") < 1e-10
 
 
-def test_a_run_that_did_not_store_coriolis(miniapp, runs, acc, tmp_path):
+def test_a_run_that_did_not_store_coriolis(make, miniapp, runs, acc, tmp_path):
     drop(acc, "coriolis_t")
     assert "coriolis_t: 2 omega sin(latitude)" in make(acc, tmp_path / "grid.h5")
     assert difference(step(miniapp, tmp_path, tmp_path / "grid.h5"), "eke", runs / "acc" / "next.h5") < 1e-10
@@ -203,19 +205,19 @@ def test_a_run_that_did_not_store_coriolis(miniapp, runs, acc, tmp_path):
     assert code == INPUT and "missing: coriolis_t, expected in Veros's snapshot for EKE on a Cartesian" in line
 
 
-def test_sources_that_are_not_there(runs, tmp_path):
+def test_sources_that_are_not_there(make, runs, tmp_path):
     folder = Path(shutil.copytree(runs / "sources", tmp_path / "sources"))
     drop(folder, "salt_source")
     code, line = make(folder, tmp_path / "grid.h5")
     assert code == INPUT and "missing: salt_source, expected in Veros's snapshot since enable_tempsalt_sources" in line
 
 
-def test_a_record_of_another_step(runs, acc, tmp_path):
+def test_a_record_of_another_step(make, runs, acc, tmp_path):
     shutil.copy(runs / "constant_K_iso" / "run.restart.h5", acc / "run.restart.h5")
     assert "the record is not of the restart's step" in make(acc, tmp_path / "grid.h5")
 
 
-def test_levels_that_alternate(acc, tmp_path):
+def test_levels_that_alternate(make, acc, tmp_path):
     """Veros puts faces midway between T points: where levels are stretched steeply, distances of those alternate."""
     dzt = np.array([300.0, 260.0, 150.0, 120.0, 100.0, 90.0])
     zw, zt = np.cumsum(dzt), np.array([150.0, 450.0, 670.0, 750.0, 910.0, 950.0])
@@ -231,7 +233,7 @@ def test_levels_that_alternate(acc, tmp_path):
 
 
 @pytest.mark.parametrize("version, mode", [("1.6.0", 1), ("1.10.2", 0), ("unknown", 0)])
-def test_older_veros_diffuses_twice(acc, tmp_path, version, mode):
+def test_older_veros_diffuses_twice(make, acc, tmp_path, version, mode):
     with h5py.File(acc / "run.snapshot.nc", "a") as file:
         file.attrs["veros_version"] = version
     make(acc, tmp_path / "grid.h5")

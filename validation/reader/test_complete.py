@@ -12,7 +12,7 @@ import xarray
 
 from conftest import DONE, GRID, INPUT, USAGE
 from test_make_input import (  # pylint: disable=unused-import
-    datasets, drawn, fails, make, made, plain, save, usual)
+    datasets, drawn, fails, make, made, plain, save, undrawn, usual)
 
 import miniapp
 from miniapp.importer import build, figure, plausible, units  # pylint: disable=wrong-import-order

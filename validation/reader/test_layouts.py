@@ -10,7 +10,7 @@ import pytest
 
 import layouts
 from conftest import DONE, INPUT, assert_one_line
-from test_make_input import make  # noqa: F401  pylint: disable=unused-import
+from test_make_input import make, undrawn  # noqa: F401  pylint: disable=unused-import
 
 CDF5 = "NETCDF3_64BIT_DATA"
 
@@ -34,10 +34,8 @@ def write(data, path, form):
 
 
 @pytest.fixture
-def run(make, monkeypatch, tmp_path):  # noqa: F811  pylint: disable=redefined-outer-name
+def run(make, undrawn, tmp_path):  # noqa: F811  pylint: disable=redefined-outer-name,unused-argument
     """Reads a layout, without the picture: the exit code, and what was said."""
-    monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, __, path, *___: path.write_bytes(b"a picture"))
-
     def read(layout):
         paths = []
         for name, data in layout.files().items():

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -77,9 +78,14 @@ def drawn(make, tmp_path, request):
 
 
 @pytest.fixture
-def made(drawn, monkeypatch):
-    """The same without the picture, which takes most of a run: of an ocean like one that is drawn."""
+def undrawn(monkeypatch):
+    """Runs without the picture, which takes most of one."""
     monkeypatch.setattr("miniapp.importer.figure.draw", lambda _, __, path, *___: path.write_bytes(b"a picture"))
+
+
+@pytest.fixture
+def made(undrawn, drawn):  # pylint: disable=unused-argument
+    """An ocean like one that is drawn, without its picture."""
     return drawn
 
 
@@ -1360,11 +1366,13 @@ def test_classic_file_that_is_cut_off(fails, tmp_path):
     fails(INPUT, r"cut\.nc: is cut off: it has \d+ bytes, but its variables \d+", path)
 
 
-def test_a_file_that_is_being_written(fails, plain):
-    """HDF5 locks it; that some file systems have no locks is no reason to refuse a file."""
-    with open(plain, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        fails(INPUT, "another program has locked it to write, expected a file that is closed", plain)
+def test_a_file_that_is_being_written(fails, plain, tmp_path):
+    """HDF5 locks it; that some file systems have no locks is no reason to refuse a file. Here it is a copy, since
+    HDF5 may still hold a lock of its own on a file that this process has read."""
+    path = shutil.copy(plain, tmp_path / "locked.nc")
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fails(INPUT, "another program has locked it to write, expected a file that is closed", path)
 
 
 def test_a_file_system_without_locks(made, plain, monkeypatch):
