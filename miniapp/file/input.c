@@ -115,7 +115,7 @@ static void list_needed(struct miniapp_input *input, const struct miniapp_field 
         if (input->needed[id] && !input->is_there[id])
             input->needed[fields[id].stand_in] = true;
     for (size_t id = 1; id <= miniapp_field_count(); id++)
-        if (input->needed[id])
+        if (input->needed[id] && input->is_there[id])
             input->is_asked[id] = input->is_asked[fields[id].wet] = true;
     input->needed[NO_FIELD] = input->is_asked[NO_FIELD] = false;
 }

@@ -113,6 +113,14 @@ def test_optional_datasets(miniapp, edited, kernel):
     miniapp.passes(edited(*absent, attributes(enable_eke=0)), "-k", kernel)
 
 
+def test_a_mask_counts_only_where_its_field_is_there(miniapp, edited):
+    """Nothing else that momentum reads lies on maskT; rho is optional."""
+    def other_units(file):
+        file["maskT"].attrs["units"] = "furlong"
+    miniapp.fails(INPUT, "dataset 'maskT' is in 'furlong', but must be in '1'", edited(other_units), "-k", "momentum")
+    miniapp.passes(edited(other_units, swap("rho")), "-k", "momentum")
+
+
 def test_pressure_and_depth_are_both_missing(miniapp, edited):
     miniapp.fails(INPUT, r"small\.h5: dataset 'zt' is missing", edited(swap("p"), swap("zt")), "-k", "eos")
 
