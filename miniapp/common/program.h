@@ -250,8 +250,9 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct
                                             const struct miniapp_sequence *);
 
 /* Counts the cells that are water by maskT, maskW or kbot: all of them where the wanted fields are
- * none of these. */
-enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells);
+ * none of these; and the wet ghosts of the file's closed sides. */
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells,
+                                              size_t *beyond);
 
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
@@ -367,14 +368,17 @@ struct miniapp_flow {
     double tolerated[2];
     double excess; /* of the first cell that gains or loses more: [z, y, x], without ghosts */
     size_t cell[3];
+    bool leaks; /* water lies in the ghosts of a closed side; beside the first such cell */
+    size_t beside[3];
 };
 
 /* Measures the flow before a step. If the state is a part of an ocean, all processes call it. */
 enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct miniapp_sequence *,
                                          struct miniapp_flow *);
 
-/* MINIAPP_INPUT if a cell gains or loses more than is tolerated. The message begins with the
- * path, which may be "", adds `ghosts` to the indices of the cell, and says what accepts the flow.
+/* MINIAPP_INPUT if a cell gains or loses more than is tolerated, or leaks. The message begins with
+ * the path, which may be "", adds `ghosts` to the indices of the cell, and says what accepts the
+ * flow.
  */
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
                                        const char *remedy);

@@ -339,10 +339,10 @@ static enum miniapp_status check_fields(struct miniapp_input *input)
  * that checks a part of the rows cannot tell. */
 static enum miniapp_status look_for_water(struct miniapp_input *input)
 {
-    size_t water;
+    size_t water, beyond;
     if (input->strips > 1 || (input->allow & MINIAPP_ALLOW_INVALID))
         return MINIAPP_DONE;
-    const enum miniapp_status status = miniapp_input_count_water(input, &water);
+    const enum miniapp_status status = miniapp_input_count_water(input, &water, &beyond);
     if (!status && water == 0)
         warn("%s: all of the ocean is land", input->path);
     return status;

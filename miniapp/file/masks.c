@@ -27,7 +27,16 @@ static enum miniapp_status find_cells(struct miniapp_input *input, const uint8_t
     return status;
 }
 
-enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells)
+/* Whether a cell is one of the file's ghosts on a side that is closed. */
+static bool is_beyond_closed_side(const struct miniapp_input *input, size_t i)
+{
+    return input->has_ghosts &&
+           (is_outer(row_in_file(input, i), input->whole.ny) ||
+            (!input->is_cyclic && is_outer(column_in_file(input, i), input->whole.nx)));
+}
+
+enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells,
+                                              size_t *beyond)
 {
     const struct window own = own_window(input);
     const struct cells rows = own_rows(input);
@@ -36,10 +45,12 @@ enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_
     move_window(input, &own);
     const enum miniapp_status status = find_cells(input, &water, &source);
     const size_t plane = input->grid.nx * input->grid.ny;
-    *cells = 0;
+    *cells = *beyond = 0;
     for (size_t z = 0; z < input->grid.nz; z++)
-        for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++)
+        for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++) {
             *cells += !water || water[z * plane + i];
+            *beyond += water && water[z * plane + i] && is_beyond_closed_side(input, z * plane + i);
+        }
     return status;
 }
 

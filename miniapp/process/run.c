@@ -165,11 +165,12 @@ static enum miniapp_status open_input(struct run *run)
 /* Whether any process has found water in its part. The reader warns where there is only one. */
 static enum miniapp_status look_for_water_anywhere(struct run *run)
 {
-    size_t water;
-    enum miniapp_status status = miniapp_input_count_water(run->input, &water);
-    double most = (double)water; /* the most that a process found in its part */
-    status = agree_on(status, &most, 1);
-    run->is_land = most == 0;
+    size_t water, beyond;
+    enum miniapp_status status = miniapp_input_count_water(run->input, &water, &beyond);
+    double most[] = {(double)water, (double)beyond}; /* that a process found in its part */
+    status = agree_on(status, most, 2);
+    run->is_land = most[0] == 0;
+    run->is_open = most[1] > 0;
     if (!status && run->is_land && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
         ranks_own() == 0 && ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);
@@ -601,6 +602,9 @@ enum miniapp_status run_check(struct run *run)
     print(": %s\n", miniapp_input_grid_text(run->input));
     if (absent_text(run, absent)[0])
         print("absent: %s\n", absent);
+    if (run->is_open)
+        print("ghosts of closed sides are water: kernels read them as they are, but steps in time "
+              "refuse them\n");
     if (fflush(stdout) != 0 || ferror(stdout))
         return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
     return MINIAPP_DONE;

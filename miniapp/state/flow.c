@@ -78,6 +78,29 @@ static void find_faces(const struct scan *scan, size_t x, size_t y, size_t z, do
     faces[5] = z + 1 < g->nz ? a[W][i] * along_z : 0;
 }
 
+static void note_cell(size_t cell[3], size_t x, size_t y, size_t z)
+{
+    cell[0] = z;
+    cell[1] = y - MINIAPP_HALO;
+    cell[2] = x - MINIAPP_HALO;
+}
+
+/* Looks for the first cell of water that has water beside it in the ghosts of a closed side. */
+static void look_beyond_sides(struct scan *scan, size_t x, size_t y, size_t z)
+{
+    const struct miniapp_grid *const g = &scan->state->whole;
+    const double *const water = scan->array[MASK] + y * g->nx + x;
+    const bool is_closed = !scan->state->cyclic_x;
+    struct miniapp_flow *const flow = scan->flow;
+    if (flow->leaks)
+        return;
+    flow->leaks = (y == MINIAPP_HALO && water[-(ptrdiff_t)g->nx] != 0) ||
+                  (y + MINIAPP_HALO + 1 == g->ny && water[g->nx] != 0) ||
+                  (is_closed && x == MINIAPP_HALO && water[-1] != 0) ||
+                  (is_closed && x + MINIAPP_HALO + 1 == g->nx && water[1] != 0);
+    note_cell(flow->beside, x, y, z);
+}
+
 static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
 {
     struct miniapp_flow *const flow = scan->flow;
@@ -86,6 +109,7 @@ static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
     const bool is_top = z + 1 == scan->state->whole.nz;
     if (a[MASK][i] == 0)
         return;
+    look_beyond_sides(scan, x, y, z);
     find_faces(scan, x, y, z, faces);
     for (int f = 0; f < 6; f++) {
         flow->courant[f / 2] = fmax(flow->courant[f / 2], fabs(faces[f]));
@@ -99,9 +123,7 @@ static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
     *largest = fmax(*largest, fabs(divergence));
     if (fabs(divergence) > flow->tolerated[is_top] && flow->excess == 0) {
         flow->excess = fabs(divergence);
-        flow->cell[0] = z;
-        flow->cell[1] = y - MINIAPP_HALO;
-        flow->cell[2] = x - MINIAPP_HALO;
+        note_cell(flow->cell, x, y, z);
     }
 }
 
@@ -165,6 +187,12 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *flow, size_t ghosts,
                                        const char *path, const char *remedy)
 {
+    if (flow->leaks)
+        return fail(MINIAPP_INPUT,
+                    "%s%sthe ghost beside cell [%zu, %zu, %zu] is water, though that side of the "
+                    "ocean is closed: maskT has to be 0 there (%s accepts it)",
+                    path, path[0] ? ": " : "", flow->beside[0], flow->beside[1] + ghosts,
+                    flow->beside[2] + ghosts, remedy);
     if (flow->excess == 0)
         return MINIAPP_DONE;
     return fail(MINIAPP_INPUT,

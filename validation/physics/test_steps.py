@@ -215,6 +215,28 @@ def test_a_flow_that_diverges(miniapp, tmp_path, device, change):
     assert flow["divergence_below"] > 1e-3
 
 
+@pytest.mark.parametrize("side, cyclic, cell", [
+    (np.s_[..., :2, :], 1, r"0, 2, \d+"), (np.s_[..., -2:, :], 1, r"0, 43, \d+"),
+    (np.s_[..., :2], 0, r"0, \d+, 2"), (np.s_[..., -2:], 0, r"0, \d+, 31")])
+def test_water_beyond_a_closed_side(miniapp, tmp_path, side, cyclic, cell):
+    """Kernels take it as it is, but in steps it would carry water out of the ocean."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(ACC.read_bytes())
+    with h5py.File(path, "a") as file:
+        file.attrs["cyclic_x"] = cyclic
+        for name, level in (("maskT", 1), ("maskU", 0), ("maskV", 0), ("maskW", 1), ("kbot", 1)):
+            values = file[name][...]
+            if not cyclic:
+                values[..., :2] = values[..., -2:] = 0
+                values[..., -3] *= name != "maskU"
+            values[side] = level
+            file[name][...] = values
+    word = "ghosts of closed sides are water: kernels read them as they are, but steps in time refuse them\n"
+    assert word in miniapp.passes("--check", path) and word not in miniapp.passes("--check", ACC)
+    miniapp.fails(INPUT, rf"in\.h5: the ghost beside cell \[{cell}\] is water, though that side of the ocean is "
+                  "closed: maskT has to be 0 there", path, "--steps", 1, quick=False)
+
+
 def lacking(path, *names, renamed=None):
     """The stored acc without some datasets, or with other names for them."""
     path.write_bytes(ACC.read_bytes())

@@ -237,6 +237,15 @@ def test_a_flow_that_diverges(device):
     trusting.step()
 
 
+def test_water_beyond_a_closed_side():
+    state = package.load(ACC, "ocean_step")
+    mask = state["maskT"]
+    mask[:, 1] = mask[:, 2]
+    state["maskT"] = mask
+    refused(package.InputError, r"^the ghost beside cell \[0, 2, \d+\] is water, .*\(check=False accepts it\)$",
+            state.step)
+
+
 def test_a_setting_of_a_file_that_is_out_of_range(tmp_path):
     path = changed(tmp_path / "in.h5", lambda file: file.attrs.update(dt_tracer=-1.0))
     refused(package.InputError, rf"^{path}: setting 'dt_tracer' is -1, ", lambda: package.load(path, "ocean_step"))

@@ -257,9 +257,9 @@ static int check_shared(int of)
     lines = water = said[0] = 0;
     for (int number = 0; number < of; number++) {
         struct miniapp_input *const input = open_shared(number, of);
-        size_t own = 0;
+        size_t own = 0, beyond;
         found += miniapp_input_check(input) != MINIAPP_DONE ||
-                 miniapp_input_count_water(input, &own) != MINIAPP_DONE;
+                 miniapp_input_count_water(input, &own, &beyond) != MINIAPP_DONE;
         water += own;
         miniapp_input_close(input);
     }

@@ -136,7 +136,7 @@ class FlowNumbers(ctypes.Structure):
     """struct miniapp_flow"""
     _fields_ = [("is_there", c_bool), ("courant", c_double * 3),
                 *((name, c_double) for name in ("below", "top", "time_step")), ("tolerated", c_double * 2),
-                ("excess", c_double), ("cell", c_size_t * 3)]
+                ("excess", c_double), ("cell", c_size_t * 3), ("leaks", c_bool), ("beside", c_size_t * 3)]
 
 
 OUT = POINTER(c_void_p)
