@@ -118,7 +118,7 @@ struct miniapp_traffic miniapp_state_traffic(const struct miniapp_state *);
 /* Seconds of a step in the last run, with the copies and exchanges before it. */
 double miniapp_plan_seconds(const struct miniapp_plan *, size_t step);
 
-double miniapp_plan_bytes(const struct miniapp_plan *); /* of memory, for its fields and scratch */
+double miniapp_plan_bytes(const struct miniapp_plan *); /* of memory: fields, scratch, kept */
 
 /* ---- devices and the host ---- */
 

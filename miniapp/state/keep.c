@@ -54,8 +54,11 @@ static void *give_device(void *context, size_t bytes)
     void *const memory = can_add(&kept->device, kept->device_pieces)
                              ? device_allocate(kept->state->device, bytes)
                              : NULL;
-    if (memory)
+    if (memory) {
         kept->device[kept->device_pieces++] = memory;
+        kept->device_bytes += (double)bytes;
+        kept->state->bytes += (double)bytes;
+    }
     void *const zeros = memory ? calloc(1, bytes) : NULL;
     if (!zeros)
         return no_memory(kept, bytes);
@@ -74,7 +77,10 @@ static void lack_memory(void *context)
 static void fail_step(void *context, const char *line)
 {
     const struct kept *const kept = context;
-    kept->state->kernel_status = fail(MINIAPP_MISMATCH, "%s", line);
+    const size_t step = kept->state->step;
+    kept->state->kernel_status =
+        step ? fail(MINIAPP_MISMATCH, "step %zu of this run: %s", step, line)
+             : fail(MINIAPP_MISMATCH, "%s", line);
 }
 
 static void tell(void *context, const char *line)
@@ -89,6 +95,8 @@ void forget(struct kept *kept)
         free(kept->host[i]);
     for (size_t i = 0; i < kept->device_pieces; i++)
         backend_of(kept->state)->release(kept->state->device->number, kept->device[i]);
+    if (kept->device_pieces > 0)
+        kept->state->bytes -= kept->device_bytes;
     free(kept->device);
     free(kept->host);
     whole_free(kept);

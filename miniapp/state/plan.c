@@ -32,6 +32,7 @@ struct miniapp_plan {
     struct bound_step *steps;
     size_t start_count; /* how many of the first steps run only once */
     bool has_started, advances;
+    size_t steps_made;
     size_t level_count;
     struct level_pair {
         struct slot *slots[2]; /* time levels that change places */
@@ -385,6 +386,7 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     struct miniapp_state *const state = plan->state;
     enum miniapp_status status = state->device->backend->select(state->device->number);
     plan->advances = advances;
+    state->step = advances ? plan->steps_made + 1 : 0;
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         plan->steps[s].seconds = 0;
@@ -405,6 +407,7 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
         state->device->backend->wait();
     status = state_ends_all(state, status);
     plan->has_started = !status;
+    plan->steps_made += advances && !status;
     return status;
 }
 
@@ -456,14 +459,16 @@ double miniapp_plan_bytes(const struct miniapp_plan *plan)
 {
     double bytes = 0;
     size_t scratch[MOST_ARGUMENTS] = {0};
-    for (size_t s = 0; s < plan->count; s++)
-        for (size_t i = 0; i < plan->steps[s].kernel->argument_count; i++) {
-            const struct bound_step *const step = &plan->steps[s];
+    for (size_t s = 0; s < plan->count; s++) {
+        const struct bound_step *const step = &plan->steps[s];
+        bytes += step->kept.device_bytes;
+        for (size_t i = 0; i < step->kernel->argument_count; i++) {
             if (step->slot[i] && !is_counted(plan, s, i))
                 bytes += (double)slot_bytes(plan->state, step->slot[i]);
             else if (!step->slot[i] && step->bytes[i] > scratch[step->scratch[i]])
                 scratch[step->scratch[i]] = step->bytes[i];
         }
+    }
     for (size_t i = 0; i < MOST_ARGUMENTS; i++)
         bytes += (double)scratch[i];
     return bytes;

@@ -1,10 +1,12 @@
 """The elliptic problems of the external mode beside a direct solver: seas of any shape, and what becomes of bits."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
+import fields
 import miniapp as package
 from conftest import DONE, MISMATCH, QUICK, read, write
 from reference import files
@@ -135,6 +137,15 @@ def test_any_number_of_threads(reference, miniapp, tmp_path):
         np.testing.assert_array_equal(read(output, SOLVED[reference]), read(outputs[0], SOLVED[reference]))
 
 
+@both
+def test_what_is_kept_is_counted_as_memory(miniapp, reference, device, tmp_path):
+    """Seven numbers a cell in double precision and eight in single, and those of coarser levels."""
+    path = store(tmp_path / "in.h5", *sea(islands(), cyclic=1))
+    row, = json.loads(miniapp.passes(path, "-k", reference.NAME, "-d", device, "--format", "json"))["results"]
+    cells, points = (row["nx"] - 4) * (row["ny"] - 4), row["nx"] * row["ny"]
+    assert row["device_bytes"] > 5 * 8 * points + (7 * 8 + 1.25 * 8 * 4) * cells, row
+
+
 @pytest.mark.usefixtures("library")
 @both
 def test_what_is_kept_follows_the_grid(reference, device, tmp_path):
@@ -172,6 +183,22 @@ def test_conjugate_gradients_take_over(miniapp, device, tmp_path):
     assert done.returncode == DONE and done.stderr == f"miniapp: {WARNING}"
     solution = expected(surface_pressure, values, settings)
     assert np.abs(read(out, "psi_taup1") - solution).max() <= 1e-8 * np.abs(solution).max()
+
+
+def test_a_step_that_cannot_be_made(miniapp, tmp_path):
+    """The message has its number, whatever else the ocean is."""
+    values, settings = strange(1e9)
+    kbot, height = values["kbot"], values["dzt"]
+    wet = (np.arange(NZ)[:, None, None] >= kbot - 1) & (kbot > 0)
+    top = height.cumsum() - height.sum()
+    values |= fields.faces(wet.astype("u1"), False, 0) | {"zw": top, "zt": top - height / 2, "dzw": height}
+    values |= {name: np.zeros(wet.shape) for name in ("u", "v", "K_diss_v", "tke", "dtke_taum1")}
+    values |= {name: np.zeros(kbot.shape) for name in ("coriolis_t", "beta", "forc_tke_surface")}
+    values |= {"temp": np.random.default_rng(3).uniform(9, 11, wet.shape), "salt": np.full(wet.shape, 35.0)}
+    settings |= {"enable_streamfunction": 0, "enable_eke": 0, "enable_conserve_energy": 0}
+    done = miniapp.run(store(tmp_path / "in.h5", values, settings), "-k", "ocean", "--steps", "3")
+    assert done.returncode == MISMATCH
+    assert re.search("^miniapp: step 1 of this run: the external mode is not solved: ", done.stderr, re.MULTILINE), done
 
 
 def test_what_cannot_be_solved(miniapp, device, tmp_path):
