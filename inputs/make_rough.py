@@ -45,7 +45,7 @@ NUMBERS = {
     "K_h_tke": 1700.0, "mxl_min": 1e-8, "c_k": 0.12, "kappaM_min": 2e-4, "kappaH_min": 2e-5,
     "Prandtl_tke0": 7.0, "alpha_eke": 1.3, "eke_c_eps": 0.5, "eke_lmin": 90.0, "eke_cross": 1.9,
     "eke_crhin": 1.1, "eke_c_k": 0.3, "K_gm_0": 700.0, "K_iso_0": 900.0, "t_ice": -1.75,
-    "A_h": 4e4, "hor_friction_cosPower": 2, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
+    "A_h": 4e4, "hor_friction_cosPower": 2, "A_hbi": 1e13, "biharmonic_friction_cosPower": 3, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
 }
 OCEANS = {
     "rough": {

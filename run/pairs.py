@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 ALL = ("all", "calibration")
-BY_NAME = ("momentum", "barotropic_correction", "surface_pressure", "streamfunction")  # the kernels that "all" leaves out
+BY_NAME = ("momentum", "flow_laplacian", "biharmonic_friction", "barotropic_correction", "surface_pressure",
+           "streamfunction")  # the kernels that "all" leaves out
 BOTH = ("float64", "float32")
 
 

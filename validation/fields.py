@@ -70,6 +70,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
                "forc_tracer_surface": 1e-4 * rng.uniform(-1, 1, (ny, nx))}
     fields |= momentum(rng, fields, settings)
     fields |= external_mode(rng, fields, settings)
+    fields |= biharmonic(rng, fields, settings)
     return fields, settings
 
 
@@ -267,6 +268,14 @@ def external_mode(rng, fields, settings):
     sizes = {"u_mean": speed, "v_mean": speed, "psi": 20, "psi_taum1": 20, "du_mean": 0.2 * speed / dt,
              "dv_mean": 0.2 * speed / dt, "dpsi": 0.2 * speed * width / dt, "dpsi_taum1": 0.2 * speed * width / dt}
     return {name: size * rng.uniform(-1, 1, surface) for name, size in sizes.items()}
+
+
+def biharmonic(rng, fields, settings):
+    """A Laplacian that has nothing to do with the flow."""
+    dt, shape = settings["dt_mom"], fields["maskT"].shape
+    settings |= {"A_hbi": (0.02 * fields["dxt"].min()**2)**2 / dt}
+    size = abs(fields["u"]).max() / dt**0.5
+    return {name: size * rng.uniform(-1, 1, shape) for name in ("del2_u", "del2_v")}
 
 
 def waves(rng, shape):

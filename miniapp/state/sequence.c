@@ -404,12 +404,24 @@ static bool is_written_by(const struct step *step, bool has_last, enum field_id 
                                    does(last, id, MINIAPP_WRITE, MINIAPP_WRITE)));
 }
 
+/* Whether a step before this one, with the same condition, writes a field. */
+static bool is_written_with(const struct step *steps, size_t place, enum field_id id)
+{
+    const struct condition own = steps[place].condition;
+    for (size_t s = 0; s < place; s++)
+        if (steps[s].condition.when == own.when && steps[s].condition.setting == own.setting &&
+            does(&steps[s], id, MINIAPP_WRITE, MINIAPP_WRITE))
+            return true;
+    return false;
+}
+
 bool miniapp_sequence_reads(const struct miniapp_sequence *sequence,
                             const struct miniapp_field *field)
 {
     const enum field_id id = field ? field_id(field) : NO_FIELD;
     for (size_t s = 0; id && sequence && s < sequence->count; s++) {
-        if (does(&sequence->steps[s], id, MINIAPP_READ, MINIAPP_UPDATE))
+        if (does(&sequence->steps[s], id, MINIAPP_READ, MINIAPP_UPDATE) &&
+            !is_written_with(sequence->steps, s, id))
             return true;
         if (is_written_by(&sequence->steps[s], s > 0, id))
             return false;
@@ -452,6 +464,9 @@ bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
 {
     for (size_t s = 0; s < sequence->count; s++) {
         const struct miniapp_kernel *kernel = sequence->steps[s].kernel;
+        const struct condition condition = sequence->steps[s].condition;
+        if (condition.when != ALWAYS && &settings[condition.setting] == setting)
+            return true;
         for (size_t i = 0; i < kernel->setting_count; i++)
             if (&settings[kernel->settings[i]] == setting)
                 return true;

@@ -64,16 +64,6 @@ INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
 
 /* ---- columns ---- */
 
-/* The lowest wet levels about a face, the lower one of whose cells is `column`. */
-INLINED struct depths depths_at(const struct arguments *a, count column, count beside)
-{
-    const count nx = a->nx;
-    const int32_t *const kbot = a->kbot + column, *const other = kbot + beside;
-    return (struct depths){both_wet(kbot[0], other[0]),     both_wet(kbot[1], other[1]),
-                           both_wet(kbot[-1], other[-1]),   both_wet(kbot[nx], other[nx]),
-                           both_wet(kbot[-nx], other[-nx]), deepest(kbot[0], other[0])};
-}
-
 /* Reduces the rows of a column of faces. */
 INLINED void eliminate_column(const struct arguments *a, const real *flow, real *ratio, real *d,
                               count column, count beside, level wet)

@@ -1,50 +1,21 @@
 /*
  * The formulas of momentum at a point, for one driver that goes along rows and one whose threads
  * have columns. `face` is a point of u, on the eastern side of a T cell, or of v, on the northern.
- *
- * A level of a face is wet where it is wet in both cells beside it. A number says which levels
- * those are: the lowest one, or DRY. u and v are 0 on land, so that transports need no mask.
+ * u and v are 0 on land, so that transports need no mask.
  */
 #ifndef MOMENTUM_H
 #define MOMENTUM_H
 
 #include "arguments.h"
 #include "constants.h"
+#include "faces.h"
 #include "maths.h"
 #include "span.h"
 #include "tridiagonal.h"
 
 #include <stdbool.h>
 
-typedef int32_t level;
-#define DRY ((level)1000000000)
-
-INLINED level lowest_wet(int32_t kbot)
-{
-    return kbot > 0 ? (level)(kbot - 1) : DRY;
-}
-
-/* The lowest wet level of a face between two cells. */
-INLINED level both_wet(int32_t kbot, int32_t beside)
-{
-    const level here = lowest_wet(kbot), there = lowest_wet(beside);
-    return here > there ? here : there;
-}
-
-/* Where Veros lets the dissipation of a face begin: also on a coast, whose face is dry. */
-INLINED level deepest(int32_t kbot, int32_t beside)
-{
-    return lowest_wet(kbot > beside ? kbot : beside);
-}
-
 /* ---- what a row shares ---- */
-
-/* The factors of lateral friction of u or v in a row: a flux is such a factor times a difference
- * of the flow, and what goes east is divided by its distance, too. */
-struct spreading {
-    real east, north, south, per_cosine, per_dy;
-    real at_walls_x, at_walls_y; /* 2 where a wall beside the flow lets nothing slip, or 0 */
-};
 
 struct flow_row {
     real cost, cost_north, cosu, cosu_south, cosu_north;
@@ -54,14 +25,6 @@ struct flow_row {
     real share_v, share_v_south; /* of a T cell's area that half of a v cell has */
     struct spreading u, v;
 };
-
-INLINED real whole_power(real base, int exponent)
-{
-    real result = 1;
-    for (int n = 0; n < exponent; n++)
-        result *= base;
-    return result;
-}
 
 /* Row y, of which rows y - 1 and y + 1 exist. */
 INLINED struct flow_row row_at(const struct arguments *a, count y)
@@ -150,11 +113,6 @@ INLINED struct reduced_row eliminate_face(const struct arguments *a, const real 
 
 /* ---- all friction of a face ---- */
 
-/* The lowest wet levels of a face and those beside it; where its dissipation begins. */
-struct depths {
-    level here, east, west, north, south, deep;
-};
-
 /* The losses of a face at a level, or their values on the W grid. */
 struct losses {
     real vertical, lateral, drag;
@@ -166,36 +124,6 @@ struct friction {
     struct losses
         lost; /* the lateral one and that by drag where the flow is, the vertical one on W */
 };
-
-/* A flux against a difference: half a cell from a wall without slip, none into one with it. */
-INLINED real stress(bool wet, bool wet_beside, real at_walls, real factor, real difference)
-{
-    const bool both = wet & wet_beside, either = wet | wet_beside;
-    const real open = both ? 1 : either ? at_walls : 0;
-    return open * factor * difference;
-}
-
-/* The tendency by lateral friction, and what it dissipates, in *lost. */
-INLINED real spread_face(const struct spreading *s, const real *flow, count i, count nx, level k,
-                         struct depths wet, real per_dx, real per_dx_east, real per_dx_west,
-                         real *lost)
-{
-    const bool is_wet = wet.here <= k;
-    const real here = flow[i];
-    const real to_east = flow[i + 1] - here, from_west = here - flow[i - 1];
-    const real to_north = flow[i + nx] - here, from_south = here - flow[i - nx];
-    const real east = stress(is_wet, wet.east <= k, s->at_walls_x, s->east * per_dx_east, to_east);
-    const real west =
-        stress(is_wet, wet.west <= k, s->at_walls_x, s->east * per_dx_west, from_west);
-    const real north = stress(is_wet, wet.north <= k, s->at_walls_y, s->north, to_north);
-    const real south = stress(is_wet, wet.south <= k, s->at_walls_y, s->south, from_south);
-    const real in_x = s->per_cosine * per_dx, in_y = s->per_dy;
-    *lost = (in_x * (to_east * east + from_west * west) +
-             in_y * (to_north * north + from_south * south)) /
-            2;
-    const real tendency = in_x * (east - west) + in_y * (north - south);
-    return is_wet ? tendency : 0;
-}
 
 /* A face, whatever the level. */
 struct of_face {
@@ -230,16 +158,6 @@ INLINED real drag_on_face(const struct arguments *a, const struct of_face *f, re
     return force;
 }
 
-/* Half of a level's loss goes to the W point above it and half to the one below; what would go
- * below the lowest level stays in it. As in Veros, a coast's dry face has a part as well. */
-INLINED real on_wgrid(const struct arguments *a, count k, real back, level deep, real lost,
-                      real lost_above)
-{
-    const level now = (level)k;
-    const real inside = k < a->nz - 1 ? (lost + lost_above) / 2 : lost;
-    return deep < now ? inside : deep == now ? inside + back * lost : 0;
-}
-
 /* The friction of a face, from its flow after vertical friction, here and above. */
 INLINED struct friction friction_of(const struct arguments *a, const struct of_face *f,
                                     const struct spreading *s, struct heights h, count k, count i,
@@ -253,9 +171,9 @@ INLINED struct friction friction_of(const struct arguments *a, const struct of_f
         (h.per_dzw * (f->flow[i + up] - here)) * (h.per_dzw * (mixed_above - mixed));
     struct friction result = {0};
     result.lost.vertical = wet.here <= (level)k ? viscosity / 2 * sheared : 0;
-    result.mix =
-        (mixed - here) * a->per_dt + spread_face(s, f->flow, i, a->nx, (level)k, wet, per_dx,
-                                                 per_dx_east, per_dx_west, &result.lost.lateral);
+    result.mix = (mixed - here) * a->per_dt + spread_face(s, f->flow, f->flow, i, a->nx, (level)k,
+                                                          wet, per_dx, per_dx_east, per_dx_west,
+                                                          &result.lost.lateral);
     result.mix += drag_on_face(a, f, h.per_dz, k, i, column, wet.here, &result.lost.drag);
     result.lost.lateral *= a->conserves;
     result.lost.drag *= a->conserves;
@@ -357,11 +275,6 @@ INLINED void step_face(const struct arguments *a, const real *flow, const real *
     sums->height += height;
     sums->tendency += height * (tendency + mix);
     sums->flow += height * (flow[i] + change);
-}
-
-INLINED real mean_of(real sum, real height)
-{
-    return height > 0 ? sum / height : 0;
 }
 
 #endif

@@ -45,7 +45,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     if options.stored == bool(options.input or options.output) or bool(options.input) != bool(options.output):
         parser.error("expected either INPUT and -o PATH, or --stored")
-    names = tuple(kernel.NAME for kernel in reference.kernels(options.kernels)) if options.kernels else pairs.ALL
+    names = tuple(kernel.NAME for kernel in reference.kernels(options.kernels)) if options.kernels else (*pairs.ALL, *pairs.BY_NAME)
     wanted = pairs.PAIRS if options.stored else [pairs.Pair("", options.input, options.output, names)]
     by_path = {}
     for pair in wanted:
@@ -126,7 +126,8 @@ def outputs_of(pair, source):
                 yield sequence, name, field, steps.TOLERANCE
         return
     for kernel in reference.kernels():
-        if files.is_computable(kernel, source) and ("all" in pair.kernels or kernel.NAME in pair.kernels):
+        is_wanted = kernel.NAME in pair.kernels or "all" in pair.kernels and kernel.NAME not in pairs.BY_NAME
+        if is_wanted and files.is_computable(kernel, source):
             for name, field in files.compute(kernel, source, **pair.settings).items():
                 yield kernel.NAME, name, field, kernel.TOLERANCES[name]
 

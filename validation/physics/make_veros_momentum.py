@@ -33,8 +33,9 @@ FIELDS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot"
 OF_MOMENTUM = ("tantr", "kappaM", "surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
 SWITCHES = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_friction_cos_scaling",
             "enable_noslip_lateral", "enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
-            "enable_quadratic_bottom_friction", "enable_momentum_sources")
-NUMBERS = ("dt_mom", "AB_eps", "A_h", "hor_friction_cosPower", "r_ray", "r_bot", "r_quad_bot")
+            "enable_quadratic_bottom_friction", "enable_momentum_sources", "enable_biharmonic_friction")
+NUMBERS = ("dt_mom", "AB_eps", "A_h", "hor_friction_cosPower", "A_hbi", "biharmonic_friction_cosPower", "r_ray", "r_bot",
+           "r_quad_bot")
 ACC = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_friction_cos_scaling",
        "enable_bottom_friction")
 CASES = {
@@ -44,6 +45,8 @@ CASES = {
     "drag": ("enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
              "enable_quadratic_bottom_friction"),
     "sources": ("enable_momentum_sources",),
+    "biharmonic": (*ACC, "enable_biharmonic_friction"),
+    "biharmonic without slip": ("enable_biharmonic_friction", "enable_noslip_lateral"),
 }
 
 
@@ -56,6 +59,7 @@ class Setup(SmallSetup):
         settings = state.settings
         settings.enable_bottom_friction_var = settings.enable_momentum_sources = True
         settings.hor_friction_cosPower, settings.r_ray, settings.r_quad_bot = 2, 3e-6, 2e-3
+        settings.A_hbi, settings.biharmonic_friction_cosPower = 1e19, 3
 
 
 def roughen(state):

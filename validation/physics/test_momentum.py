@@ -1,6 +1,6 @@
 """What momentum keeps: the work of each of its terms, in a rough closed basin with a random flow.
 
-A term's tendency is the difference of two runs, with its cause and without. Work is the sum over water of the flow
+Further frictions run after it (AFTER). A term's tendency is the difference of two runs, with its cause and without. Work is the sum over water of the flow
 before the step times the tendency times the volume of a face's cell; a residual is a share of the sum of moduli.
 """
 
@@ -18,6 +18,8 @@ FORCES = ("coriolis_t", "tantr", "rho", "surface_taux", "surface_tauy", "u_sourc
 FRICTION = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_friction_cos_scaling",
             "enable_noslip_lateral", "enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
             "enable_quadratic_bottom_friction", "enable_momentum_sources")
+# the kernels of a friction that is not momentum's own
+AFTER = {"enable_biharmonic_friction": ("flow_laplacian", "biharmonic_friction")}
 
 
 class Basin:
@@ -50,13 +52,16 @@ class Basin:
 
     def run(self, *forces, **settings):
         """The tendencies and losses with these forces and switches, and no others."""
+        kernels = ["momentum", *(kernel for switch in AFTER if settings.pop(switch, 0) for kernel in AFTER[switch])]
         values = {name: 0 * value if name in FORCES and name not in forces else value
                   for name, value in self.fields.items()}
         chosen = {**self.settings, **dict.fromkeys(FRICTION, 0), **settings, "enable_conserve_energy": 1}
-        path = write(self.folder / "in.h5", values, chosen, halo=fields.HALO, cyclic_x=0)
-        self.miniapp.passes(path, "-k", "momentum", "-d", self.device, "-o", self.folder / "out.h5")
-        with h5py.File(self.folder / "out.h5") as file:
-            made = {name: file[name][...] for name in file}
+        made = {}
+        for kernel in kernels:
+            path = write(self.folder / "in.h5", values | made, chosen, halo=fields.HALO, cyclic_x=0)
+            self.miniapp.passes(path, "-k", kernel, "-d", self.device, "-o", self.folder / "out.h5")
+            with h5py.File(self.folder / "out.h5") as file:
+                made |= {name: file[name][...] for name in file if file[name].ndim > 1}
         weights = 1.5 + chosen["AB_eps"], 0.5 + chosen["AB_eps"]
         for name in ("u", "v"):
             stepped = (made[f"{name}_taup1"] - values[name]) / chosen["dt_mom"]
@@ -110,6 +115,8 @@ FRICTIONS = {
     "vertical": {"enable_implicit_vert_friction": 1},
     "lateral": {"enable_hor_friction": 1},
     "lateral, by latitude": {"enable_hor_friction": 1, "enable_hor_friction_cos_scaling": 1},
+    "biharmonic": {"enable_biharmonic_friction": 1},
+    "biharmonic, by latitude": {"enable_biharmonic_friction": 1, "biharmonic_friction_cosPower": 3},
     "Rayleigh": {"enable_ray_friction": 1, "r_ray": 2e-5},
     "bottom": {"enable_bottom_friction": 1},
     "bottom, variable": {"enable_bottom_friction": 1, "enable_bottom_friction_var": 1},

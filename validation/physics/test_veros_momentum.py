@@ -1,4 +1,4 @@
-"""momentum and barotropic_correction make what Veros's own routines make (make_veros_momentum.py)."""
+"""momentum, what acts after it, and barotropic_correction make what Veros's own routines make (make_veros_momentum.py)."""
 
 from pathlib import Path
 
@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from conftest import read, write
-from reference import barotropic_correction, momentum
+from reference import barotropic_correction, biharmonic_friction, flow_laplacian, momentum
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 
 STORED = Path(__file__).parent / "veros" / "momentum.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
 CASES = ("acc", "free slip", "no slip", "drag", "sources")
+BIHARMONIC = ("biharmonic", "biharmonic without slip")
 AFTER = ("pressure", "stream")  # the external mode of "acc"
 MOST = 1e-12  # of a field's largest value
 
@@ -24,10 +25,10 @@ def theirs():
     with h5py.File(STORED) as file:
         fields = {name: values[...] for name, values in file.items() if name != "outputs"}
         made, results = {}, {}
-        for case in (*CASES[:1], *AFTER, *CASES[1:]):
+        for case in (*CASES[:1], *AFTER, *CASES[1:], *BIHARMONIC):
             group = file["outputs"][case]
             kept = {name: values[...] for name, values in group.items()}
-            if case in CASES:
+            if case not in AFTER:
                 made |= kept
                 kept = dict(made)
             results[case] = dict(group.attrs), kept
@@ -43,10 +44,12 @@ def cyclic(values):
 def before(theirs, case):
     """The fields that the correction reads of momentum, by its reference."""
     settings, fields, results = theirs
-    switches, made = results["acc"]
-    flow = momentum.reference(fields, settings | switches)
-    names = ("u_taup1", "v_taup1", "u_mean", "v_mean")
-    return fields | {name: cyclic(flow[name]) for name in names} | {"psi_taup1": results[case][1]["psi_taup1"]}
+    return made_before(momentum, settings | results["acc"][0], fields) | {"psi_taup1": results[case][1]["psi_taup1"]}
+
+
+def made_before(module, settings, fields):
+    """The fields, with those that a kernel makes of them by its reference."""
+    return fields | {name: cyclic(values) for name, values in module.reference(fields, settings).items()}
 
 
 def check(expected, found):
@@ -72,6 +75,17 @@ def test_momentum(miniapp, theirs, case, device, tmp_path):
     switches, expected = results[case]
     settings = settings | switches
     check_kernel(miniapp, momentum, settings, fields, expected, device, tmp_path)
+
+
+@pytest.mark.parametrize("case", BIHARMONIC)
+def test_biharmonic_friction(miniapp, theirs, case, device, tmp_path):
+    settings, fields, results = theirs
+    switches, expected = results[case]
+    settings = settings | switches
+    for module in (momentum, flow_laplacian):
+        fields = made_before(module, settings, fields)
+    expected = {name: expected[name] for name, *_ in biharmonic_friction.OUTPUTS if name in expected}
+    check_kernel(miniapp, biharmonic_friction, settings, fields, expected, device, tmp_path)
 
 
 @pytest.mark.parametrize("case", AFTER)

@@ -201,6 +201,11 @@ static void reads_of_what_was_written(void **state)
     assert_false(miniapp_sequence_reads(&both, field_of("triad")));
     assert_true(miniapp_sequence_writes(&both, field_of("triad")));
     assert_false(miniapp_sequence_reads(&both, field_of("sample")));
+    steps[0].condition = (struct condition){IF_ON, SETTING_enable_eke};
+    assert_true(miniapp_sequence_reads(&both, field_of("triad")));
+    steps[1].condition = steps[0].condition;
+    assert_false(miniapp_sequence_reads(&both, field_of("triad")));
+    assert_true(miniapp_sequence_uses(&both, miniapp_setting_find("enable_eke")));
     steps[0].field[0] = FIELD_fma; /* read first, then written */
     assert_true(miniapp_sequence_reads(&both, field_of("fma")));
     assert_true(miniapp_sequence_writes(&both, field_of("fma")));
@@ -272,6 +277,8 @@ static void settings_that_are_used(void **state)
         for (size_t id = 0; id < SETTINGS; id++) {
             bool used = false;
             for (size_t s = 0; s < sequence->count; s++) { /* and what starts it */
+                const struct condition condition = sequence->steps[s].condition;
+                used = used || (condition.when != ALWAYS && condition.setting == id);
                 const struct miniapp_kernel *const kernel = sequence->steps[s].kernel;
                 for (size_t i = 0; i < miniapp_kernel_setting_count(kernel); i++)
                     used = used || miniapp_kernel_setting(kernel, i) == &settings[id];
