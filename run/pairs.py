@@ -6,7 +6,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 ALL = ("all", "calibration")
 BY_NAME = ("momentum", "flow_laplacian", "biharmonic_friction", "barotropic_correction", "surface_pressure",
-           "streamfunction")  # the kernels that "all" leaves out
+           "streamfunction", "idemix", "idemix_parameters")  # the kernels that "all" leaves out
 BOTH = ("float64", "float32")
 
 
@@ -45,11 +45,12 @@ ROUGH = (
     pair("masks", "masks, with other settings", ".other", words=ANY,  # than masks.h5 has
          kernels=("density", "expansion", "isoneutral", "isoneutral_mixing", "isoneutral_skew", "tke",
                   "tke_diffusivities", "tke_forcing", "eke", "eke_diffusivities", "tracer_advection",
-                  "tempsalt_sources", "vertical_dissipation"),
+                  "tempsalt_sources", "vertical_dissipation", "idemix"),
          settings={"eq_of_state_type": 3, "clamp_enthalpy": 0, "tke_mxl_choice": 1, "enable_superbee_advection": 0,
                    "enable_kappaH_profile": 0, "enable_Prandtl_tke": 0, "enable_tke_hor_diffusion": 0,
                    "enable_tke_superbee_advection": 0, "enable_eke": 0, "enable_eke_isopycnal_diffusion": 0,
                    "enable_eke_superbee_advection": 0, "enable_eke_upwind_advection": 1,
+                   "enable_idemix": 0, "enable_idemix_hor_diffusion": 0, "enable_idemix_superbee_advection": 0,
                    "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 0, "pyom_compatibility_mode": 0}),
     pair("switched", "switched, with other settings", ".other",  # than rough.h5 and switched.h5 have
          kernels=("density", "expansion", "eke", "tke", "tempsalt_sources", "vertical_dissipation", "momentum"),

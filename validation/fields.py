@@ -71,6 +71,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= momentum(rng, fields, settings)
     fields |= external_mode(rng, fields, settings)
     fields |= biharmonic(rng, fields, settings)
+    fields |= internal_waves(rng, fields, settings, negative_tke)
     return fields, settings
 
 
@@ -276,6 +277,21 @@ def biharmonic(rng, fields, settings):
     settings |= {"A_hbi": (0.02 * fields["dxt"].min()**2)**2 / dt}
     size = abs(fields["u"]).max() / dt**0.5
     return {name: size * rng.uniform(-1, 1, shape) for name in ("del2_u", "del2_v")}
+
+
+def internal_waves(rng, fields, settings, negative_tke):
+    """Fields that they alone read; what they gain and lose in a step is about as large as their energy."""
+    shape, dt = fields["maskT"].shape, settings["dt_tracer"]
+    decay = np.exp(fields["zt"] / 500)[:, None, None]
+    settings |= {"tau_v": 0.4 * dt, "tau_h": 3 * dt, "enable_idemix_hor_diffusion": 1,
+                 "enable_idemix_superbee_advection": 1}
+    energy = 1e-3 * decay * rng.uniform(-0.1 if negative_tke else 0, 1, (2, *shape))
+    speed = fields["dxt"].min() / dt
+    return {"c0": 1e-3 + 0.1 * rng.uniform(0, 1, shape), "v0": speed * rng.uniform(0, 0.3, shape),
+            "alpha_c": rng.uniform(0, 2, shape) / (dt * 1e-3), "E_iw": energy[0], "E_iw_taup1": energy[1],
+            "dE_iw_taum1": 1e-4 / dt * decay * rng.uniform(-1, 1, shape),
+            "iw_diss": 1e-8 * decay * rng.uniform(0, 1, shape),
+            "forc_iw_bottom": 1e-5 * rng.uniform(0, 1, shape[1:]), "forc_iw_surface": 1e-6 * rng.uniform(0, 1, shape[1:])}
 
 
 def waves(rng, shape):

@@ -42,7 +42,16 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
 
 bool is_chosen_by_name(const char *subject)
 {
-    return strcmp(subject, "momentum") == 0 || strcmp(subject, "external") == 0;
+    return strcmp(subject, "momentum") == 0 || strcmp(subject, "external") == 0 ||
+           strcmp(subject, "waves") == 0;
+}
+
+/* So many that the number can be read back: 1/3 takes more than 1.57. */
+static int digits_of(double value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%g", value);
+    return strtod(text, NULL) == value ? 6 : 17;
 }
 
 static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
@@ -63,8 +72,9 @@ static void list_kernel(FILE *stream, const struct miniapp_kernel *kernel,
         double least, most;
         char range[RANGE_TEXT];
         miniapp_setting_range(setting, &least, &most);
-        fprintf(stream, "  setting %-17s [%g] %s: %s, %s\n", miniapp_setting_name(setting),
-                miniapp_setting_default(setting), miniapp_setting_units(setting),
+        const double value = miniapp_setting_default(setting);
+        fprintf(stream, "  setting %-17s [%.*g] %s: %s, %s\n", miniapp_setting_name(setting),
+                digits_of(value), value, miniapp_setting_units(setting),
                 miniapp_setting_long_name(setting), range_text(least, most, range));
     }
     fprintf(stream,

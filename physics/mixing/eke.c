@@ -37,6 +37,11 @@ INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
     return larger(LEAST_SUM_OF_K, a->K_gm[i] + a->K_gm[j]) / 2;
 }
 
+INLINED real diffused(const struct arguments *a, count i)
+{
+    return a->eke[i];
+}
+
 /* The way up of the column solve. It keeps its reduced rows in the outputs: their ratios in deke,
  * d' in eke_taup1, and the share that decays in a second in eke_diss_iw. */
 INLINED void eliminate_row(const struct arguments *a, count k, count y, struct span inside)

@@ -40,6 +40,11 @@ INLINED real lateral_diffusivity(const struct arguments *a, count i, count j)
     return (void)i, (void)j, a->K_h;
 }
 
+INLINED real diffused(const struct arguments *a, count i)
+{
+    return a->tke[i];
+}
+
 /* The way up of the column solve. It keeps its reduced rows in the outputs: their ratios in dtke,
  * d' in tke_taup1, and the share that decays in a step in tke_diss. On land and below the lowest
  * water tke_taup1 keeps its value. */

@@ -8,9 +8,11 @@
  *
  *     kappaM = min(kappaM_max, c_k mxl sqrttke),    kappaH = max(kappaH_min, kappaM / Prandtl),
  *
- * where the Prandtl number is 6.6 times the Richardson number, kept between 1 and 10. The order of
- * the lower bounds matters: the profile of Bryan and Lewis (1979) bounds kappaH, and kappaM gets
- * its own lower bound last, after kappaH was made from it.
+ * where the Prandtl number is 6.6 times the Richardson number, kept between 1 and 10. Where
+ * internal waves have an energy of their own, the Richardson number is at most that of the shear
+ * which their dissipation tells of. The order of the lower bounds matters: the profile of Bryan and
+ * Lewis (1979) bounds kappaH, and kappaM gets its own lower bound last, after kappaH was made from
+ * it.
  */
 #define DESCRIPTION "mixing/tke_diffusivities.kernel"
 #include "arctan.h"
@@ -23,6 +25,7 @@
 #define LEAST_NSQR ((real)1e-12)
 #define LEAST_KAPPA ((real)1e-12)
 #define LEAST_SHEAR ((real)1e-12) /* squared: K_diss_v / kappaM */
+#define LEAST_DISSIPATION ((real)1e-12)
 #define UNBOUNDED ((real)1e30)
 
 /* The floor of kappaH at a height: it rises from 0.3e-4 at the surface to 1.3e-4 in the deep. */
@@ -49,12 +52,15 @@ struct viscosities {
     real kappaM, kappaH, prandtl;
 };
 
+/* `has_waves` is a literal. */
 INLINED struct viscosities viscosities(const struct diffusivities *d, real mxl, real sqrttke,
-                                       real Nsqr, real K_diss_v)
+                                       real Nsqr, real K_diss_v, real iw_diss, bool has_waves)
 {
     const real kappaM = smaller(d->kappaM_max, d->c_k * mxl * sqrttke);
     const real stirred = larger(LEAST_KAPPA, kappaM);
-    const real richardson = Nsqr * stirred / larger(LEAST_SHEAR * stirred, K_diss_v);
+    const real of_flow = Nsqr * stirred / larger(LEAST_SHEAR * stirred, K_diss_v);
+    const real of_waves = has_waves ? kappaM * Nsqr / larger(LEAST_DISSIPATION, iw_diss) : 0;
+    const real richardson = has_waves ? smaller(of_flow, of_waves) : of_flow;
     const real prandtl =
         larger(d->prandtl_least, smaller(d->prandtl_most, d->prandtl_by_richardson * richardson));
     return (struct viscosities){
@@ -66,9 +72,10 @@ INLINED struct viscosities viscosities(const struct diffusivities *d, real mxl, 
 
 /* A part of a level, from cell `first` on. For each column `kept` holds the depth of the bottom or,
  * if lengths grow, the length in the cell below: then mxl holds their bound from above, and `kept`
- * becomes the length. `grows` is a literal, so that the loop has no branch. */
+ * becomes the length. `grows` and `has_waves` are literals, so that the loop has no branch. */
 INLINED void diffusivities_of_row(const struct arguments *a, count first, count points, real *kept,
-                                  const struct diffusivities *diffusivities, bool grows)
+                                  const struct diffusivities *diffusivities, bool grows,
+                                  bool has_waves)
 {
     const struct diffusivities d = *diffusivities;
     ALONG_X
@@ -80,7 +87,9 @@ INLINED void diffusivities_of_row(const struct arguments *a, count first, count 
         const real bounded = smaller(smaller(from_above, d.from_surface), kept[x] + d.from_below);
         const real length = larger(d.mxl_min, bounded);
         const real root = square_root(energy);
-        const struct viscosities m = viscosities(&d, length, root, a->Nsqr[i], a->K_diss_v[i]);
+        const real iw_diss = has_waves ? a->alpha_c[i] * a->E_iw[i] * a->E_iw[i] : 0;
+        const struct viscosities m =
+            viscosities(&d, length, root, a->Nsqr[i], a->K_diss_v[i], iw_diss, has_waves);
         if (grows)
             kept[x] = bounded;
         a->sqrttke[i] = root;
@@ -89,6 +98,21 @@ INLINED void diffusivities_of_row(const struct arguments *a, count first, count 
         a->kappaH[i] = m.kappaH;
         a->Prandtlnumber[i] = m.prandtl;
     }
+}
+
+/* The same for the literals by the settings. */
+INLINED void diffusivities_of_level(const struct arguments *a, count first, count points,
+                                    real *kept, const struct diffusivities *d)
+{
+    const bool grows = a->tke_mxl_choice == 2;
+    if (grows && a->enable_idemix)
+        diffusivities_of_row(a, first, points, kept, d, true, true);
+    else if (grows)
+        diffusivities_of_row(a, first, points, kept, d, true, false);
+    else if (a->enable_idemix)
+        diffusivities_of_row(a, first, points, kept, d, false, true);
+    else
+        diffusivities_of_row(a, first, points, kept, d, false, false);
 }
 
 /* Where lengths grow: bounds those of level k by the level above. */
@@ -166,10 +190,7 @@ void VARIANT(tke_diffusivities)(const struct kernel_call *call)
                     .prandtl_most = enable_Prandtl_tke ? 10 : Prandtl_tke0,
                     .prandtl_by_richardson = (real)6.6,
                 };
-                if (grows)
-                    diffusivities_of_row(&a, first, end - begin, kept, &d, true);
-                else
-                    diffusivities_of_row(&a, first, end - begin, kept, &d, false);
+                diffusivities_of_level(&a, first, end - begin, kept, &d);
             }
         }
 }

@@ -1,8 +1,9 @@
 /*
- * The sum of the sources of turbulent kinetic energy, as in Veros's integrate_tke without internal
- * waves: vertical friction, mixing against the stratification, advection; the dissipation by
- * eddies, if they have an energy of their own, or else lateral friction and the mean flow's loss to
- * eddies; and friction at the bottom.
+ * The sum of the sources of turbulent kinetic energy, as in Veros's integrate_tke: vertical
+ * friction, mixing against the stratification, advection; the dissipation by eddies, if they have
+ * an energy of their own, or else lateral friction and the mean flow's loss to eddies; and friction
+ * at the bottom. If internal waves have an energy of their own, too, the last three go there, and
+ * the waves' dissipation comes in their place; a setting keeps friction at the bottom here.
  *
  * Veros subtracts P_diss_hmix and P_diss_iso if enable_store_cabbeling_heat is set, and leaves them
  * out if not; in eddy kinetic energy it does the opposite. So do these kernels.
@@ -18,7 +19,11 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
 #include "unpack.h"
     const real nonlinear = !enable_store_cabbeling_heat;
     const real eddies = enable_eke;
+    const real to_waves = enable_idemix;
+    const real mean_flow = !enable_eke && !enable_idemix;
+    const real drag = !enable_idemix || enable_store_bottom_friction_tke;
     const real stored = enable_store_cabbeling_heat;
+    const real *const waves = enable_idemix ? iw_diss : K_diss_v; /* which then counts 0 */
 
     PARALLEL_ROWS
     for (count z = 0; z < nz; z++)
@@ -33,11 +38,11 @@ void VARIANT(tke_forcing)(const struct kernel_call *call)
                     const count i = row + x;
                     const real vertical =
                         K_diss_v[i] - P_diss_v[i] - P_diss_adv[i] - nonlinear * P_diss_nonlin[i];
-                    const real of_eddies = eke_diss_tke[i] + eke_diss_iw[i];
+                    const real of_eddies = eke_diss_tke[i] + (1 - to_waves) * eke_diss_iw[i];
                     const real lateral = K_diss_gm[i] + K_diss_h[i] - P_diss_skew[i] -
                                          stored * (P_diss_hmix[i] + P_diss_iso[i]);
-                    forc[i] =
-                        vertical + eddies * of_eddies + (1 - eddies) * lateral + K_diss_bot[i];
+                    forc[i] = vertical + eddies * of_eddies + mean_flow * lateral +
+                              drag * K_diss_bot[i] + to_waves * waves[i];
                 }
             }
 }

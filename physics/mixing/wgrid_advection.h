@@ -8,7 +8,7 @@
  *
  *     real lateral_diffusivity(const struct arguments *a, count i, count j)
  *
- * of the face between two cells.
+ * of the face between two cells, and diffused(a, i): the energy of a cell, or what else evens out.
  */
 #ifndef WGRID_ADVECTION_H
 #define WGRID_ADVECTION_H
@@ -97,12 +97,13 @@ INLINED real flux_in_line(const struct arguments *a, count i, int32_t open, stru
 }
 
 INLINED real lateral_diffusivity(const struct arguments *a, count i, count j);
+INLINED real diffused(const struct arguments *a, count i);
 
 /* The diffusive flux along a distance, against the gradient. */
 INLINED real flux_by_diffusion(const struct arguments *a, count i, count next, real per_distance)
 {
     return lateral_diffusivity(a, i, i + next) * per_distance *
-           (a->energy[i] - a->energy[i + next]);
+           (diffused(a, i) - diffused(a, i + next));
 }
 
 /* The fluxes through a lateral face by advection and by diffusion. */

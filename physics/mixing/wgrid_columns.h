@@ -1,6 +1,7 @@
 /*
  * The function of a kernel that steps an energy on the W grid: it solves the columns, and then
- * steps the points (wgrid_step.h). tke.c and eke.c include it last, after they have defined
+ * steps the points (wgrid_step.h). tke.c, eke.c and idemix.c include it last, after they have
+ * defined
  *
  *     STEPPED                                the kernel's name,
  *     eliminate_row(a, k, y, inside)         the way up of the column solve,

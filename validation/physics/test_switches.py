@@ -13,14 +13,17 @@ ON_OFF = (0, 1)
 SWITCHES = {
     "tke": {"enable_tke_hor_diffusion": ON_OFF, "enable_tke_superbee_advection": ON_OFF,
             "enable_tke_upwind_advection": ON_OFF},
-    "tke_forcing": {"enable_eke": ON_OFF, "enable_store_cabbeling_heat": ON_OFF},
+    "tke_forcing": {"enable_eke": ON_OFF, "enable_idemix": ON_OFF, "enable_store_bottom_friction_tke": ON_OFF,
+                    "enable_store_cabbeling_heat": ON_OFF},
     "tke_diffusivities": {"tke_mxl_choice": (1, 2), "enable_kappaH_profile": ON_OFF,
-                          "enable_Prandtl_tke": ON_OFF},
+                          "enable_Prandtl_tke": ON_OFF, "enable_idemix": ON_OFF},
     "tracer_advection": {"enable_superbee_advection": ON_OFF},
     "advection_dissipation": {"enable_superbee_advection": ON_OFF, "enable_conserve_energy": ON_OFF},
     "eke_diffusivities": {"enable_eke": ON_OFF, "enable_eke_isopycnal_diffusion": ON_OFF},
     "eke": {"enable_eke_superbee_advection": ON_OFF, "enable_eke_upwind_advection": ON_OFF,
             "enable_store_cabbeling_heat": ON_OFF},
+    "idemix": {"enable_idemix_hor_diffusion": ON_OFF, "enable_idemix_superbee_advection": ON_OFF,
+               "enable_idemix_upwind_advection": ON_OFF},
     "tempsalt_sources": {"enable_conserve_energy": ON_OFF},
     "density": {"clamp_enthalpy": ON_OFF},
     "vertical_dissipation": {"enable_conserve_energy": ON_OFF, "eq_of_state_type": (1, 2, 3, 4, 5)},
@@ -33,7 +36,8 @@ SWITCHES = {
 # at values that are no defaults, so that each shows
 NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
            "Prandtl_tke0": 7.0, "eke_lmin": 90.0, "eke_crhin": 1.1, "eke_k_max": 1500.0, "alpha_eke": 1.3,
-           "eke_c_eps": 0.5, "hor_friction_cosPower": 2, "biharmonic_friction_cosPower": 3, "r_ray": 2e-5, "r_quad_bot": 0.5}
+           "eke_c_eps": 0.5, "hor_friction_cosPower": 2, "biharmonic_friction_cosPower": 3, "r_ray": 2e-5, "r_quad_bot": 0.5,
+           "eke_diss_surfbot_frac": 0.3}
 CASES = [(name, dict(zip(switches, values))) for name, switches in SWITCHES.items()
          for values in itertools.product(*switches.values())]
 # of so many, each alone and all together
@@ -45,6 +49,12 @@ NEEDED = {"enable_hor_friction_cos_scaling": "enable_hor_friction", "enable_nosl
 CASES += [("momentum", {name: int(name in (switch, NEEDED.get(switch), "enable_conserve_energy")) for name in FRICTION})
           for switch in FRICTION]
 CASES += [("momentum", {name: int(name != but) for name in FRICTION}) for but in (None, "enable_conserve_energy")]
+# of sources, those that are told apart
+FROM_EDDIES = ("enable_eke", "enable_eke_diss_bottom", "enable_eke_diss_surfbot", "enable_store_cabbeling_heat",
+               "enable_store_bottom_friction_tke")
+CASES += [("idemix", dict(zip(FROM_EDDIES, chosen))) for chosen in itertools.product(*5 * [ON_OFF])
+          if chosen[0] or chosen[3] == chosen[4]]
+SWITCHES["idemix"] |= {name: ON_OFF for name in FROM_EDDIES}
 SWITCHES["momentum"] = {name: ON_OFF for name in FRICTION}
 
 

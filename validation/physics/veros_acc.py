@@ -26,6 +26,10 @@ OF_MOMENTUM = ["enable_streamfunction", "enable_implicit_vert_friction", "enable
                "enable_hor_friction_cos_scaling", "hor_friction_cosPower", "enable_noslip_lateral",
                "enable_ray_friction", "r_ray", "enable_bottom_friction", "r_bot", "enable_quadratic_bottom_friction",
                "r_quad_bot"]
+OF_IDEMIX = ["enable_idemix", "tau_v", "tau_h", "gamma", "jstar", "mu0", "enable_idemix_hor_diffusion",
+             "enable_idemix_superbee_advection", "enable_idemix_upwind_advection", "enable_eke_diss_bottom",
+             "enable_eke_diss_surfbot", "eke_diss_surfbot_frac", "enable_store_bottom_friction_tke",
+             "enable_store_cabbeling_heat"]
 AT_REST = [*GRID, "tantr", "surface_taux", "surface_tauy", "forc_tke_surface", "temp_source", "salt_source"]
 
 

@@ -12,7 +12,8 @@ TAG = re.compile(r"^(?:static |const )*(?:struct|union|enum) (\w+) \{", re.MULTI
 FUNCTION = re.compile(r"^(?!typedef|#)[A-Za-z_][\w *()]*?\b(?:VARIANT\()?(\w+)\)?\([^;{}]*?\)\s*\{", re.MULTILINE)
 NO_CODE = re.compile(r"/\*(?:.|\n)*?\*/|^#define(?:.*\\\n)*.*", re.MULTILINE)
 # Files of which a build or a kernel takes one.
-ALTERNATIVES = ({"miniapp/ranks/alone.c", "miniapp/ranks/mpi.c"}, {"physics/mixing/eke.c", "physics/mixing/tke.c"})
+ALTERNATIVES = ({"miniapp/ranks/alone.c", "miniapp/ranks/mpi.c"},
+                {"physics/mixing/eke.c", "physics/mixing/tke.c", "physics/waves/idemix.c"})
 
 
 def places(pattern):

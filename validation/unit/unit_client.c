@@ -17,6 +17,7 @@ static const struct {
               {"enable_eke", 1},
               {"enable_eke_superbee_advection", 1},
               {"enable_eke_isopycnal_diffusion", 1},
+              {"enable_idemix_superbee_advection", 1},
               {"enable_implicit_vert_friction", 1},
               {"enable_hor_friction", 1},
               {"A_h", 1e4},

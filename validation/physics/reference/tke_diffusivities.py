@@ -11,10 +11,11 @@ from . import Tolerance
 
 NAME = "tke_diffusivities"
 INPUTS = ("tke", "Nsqr", "maskW", "kbot", "zw", "dzt", "dzw", "K_diss_v")
-OPTIONAL = ()
+OPTIONAL = ("alpha_c", "E_iw")
 SETTINGS = {
     "tke_mxl_choice": 1, "mxl_min": 1e-12, "c_k": 0.1, "kappaM_min": 0.0, "kappaM_max": 100.0,
     "kappaH_min": 0.0, "enable_kappaH_profile": 0, "enable_Prandtl_tke": 1, "Prandtl_tke0": 10.0,
+    "enable_idemix": 0,
 }
 OUTPUTS = (
     ("sqrttke", ("z", "y", "x"), "m s-1", "square root of turbulent kinetic energy"),
@@ -39,7 +40,8 @@ Real = np.longdouble
 def reference(fields, settings):
     s = SimpleNamespace(**{name: Real(settings.get(name, default))
                            for name, default in SETTINGS.items()})
-    f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS})
+    f = SimpleNamespace(**{name: np.asarray(fields.get(name, 0 * fields["tke"]), Real)
+                           for name in (*INPUTS, *OPTIONAL)})
 
     sqrttke = np.sqrt(np.maximum(0, f.tke))
     buoyancy = np.sqrt(2 * np.maximum(0, f.tke) / np.maximum(Real("1e-12"), f.Nsqr)) * f.maskW
@@ -81,6 +83,8 @@ def prandtl_number(f, s, kappaM):
         return np.full(kappaM.shape, s.Prandtl_tke0)
     least = Real("1e-12")
     richardson = f.Nsqr / np.maximum(f.K_diss_v / np.maximum(least, kappaM), least)
+    if s.enable_idemix:
+        richardson = np.minimum(richardson, kappaM * f.Nsqr / np.maximum(least, f.alpha_c * f.E_iw**2))
     return np.maximum(1, np.minimum(10, Real("6.6") * richardson))
 
 
