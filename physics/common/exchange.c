@@ -8,7 +8,27 @@ enum { GHOSTS = 2 * MINIAPP_HALO }; /* of each row, half of them on each side */
 /* The cell that a ghost copies; an interior of a single cell is copied four times. */
 INLINED count copied_by(count ghost, count interior)
 {
-    return MINIAPP_HALO + (ghost - MINIAPP_HALO + 2 * interior) % interior;
+    const count across = ghost < MINIAPP_HALO ? ghost + interior : ghost - interior;
+    return interior > 1 ? across : MINIAPP_HALO;
+}
+
+/* Elements of a field, whatever their type. */
+typedef uint64_t __attribute__((may_alias)) eight_bytes;
+typedef uint32_t __attribute__((may_alias)) four_bytes;
+
+/* Copies the ghosts of a row from number `part` on; `bytes` is a literal. */
+INLINED void copy_ghosts(uint8_t *row, count interior, count part, int bytes)
+{
+    ALONG_X
+    for (count i = part; i < part + ROW_PART(GHOSTS); i++) {
+        const count to = i < MINIAPP_HALO ? i : interior + i, from = copied_by(to, interior);
+        if (bytes == 8)
+            ((eight_bytes *)(void *)row)[to] = ((eight_bytes *)(void *)row)[from];
+        else if (bytes == 4)
+            ((four_bytes *)(void *)row)[to] = ((four_bytes *)(void *)row)[from];
+        else
+            row[to] = row[from];
+    }
 }
 
 void VARIANT(exchange_x)(void *field, size_t element_bytes, size_t cells, size_t all_rows)
@@ -23,13 +43,12 @@ void VARIANT(exchange_x)(void *field, size_t element_bytes, size_t cells, size_t
     for (count r = 0; r < (count)rows; r++)
         for (count part = 0; part < GHOSTS; part += ROW_PART(GHOSTS)) {
             uint8_t *const row = memory + r * nx * width;
-            ALONG_X
-            for (count i = part; i < part + ROW_PART(GHOSTS); i++) {
-                const count ghost = i < MINIAPP_HALO ? i : interior + i;
-                const count copied = copied_by(ghost, interior);
-                for (ptrdiff_t byte = 0; byte < width; byte++)
-                    row[ghost * width + byte] = row[copied * width + byte];
-            }
+            if (width == 8)
+                copy_ghosts(row, interior, part, 8);
+            else if (width == 4)
+                copy_ghosts(row, interior, part, 4);
+            else
+                copy_ghosts(row, interior, part, 1);
         }
 }
 
