@@ -6,6 +6,7 @@ import gc
 import inspect
 import itertools
 import os
+import re
 import pickle
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 
 import miniapp as package
 from miniapp import ghosts, library as libraries
-from conftest import GRID, HERE, PACKAGE, read, read_of
+from conftest import GRID, HERE, INPUT, PACKAGE, read, read_of
 from processes import DEADLINE_S
 
 pytestmark = [pytest.mark.usefixtures("library"), pytest.mark.every_device, pytest.mark.unsanitized("it needs a sanitized Python")]
@@ -246,10 +247,24 @@ def test_water_beyond_a_closed_side():
             state.step)
 
 
+def test_settings_of_a_file_that_a_sequence_does_not_use(miniapp, tmp_path):
+    """They count as they do for the program: with eddies, a file lacks coriolis_t where it has none."""
+    def without_coriolis(file):
+        file.attrs["enable_eke"] = 1
+        del file["coriolis_t"]
+    path = changed(tmp_path / "in.h5", without_coriolis)
+    said = miniapp.fails(INPUT, "has no coriolis_t, which enable_eke needs", path, "-k", "momentum")
+    refused(package.InputError, f"^{re.escape(said.removeprefix('miniapp: ').strip())}$",
+            lambda: package.load(path, "momentum"))
+    assert package.load(path, "momentum", enable_eke=0).setting("enable_eke") == 0
+    assert package.load(ACC, "eos").setting("enable_eke") == 1
+
+
 def test_a_setting_of_a_file_that_is_out_of_range(tmp_path):
     path = changed(tmp_path / "in.h5", lambda file: file.attrs.update(dt_tracer=-1.0))
     refused(package.InputError, rf"^{path}: setting 'dt_tracer' is -1, ", lambda: package.load(path, "ocean_step"))
     assert package.load(path, "ocean_step", dt_tracer=7).setting("dt_tracer") == 7
+    assert package.load(path, "eos").setting("dt_tracer") == package.library.default().settings["dt_tracer"].default
     refused(package.UsageError, "precision: takes", lambda: package.load(ACC, "ocean_step", precision="x"))
 
 

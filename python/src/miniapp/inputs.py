@@ -61,12 +61,17 @@ def encode_path(path) -> bytes:
 
 
 def settings_of(library, file, path, sequence, precision, given) -> dict[str, float]:
-    """The settings of the file that the sequence uses, where no others are given."""
+    """The settings of the file, where no others are given; those that the sequence uses have to be valid."""
     found, value, kernels = {}, c_double(), library.find_sequence(sequence)
     for setting in library.settings.values():
-        if setting.name not in given and library.c.sequence_uses(kernels, setting.handle) and (
-                library.c.input_setting(file, setting.handle, ctypes.byref(value))):
+        if setting.name in given or not library.c.input_setting(file, setting.handle, ctypes.byref(value)):
+            continue
+        try:
             library.c.setting_check(setting.handle, value, precision != PRECISIONS[0],
                                     encode_path(path), InputError.status)
+        except InputError:
+            if library.c.sequence_uses(kernels, setting.handle):
+                raise
+        else:
             found[setting.name] = value.value
     return found
