@@ -257,6 +257,18 @@ static enum miniapp_status make_flow(const struct run *run, const struct row *ro
                : miniapp_state_make_flow(row->state, run->input, row->sequence);
 }
 
+/* Says where so much water may have gone through the surface in all steps that a cell of the top
+ * level holds none of its own: what its temperature and salinity are then is no ocean's. */
+static void judge_drift(const struct run *run, const struct row *row)
+{
+    const size_t steps = run->options.steps - run->first_step;
+    const double drift = row->flow.top * (double)steps;
+    if (drift > 1 && !miniapp_sequence_carries(row->sequence, miniapp_field_find("u")))
+        warn("%s: in %zu steps of the same flow, a tracer of 1 drifts by up to %.2g in the top "
+             "level: too much water goes through the surface",
+             run->options.input, steps, drift);
+}
+
 /* MINIAPP_INPUT where the flow of a row diverges, unless that is allowed, or the grid is not the
  * file's own, or the flow is that of a start from rest. */
 static enum miniapp_status check_flow(const struct run *run, struct row *row)
@@ -267,6 +279,7 @@ static enum miniapp_status check_flow(const struct run *run, struct row *row)
     if (status || options->allow_divergent || options->shapes[0].nx > 0 ||
         miniapp_input_is_at_rest(run->input))
         return status;
+    judge_drift(run, row);
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");
 }
 

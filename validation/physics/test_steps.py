@@ -237,6 +237,15 @@ def test_water_beyond_a_closed_side(miniapp, tmp_path, side, cyclic, cell):
                   "closed: maskT has to be 0 there", path, "--steps", 1, quick=False)
 
 
+def test_a_flow_that_dilutes_slowly(miniapp, tmp_path):
+    """In no step by much, but in all of them by more than the top level holds: 0.023 a step, in grid.h5."""
+    words = (GRID, "-o", tmp_path / "end.h5")
+    said = "in 60 steps of the same flow, a tracer of 1 drifts by up to 1.4 in the top level: too much water goes"
+    miniapp.passes(*words, "--steps", 60, warning=said, quick=False)
+    miniapp.passes(*words, "--steps", 60, "--allow-divergent", quick=False)
+    miniapp.passes(*words, "--steps", 40, quick=False)
+
+
 def lacking(path, *names, renamed=None):
     """The stored acc without some datasets, or with other names for them."""
     path.write_bytes(ACC.read_bytes())
