@@ -46,7 +46,8 @@ NUMBERS = {
     "Prandtl_tke0": 7.0, "alpha_eke": 1.3, "eke_c_eps": 0.5, "eke_lmin": 90.0, "eke_cross": 1.9,
     "eke_crhin": 1.1, "eke_c_k": 0.3, "K_gm_0": 700.0, "K_iso_0": 900.0, "t_ice": -1.75,
     "tau_v": 150000.0, "tau_h": 1.1e6, "gamma": 1.4, "jstar": 6.0, "mu0": 0.4, "eke_diss_surfbot_frac": 0.3,
-    "A_h": 4e4, "hor_friction_cosPower": 2, "A_hbi": 1e13, "biharmonic_friction_cosPower": 3, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
+    "A_h": 4e4, "hor_friction_cosPower": 2, "A_hbi": 1e13, "biharmonic_friction_cosPower": 3, "K_h": 800.0,
+    "K_hbi": 1e13, "kappaM_0": 3e-4, "kappaH_0": 4e-5, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
 }
 OCEANS = {
     "rough": {
@@ -64,6 +65,7 @@ OCEANS = {
             "enable_idemix_upwind_advection": 0, "enable_eke_diss_bottom": 0, "enable_eke_diss_surfbot": 1,
             "enable_store_bottom_friction_tke": 0,
             "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1, "pyom_compatibility_mode": 1,
+            "enable_skew_diffusion": 1,
             "enable_streamfunction": 1, "enable_implicit_vert_friction": 1, "enable_hor_friction": 1,
             "enable_hor_friction_cos_scaling": 1, "enable_noslip_lateral": 1, "enable_ray_friction": 0,
             "enable_bottom_friction": 1, "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0,
@@ -82,6 +84,7 @@ OCEANS = {
             "enable_idemix_upwind_advection": 1, "enable_eke_diss_bottom": 1, "enable_eke_diss_surfbot": 0,
             "enable_store_bottom_friction_tke": 1,
             "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 1, "pyom_compatibility_mode": 0,
+            "enable_skew_diffusion": 0,
             "enable_streamfunction": 0, "enable_implicit_vert_friction": 0, "enable_hor_friction": 1,
             "enable_hor_friction_cos_scaling": 0, "enable_noslip_lateral": 0, "enable_ray_friction": 1,
             "enable_bottom_friction": 1, "enable_bottom_friction_var": 1, "enable_quadratic_bottom_friction": 1,

@@ -274,7 +274,9 @@ def external_mode(rng, fields, settings):
 def biharmonic(rng, fields, settings):
     """A Laplacian that has nothing to do with the flow."""
     dt, shape = settings["dt_mom"], fields["maskT"].shape
-    settings |= {"A_hbi": (0.02 * fields["dxt"].min()**2)**2 / dt}
+    width = fields["dxt"].min()
+    settings |= {"A_hbi": (0.02 * width**2)**2 / dt, "K_h": 0.02 * width**2 / settings["dt_tracer"],
+                 "K_hbi": (0.05 * width**2)**2 / settings["dt_tracer"]}
     size = abs(fields["u"]).max() / dt**0.5
     return {name: size * rng.uniform(-1, 1, shape) for name in ("del2_u", "del2_v")}
 

@@ -36,4 +36,12 @@ static inline real larger(real a, real b)
     return a > b ? a : b;
 }
 
+static inline real whole_power(real base, int exponent)
+{
+    real result = 1;
+    for (int n = 0; n < exponent; n++)
+        result *= base;
+    return result;
+}
+
 #endif

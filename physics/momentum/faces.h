@@ -8,6 +8,7 @@
 #define FACES_H
 
 #include "arguments.h"
+#include "maths.h"
 
 #include <stdbool.h>
 
@@ -53,14 +54,6 @@ struct spreading {
     real east, north, south, per_cosine, per_dy;
     real at_walls_x, at_walls_y; /* 2 where a wall beside the flow lets nothing slip, or 0 */
 };
-
-INLINED real whole_power(real base, int exponent)
-{
-    real result = 1;
-    for (int n = 0; n < exponent; n++)
-        result *= base;
-    return result;
-}
 
 /* A flux against a difference: half a cell from a wall without slip, none into one with it. */
 INLINED real stress(bool wet, bool wet_beside, real at_walls, real factor, real difference)

@@ -25,6 +25,7 @@ from veros import veros_routine
 from veros.core import advection, diffusion, eke, momentum, thermodynamics, tke
 
 STEPS = 6
+OF_LATERAL_MIXING = ("K_h", "K_hbi", "enable_hor_friction_cos_scaling", "hor_friction_cosPower")
 
 
 class Setup(SmallSetup):
@@ -36,6 +37,8 @@ class Setup(SmallSetup):
         settings = state.settings
         settings.dt_tracer = 21600.0
         settings.enable_tempsalt_sources = True
+        settings.K_h, settings.K_hbi = 2e4, 1e16
+
 
 def roughen(state):
     """Noise, so that no two differences are alike: in tracers, energies and their sources. Density and
@@ -142,6 +145,13 @@ def outputs(setup):
             setattr(vs, name, values)
     momentum.vertical_velocity(state)
     result["vertical_velocity"] = made(w_taup1="taup1"), []
+    before = "tempsalt_sources"
+    for name in ("tempsalt_diffusion", "tempsalt_biharmonic"):
+        with vs.unlock():
+            vs.update(getattr(diffusion, name)(state))
+        result[name] = made("P_diss_hmix", temp_taup1="taup1", salt_taup1="taup1"), [
+            f"{before}/temp_taup1", f"{before}/salt_taup1"]
+        before = name
     return result
 
 
@@ -152,7 +162,7 @@ def write(path, settings, fields, results):
                              shuffle=True, track_times=False)
 
     with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs.update({name: float(getattr(settings, name)) for name in SETTINGS})
+        file.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_LATERAL_MIXING)})
         file.attrs.update({"halo": 2, "cyclic_x": 1})
         for name, value in fields.items():
             store(file, name, value)

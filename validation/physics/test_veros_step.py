@@ -45,6 +45,10 @@ CASES = {
                                  "kappaH", "P_diss_adv", "P_diss_v", "P_diss_nonlin")}),
     "tempsalt_sources": ("tempsalt_sources", "tempsalt_sources", {}, {}, {
         name: name for name in ("temp_taup1", "salt_taup1", "P_diss_sources")}),
+    "lateral_diffusion": ("lateral_diffusion", "tempsalt_diffusion", {}, {}, {
+        name: name for name in ("temp_taup1", "salt_taup1", "P_diss_hmix")}),
+    "biharmonic_mixing": ("biharmonic_mixing", "tempsalt_biharmonic", {}, {}, {
+        name: name for name in ("temp_taup1", "salt_taup1", "P_diss_hmix")}),
     "surface_forcing": (
         "surface_forcing", "set_forcing", {}, {}, {"forc_temp_surface": "forc_temp_surface"}),
     "tke_diffusivities": (

@@ -21,7 +21,10 @@ static const struct {
               {"enable_implicit_vert_friction", 1},
               {"enable_hor_friction", 1},
               {"A_h", 1e4},
+              {"enable_biharmonic_friction", 1},
               {"A_hbi", 1e10},
+              {"K_h", 1e3},
+              {"K_hbi", 1e10},
               {"enable_bottom_friction", 1},
               {"r_bot", 1e-5}};
 
