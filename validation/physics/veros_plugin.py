@@ -15,8 +15,11 @@ import os
 import signal
 import tempfile
 import types
+from pathlib import Path
 
+import h5py
 import numpy as np
+import scipy.sparse.linalg
 import veros
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -27,13 +30,16 @@ options = parser.parse_args()
 veros.runtime_settings.backend = options.backend
 
 # Veros takes its backend from the settings above when the rest of it is imported.
+from make_veros_external import solve_directly  # noqa: E402  pylint: disable=wrong-import-position
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros import restart, signals, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.operators import numpy as npx  # noqa: E402  pylint: disable=wrong-import-position
+from veros.variables import Variable  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
-from miniapp import UsageError  # noqa: E402  pylint: disable=wrong-import-position
 
-STEPS, REMNANT, LEFT_BY_ROUNDING = options.steps, 1e-20, 1e-25
+STEPS, REMNANT, LEFT_BY_ROUNDING, REMNANTS = options.steps, 1e-20, 1e-25, "remnants"
 GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
 SETUPS = {
     "acc": {},
@@ -93,13 +99,15 @@ class WithPlugin(Setup):
 def start(kind, switches, change=None, seed=None):
     setup = kind(switches, change)
     setup.setup()
-    if seed is not None:
+    if seed == REMNANTS:
+        setup.change = lambda state: [act(state) for act in (change, change_remnants) if act]
+    elif seed is not None:
         vs, rng = setup.state.variables, np.random.default_rng(seed)
         with vs.unlock():
             for name in ("temp", "salt"):
                 values = np.array(getattr(vs, name))
                 values += np.spacing(np.abs(values)) * rng.choice([-1, 1], values.shape) * (values != 0)
-                setattr(vs, name, plugin.npx.asarray(values))
+                setattr(vs, name, npx.asarray(values))
     return setup
 
 
@@ -109,7 +117,7 @@ def change_remnants(state, rng=np.random.default_rng(3)):
     vs = state.variables
     values = np.array(vs.tke)
     remnants = (np.abs(values) < REMNANT) & (np.asarray(vs.maskW)[..., None] > 0)
-    vs.tke = plugin.npx.asarray(np.where(remnants, rng.uniform(0, LEFT_BY_ROUNDING, values.shape), values))
+    vs.tke = npx.asarray(np.where(remnants, rng.uniform(0, LEFT_BY_ROUNDING, values.shape), values))
 
 
 def run(setup, steps=STEPS):
@@ -133,12 +141,23 @@ def compare(plain, other, nudged=()):
                    float(np.abs(values).max())] for name, values in plain.items()}
 
 
+def beside(make, *more):
+    """What `make` makes by the plug-in, beside plain Veros as it is; when last digits change; and when it solves for
+    the external mode directly, since the tolerance of its own solver is absolute."""
+    plain, *nudged = [make(Setup, seed) for seed in (None, 1, 2, *more)]
+    iterate = scipy.sparse.linalg.bicgstab
+    scipy.sparse.linalg.bicgstab = solve_directly
+    nudged.append(make(Setup, None))
+    scipy.sparse.linalg.bicgstab = iterate
+    return compare(plain, make(WithPlugin, None), nudged)
+
+
 def agree(switches, change=None):
-    plain = run(start(Setup, switches, change))
-    nudged = [run(start(Setup, switches, change, seed)) for seed in (1, 2)]
-    if switches.get("enable_tke_superbee_advection"):
-        nudged.append({**plain, "tke": run(start(Setup, switches, change_remnants))["tke"]})
-    return compare(plain, run(start(WithPlugin, switches, change)), nudged)
+    return beside(lambda kind, seed: run(start(kind, switches, change, seed)), *remnants(switches))
+
+
+def remnants(switches):
+    return [REMNANTS] if switches.get("enable_tke_superbee_advection") else []
 
 
 def with_changes():
@@ -151,100 +170,130 @@ def with_changes():
     return agree(SETUPS["acc"], change)
 
 
-def with_diagnostics():
-    """Where some steps are Veros's own; the last one is."""
-    class Energy(WithPlugin):
-        @veros_routine
-        def set_diagnostics(self, state):
-            kept = state.diagnostics["energy"]
-            super().set_diagnostics(state)
-            state.diagnostics["energy"] = kept
-            kept.sampling_frequency, kept.output_frequency = 4 * state.settings.dt_tracer, 0.0
-    plain = run(start(Setup, {}))
-    nudged = [run(start(Setup, {}, seed=seed)) for seed in (1, 2)]
-    return compare(plain, run(start(Energy, {})), nudged)
-
-
 def every_variable(switches):
-    """As after_timestep of the last step reads each, on water. What cannot be read is named apart."""
+    """As after_timestep of the last step reads each, on water."""
     def read(state):
         vs = state.variables
         for name, meta in state.var_meta.items():
-            if vs.itt == STEPS and meta.active and (meta.dims or ())[2:3] in (("zt",), ("zw",)):
-                try:
-                    array = np.array(getattr(vs, name))
-                except UsageError as error:
-                    state.refused[name] = str(error)
-                    continue
+            if vs.itt == STEPS and meta.active and name != "land_map" and (meta.dims or ("",))[0] in ("xt", "xu"):
+                array = np.array(getattr(vs, name), dtype=float)
                 now = array[..., int(vs.tau)] if meta.dims[-1] == "timesteps" else array
-                on_water = 1.0 * now.T * np.asarray(vs.maskT).T  # P_diss_adv of Veros is not 0 on land
-                state.found[name] = on_water[..., 2:-2, 2:-2]
+                water = np.asarray(vs.maskT) if meta.dims[2:3] in (("zt",), ("zw",)) else np.ones(now.shape)
+                state.found[name] = now.T[..., 2:-2, 2:-2] * water.T[..., 2:-2, 2:-2] if now.ndim > 1 else now
 
-    def make(kind, seed=None):
+    def make(kind, seed):
         setup = start(kind, switches, read, seed)
-        setup.state.found, setup.state.refused = {}, {}
+        setup.state.found = {}
         run(setup)
-        return setup.state
-    plain, nudged, own = make(Setup), [make(Setup, seed).found for seed in (1, 2)], make(WithPlugin)
-    readable = {name: values for name, values in plain.found.items() if name in own.found}
-    return {"compared": compare(readable, own.found, nudged), "refused": own.refused}
+        return setup.state.found
+    return beside(make)
 
 
 class Mixing(VerosDiagnostic):
-    """A diagnostic of a user, which reads what only Veros's own routines make."""
+    """A diagnostic of a user, which reads what no step needs."""
     name = "mixing"
-    found = 0.0
+    output_path = "{identifier}.mixing.nc"
+    var_meta = {name: Variable(name, None, "", name) for name in ("slope", "bolus", "mixed")}
+
+    def __init__(self, state):
+        self.output_variables = list(self.var_meta)
 
     def initialize(self, state):
-        pass
+        self.initialize_variables(state)
+        self.initialize_output(state)
 
     def diagnose(self, state):
-        vs = state.variables
-        self.found = float(np.abs(vs.K_33).sum() + np.abs(vs.B1_gm).sum() + 1e6 * np.abs(vs.dtemp_vmix).sum())
+        vs, own = state.variables, self.variables
+        own.slope, own.bolus, own.mixed = (abs(values).sum() for values in (vs.K_33, vs.B1_gm, vs.dtemp_vmix))
 
     def output(self, state):
-        pass
+        self.write_output(state)
 
 
-def diagnosed(diagnostic, base, change=None, **frequencies):
-    class Diagnosed(base):
-        @veros_routine
-        def set_diagnostics(self, state):
-            super().set_diagnostics(state)
-            state.diagnostics[diagnostic.name] = diagnostic(state)
-            for name, value in frequencies.items():
-                setattr(state.diagnostics[diagnostic.name], name, value)
-    setup = start(Diagnosed, {}, change)
-    run(setup)
-    return setup.state.diagnostics[diagnostic.name].found
-
-
-def diagnosed_by_veros():
-    """In those steps in which the diagnostic is due."""
-    class Declared(Mixing):
-        needs_veros = True
-    plain, own = (diagnosed(Declared, base, sampling_frequency=4 * 21600.0) for base in (Setup, WithPlugin))
-    return {"mixing": [abs(own - plain), 0.0, plain]}
-
-
-def said_by(function, *arguments, **more):
-    try:
-        function(*arguments, **more)
-        return "none"
-    except Exception as error:  # pylint: disable=broad-except
-        return f"{type(error).__name__}: {error}"
+def forcing_in_time(state):
+    vs = state.variables
+    vs.surface_taux = vs.surface_taux * (1 + 0.02 * np.sin(float(vs.time)))
+    vs.forc_salt_surface = 1e-6 * vs.maskT[..., -1] * np.cos(float(vs.time))
 
 
 def slower(state):
     """A step twice as long, so that more is due at its end than was known at its begin."""
     if state.variables.itt == 5:
         with state.settings.unlock():
-            state.settings.dt_tracer = state.settings.dt_mom = 2 * 21600.0
+            state.settings.dt_tracer = state.settings.dt_mom = 2 * state.settings.dt_tracer
+
+
+def writing(base, with_all):
+    """All diagnostics; the snapshot, and means that are sampled in each step, of all variables."""
+    class Writing(base):
+        @veros_routine
+        def set_forcing(self, state):
+            super().set_forcing(state)
+            forcing_in_time(state)
+
+        @veros_routine
+        def set_diagnostics(self, state):
+            step, diagnostics = state.settings.dt_tracer, state.diagnostics
+            diagnostics["mixing"] = Mixing(state)
+            fields = [name for name, meta in state.var_meta.items() if meta.active and meta.time_dependent
+                      and (meta.dims or ("",))[0] in ("xt", "xu") and "isle" not in meta.dims
+                      and "tensor1" not in meta.dims]
+            for diagnostic in diagnostics.values():
+                diagnostic.sampling_frequency, diagnostic.output_frequency = 2 * step, 4 * step
+            diagnostics["averages"].sampling_frequency = step
+            diagnostics["averages"].output_variables = fields if with_all else ["temp", "u", "psi", "surface_taux"]
+            if with_all:
+                diagnostics["snapshot"].output_variables = fields
+    return Writing
+
+
+def files(switches, with_all=True):
+    """{file and variable: its values} of a run."""
+    change = slower if switches.get("enable_streamfunction", True) else None  # else Veros solves with its first step
+
+    def make(kind, seed):
+        with tempfile.TemporaryDirectory() as place:
+            os.chdir(place)
+            setup = start(writing(kind, with_all), {**switches, "restart_output_filename": "restart.h5"}, change, seed)
+            run(setup)
+            restart.write_restart(setup.state, force=True)
+            found = {}
+            for path in sorted(Path(place).iterdir()):
+                with h5py.File(path) as file:
+                    file.visititems(lambda name, data, where=path.name: found.update(
+                        {f"{where} {name}": np.nan_to_num(inside(data))} if isinstance(data, h5py.Dataset) else {}))
+            os.chdir(folder)
+        for name in ("core/dHd", "averages/P_diss_adv"):  # which of dHd nobody reads, or on land
+            found.pop(f"restart.h5 {name}", None)
+        return found
+
+    def inside(data):
+        values = data[...].astype(float)
+        is_field = data.name.startswith(("/core", "/averages")) and values.ndim > 1 and len(values) > 4
+        return values[2:-2, 2:-2] if is_field else values
+    return beside(make, *remnants(switches))
+
+
+def said_by(function, *arguments, **more):
+    try:
+        function(*arguments, **more)
+        return "none"
+    except (Exception, SystemExit) as error:  # pylint: disable=broad-except
+        return f"{type(error).__name__}: {error}"
 
 
 def dye(state):
+    """A passive tracer, mixed by Veros's own routine."""
     vs = state.variables
-    plugin.isoneutral.diffusion.isoneutral_diffusion_tracer(state, vs.temp, vs.dtemp_iso, iso=True)
+    tracer = getattr(state, "dye", vs.temp)
+    state.dye = diffusion.isoneutral_diffusion_tracer(state, tracer, vs.dtemp_iso, iso=True)[0]
+
+
+def dyed():
+    def make(kind, seed):
+        setup = start(kind, {}, dye, seed)
+        return {**run(setup), "dye": np.array(setup.state.dye)[2:-2, 2:-2]}
+    return beside(make)
 
 
 def quiet(base):
@@ -264,19 +313,19 @@ def all_levels(setup):
 
 def unread():
     """What nobody has read for some steps comes when somebody does, with all of its levels."""
-    setups = [start(quiet(Setup), {}), *(start(quiet(Setup), {}, seed=seed) for seed in (1, 2))]
-    fields = [{**run(setup), **all_levels(setup)} for setup in setups]
-    lazy = start(quiet(WithPlugin), {})
-    for _ in range(STEPS):
-        lazy.step(lazy.state)
-    assert not {"temp", "dsalt", "int_drhodT", "P_diss_v"} & set(vars(lazy.state.variables))
-    return compare(fields[0], {**values_of(lazy.state), **all_levels(lazy)}, fields[1:])
+    def make(kind, seed):
+        setup = start(quiet(kind), {}, seed=seed)
+        for _ in range(STEPS):
+            setup.step(setup.state)
+        assert setup.state not in plugin.OCEANS or not {"temp", "dsalt", "P_diss_v"} & set(vars(setup.state.variables))
+        return {**values_of(setup.state), **all_levels(setup)}
+    return beside(make)
 
 
 def beside_plain(switches, change=None, make=run, **only_by_plugin):
     """What both end in where nothing reads tracers."""
-    plain, *nudged = (make(start(quiet(Setup), switches, change, seed)) for seed in (None, 1, 2))
-    return compare(plain, make(start(quiet(WithPlugin), {**switches, **only_by_plugin}, change)), nudged)
+    return beside(lambda kind, seed: make(start(
+        quiet(kind), {**switches, **(only_by_plugin if kind is WithPlugin else {})}, change, seed)))
 
 
 def replaced():
@@ -285,12 +334,12 @@ def replaced():
     def change(state):
         vs, settings = state.variables, state.settings
         if vs.itt == 1:
-            state.kept_temp = plugin.npx.array(vs.temp)
+            state.kept_temp = npx.array(vs.temp)
             state.kept_flux = np.array(vs.forc_temp_surface)
         if vs.itt == 3:
             vs.temp = state.kept_temp
         state.kept_flux[...] += 1e-6
-        vs.forc_temp_surface = plugin.npx.asarray(state.kept_flux)
+        vs.forc_temp_surface = npx.asarray(state.kept_flux)
         with settings.unlock():
             settings.c_k = 0.1 + 0.01 * int(vs.itt)
     return beside_plain({}, change, miniapp_check=4)
@@ -330,7 +379,6 @@ def copied():
         with concurrent.futures.ThreadPoolExecutor() as pool:
             read = list(pool.map(lambda name: np.array(getattr(vs, name)), 8 * ["salt", "temp", "eke"]))
         for other in both:
-            assert np.isnan(other.K_11).all() == (setup.state in plugin.OCEANS)
             for values, name in zip(read, ("salt", "temp", "eke")):
                 np.testing.assert_array_equal(getattr(other, name), values)
         return run(setup, STEPS // 2)
@@ -343,18 +391,18 @@ def interrupted():
     plain, setup = start(quiet(Setup), {}), start(quiet(WithPlugin), {})
     run(plain, 4)
     run(setup, 3)
-    part = plugin.OCEANS[setup.state].after
-    plan, written = part.plans[5]
+    plans = plugin.OCEANS[setup.state].kernels["momentum"].plans
+    plan = plans[1]
 
     def pressed():
         os.kill(os.getpid(), signal.SIGINT)
         plan.run()
-    part.plans[5] = types.SimpleNamespace(run=pressed), written
+    plans[1] = types.SimpleNamespace(run=pressed)
     try:
         with signals.signals_to_exception():
             setup.step(setup.state)
     except SystemExit:
-        names = ("temp", "salt", "tke", "rho")  # whose levels Veros has not permuted
+        names = ("temp", "salt", "tke", "rho", "u")  # whose levels Veros has not permuted
         vs, wanted = setup.state.variables, values_of(plain.state)
         found = {name: np.array(getattr(vs, name))[2:-2, 2:-2, :, int(vs.taup1)] for name in names}
         return compare({name: wanted[name] for name in names}, found)
@@ -371,13 +419,15 @@ def check():
 
 def restarts(first, second):
     """A restart that one writes goes on by the other."""
-    whole = run(start(Setup, {}))
-    nudged = [run(start(Setup, {}, seed=seed)) for seed in (1, 2)]
-    path = f"half of {first.__name__}.h5"
-    written = start(first, {"restart_output_filename": path})
-    run(written, STEPS // 2)
-    restart.write_restart(written.state, force=True)
-    return compare(whole, run(start(second, {"restart_input_filename": path}), STEPS // 2), nudged)
+    def make(kind, seed):
+        if kind is Setup:
+            return run(start(Setup, {}, seed=seed))
+        path = f"half of {first.__name__}.h5"
+        written = start(first, {"restart_output_filename": path})
+        run(written, STEPS // 2)
+        restart.write_restart(written.state, force=True)
+        return run(start(second, {"restart_input_filename": path}), STEPS // 2)
+    return beside(make)
 
 
 def refusal(change=None, **switches):
@@ -389,6 +439,12 @@ def another_gravity(state):
         state.settings.grav = 9.8
 
 
+def read_only():
+    def change(state):
+        state.variables.temp[...] = 0
+    return refusal(change)
+
+
 def another_version():
     """As if another one had been tested."""
     tested, plugin.TESTED = plugin.TESTED, "1.6.0"
@@ -397,10 +453,31 @@ def another_version():
     return said
 
 
+PARTLY = {  # settings that some part of the step leaves to Veros
+    "lateral diffusion": {"enable_hor_diffusion": True, "K_h": 500.0},
+    "biharmonic diffusion": {"enable_biharmonic_mixing": True, "K_hbi": 1e12},
+    "biharmonic friction": {"enable_biharmonic_friction": True, "A_hbi": 1e14},
+    "explicit friction": {"enable_explicit_vert_friction": True},
+    "TEM": {"enable_TEM_friction": True, "enable_skew_diffusion": False},
+    "IDEMIX": {"enable_idemix": True},
+    "no TKE": {"enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4, "enable_implicit_vert_friction": True},
+    "no skew diffusion": {"enable_skew_diffusion": False},
+    "no isoneutral mixing": {"enable_neutral_diffusion": False, "enable_skew_diffusion": False},
+}
+OTHERS = {
+    "free surface": {"enable_streamfunction": False},
+    "energy that is not conserved": {"enable_conserve_energy": False},
+    "equation of state": {"eq_of_state_type": 1},
+    "basin": {"eq_of_state_type": 5, "enable_cyclic_x": False, "enable_eke": False, "enable_tempsalt_sources": True,
+              "enable_eke_isopycnal_diffusion": False},
+}
+WRITTEN = ("IDEMIX", "lateral diffusion", "no TKE", "free surface", "energy that is not conserved")
 CASES = {
-    **{name: lambda switches=switches: agree(switches) for name, switches in SETUPS.items()},
+    **{name: lambda switches=switches: agree(switches) for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
+    **{f"files of {name}": lambda switches=switches: files(switches) for name, switches in {
+        **SETUPS, **{name: {**PARTLY, **OTHERS}[name] for name in WRITTEN}}.items()},
+    "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
-    "diagnostics": with_diagnostics,
     "unread": unread,
     "replaced": replaced,
     "in place": in_place,
@@ -410,23 +487,14 @@ CASES = {
     "check": check,
     "restart of the plug-in": lambda: restarts(WithPlugin, Setup),
     "restart of Veros": lambda: restarts(Setup, WithPlugin),
-    "diffusion": lambda: refusal(enable_hor_diffusion=True),
-    "device": lambda: refusal(miniapp_device="gpu:7"),
-    "no skew": lambda: refusal(enable_skew_diffusion=False),
-    "density": lambda: refusal(rho_0=1025.0),
-    "gravity": lambda: refusal(another_gravity),
-    "pi": lambda: refusal(pi=3.14),
-    "version": another_version,
-    "energy that is not conserved": lambda: refusal(enable_conserve_energy=False),
     "every variable": lambda: every_variable({}),
-    "every variable of others": lambda: every_variable({"eq_of_state_type": 5, "enable_cyclic_x": False,
-                                                        "enable_eke": False, "enable_tempsalt_sources": True,
-                                                        "enable_eke_isopycnal_diffusion": False}),
-    "a diagnostic that needs Veros": diagnosed_by_veros,
-    "a diagnostic that does not say so": lambda: said_by(diagnosed, Mixing, WithPlugin, sampling_frequency=21600.0),
-    "a dye": lambda: refusal(dye),
-    "due late": lambda: said_by(diagnosed, type("Late", (Mixing,), {"needs_veros": True}), WithPlugin, slower,
-                                sampling_frequency=4 * 21600.0),
+    "every variable of a basin": lambda: every_variable(OTHERS["basin"]),
+    "a dye": dyed,
+    "several": lambda: refusal(rho_0=1025.0, pi=3.14, miniapp_device="gpu:7"),
+    "friction": lambda: refusal(enable_implicit_vert_friction=False, enable_tke=False),
+    "gravity": lambda: refusal(another_gravity),
+    "version": another_version,
+    "read-only": read_only,
 }
 
 with tempfile.TemporaryDirectory() as folder:

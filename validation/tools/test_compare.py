@@ -429,7 +429,7 @@ test "$4" = --model || exit 7
 echo ready
 while read -r request; do
   case $request in compare) echo '{"temp": 2e-14}' ;;
-  *) echo '{"model": 1000, "with plug-in": 250, "with plug-in, momentum": 90}' ;; esac
+  *) echo '{"model": 1000, "with plug-in": 250, "with plug-in, kernels": 90}' ;; esac
 done
 """)
     done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")

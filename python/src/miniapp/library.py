@@ -191,6 +191,7 @@ DECLARATIONS = {
     "argument_name": (c_char_p, c_void_p, c_size_t),
     "argument_field": (c_void_p, c_void_p, c_size_t),
     "argument_access": (c_int, c_void_p, c_size_t),
+    "argument_ghosts": (c_int, c_void_p, c_size_t, c_int),
     "kernel_setting_count": (c_size_t, c_void_p),
     "kernel_setting": (c_void_p, c_void_p, c_size_t),
     "sequence_count": (c_size_t,),
@@ -202,6 +203,7 @@ DECLARATIONS = {
     "sequence_step_count": (c_size_t, c_void_p),
     "sequence_kernel": (c_void_p, c_void_p, c_size_t),
     "sequence_field": (c_void_p, c_void_p, c_size_t, c_size_t),
+    "sequence_runs": (c_bool, c_void_p, c_size_t, c_void_p),
     "sequence_reads": (c_bool, c_void_p, c_void_p),
     "sequence_writes": (c_bool, c_void_p, c_void_p),
     "sequence_carries": (c_bool, c_void_p, c_void_p),
@@ -343,6 +345,7 @@ class Argument:
     name: str
     field: Field
     access: Access
+    ghosts: tuple[int, int, int, int] = dataclasses.field(repr=False)  # in the west, east, south and north
 
 
 @dataclasses.dataclass(frozen=True)
@@ -441,7 +444,8 @@ class Library:
         c = self.c
         arguments = (Argument(decode(c.argument_name(handle, place)),
                               self.fields[decode(c.field_name(c.argument_field(handle, place)))],
-                              Access(c.argument_access(handle, place)))
+                              Access(c.argument_access(handle, place)),
+                              tuple(c.argument_ghosts(handle, place, side) for side in range(4)))
                      for place in range(c.kernel_argument_count(handle)))
         settings = (self.settings[decode(c.setting_name(c.kernel_setting(handle, place)))]
                     for place in range(c.kernel_setting_count(handle)))
@@ -470,10 +474,12 @@ class Library:
         return [tuple(decode(c.field_name(c.sequence_level(found, place, after))) for after in (False, True))
                 for place in range(c.sequence_level_count(found))]
 
-    def steps(self, sequence: str) -> list[Step]:
-        """Its kernels, each bound to the sequence's fields."""
+    def steps(self, sequence: str, settings: int | None = None) -> list[Step]:
+        """Its kernels, each bound to the sequence's fields; with the settings of a state, those that run by them."""
         c, found, steps = self.c, self.find_sequence(sequence), []
         for step in range(c.sequence_step_count(found)):
+            if settings and not c.sequence_runs(found, step, settings):
+                continue
             kernel = self.kernels[decode(c.kernel_name(c.sequence_kernel(found, step)))]
             steps.append(Step(kernel, {
                 argument: decode(c.field_name(c.sequence_field(found, step, place)))

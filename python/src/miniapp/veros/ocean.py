@@ -1,0 +1,375 @@
+"""The fields of the kernels beside Veros's variables, and how each gets what the other has made."""
+
+from __future__ import annotations
+
+import copyreg
+import threading
+import weakref
+
+import numpy as np
+from veros import runtime_settings
+from veros.core.operators import numpy as npx
+from veros.state import VerosVariables, veros_variables_pytree_flatten, veros_variables_pytree_unflatten
+
+from ..state import State
+from . import CONSTANTS, other_constants, refuse
+from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, unchanged_by_veros
+
+LEVELS = ("taum1", "tau", "taup1")
+INSIDE = (..., slice(2, -2), slice(2, -2))
+NO_GHOSTS = 4 * (0,)
+# Variables whose ghosts Veros fills after it has made them; of all else, it makes those that the kernels make.
+FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", "psi", "dpsi", "K_diss_v")}
+SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own is about as near to the solution
+
+
+def in_order(array) -> np.ndarray:
+    """An array with Veros's axes, (x, y, z), as (z, y, x)."""
+    return np.asarray(array).T
+
+
+class LazyVariables(VerosVariables):
+    """Veros's variables, but those that the kernels have made are fetched when somebody reads them."""
+
+    def __getattr__(self, name):
+        """Called for an attribute that is not there, or was not when somebody looked: another thread may have fetched
+        it since."""
+        ocean = vars(self).get("_ocean")
+        if ocean is not None and (name in ocean.pending or name in vars(self)):
+            return ocean.fetch(name)
+        return super().__getattr__(name)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        self._ocean.pending.discard(name)
+
+    def __reduce_ex__(self, _protocol):
+        """A copy is all Veros's: it holds all values, and no kernels."""
+        self._ocean.fetch_all()
+        values = {name: value for name, value in vars(self).items() if name != "_ocean"}
+        return copyreg.__newobj__, (VerosVariables,), values
+
+
+if runtime_settings.backend == "jax":
+    import jax
+    jax.tree_util.register_pytree_node(LazyVariables, veros_variables_pytree_flatten,
+                                       veros_variables_pytree_unflatten)
+
+
+class Kernels:
+    """Kernels that run one after the other, and the fields that they take in and make."""
+
+    def __init__(self, ocean, steps, others, prepare):
+        self.plans, self.reads, self.writes, self.ghosts = [], [], [], {}
+        for step in steps:
+            names = {name: others.get(name, name) for name in step.fields.values()}
+            self.reads += [names[name] for name in step.reads() if names[name] not in (*self.reads, *self.writes)]
+            for name in step.writes():
+                names[name] = others.setdefault(name, ocean.written(name))
+                if names[name] not in self.writes:
+                    self.writes.append(names[name])
+            self.ghosts.update({names[name]: key.ghosts for key, name in step.fields.items() if name in step.writes()})
+            for name in names.values():
+                prepare(name)
+            text = ",".join(f"{name}={other}" for name, other in names.items() if name != other)
+            self.plans.append(ocean.state.plan(step.text, text))
+
+    def run(self) -> None:
+        for plan in self.plans:
+            plan.run()
+
+
+class Ocean:
+    """The fields of the kernels beside the variables of a state of Veros.
+
+    A variable with three time levels is three fields, NAME_taum1, NAME and NAME_taup1, which change places at
+    the beginning of a step. `known` has the arrays of Veros's that are what the fields hold; a variable that is
+    `pending` is in no array: Veros gets it when somebody reads it."""
+
+    def __init__(self, state):
+        self.ref, self.vs = weakref.ref(state), state.variables  # which goes when nobody else has it
+        vs, settings = self.vs, state.settings
+        self.is_cyclic = bool(settings.enable_cyclic_x)
+        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic,
+                           check=False)  # Veros has its own
+        self.library = self.state.library
+        self.library.set_threads(settings.miniapp_threads)
+        self.state["p"] = np.abs(np.asarray(vs.zt))
+        self.fields, self.place = {}, {}  # the fields of each variable; the variable of each field, and its level
+        self.known, self.pending, self.lock = {}, set(), threading.RLock()
+        self.slots = self.slots_of_veros()
+        self.is_checked, self.is_in_step, self.differences = False, False, {}
+        self.settings = self.settings_of(settings)
+        self.take_settings()
+        self.islands = Islands(vs) if settings.enable_streamfunction else None
+        others = {}  # the fields in the place of those that a kernel has made for the new level
+        self.parts = [part for part in PARTS if part.is_needed(settings)]
+        self.steps = [step for step in self.library.steps(SEQUENCE, self.state.call(self.library.c.state_settings))
+                      if any(step.kernel.name in part.kernels for part in self.parts)]
+        self.kernels = {part.name: Kernels(self, [step for step in self.steps if step.kernel.name in part.kernels],
+                                           others, self.register)
+                        for part in self.parts if part.is_covered(settings)}
+        self.left = [part.name for part in self.parts if part.name not in self.kernels]
+        self.steps_made = 0
+        self.ghosts = {self.place[field][0]: widths for kernels in self.kernels.values()
+                       for field, widths in kernels.ghosts.items() if field in self.place}
+        self.ghosts |= {**FILLED, "w": (1, 2, 1, 2)}
+        self.unchanged = unchanged_by_veros(settings)
+        self.plans = {}  # those of kernels that are run on demand
+        self.begin_with_all = True
+        vars(vs)["_ocean"] = self
+        vs.__class__ = LazyVariables
+
+    @property
+    def veros(self):
+        """The state of Veros."""
+        return self.ref()
+
+    @property
+    def description(self) -> str:
+        makes = f"all of the step but {', '.join(self.left)}, which Veros makes" if self.left else "the whole step"
+        threads = self.library.c.host_threads()
+        return f"miniapp {self.library.version} on {self.state.device}, {threads} threads, makes {makes}"
+
+    # -- fields --
+
+    def written(self, name):
+        """The field in the place of `name` for a kernel that writes it: the new level, where Veros has levels but the
+        kernels make it in place."""
+        row = self.library.fields
+        in_place = self.has_levels(name) and not {f"{name}_taum1", f"{name}_taup1"} & set(row)
+        return f"{name}_taup1" if in_place else name
+
+    def has_levels(self, variable) -> bool:
+        return variable in self.vs and "timesteps" in self.vs.__metadata__[variable].dims
+
+    def register(self, field) -> None:
+        """Notes of which variable it is a level, and adds those levels that the library lacks; without a variable of
+        Veros's that is active, it is 0."""
+        variable = field
+        for level in ("_taum1", "_taup1"):
+            variable = variable.removesuffix(level)
+        if variable not in self.vs:
+            if field not in self.state:
+                self.state.write(field)[...] = 0
+        elif variable not in self.fields:
+            names = [f"{variable}_taum1", variable, f"{variable}_taup1"] if self.has_levels(variable) else [variable]
+            self.fields[variable] = names
+            for name, level in zip(names, LEVELS if len(names) > 1 else (None,)):
+                self.place[name] = variable, level
+                if name not in self.library.fields:
+                    self.state.add(name, variable)
+
+    def slots_of_veros(self):
+        return tuple(int(getattr(self.vs, level)) for level in LEVELS)
+
+    # -- from Veros --
+
+    def take(self, variables) -> None:
+        """Takes in those arrays that are not the same as before."""
+        for variable in variables:
+            if variable in vars(self.vs):  # else nobody has read what was made here
+                array = vars(self.vs)[variable]
+                if not self.is_known(variable, array):
+                    self.fill(variable, array)
+                    self.known[variable] = array
+
+    def is_known(self, variable, array) -> bool:
+        """Whether the array was taken before. Where a setup may write into it, its values are compared, too; but
+        neither the grid's, nor those of what has time levels, which Veros replaces."""
+        return self.known.get(variable) is array and (
+            array.ndim > 3 or not self.vs.__metadata__[variable].time_dependent
+            or not getattr(getattr(array, "flags", None), "writeable", False)
+            or np.array_equal(self.state.read(variable), in_order(array)))
+
+    def fill(self, variable, array) -> None:
+        if variable == "dpsi":
+            array = self.islands.whole(np.asarray(array), np.asarray(self.vs.dpsin))
+        for field, slot in self.fields_and_slots(variable):
+            memory = self.state.write(field)
+            memory[...] = in_order(array if slot is None else array[..., slot])
+            if self.is_cyclic and memory.ndim > 1:
+                memory[..., :2], memory[..., -2:] = memory[..., -4:-2], memory[..., 2:4]
+
+    def fields_and_slots(self, variable):
+        names = self.fields[variable]
+        return zip(names, self.slots if len(names) > 1 else (None,))
+
+    # -- to Veros --
+
+    def give(self, variables) -> None:
+        """Notes that what Veros holds of these variables is out of date."""
+        for variable in variables:
+            if variable in self.vs and variable not in self.unchanged:
+                vars(self.vs).pop(variable, None)
+                self.known.pop(variable, None)
+                self.pending.add(variable)
+
+    def fetch(self, variable):
+        """Gives Veros what its own routines would have made. Any thread may ask for it."""
+        with self.lock:
+            if variable not in vars(self.vs):
+                for name, values in self.made(variable).items():
+                    if name in self.pending:
+                        array = npx.asarray(values)
+                        if isinstance(array, np.ndarray):
+                            array.flags.writeable = False  # because changes in place would go unnoticed
+                        vars(self.vs)[name] = self.known[name] = array
+                        self.pending.discard(name)
+            return vars(self.vs)[variable]
+
+    def made(self, variable):
+        """{name: values} of the variable, and of those that come with it."""
+        if variable in ("dpsi", "dpsin"):
+            return self.islands.parts(self.as_veros("dpsi"))
+        if variable in self.fields:
+            return {variable: self.as_veros(variable)}
+        names = next(names for part in self.parts for names in part.on_demand if variable in names)
+        if self.is_in_step:  # a routine of Veros's reads it, which is about to make it
+            return {name: np.zeros(self.shape_of(name)) for name in names}
+        return dict(zip(names, ON_DEMAND[names](self)))
+
+    def as_veros(self, variable) -> np.ndarray:
+        """A copy with Veros's axes, but with the order in memory of the kernels."""
+        fields = list(self.fields_and_slots(variable))
+        block = np.empty((len(fields), *self.state.shape(fields[0][0])), self.state.dtype(fields[0][0]))
+        for field, slot in fields:
+            block[slot or 0] = self.state.read(field)
+        return self.with_ghosts(block if len(fields) > 1 else block[0], self.ghosts.get(variable, ALL_GHOSTS)).T
+
+    def now(self, variable) -> np.ndarray:
+        """Its values at the level tau, in the kernels' order: their field itself, if nobody has set the variable."""
+        if variable in self.fields and variable not in (*self.unchanged, "dpsi") and (
+                variable in self.pending or self.is_known(variable, vars(self.vs)[variable])):
+            return self.state.read(variable)
+        array = in_order(getattr(self.vs, variable))
+        return array[self.slots[1]] if self.has_levels(variable) else array
+
+    def shape_of(self, variable):
+        return self.vs._get_expected_shape(self.vs.__metadata__[variable].dims)  # pylint: disable=protected-access
+
+    def with_ghosts(self, values, widths=NO_GHOSTS):
+        """Cells that Veros does not make, farther out than these widths in the west, east, south and north, are 0."""
+        if self.is_cyclic:
+            values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
+        west, east, south, north = widths
+        length, breadth = values.shape[-1], values.shape[-2]
+        values[..., :2 - west] = values[..., length - 2 + east:] = 0
+        values[..., :2 - south, :] = values[..., breadth - 2 + north:, :] = 0
+        return values
+
+    def fetch_all(self) -> None:
+        for variable in list(self.pending):
+            self.fetch(variable)
+
+    # -- settings --
+
+    def settings_of(self, settings):
+        """The settings that matter here."""
+        names = [*self.library.settings, *CONSTANTS]
+        return {name: getattr(settings, name) for name in names if hasattr(settings, name)}
+
+    def follow(self) -> None:
+        """Takes in what has changed between two steps."""
+        now = self.settings_of(self.veros.settings)
+        if now != self.settings:
+            refuse_all = list(other_constants(self.veros.settings)) + [
+                f"it does not cover another {name} in the middle of a run" for name in now
+                if now[name] != self.settings[name] and (name.startswith("enable_") or name == "eq_of_state_type")]
+            if refuse_all:
+                refuse(refuse_all)
+            self.settings = now
+            self.take_settings()
+
+    def take_settings(self) -> None:
+        for name, value in self.settings.items():
+            if name in self.library.settings:
+                self.state.set_setting(name, value)
+        self.state.set_setting("pyom_compatibility_mode", 0)
+        self.state.set_setting("solver_tolerance", SOLVER_TOLERANCE)
+
+    # -- a step --
+
+    def begin(self) -> None:
+        self.follow()
+        now = self.slots_of_veros()
+        if now == (*self.slots[1:], self.slots[0]):
+            for names in self.fields.values():
+                if len(names) > 1:
+                    oldest, middle, newest = names
+                    self.state.rotate(middle, newest, oldest)
+        elif now != self.slots:  # a restart was read; a step that has failed is made once more with the same slots
+            self.fetch_all()
+            self.known.clear()
+        self.slots, self.is_in_step = now, True
+        if self.begin_with_all:
+            self.take(self.fields)
+            self.begin_with_all = False
+
+    def make(self, part, state) -> None:
+        """By kernels, by Veros's routine, or both ways, from the same fields."""
+        kernels = self.kernels.get(part.name)
+        if kernels:
+            self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
+            kernels.run()
+            if part.after:
+                part.after(self)
+            if not self.is_checked:
+                self.give({self.place[field][0]: None for field in kernels.writes if field in self.place})
+                self.give(name for names in part.on_demand for name in names)
+        if self.is_checked or not kernels:
+            part.by_veros(state)
+        if self.is_checked and kernels:
+            self.compare(kernels.writes)
+
+    def end(self) -> None:
+        self.is_in_step = False
+        self.steps_made += 1
+
+    def compare(self, fields) -> None:
+        """Compares with what Veros's own routine has made of the same: the largest differences on water."""
+        water = self.state.read("maskT")[INSIDE]
+        for variable, level in (self.place[name] for name in fields if name in self.place):
+            if variable in self.unchanged:
+                continue
+            array = getattr(self.vs, variable)
+            theirs = in_order(array if level is None else array[..., self.slots[LEVELS.index(level)]])[INSIDE]
+            ours = self.made(variable)[variable]
+            ours = in_order(ours if level is None else ours[..., self.slots[LEVELS.index(level)]])[INSIDE]
+            factor = water if theirs.ndim == 3 else 1
+            self.differences[variable] = tuple(float(np.abs(values * factor).max())
+                                               for values in (ours - theirs, theirs))
+
+    # -- on demand --
+
+    def added(self, name, like):
+        if name not in self.state.added:
+            self.state.add(name, like)
+        return name
+
+    def beside(self, *names, others=None):
+        """Kernels of the sequence by their names, or of others beside it, with other fields in the place of some."""
+        if names not in self.plans:
+            steps = [step for step in self.steps if step.kernel.name in names]
+            steps = steps or self.library.steps(names[0].rstrip(":"))
+            self.plans[names] = Kernels(self, steps, dict(others or {}), lambda name: None)
+        return self.plans[names]
+
+
+class Islands:
+    """The tendency of the streamfunction, which the kernels keep as a whole, and Veros as that without islands and
+    of a value for each island from the second on, which it stores a time level earlier."""
+
+    def __init__(self, vs):
+        self.psin = np.asarray(vs.psin)[..., 1:]
+        coasts = sum(np.asarray(getattr(vs, f"line_dir_{side}_mask")) for side in ("south", "north", "east", "west"))
+        self.corners = [tuple(np.argwhere(coasts[..., island])[0]) for island in range(1, coasts.shape[-1])]
+
+    def whole(self, dpsi, dpsin):
+        return dpsi + self.psin @ np.roll(dpsin, 1, axis=1)[1:]
+
+    def parts(self, whole):
+        values = np.array([whole[corner] for corner in self.corners]).reshape(-1, whole.shape[-1])
+        dpsin = np.zeros((len(values) + 1, whole.shape[-1]))
+        dpsin[1:] = np.roll(values, -1, axis=1)
+        return {"dpsi": whole - self.psin @ values, "dpsin": dpsin}

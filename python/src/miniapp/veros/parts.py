@@ -1,0 +1,282 @@
+"""The parts of Veros's step: the kernels that make each, Veros's routine, and which settings the kernels cover."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from veros.core import (
+    advection, density, diffusion, eke, idemix, isoneutral, momentum, thermodynamics, tke, utilities)
+from veros.core.operators import numpy as npx
+from veros.core.isoneutral import isoneutral as eddies
+from veros.state import VerosVariables
+
+SEQUENCE = "ocean"
+ALL_GHOSTS = 4 * (2,)
+FLOW = ("momentum", "flow_laplacian", "biharmonic_friction")  # before the external mode
+
+
+def always(_settings) -> bool:
+    return True
+
+
+def never(_settings) -> bool:
+    return False
+
+
+def if_enabled(*names):
+    return lambda settings: any(getattr(settings, f"enable_{name}") for name in names)
+
+
+def without(*names):
+    return lambda settings: not if_enabled(*names)(settings)
+
+
+class Part(NamedTuple):
+    name: str
+    timer: str  # of Veros
+    kernels: tuple[str, ...]
+    by_veros: Callable
+    is_covered: Callable
+    is_needed: Callable = always
+    on_demand: tuple[tuple[str, ...], ...] = ()  # variables that are made when somebody reads them
+    after: Callable | None = None  # what is to do after the kernels
+
+
+# ---- by Veros ----
+
+def with_ghosts(state, *names) -> None:
+    vs = state.variables
+    for name in names:
+        setattr(vs, name, utilities.enforce_boundaries(getattr(vs, name), state.settings.enable_cyclic_x))
+
+
+def momentum_by_veros(state) -> None:
+    momentum.momentum(state)
+    with_ghosts(state, "u", "v")
+    momentum.vertical_velocity(state)
+
+
+def isoneutral_by_veros(state) -> None:
+    vs = state.variables
+    for name in ("P_diss_iso", "dtemp_iso", "dsalt_iso", *(["P_diss_skew"] * state.settings.enable_skew_diffusion)):
+        setattr(vs, name, np.zeros(getattr(vs, name).shape))
+    vs.update(isoneutral.isoneutral_diffusion_pre(state))
+    mixings = [isoneutral.isoneutral_diffusion]
+    if state.settings.enable_skew_diffusion:
+        mixings.append(isoneutral.isoneutral_skew_diffusion)
+    for mix in mixings:
+        mix(state, tr=vs.temp, istemp=True)
+        mix(state, tr=vs.salt, istemp=False)
+    if state.settings.enable_skew_diffusion:
+        vs.update(eddies.isoneutral_diag_streamfunction_kernel(state))
+
+
+def density_by_veros(state) -> None:
+    vs = state.variables
+    vs.update(thermodynamics.calc_eq_of_state(state, vs.taup1))
+    vs.update(thermodynamics.surf_densityf(state))
+    vs.update(thermodynamics.diag_P_diss_v(state))
+
+
+def eke_by_veros(state) -> None:
+    eke.integrate_eke(state)
+    with_ghosts(state, "eke")
+
+
+def idemix_by_veros(state) -> None:
+    idemix.integrate_idemix(state)
+    with_ghosts(state, "E_iw")
+
+
+def tke_by_veros(state) -> None:
+    tke.integrate_tke(state)
+    with_ghosts(state, "tke")
+
+
+def updating(kernel):
+    """A kernel of Veros that makes changes in variables."""
+    return lambda state: state.variables.update(kernel(state))
+
+
+def unchanged_by_veros(settings) -> set[str]:
+    """Variables that Veros keeps as they were at first, and the kernels do not."""
+    if settings.enable_conserve_energy:
+        return set() if settings.enable_tke else {"P_diss_adv"}
+    return {"Hd", "int_drhodT", "int_drhodS", "dHd", "P_diss_adv", "P_diss_sources", "K_diss_h", "K_diss_gm"}
+
+
+# ---- on demand, from the fields of the step that was made last ----
+
+class Aside(VerosVariables):
+    """Variables that a routine of Veros may set without a change of the model's; those that it makes are 0 at first."""
+
+    def __init__(self, ocean, made):  # pylint: disable=super-init-not-called
+        vars(self).update({name: value for name, value in vars(ocean.vs).items() if name.startswith("__")},
+                          _of=ocean.vs, __locked__=False)
+        vars(self).update({name: npx.zeros(ocean.shape_of(name)) for name in made})
+        vars(self).update(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
+
+    def __getattr__(self, name):
+        return getattr(vars(self)["_of"], name)
+
+
+def made_by(kernel, *names):
+    """What a kernel of Veros makes of the variables."""
+    def make(ocean):
+        state = copy.copy(ocean.veros)
+        state._variables = Aside(ocean, names)  # pylint: disable=protected-access
+        made = kernel.__wrapped__(state)
+        return [getattr(made, name) for name in names]
+    return make
+
+
+def tensor(ocean):
+    kernels = ocean.beside("isoneutral")
+    kernels.run()
+    fields = [ocean.with_ghosts(ocean.state.get(name), kernels.ghosts[name]) for name in TENSOR]
+    return [values.transpose(4, 3, 2, 0, 1) if values.ndim == 5 else values.T for values in fields]
+
+
+def eddy_streamfunction(ocean):
+    """What Veros's isoneutral_diag_streamfunction makes, from the slopes and K_gm."""
+    kernels, state = ocean.beside("isoneutral"), ocean.state
+    kernels.run()
+    K_gm = state.read("K_gm")
+    both = K_gm + np.concatenate((K_gm[:1], K_gm[:-1]))
+    found = []
+    for slopes, axis, factor in (("Ai_nz", 1, -1 / 16), ("Ai_ez", 2, 1 / 16)):
+        pair = both + np.roll(both, -1, axis)
+        found.append(ocean.with_ghosts(factor * pair * state.read(slopes).sum((0, 1)), kernels.ghosts[slopes]).T)
+    return found
+
+
+def mixed(ocean):
+    """Temperature and salinity before and after isoneutral mixing are made again, which writes the same into other
+    fields."""
+    state, again = ocean.state, {}
+    for name in ("temp", "salt"):
+        again[f"{name}_taup1"] = ocean.added(f"{name}_again", name)
+    ocean.beside("tracer_advection", "tempsalt_sources", others=again).run()
+    before = [state.get(name) for name in again.values()]
+    ocean.beside("isoneutral_mixing", others=again).run()
+    after = [state.read(name) for name in again.values()]
+    end = [state.read(name) for name in again]
+    return [ocean.with_ghosts((new - old) / ocean.settings["dt_tracer"]).T
+            for new, old in zip((*after, *end), (*before, *after))]
+
+
+def enthalpy_advected(ocean):
+    others = {"tracer": "Hd", "dtracer_taum1": "Hd", "dtracer": ocean.added("dHd_again", "Hd"),
+              "tracer_taup1": ocean.added("Hd_again", "Hd")}
+    ocean.beside("tracer_advection:", others=others).run()
+    values = np.full((*ocean.state.shape("Hd")[::-1], 3), np.nan)
+    values[..., ocean.slots[1]] = ocean.state.read("dHd_again").T
+    return [values]
+
+
+def friction(ocean):
+    """From what momentum makes of the flow before the external mode, which is made again."""
+    state, settings = ocean.state, ocean.settings
+    again = {f"{name}_taup1": ocean.added(f"{name}_again", name) for name in ("u", "v")}
+    ocean.beside(*FLOW, others=again).run()
+    return [ocean.with_ghosts((state.read(f"{name}_again") - state.read(name)) / settings["dt_mom"]
+                              - ((1.5 + settings["AB_eps"]) * state.read(f"d{name}")
+                                 - (0.5 + settings["AB_eps"]) * state.read(f"d{name}_taum1"))
+                              * state.read(f"mask{name.upper()}")).T for name in ("u", "v")]
+
+
+def hydrostatic_pressure(ocean):
+    state, settings = ocean.state, ocean.settings
+    rho, dzw, water = (state.read(name) for name in ("rho", "dzw", "maskT"))
+    pressure = np.empty_like(rho)
+    above, of_above = 0.0, rho[-1]
+    for k in reversed(range(len(rho))):
+        half = 0.5 * dzw[k] * settings["grav"] / settings["rho_0"]
+        above = pressure[k] = water[k] * (above + half * (rho[k] + of_above if k < len(rho) - 1 else rho[k]))
+        of_above = rho[k]
+    return [ocean.with_ghosts(pressure, ALL_GHOSTS).T]
+
+
+def surface_density_flux(ocean):
+    """What Veros's surf_densityf makes, which would read all of both tracers."""
+    def surface(name):
+        return ocean.with_ghosts(ocean.state.read(name)[..., -1, :, :].copy(), ALL_GHOSTS).T
+    vs = ocean.vs
+    water = [npx.asarray(surface(name)) for name in ("salt_taup1", "temp_taup1")]
+    heat, salt = (ocean.with_ghosts(ocean.state.get(f"forc_{name}_surface"), ALL_GHOSTS).T for name in ("temp", "salt"))
+    depth = abs(vs.zt[-1])
+    return [vs.maskT[..., -1] * (density.get_drhodT.__wrapped__(ocean.veros, *water, depth) * heat
+                                 + density.get_drhodS.__wrapped__(ocean.veros, *water, depth) * salt)]
+
+
+def sea_surface(ocean):
+    return [ocean.with_ghosts(ocean.state.get("psi") / ocean.settings["grav"], ALL_GHOSTS).T]
+
+
+TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
+MIXED = ("dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix")
+ON_DEMAND = {
+    TENSOR: tensor,
+    MIXED: mixed,
+    ("dHd",): enthalpy_advected,
+    ("du_mix", "dv_mix"): friction,
+    ("p_hydro",): hydrostatic_pressure,
+    ("forc_rho_surface",): surface_density_flux,
+    ("ssh",): sea_surface,
+    ("B1_gm", "B2_gm"): eddy_streamfunction,
+    ("du_cor", "dv_cor"): made_by(momentum.tend_coriolisf, "du_cor", "dv_cor"),
+    ("du_adv", "dv_adv"): made_by(momentum.momentum_advection, "du_adv", "dv_adv"),
+}
+
+
+# ---- the step ----
+
+def both_mixings(settings) -> bool:
+    return settings.enable_neutral_diffusion and settings.enable_skew_diffusion
+
+
+def first_pressure(ocean) -> None:
+    """In the first step of a run, Veros takes the pressure at the free surface for that of all time levels."""
+    if not ocean.settings["enable_streamfunction"] and ocean.vs.itt == 0:
+        for name in ("psi", "psi_taum1"):
+            ocean.state[name] = ocean.state["psi_taup1"]
+
+
+def mixes_all(settings) -> bool:
+    """Without lateral diffusion, which Veros makes, between the kernels of tracers."""
+    return both_mixings(settings) and not settings.enable_hor_diffusion and not settings.enable_biharmonic_mixing
+
+
+PARTS = (
+    Part("the parameters of IDEMIX", "idemix", (), updating(idemix.set_idemix_parameter), never, if_enabled("idemix")),
+    Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities,
+         without("TEM_friction")),
+    Part("the vertical diffusivities", "tke", ("tke_diffusivities",), tke.set_tke_diffusivities,
+         lambda settings: settings.enable_tke and not settings.enable_idemix),
+    Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
+         momentum_by_veros, without("TEM_friction", "explicit_vert_friction"),
+         on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
+                    ("dpsin",)), after=first_pressure),
+    Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
+         updating(thermodynamics.advect_temp_salt_enthalpy), always, on_demand=(("dHd",),)),
+    Part("lateral diffusion", "isoneutral", (), updating(diffusion.tempsalt_diffusion), never,
+         if_enabled("hor_diffusion")),
+    Part("biharmonic diffusion", "isoneutral", (), updating(diffusion.tempsalt_biharmonic), never,
+         if_enabled("biharmonic_mixing")),
+    Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources), always,
+         if_enabled("tempsalt_sources")),
+    Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros, both_mixings,
+         if_enabled("neutral_diffusion"), (TENSOR, ("B1_gm", "B2_gm"))),
+    Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
+         mixes_all, on_demand=(MIXED,)),
+    Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros, always,
+         on_demand=(("forc_rho_surface",),)),
+    Part("velocities on the W grid", "advection", ("velocities_on_wgrid",), advection.calculate_velocity_on_wgrid,
+         always, if_enabled("eke", "tke", "idemix")),
+    Part("EKE", "eke", ("eke",), eke_by_veros, always, if_enabled("eke")),
+    Part("IDEMIX", "idemix", (), idemix_by_veros, never, if_enabled("idemix")),
+    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, without("idemix"), if_enabled("tke")),
+)

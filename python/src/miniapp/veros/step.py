@@ -1,0 +1,108 @@
+"""Veros's step, with the parts that kernels make in the place of Veros's routines."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+
+import numpy as np
+from veros import diagnostics, logger, restart, runtime_settings, signals
+from veros.core import numerics
+from veros.diagnostics.averages import Averages
+
+from ..library import UsageError
+from . import OCEANS
+
+
+@contextlib.contextmanager
+def explained():
+    """Says what to do where somebody writes into an array that the kernels have made."""
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise UsageError("miniapp.veros gives Veros arrays that cannot be changed in place, because it would not "
+                         "notice: set the variable to a new array, as by vs.temp = update(vs.temp, at[...], values)"
+                         ) from error
+
+
+def step(setup, state, ocean) -> None:
+    """What VerosSetup.step does, in its order."""
+    setup._ensure_setup_done()  # pylint: disable=protected-access
+    vs, settings, timers = state.variables, state.settings, state.timers
+    with timers["diagnostics"]:
+        restart.write_restart(state)
+    with timers["main"]:
+        with timers["forcing"]:
+            with explained():
+                setup.set_forcing(state)
+        with timers["miniapp"]:
+            undisturbed(make)(state, ocean)
+    with timers["plugins"]:
+        for plugin in setup._plugin_interfaces:  # pylint: disable=protected-access
+            with timers[plugin.name]:
+                plugin.run_entrypoint(state)
+    vs.itt, vs.time = vs.itt + 1, vs.time + settings.dt_tracer
+    with explained():
+        setup.after_timestep(state)
+    with timers["diagnostics"]:
+        if not is_sane(state, ocean):
+            raise RuntimeError(f"solution diverged at iteration {vs.itt}")
+        diagnostics.diagnose(state)
+        diagnostics.output(state)
+    logger.debug(" Time step took {:.2f}s", timers["main"].last_time)
+    vs.taum1, vs.tau, vs.taup1 = vs.tau, vs.taup1, vs.taum1
+
+
+def undisturbed(function):
+    """Makes a signal wait, as when Veros writes a file: nobody can use half a step."""
+    if threading.current_thread() is threading.main_thread():
+        return signals.do_not_disturb(function)
+    return function
+
+
+def make(state, ocean) -> None:
+    every, number = state.settings.miniapp_check, int(state.variables.itt) + 1
+    ocean.begin()
+    ocean.is_checked = every > 0 and number % every == 0
+    seconds = {}
+    for part in ocean.parts:
+        start = time.perf_counter()
+        with state.timers[part.timer]:
+            ocean.make(part, state)
+        seconds[part.name] = time.perf_counter() - start
+    ocean.end()
+    if ocean.is_checked:
+        logger.info("miniapp: step {} by Veros's own routines differs by, and has at most: {}", number,
+                    ", ".join(f"{name} {difference:.1e} {most:.1e}"
+                              for name, (difference, most) in ocean.differences.items()))
+    elif ocean.left and ocean.steps_made == 2:  # the first one compiles and loads
+        logger.info("miniapp: {} % of this step went into {}, by Veros",
+                    round(100 * sum(map(seconds.get, ocean.left)) / sum(seconds.values())), ", ".join(ocean.left))
+
+
+def is_sane(state, ocean) -> bool:
+    """Veros's check, without making it a copy of the velocity."""
+    if "u" in ocean.pending:
+        return bool(np.isfinite(ocean.state.read("u_taup1")).all())
+    return numerics.sanity_check(state)
+
+
+def add_to_means(self, state, plain=Averages.diagnose) -> None:
+    """What Veros's Averages.diagnose does, in the kernels' order of memory and without copies of their fields."""
+    if state not in OCEANS or runtime_settings.backend != "numpy":
+        plain(self, state)
+        return
+    own, ocean = self.variables, OCEANS[state]
+    own.average_nitts = own.average_nitts + 1
+    for name in self.output_variables:
+        sums = getattr(own, name)
+        if not (sums.flags.f_contiguous and sums.flags.writeable):
+            sums = np.array(sums, order="F")
+            setattr(own, name, sums)
+        sums.T[...] += ocean.now(name)
+
+
+Averages.diagnose = add_to_means
