@@ -332,7 +332,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *nam
 
 /* The budgets that a step keeps: of heat, salt, turbulent and eddy kinetic energy, the sum of both
  * energies, and the amount of each tracer. */
-enum { MINIAPP_BUDGETS = 70 };
+enum { MINIAPP_BUDGETS = 71 };
 
 /* The limits of a field's values in steps in time; those of double if it has none. */
 void miniapp_field_limits(const struct miniapp_field *, double *least, double *most);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum cell_kind { T_CELLS, W_CELLS, SURFACE };
+enum cell_kind { T_CELLS, W_CELLS, SURFACE, DEEP_W_CELLS, DEEP_SURFACE };
 
 enum budget_id {
 #define BUDGET(name, units) BUDGET_##name,
@@ -39,7 +39,7 @@ struct term {
     double time_step;
 };
 
-enum { MOST_TERMS = 64 + 3 * TRACER_BUDGETS };
+enum { MOST_TERMS = 96 + 3 * TRACER_BUDGETS };
 
 /* The tracers of a sequence have budgets, too, after those of the table. */
 static size_t list_tracers(const struct miniapp_sequence *sequence,
@@ -87,6 +87,16 @@ static bool uses_field(const struct miniapp_sequence *sequence, const double *se
     return false;
 }
 
+/* The share of the eddies' dissipation that internal waves do not get in columns of one level: half
+ * of it if it goes to the bottom, since that cell is half a one; if the surface takes part, that
+ * part alone arrives. */
+static double lost_in_shallow_columns(const double *setting)
+{
+    if (setting[SETTING_enable_eke_diss_bottom])
+        return 0.5;
+    return setting[SETTING_enable_eke_diss_surfbot] ? setting[SETTING_eke_diss_surfbot_frac] : 0;
+}
+
 /* Lists the terms whose factor is not 0 and whose fields the sequence has. */
 static size_t list_terms(const struct miniapp_sequence *sequence, const double *setting,
                          struct term terms[MOST_TERMS])
@@ -100,6 +110,12 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
                                     setting[SETTING_enable_tke_upwind_advection] != 0);
     const double eke_back = back * (setting[SETTING_enable_eke_superbee_advection] != 0 ||
                                     setting[SETTING_enable_eke_upwind_advection] != 0);
+    const double iw_back = back * (setting[SETTING_enable_idemix_superbee_advection] != 0 ||
+                                   setting[SETTING_enable_idemix_upwind_advection] != 0);
+    const double enable_store_bottom_friction_tke =
+        setting[SETTING_enable_store_bottom_friction_tke];
+    const double not_moved =
+        enable_eke && setting[SETTING_enable_idemix] ? lost_in_shallow_columns(setting) : 0;
     const struct term all[] = {
 #undef BUDGET
 #undef CHANGE
@@ -197,16 +213,22 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
                                      enum field_id field, enum cell_kind place, struct sum *sum)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
-    const char *const mask = place == W_CELLS ? "maskW" : "maskT";
+    const bool is_deep = place == DEEP_W_CELLS || place == DEEP_SURFACE;
+    const bool is_surface = place == SURFACE || place == DEEP_SURFACE;
+    const bool is_of_w = place == W_CELLS || place == DEEP_W_CELLS;
+    const size_t top = inner.nz - 1, end = is_deep && top == 0 ? 0 : inner.nz;
     enum miniapp_status status = MINIAPP_DONE;
     *sum = (struct sum){0, 0};
-    for (size_t z = place == SURFACE ? inner.nz - 1 : 0; z < inner.nz && !status; z++) {
-        const size_t level = place == SURFACE ? 0 : z;
-        status = miniapp_state_gather(state, mask, z, false, cells->mask);
+    for (size_t z = is_surface ? top : 0; z < end && !status; z++) {
+        const size_t level = is_surface ? 0 : z;
+        const bool is_edge = is_deep && z == top; /* where water below makes a column deep */
+        status = miniapp_state_gather(state, is_edge || !is_of_w ? "maskT" : "maskW",
+                                      is_edge ? z - 1 : z, false, cells->mask);
         if (!status)
             status = miniapp_state_gather(state, fields[field].name, level, false, cells->values);
         if (!status && ranks_own() == 0)
-            add(sum, place == SURFACE ? 1 : cells->height[place][z], sum_level(&inner, cells));
+            add(sum, is_surface ? 1 : cells->height[is_of_w ? W_CELLS : T_CELLS][z],
+                sum_level(&inner, cells));
     }
     if (state->exchange)
         ranks_broadcast(0, sum, sizeof(*sum));

@@ -2,7 +2,7 @@
 """Write validation/physics/veros/ocean.h5: oceans after 1 and 100 whole steps of Veros.
 
     python3 -m venv venv && venv/bin/pip install veros==1.7.0 mpmath
-    venv/bin/python validation/physics/make_veros_ocean.py [-o validation/physics/veros/ocean.h5]
+    venv/bin/python validation/physics/make_veros_ocean.py [-o validation/physics/veros/ocean.h5] [CASE ...]
 
 Veros's own step runs, with NumPy; but the external mode is solved for directly, since the tolerance of BiCGSTAB is
 absolute. Each group is an input of miniapp with ghosts: a small ocean in the midst of a run, with tracers and
@@ -24,7 +24,7 @@ import scipy.sparse.linalg
 from make_veros_external import solve_directly, tendency  # it starts Veros, too
 from make_veros_step import roughen
 from make_veros_steps import change_remnants, density_in_80_bits, nudge
-from veros_acc import OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level
+from veros_acc import OF_IDEMIX, OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level
 
 from veros import veros_routine
 from veros.core import thermodynamics
@@ -33,9 +33,9 @@ from veros.core.thermodynamics import calc_eq_of_state
 from veros.variables import VARIABLES
 
 WARM_UP, STEPS, TRIES = 12, (1, 100), 5
-PROGNOSTIC = ("temp", "salt", "u", "v", "w", "tke", "eke", "psi")
-OF_BEFORE = ("du", "dv", "dtemp", "dsalt", "dtke", "deke", "psi")
-DISSIPATED = ("K_diss_v", "K_diss_gm", "P_diss_hmix")
+PROGNOSTIC = ("temp", "salt", "u", "v", "w", "tke", "eke", "E_iw", "psi")
+OF_BEFORE = ("du", "dv", "dtemp", "dsalt", "dtke", "deke", "dE_iw", "psi")
+GIVEN = ("K_diss_v", "K_diss_gm", "P_diss_hmix", "forc_iw_bottom", "forc_iw_surface")
 INSIDE = (..., slice(2, -2), slice(2, -2))
 
 # Switches beside the setup `acc`
@@ -49,6 +49,13 @@ CASES = {
     "drag": {"enable_bottom_friction": False, "enable_quadratic_bottom_friction": True, "r_quad_bot": 2e-3,
              "enable_noslip_lateral": True, "enable_ray_friction": True, "r_ray": 1e-7,
              "enable_superbee_advection": True},
+    "waves": {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True,
+              "enable_eke_diss_bottom": True, "enable_store_cabbeling_heat": True},
+    # Veros's benchmarks/acc_benchmark.py
+    "acc_benchmark": {"dt_mom": 600.0, "dt_tracer": 600.0, "enable_kappaH_profile": False, "kappaH_min": 0.0,
+                      "enable_Prandtl_tke": False, "enable_streamfunction": False, "enable_idemix": True,
+                      "enable_idemix_hor_diffusion": True, "enable_eke_diss_surfbot": True,
+                      "eke_diss_surfbot_frac": 0.2, "enable_idemix_superbee_advection": True, "eq_of_state_type": 5},
     "rest": {},
 }
 
@@ -88,6 +95,9 @@ class Setup(SmallSetup):
     def set_initial_conditions(self, state):
         super().set_initial_conditions(state)
         vs = state.variables
+        if state.settings.enable_idemix:
+            vs.forc_iw_bottom = 1e-6 * vs.maskW[:, :, -1]
+            vs.forc_iw_surface = 1e-7 * vs.maskW[:, :, -1]
         if self.case == "rest":  # with pressure that drives a flow
             noise = cyclic(0.3 * np.random.default_rng(14).standard_normal(vs.maskT.shape))
             vs.temp = vs.temp + (noise * np.asarray(vs.maskT))[..., np.newaxis]
@@ -118,7 +128,7 @@ def inputs(state, case):
     fields = inputs_at_rest(state, state.settings.enable_cyclic_x)
     if case == "rest":
         return fields
-    fields |= {name: ordered(state, getattr(vs, name)) for name in DISSIPATED}
+    fields |= {name: ordered(state, getattr(vs, name)) for name in GIVEN if has(vs, name)}
     fields |= prognostic(state)
     fields |= {f"{name}_taum1": ordered(state, level(vs, name, "taum1")) for name in OF_BEFORE if has(vs, name)}
     if state.settings.enable_streamfunction:
@@ -153,7 +163,7 @@ def store(group, name, value):
 def write(group, case):
     settings, before, after = run(case)
     nudged = [run(case, seed)[2] for seed in range(TRIES)]
-    group.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_MOMENTUM)})
+    group.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_MOMENTUM, *OF_IDEMIX)})
     group.attrs.update({"halo": 2, "cyclic_x": int(settings.enable_cyclic_x), "pyom_compatibility_mode": 0.0})
     for name, values in before.items():
         store(group, name, values)
@@ -167,12 +177,18 @@ def write(group, case):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "ocean.h5")
-    path = parser.parse_args().output.resolve()
+    parser.add_argument("cases", nargs="*", choices=[[], *CASES], metavar="CASE",
+                        help="those that are made anew in a file that is there [all]")
+    options = parser.parse_args()
+    path = options.output.resolve()
     scipy.sparse.linalg.bicgstab = solve_directly
     VARIABLES["ssh"].active = True  # which the routine of the free surface writes
-    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
+    with tempfile.TemporaryDirectory() as folder, h5py.File(
+            path, "a" if options.cases else "w", libver=("v110", "v110")) as file:
         os.chdir(folder)
-        for case in CASES:
+        for case in options.cases or CASES:
+            if case in file:
+                del file[case]
             write(file.create_group(case), case)
         os.chdir("/")
 

@@ -47,7 +47,7 @@ def roughen(state):
     rng = np.random.default_rng(11)
     water = np.asarray(vs.maskT)
     tau, new = int(vs.tau), {}
-    for name, size in (("temp", 0.3), ("salt", 0.05), ("tke", 2e-5), ("eke", 1e-3)):
+    for name, size in (("temp", 0.3), ("salt", 0.05), ("tke", 2e-5), ("eke", 1e-3), ("E_iw", 1e-5)):
         if not has(vs, name):
             continue
         values = np.array(getattr(vs, name))

@@ -15,7 +15,7 @@ def whole(request, tmp_path_factory):
     return Whole(request.param, tmp_path_factory.mktemp("whole"))
 
 
-@pytest.fixture(scope="module", params=("acc", "islands", "surface"))
+@pytest.fixture(scope="module", params=("acc", "islands", "surface", "waves"))
 def some(request, tmp_path_factory):
     return Whole(request.param, tmp_path_factory.mktemp("some"))
 
@@ -143,10 +143,41 @@ def test_a_file_without_ghosts(miniapp, some, tmp_path):
 def test_budgets(miniapp, some):
     """Those of heat, salt and energies are kept in a flow that changes."""
     march = miniapp.json(some.path, "--steps", 5, "-k", "ocean", quick=False)["results"][0]["steps"]
-    has_eke = some.settings["enable_eke"] != 0
-    assert {each["budget"] for each in march["budgets"]} == {"heat", "salt", "tke", "energy"} | (
-        {"eke"} if has_eke else set())
+    energies = {name for name, switch in (("eke", "enable_eke"), ("iw", "enable_idemix")) if some.settings.get(switch)}
+    assert {each["budget"] for each in march["budgets"]} == {"heat", "salt", "tke", "energy"} | energies
     assert all(each["kept"] for each in march["budgets"])
+
+
+SOURCES_OF_WAVES = {
+    "where eddies dissipate": {"enable_eke_diss_bottom": 0},
+    "at bottom and surface": {"enable_eke_diss_bottom": 0, "enable_eke_diss_surfbot": 1, "eke_diss_surfbot_frac": 0.3},
+    "mean flow": {"enable_eke": 0},
+    "mean flow, not drag": {"enable_eke": 0, "enable_store_bottom_friction_tke": 1, "enable_store_cabbeling_heat": 0},
+    "upwind": {"enable_idemix_upwind_advection": 1, "enable_idemix_hor_diffusion": 0},
+}
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory):
+    """A file that has the dissipation of eddies and a diffusivity, too."""
+    ocean = Whole("waves", tmp_path_factory.mktemp("waves"))
+    with h5py.File(ocean.path, "a") as file:
+        file["K_iso"] = np.full(file["temp"].shape, 1000.0)
+        file["eke_diss_iw"] = 1e-9 * file["maskW"][...]
+    return ocean
+
+
+@pytest.mark.parametrize("sequence", ["ocean", "ocean_step"])
+@pytest.mark.parametrize("source", SOURCES_OF_WAVES)
+def test_budgets_of_internal_waves(miniapp, waves, source, sequence):
+    """From each source, where eddies have energy and where it is given; with columns of one level."""
+    words = [word for name, value in SOURCES_OF_WAVES[source].items() for word in ("--set", f"{name}={value}")]
+    march = miniapp.json(waves.path, "--steps", 3, "-k", sequence, *words, quick=False)["results"][0]["steps"]
+    budgets = {each["budget"]: each for each in march["budgets"]}
+    assert {"iw", "energy"} < set(budgets) and all(each["kept"] for each in budgets.values())
+    assert budgets["iw"]["gain"] != 0
+    parts = sum(budgets[name]["change"] for name in ("tke", "eke", "iw") if name in budgets)
+    assert abs(budgets["energy"]["change"] - parts) <= budgets["energy"]["bound"]
 
 
 def test_which_kernels_run(miniapp, some):

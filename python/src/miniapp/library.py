@@ -129,7 +129,7 @@ class Budget(ctypes.Structure):
                 *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross"))]
 
 
-BUDGETS = 70  # MINIAPP_BUDGETS
+BUDGETS = 71  # MINIAPP_BUDGETS
 
 
 class FlowNumbers(ctypes.Structure):
