@@ -114,8 +114,13 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
                                    setting[SETTING_enable_idemix_upwind_advection] != 0);
     const double enable_store_bottom_friction_tke =
         setting[SETTING_enable_store_bottom_friction_tke];
+    const bool has_waves = setting[SETTING_enable_idemix];
+    const bool is_iw_given =
+        has_waves && !miniapp_sequence_writes(sequence, &fields[FIELD_E_iw_taup1]);
+    const bool gets_mean = !is_eke_given && (enable_eke || !is_iw_given);
+    const bool lost_by_eke = enable_eke && is_iw_given;
     const double not_moved =
-        enable_eke && setting[SETTING_enable_idemix] ? lost_in_shallow_columns(setting) : 0;
+        enable_eke && has_waves && !is_iw_given ? lost_in_shallow_columns(setting) : 0;
     const struct term all[] = {
 #undef BUDGET
 #undef CHANGE
