@@ -14,6 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # short enough for so fine a grid
 WARM_UP = 3
+SAMPLED = 10  # energy and overturning, in one of so many steps
+MEANS = ["surface_taux", "surface_tauy", "forc_temp_surface", "forc_salt_surface", "psi", "temp", "salt", "u", "v", "w",
+         "Nsqr", "Hd", "rho", "kappaH", "B1_gm", "B2_gm", "tke", "Prandtlnumber", "mxl", "tke_diss", "forc_tke_surface",
+         "tke_surf_corr", "eke", "K_gm", "L_rossby", "L_rhines"]  # in each step
 
 
 def work(options):
@@ -150,6 +154,21 @@ class Stepped:
                     for name, values in self.end.items()}
 
 
+def diagnosed(base):
+    """With the diagnostics that Veros's setup global_flexible has."""
+    from veros import veros_routine
+
+    class Diagnosed(base):
+        @veros_routine
+        def set_diagnostics(self, state):
+            step, diagnostics = state.settings.dt_tracer, state.diagnostics
+            diagnostics["averages"].sampling_frequency = step
+            diagnostics["averages"].output_variables = MEANS
+            for name in ("energy", "overturning"):
+                diagnostics[name].sampling_frequency = SAMPLED * step
+    return Diagnosed
+
+
 class Models:
     """Veros's whole step, momentum and all, without the plug-in and with it."""
 
@@ -157,24 +176,27 @@ class Models:
         import make_veros_steps as made
         from veros_acc import SmallSetup
         from miniapp import veros as plugin  # which starts Veros
-        switches = {**made.SETUPS[setup], **TIME_STEPS, "enable_streamfunction": True}
-        self.steps = steps
-        self.setups = {"model": set_up(SmallSetup, shape, switches),
-                       "with plug-in": set_up(SmallSetup, shape, switches, (plugin,))}
+        is_diagnosed = setup == "diagnosed"
+        switches = {**made.SETUPS["global" if is_diagnosed else setup], **TIME_STEPS, "enable_streamfunction": True}
+        base = diagnosed(SmallSetup) if is_diagnosed else SmallSetup
+        self.at_once = SAMPLED if is_diagnosed else 1
+        self.turns = -(-steps // self.at_once)
+        self.setups = {"model": set_up(base, shape, switches), "with plug-in": set_up(base, shape, switches, (plugin,))}
 
     def times(self):
         """The least time of some steps, and what the kernels took of that step."""
         found = {}
         for name, setup in self.setups.items():
-            least = min(self.step(setup) for _ in range(self.steps))
+            least = min(self.step(setup) for _ in range(self.turns))
             found |= {name: least[0], f"{name}, kernels": least[1]}
         return found
 
     def step(self, setup):
         kernels = setup.state.timers["miniapp"]
         before = kernels.total_time
-        whole = time_a_call(setup.state, lambda: setup.step(setup.state))
-        return whole, 1e9 * (kernels.total_time - before) / setup.state.variables.maskT.size
+        whole = time_a_call(setup.state, lambda: [setup.step(setup.state) for _ in range(self.at_once)])
+        points = setup.state.variables.maskT.size
+        return whole / self.at_once, 1e9 * (kernels.total_time - before) / points / self.at_once
 
     def apart(self):
         """{field: the largest difference between the two, as a share of its largest value}"""

@@ -32,7 +32,8 @@ veros.runtime_settings.backend = options.backend
 # Veros takes its backend from the settings above when the rest of it is imported.
 from make_veros_external import solve_directly  # noqa: E402  pylint: disable=wrong-import-position
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
-from veros import restart, signals, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
+from veros import KernelOutput, restart, signals  # noqa: E402  pylint: disable=wrong-import-position
+from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.operators import numpy as npx  # noqa: E402  pylint: disable=wrong-import-position
@@ -210,10 +211,11 @@ class Mixing(VerosDiagnostic):
         self.write_output(state)
 
 
+@veros_kernel
 def forcing_in_time(state):
     vs = state.variables
-    vs.surface_taux = vs.surface_taux * (1 + 0.02 * np.sin(float(vs.time)))
-    vs.forc_salt_surface = 1e-6 * vs.maskT[..., -1] * np.cos(float(vs.time))
+    return KernelOutput(surface_taux=vs.surface_taux * (1 + 0.02 * npx.sin(vs.time)),
+                        forc_salt_surface=1e-6 * vs.maskT[..., -1] * npx.cos(vs.salt[..., -1, vs.tau] + vs.time))
 
 
 def slower(state):
@@ -229,7 +231,7 @@ def writing(base, with_all):
         @veros_routine
         def set_forcing(self, state):
             super().set_forcing(state)
-            forcing_in_time(state)
+            state.variables.update(forcing_in_time(state))
 
         @veros_routine
         def set_diagnostics(self, state):

@@ -127,6 +127,8 @@ VerosDiagnostic.get_output_file_name = get_output_file_name
 
 def set_up(state) -> None:
     from .ocean import Ocean  # pylint: disable=import-outside-toplevel
+    if runtime_settings.backend == "jax":
+        from . import compiled  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
     OCEANS[state] = ocean = Ocean(state)
     with state.settings.unlock():
         state.settings.miniapp_version = ocean.description

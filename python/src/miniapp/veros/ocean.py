@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 from veros import runtime_settings
 from veros.core.operators import numpy as npx
-from veros.state import VerosVariables, veros_variables_pytree_flatten, veros_variables_pytree_unflatten
+from veros.state import VerosVariables
 
 from ..state import State
 from . import CONSTANTS, other_constants, refuse
@@ -19,7 +19,7 @@ LEVELS = ("taum1", "tau", "taup1")
 INSIDE = (..., slice(2, -2), slice(2, -2))
 NO_GHOSTS = 4 * (0,)
 # Variables whose ghosts Veros fills after it has made them; of all else, it makes those that the kernels make.
-FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", "psi", "dpsi", "K_diss_v")}
+FILLED = {name: ALL_GHOSTS for name in ("u", "v", "temp", "salt", "tke", "eke", "E_iw", "psi", "dpsi", "K_diss_v")}
 SOLVER_TOLERANCE = 1e-13  # of the external mode; Veros's own is about as near to the solution
 
 
@@ -43,17 +43,16 @@ class LazyVariables(VerosVariables):
         super().__setattr__(name, value)
         self._ocean.pending.discard(name)
 
+    def values(self):
+        """All; for a compiled function that does not want one, zeros do."""
+        return (self._ocean.zeros(name) if name in self._ocean.unwanted and name in self._ocean.pending
+                else getattr(self, name) for name in self.fields())
+
     def __reduce_ex__(self, _protocol):
         """A copy is all Veros's: it holds all values, and no kernels."""
         self._ocean.fetch_all()
         values = {name: value for name, value in vars(self).items() if name != "_ocean"}
         return copyreg.__newobj__, (VerosVariables,), values
-
-
-if runtime_settings.backend == "jax":
-    import jax
-    jax.tree_util.register_pytree_node(LazyVariables, veros_variables_pytree_flatten,
-                                       veros_variables_pytree_unflatten)
 
 
 class Kernels:
@@ -116,6 +115,7 @@ class Ocean:
         self.ghosts |= {**FILLED, "w": (1, 2, 1, 2)}
         self.unchanged = unchanged_by_veros(settings)
         self.plans = {}  # those of kernels that are run on demand
+        self.unwanted, self.blanks = frozenset(), {}
         self.begin_with_all = True
         vars(vs)["_ocean"] = self
         vs.__class__ = LazyVariables
@@ -236,6 +236,12 @@ class Ocean:
         for field, slot in fields:
             block[slot or 0] = self.state.read(field)
         return self.with_ghosts(block if len(fields) > 1 else block[0], self.ghosts.get(variable, ALL_GHOSTS)).T
+
+    def zeros(self, variable):
+        shape = self.shape_of(variable)
+        if shape not in self.blanks:
+            self.blanks[shape] = npx.zeros(shape)
+        return self.blanks[shape]
 
     def now(self, variable) -> np.ndarray:
         """Its values at the level tau, in the kernels' order: their field itself, if nobody has set the variable."""

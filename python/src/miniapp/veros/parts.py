@@ -22,10 +22,6 @@ def always(_settings) -> bool:
     return True
 
 
-def never(_settings) -> bool:
-    return False
-
-
 def if_enabled(*names):
     return lambda settings: any(getattr(settings, f"enable_{name}") for name in names)
 
@@ -159,13 +155,19 @@ def mixed(ocean):
     state, again = ocean.state, {}
     for name in ("temp", "salt"):
         again[f"{name}_taup1"] = ocean.added(f"{name}_again", name)
-    ocean.beside("tracer_advection", "tempsalt_sources", others=again).run()
+    ocean.beside("tracer_advection", "lateral_diffusion", "biharmonic_mixing", "tempsalt_sources", others=again).run()
     before = [state.get(name) for name in again.values()]
     ocean.beside("isoneutral_mixing", others=again).run()
     after = [state.read(name) for name in again.values()]
     end = [state.read(name) for name in again]
     return [ocean.with_ghosts((new - old) / ocean.settings["dt_tracer"]).T
             for new, old in zip((*after, *end), (*before, *after))]
+
+
+def laterally_mixed(ocean):
+    """What Veros has made last."""
+    is_biharmonic = ocean.settings["enable_biharmonic_mixing"]
+    return made_by(diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion, *LATERAL)(ocean)
 
 
 def enthalpy_advected(ocean):
@@ -218,9 +220,11 @@ def sea_surface(ocean):
 
 TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
 MIXED = ("dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix")
+LATERAL = ("dtemp_hmix", "dsalt_hmix")
 ON_DEMAND = {
     TENSOR: tensor,
     MIXED: mixed,
+    LATERAL: laterally_mixed,
     ("dHd",): enthalpy_advected,
     ("du_mix", "dv_mix"): friction,
     ("p_hydro",): hydrostatic_pressure,
@@ -245,38 +249,34 @@ def first_pressure(ocean) -> None:
             ocean.state[name] = ocean.state["psi_taup1"]
 
 
-def mixes_all(settings) -> bool:
-    """Without lateral diffusion, which Veros makes, between the kernels of tracers."""
-    return both_mixings(settings) and not settings.enable_hor_diffusion and not settings.enable_biharmonic_mixing
-
-
 PARTS = (
-    Part("the parameters of IDEMIX", "idemix", (), updating(idemix.set_idemix_parameter), never, if_enabled("idemix")),
+    Part("the parameters of internal waves", "idemix", ("idemix_parameters",),
+         updating(idemix.set_idemix_parameter), always, if_enabled("idemix")),
     Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities,
          without("TEM_friction")),
     Part("the vertical diffusivities", "tke", ("tke_diffusivities",), tke.set_tke_diffusivities,
-         lambda settings: settings.enable_tke and not settings.enable_idemix),
+         if_enabled("tke")),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
          momentum_by_veros, without("TEM_friction", "explicit_vert_friction"),
          on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
                     ("dpsin",)), after=first_pressure),
     Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
          updating(thermodynamics.advect_temp_salt_enthalpy), always, on_demand=(("dHd",),)),
-    Part("lateral diffusion", "isoneutral", (), updating(diffusion.tempsalt_diffusion), never,
-         if_enabled("hor_diffusion")),
-    Part("biharmonic diffusion", "isoneutral", (), updating(diffusion.tempsalt_biharmonic), never,
-         if_enabled("biharmonic_mixing")),
+    Part("lateral diffusion", "isoneutral", ("lateral_diffusion",), updating(diffusion.tempsalt_diffusion), always,
+         if_enabled("hor_diffusion"), (LATERAL,)),
+    Part("biharmonic diffusion", "isoneutral", ("biharmonic_mixing",), updating(diffusion.tempsalt_biharmonic), always,
+         if_enabled("biharmonic_mixing"), (LATERAL,)),
     Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources), always,
          if_enabled("tempsalt_sources")),
     Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros, both_mixings,
          if_enabled("neutral_diffusion"), (TENSOR, ("B1_gm", "B2_gm"))),
     Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
-         mixes_all, on_demand=(MIXED,)),
+         both_mixings, on_demand=(MIXED,)),
     Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros, always,
          on_demand=(("forc_rho_surface",),)),
     Part("velocities on the W grid", "advection", ("velocities_on_wgrid",), advection.calculate_velocity_on_wgrid,
          always, if_enabled("eke", "tke", "idemix")),
     Part("EKE", "eke", ("eke",), eke_by_veros, always, if_enabled("eke")),
-    Part("IDEMIX", "idemix", (), idemix_by_veros, never, if_enabled("idemix")),
-    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, without("idemix"), if_enabled("tke")),
+    Part("internal waves", "idemix", ("idemix",), idemix_by_veros, always, if_enabled("idemix")),
+    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, always, if_enabled("tke")),
 )
