@@ -80,7 +80,8 @@ static enum miniapp_status load_wall(const struct miniapp_input *input,
         open_dataset(input->file, input->path, input->source[id], &dataset);
     if (status)
         return status;
-    status = read_wall(dataset, input->path, target->state, target->name, &found);
+    status =
+        read_wall(dataset, input->path, target->state, field, target->name, input->allow, &found);
     H5Dclose(dataset);
     if (!status)
         mark_loaded_ghosts(input, field, target);

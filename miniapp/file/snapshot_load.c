@@ -93,7 +93,7 @@ static enum miniapp_status read_levels(const char *path, hid_t dataset, struct m
     }
     bool has_wall = true;
     if (!status && field->has_wall)
-        status = read_wall(dataset, path, state, field->name, &has_wall);
+        status = read_wall(dataset, path, state, field, field->name, 0, &has_wall);
     if (!status && !has_wall)
         status = fail(MINIAPP_INPUT, "%s: cannot continue from it: '%s' has no southern_wall", path,
                       field->name);

@@ -2,11 +2,13 @@
 #include "hdf5_file.h"
 #include "input.h"
 #include "output.h"
+#include "range.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
 
 #include <hdf5_hl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +54,25 @@ static enum miniapp_status set_wall(struct miniapp_state *state, const char *nam
     return status;
 }
 
+/* The numbers are like those of the field itself. */
+static enum miniapp_status check_wall(const char *path, const struct miniapp_field *field,
+                                      const double *wall, size_t cells, int allow)
+{
+    char range[RANGE_TEXT];
+    for (size_t i = 0; i < cells; i++)
+        if (isfinite(wall[i])
+                ? !(allow & MINIAPP_ALLOW_INVALID) &&
+                      !is_in_range(wall[i], field->valid_min, field->valid_max, MINIAPP_FLOAT64)
+                : !(allow & MINIAPP_ALLOW_NONFINITE))
+            return fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' holds %g, but must be %s", path,
+                        wall_name, field->name, wall[i],
+                        range_text(field->valid_min, field->valid_max, range));
+    return MINIAPP_DONE;
+}
+
 enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,
-                              const char *name, bool *found)
+                              const struct miniapp_field *field, const char *name, int allow,
+                              bool *found)
 {
     const size_t cells = state->whole.nx - 2 * MINIAPP_HALO;
     enum miniapp_status status = MINIAPP_DONE;
@@ -65,6 +84,8 @@ enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_st
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' of '%s' must hold %zu numbers", path,
                       wall_name, name, cells);
     else
+        status = check_wall(path, field, wall, cells, allow);
+    if (!status)
         status = set_wall(state, name, wall);
     free(wall);
     return status;

@@ -13,8 +13,10 @@
 enum miniapp_status write_wall(struct miniapp_output *output, hid_t dataset,
                                struct miniapp_state *state, const char *name);
 
-/* Reads the attribute, and puts its values where they are in a state: 0 if it is not there. */
+/* Reads the attribute, and puts its values where they are in a state's field of that name: 0 if it
+ * is not there. `allow` is that of miniapp_input_options. */
 enum miniapp_status read_wall(hid_t dataset, const char *path, struct miniapp_state *state,
-                              const char *name, bool *found);
+                              const struct miniapp_field *field, const char *name, int allow,
+                              bool *found);
 
 #endif

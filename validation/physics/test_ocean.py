@@ -136,9 +136,12 @@ def test_a_file_without_ghosts(miniapp, some, tmp_path):
     for name, (wanted, _) in some.after[1].items():
         np.testing.assert_allclose(read(other, name), read(own, name)[INSIDE], rtol=0,
                                    atol=1e-12 * np.abs(wanted).max())
-    with h5py.File(path, "a") as file:
-        file["psi"].attrs["southern_wall"] = [1.0]
-    miniapp.fails(INPUT, r"attribute 'southern_wall' of 'psi' must hold \d+ numbers", path, "--steps", 1, quick=False)
+    columns = len(some.before["dxt"]) - 4
+    for row, said in (([1.0], rf"must hold {columns} numbers"), ([np.nan] * columns, "holds nan, but must be from"),
+                      ([1e13] * columns, r"holds 1e\+13, but must be from -1e\+12 to 1e\+12")):
+        with h5py.File(path, "a") as file:
+            file["psi"].attrs["southern_wall"] = row
+        miniapp.fails(INPUT, rf"attribute 'southern_wall' of 'psi' {said}", path, "--steps", 1, quick=False)
 
 
 def test_budgets(miniapp, some):

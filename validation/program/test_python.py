@@ -50,7 +50,7 @@ def test_corners_on_the_southern_wall(cyclic, columns):
     psi, values = libraries.default().fields["psi"], np.full((3, 6), 7.0)
     assert [*ghosts.with_ghosts(psi, values, cyclic, np.arange(6))[1]] == columns
     assert not ghosts.with_ghosts(psi, values, cyclic)[1].any()
-    for wall in (np.arange(5), "wall"):
+    for wall in (np.arange(5), "wall", np.full(6, np.nan), np.full(6, 1e13)):
         with pytest.raises(package.InputError, match="'southern_wall' of 'psi' must hold 6 numbers"):
             ghosts.with_ghosts(psi, values, cyclic, wall)
 

@@ -56,6 +56,22 @@ def missing_on_land(data):
     return data.assign({name: data[name].where(wet).assign_attrs(data[name].attrs) for name in ("temp", "salt")})
 
 
+@pytest.mark.parametrize("wall", ["text", np.zeros(3), np.full(12, np.nan), np.zeros(12)], ids=repr)
+def test_a_row_of_the_southern_wall(whole, make, undrawn, tmp_path, wall):
+    """It is kept if it is one."""
+    path = tmp_path / "in.nc"
+    data = whole.assign(psi=(("y", "x"), np.zeros((15, 12)), {"southern_wall": wall}))
+    data.to_netcdf(path, engine="netcdf4")
+    code, said = make(path)
+    if np.array_equal(wall, np.zeros(12)):
+        assert code == DONE
+        with h5py.File(tmp_path / "grid.h5") as file:
+            assert file["psi"].attrs["southern_wall"].tolist() == 12 * [0]
+    else:
+        assert code == INPUT and said.count("\n") == 1
+        assert "in.nc: attribute 'southern_wall' of 'psi' must hold 12 numbers, -1e+12 to 1e+12" in said
+
+
 CLOTHES = {
     "as it is": lambda d: d,
     "x first": lambda d: d.transpose("x", "y", "z"),

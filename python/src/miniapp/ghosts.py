@@ -57,11 +57,17 @@ def with_ghosts(field: Field, values: np.ndarray, cyclic: bool, wall: np.ndarray
             values = np.pad(values, widths, **({"mode": "wrap"} if axis == "x" and cyclic else closed))
     if field.has_wall:
         length = values.shape[-1] - 2 * HALO
-        row = np.zeros(length) if wall is None else np.asarray(wall)
-        if row.shape != (length,) or row.dtype.kind not in "iuf":
-            raise InputError(f"attribute 'southern_wall' of '{field.name}' must hold {length} numbers")
+        row = np.zeros(length) if wall is None else row_of_wall(field, wall, length)
         values[HALO - 1] = np.pad(row, HALO, mode="wrap" if cyclic else "constant")
     return values
+
+
+def row_of_wall(field: Field, wall: object, length: int) -> np.ndarray:
+    """The values on the southern wall that somebody gave."""
+    row = np.asarray(wall)
+    if row.shape != (length,) or row.dtype.kind not in "iuf" or not field.range.holds(row).all():
+        raise InputError(f"attribute 'southern_wall' of '{field.name}' must hold {length} numbers, {field.range}")
+    return row
 
 
 def without_ghosts(field: Field, values: np.ndarray) -> np.ndarray:

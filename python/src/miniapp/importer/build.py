@@ -9,6 +9,7 @@ import gsw
 import numpy as np
 import xarray
 
+from .. import ghosts
 from ..whole import printable, replacing
 from . import closures, complete, fields, figure, ocean, plausible, store, table, veros
 from .options import SETTINGS
@@ -128,14 +129,27 @@ def write(chosen, g, root, is_degrees):
     return (chosen.output,)
 
 
+def walls_of(source, g, halo):
+    """What the file's own fields are on the southern wall, where no ghosts say so."""
+    found = {}
+    for _, dataset in source.datasets:
+        for name in set(g) & set(dataset):
+            field = table.fields().get(name)
+            if field and field.has_wall and not halo and WALL in dataset[name].attrs:
+                try:
+                    found[f"{name}.{WALL}"] = ghosts.row_of_wall(field, dataset[name].attrs[WALL], g[name].shape[-1])
+                except Unusable as error:
+                    raise Unusable(f"{source.name}: {error}") from error
+    return found
+
+
 def make(source, chosen):
     """Fields, settings, whether x is cyclic, and ghosts."""
     source.is_veros = veros.is_snapshot(source) and not source.is_own
     check_options(chosen, source)
     if source.is_own:
         g, settings, cyclic, halo = complete.make(source, chosen)
-        g.update({f"{name}.{WALL}": dataset[name].attrs[WALL] for _, dataset in source.datasets for name in g
-                  if name in dataset and WALL in dataset[name].attrs})
+        g.update(walls_of(source, g, halo))
         return g, settings | chosen.set, cyclic, halo
     g, settings, cyclic = (veros.rebuild if source.is_veros else ocean.make)(source, chosen)
     settings.update(chosen.set)
