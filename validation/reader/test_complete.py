@@ -131,6 +131,12 @@ def test_a_snapshot_goes_on(miniapp, made, fails, tmp_path):
     miniapp.passes(GRID, "--steps", 4, "--every", 2, "-o", whole, quick=False)
     snapshot = tmp_path / "whole.000002.nc"
     fails(INPUT, "a snapshot of miniapp has no grid, expected the input", snapshot)
+    assert "from another input" not in made(GRID, snapshot)["said"]
+    other = tmp_path / "other.h5"
+    other.write_bytes(GRID.read_bytes())
+    with h5py.File(other, "a") as file:
+        file["x"][...] += 40.0
+    assert f"warning: {snapshot}: a snapshot of a run from another input, {GRID}" in made(other, snapshot)["said"]
     made(GRID, snapshot)
     miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "-o", rest, quick=False)
     a, b = datasets(whole), datasets(rest)

@@ -129,6 +129,14 @@ def write(chosen, g, root, is_degrees):
     return (chosen.output,)
 
 
+def compare_inputs(source, chosen):
+    """A snapshot of miniapp knows the input of its run: another may be another ocean with as many points."""
+    for path, dataset in source.datasets:
+        own = dataset.attrs.get("input_sha256")
+        if own and own not in map(checksum, chosen.files):
+            note(f"warning: {path}: a snapshot of a run from another input, {dataset.attrs.get('input')}")
+
+
 def walls_of(source, g, halo):
     """What the file's own fields are on the southern wall, where no ghosts say so."""
     found = {}
@@ -150,6 +158,7 @@ def make(source, chosen):
     if source.is_own:
         g, settings, cyclic, halo = complete.make(source, chosen)
         g.update(walls_of(source, g, halo))
+        compare_inputs(source, chosen)
         return g, settings | chosen.set, cyclic, halo
     g, settings, cyclic = (veros.rebuild if source.is_veros else ocean.make)(source, chosen)
     settings.update(chosen.set)
