@@ -21,7 +21,7 @@ import numpy as np
 from veros_acc import SmallSetup, cyclic, in_order, inputs, level  # it starts Veros, too
 
 from veros import veros_routine
-from veros.core import friction, momentum
+from veros.core import eke, friction, momentum
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
 from veros.variables import VARIABLES
 
@@ -30,10 +30,11 @@ STREAM, PRESSURE = (sys.modules[f"veros.core.external.{name}"] for name in ("sol
 
 FIELDS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "zt", "cost", "cosu", "kbot", "maskT", "maskU", "maskV", "maskW",
           "coriolis_t", "rho")
-OF_MOMENTUM = ("tantr", "kappaM", "surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
+OF_MOMENTUM = ("tantr", "kappaM", "K_gm", "surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
 SWITCHES = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_friction_cos_scaling",
             "enable_noslip_lateral", "enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
-            "enable_quadratic_bottom_friction", "enable_momentum_sources", "enable_biharmonic_friction")
+            "enable_quadratic_bottom_friction", "enable_momentum_sources", "enable_biharmonic_friction",
+            "enable_explicit_vert_friction", "enable_TEM_friction")
 NUMBERS = ("dt_mom", "AB_eps", "A_h", "hor_friction_cosPower", "A_hbi", "biharmonic_friction_cosPower", "r_ray", "r_bot",
            "r_quad_bot")
 ACC = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_friction_cos_scaling",
@@ -45,6 +46,9 @@ CASES = {
     "drag": ("enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
              "enable_quadratic_bottom_friction"),
     "sources": ("enable_momentum_sources",),
+    "explicit": ("enable_explicit_vert_friction",),
+    "eddies": (*ACC, "enable_TEM_friction"),
+    "eddies alone": ("enable_TEM_friction",),
     "biharmonic": (*ACC, "enable_biharmonic_friction"),
     "biharmonic without slip": ("enable_biharmonic_friction", "enable_noslip_lateral"),
 }
@@ -59,6 +63,7 @@ class Setup(SmallSetup):
         settings = state.settings
         settings.enable_bottom_friction_var = settings.enable_momentum_sources = True
         settings.hor_friction_cosPower, settings.r_ray, settings.r_quad_bot = 2, 3e-6, 2e-3
+        settings.enable_TEM_friction = True
         settings.A_hbi, settings.biharmonic_friction_cosPower = 1e19, 3
 
 
@@ -95,6 +100,7 @@ def inputs_of(state):
     fields = inputs(state)
     fields = {name: fields[name] for name in (*FIELDS, "u", "v", "w")}
     fields |= {name: in_order(getattr(vs, name)) for name in OF_MOMENTUM}
+    fields["Nsqr"] = in_order(level(vs, "Nsqr", "tau"))
     return fields | {f"d{name}_taum1": in_order(level(vs, f"d{name}", "taum1")) for name in ("u", "v")}
 
 
@@ -110,7 +116,8 @@ def tendencies(state):
         vs.update(momentum.tend_coriolisf(state))
         vs.update(momentum.tend_tauxyf(state))
         vs.update(momentum.momentum_advection(state))
-        for name in ("du_mix", "dv_mix", "K_diss_h"):  # else friction adds to what the last call left
+        vs.update(eke.update_kappa_gm(state))
+        for name in ("du_mix", "dv_mix", "K_diss_h", "K_diss_gm"):  # else friction adds to what the last call left
             setattr(vs, name, np.zeros(vs.maskT.shape))
         friction.friction(state)
 
@@ -130,7 +137,7 @@ def outputs(state):
     vs = state.variables
     tendencies(state)
     before = {name: np.array(getattr(vs, name)) for name in ("du", "dv")}
-    result = {name: in_order(getattr(vs, name)) for name in ("K_diss_v", "K_diss_h", "K_diss_bot")}
+    result = {name: in_order(getattr(vs, name)) for name in ("K_diss_v", "K_diss_h", "K_diss_bot", "K_diss_gm", "kappa_gm")}
     with vs.unlock():
         _, (_, uloc, vloc) = STREAM.prepare_forcing(state)
         result |= {"du_mean": in_order(uloc), "dv_mean": in_order(vloc)}

@@ -19,7 +19,9 @@ FRICTION = ("enable_implicit_vert_friction", "enable_hor_friction", "enable_hor_
             "enable_noslip_lateral", "enable_ray_friction", "enable_bottom_friction", "enable_bottom_friction_var",
             "enable_quadratic_bottom_friction", "enable_momentum_sources")
 # the kernels of a friction that is not momentum's own
-AFTER = {"enable_biharmonic_friction": ("flow_laplacian", "biharmonic_friction")}
+AFTER = {"enable_explicit_vert_friction": ("explicit_vertical_friction",),
+         "enable_TEM_friction": ("isoneutral_friction",),
+         "enable_biharmonic_friction": ("flow_laplacian", "biharmonic_friction")}
 
 
 class Basin:
@@ -80,7 +82,7 @@ class Basin:
     def loss(self, made):
         """All dissipation. Half of the uppermost W cell is above the surface."""
         heights = self.fields["dzw"] * np.append(np.ones(len(self.fields["dzw"]) - 1), 0.5)
-        loss = made["K_diss_v"] + made["K_diss_h"] + made["K_diss_bot"]
+        loss = made["K_diss_v"] + made["K_diss_h"] + made["K_diss_bot"] + made.get("K_diss_gm", 0)
         return (loss * self.fields["maskW"] * self.area["t"] * heights[:, None, None]).sum()
 
     def buoyancy(self):
@@ -113,6 +115,9 @@ def test_pressure_exchanges_energy_with_the_density(basin):
 
 FRICTIONS = {
     "vertical": {"enable_implicit_vert_friction": 1},
+    "vertical, explicit": {"enable_explicit_vert_friction": 1},
+    "by eddies": {"enable_TEM_friction": 1},
+    "vertical and by eddies": {"enable_implicit_vert_friction": 1, "enable_TEM_friction": 1},
     "lateral": {"enable_hor_friction": 1},
     "lateral, by latitude": {"enable_hor_friction": 1, "enable_hor_friction_cos_scaling": 1},
     "biharmonic": {"enable_biharmonic_friction": 1},
@@ -126,7 +131,7 @@ FRICTIONS = {
 
 @pytest.mark.parametrize("kind", FRICTIONS)
 def test_friction_dissipates_what_it_takes(basin, kind):
-    made = basin.run(**FRICTIONS[kind])
+    made = basin.run("coriolis_t", **FRICTIONS[kind])  # on which the friction by eddies depends
     work, moduli = basin.work(made, kind="{}_mix")
     assert work < 0
     assert abs(work + basin.loss(made)) <= 1e-13 * moduli

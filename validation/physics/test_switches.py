@@ -29,6 +29,7 @@ SWITCHES = {
     "vertical_dissipation": {"enable_conserve_energy": ON_OFF, "eq_of_state_type": (1, 2, 3, 4, 5)},
     "lateral_diffusion": {"enable_hor_friction_cos_scaling": ON_OFF, "enable_conserve_energy": ON_OFF},
     "biharmonic_mixing": {"enable_conserve_energy": ON_OFF},
+    "isoneutral_friction": {"enable_implicit_vert_friction": ON_OFF, "enable_conserve_energy": ON_OFF},
     "flow_laplacian": {"enable_noslip_lateral": ON_OFF},
     "biharmonic_friction": {"enable_noslip_lateral": ON_OFF, "enable_conserve_energy": ON_OFF},
     "barotropic_correction": {"enable_streamfunction": ON_OFF},

@@ -7,14 +7,17 @@ import numpy as np
 import pytest
 
 from conftest import read, write
-from reference import barotropic_correction, biharmonic_friction, flow_laplacian, momentum
+from reference import (barotropic_correction, biharmonic_friction, explicit_vertical_friction, flow_laplacian,
+                       isoneutral_friction, momentum)
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 
 STORED = Path(__file__).parent / "veros" / "momentum.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
 CASES = ("acc", "free slip", "no slip", "drag", "sources")
-BIHARMONIC = ("biharmonic", "biharmonic without slip")
+FURTHER = {"explicit": (explicit_vertical_friction,), "eddies": (isoneutral_friction,),
+           "eddies alone": (isoneutral_friction,), "biharmonic": (flow_laplacian, biharmonic_friction),
+           "biharmonic without slip": (flow_laplacian, biharmonic_friction)}  # what acts after momentum
 AFTER = ("pressure", "stream")  # the external mode of "acc"
 MOST = 1e-12  # of a field's largest value
 
@@ -25,7 +28,7 @@ def theirs():
     with h5py.File(STORED) as file:
         fields = {name: values[...] for name, values in file.items() if name != "outputs"}
         made, results = {}, {}
-        for case in (*CASES[:1], *AFTER, *CASES[1:], *BIHARMONIC):
+        for case in (*CASES[:1], *AFTER, *CASES[1:], *FURTHER):
             group = file["outputs"][case]
             kept = {name: values[...] for name, values in group.items()}
             if case not in AFTER:
@@ -74,18 +77,19 @@ def test_momentum(miniapp, theirs, case, device, tmp_path):
     settings, fields, results = theirs
     switches, expected = results[case]
     settings = settings | switches
+    expected = {name: expected[name] for name, *_ in momentum.OUTPUTS if name in expected}
     check_kernel(miniapp, momentum, settings, fields, expected, device, tmp_path)
 
 
-@pytest.mark.parametrize("case", BIHARMONIC)
-def test_biharmonic_friction(miniapp, theirs, case, device, tmp_path):
+@pytest.mark.parametrize("case", FURTHER)
+def test_further_friction(miniapp, theirs, case, device, tmp_path):
     settings, fields, results = theirs
     switches, expected = results[case]
-    settings = settings | switches
-    for module in (momentum, flow_laplacian):
+    settings, last = settings | switches, FURTHER[case][-1]
+    for module in (momentum, *FURTHER[case][:-1]):
         fields = made_before(module, settings, fields)
-    expected = {name: expected[name] for name, *_ in biharmonic_friction.OUTPUTS if name in expected}
-    check_kernel(miniapp, biharmonic_friction, settings, fields, expected, device, tmp_path)
+    expected = {name: expected[name] for name, *_ in last.OUTPUTS if name in expected}
+    check_kernel(miniapp, last, settings, fields, expected, device, tmp_path)
 
 
 @pytest.mark.parametrize("case", AFTER)

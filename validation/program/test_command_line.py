@@ -30,6 +30,7 @@ SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_is
             "enable_streamfunction": 1, "enable_implicit_vert_friction": 0, "enable_hor_friction": 0, "A_h": 0,
             "enable_hor_friction_cos_scaling": 0, "hor_friction_cosPower": 3, "enable_noslip_lateral": 0,
             "enable_biharmonic_friction": 0, "A_hbi": 0, "biharmonic_friction_cosPower": 0,
+            "enable_explicit_vert_friction": 0, "enable_TEM_friction": 0,
             "enable_hor_diffusion": 0, "K_h": 0, "enable_biharmonic_mixing": 0, "K_hbi": 0,
             "enable_ray_friction": 0, "r_ray": 0, "enable_bottom_friction": 0, "r_bot": 0,
             "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0, "r_quad_bot": 0,
