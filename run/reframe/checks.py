@@ -2,7 +2,8 @@
 
 Speed is the share of the ceilings, triad and fma, that the same run measures beside the kernel. A
 partition's `extras` may name the share to expect of each kernel; a check fails below 80 % of it.
-Without an expected share, times are kept, but no check fails because of them.
+Without an expected share, or where a row is marked as noisy, disturbed or short, times are kept, but no check fails
+because of them.
 """
 
 import json
@@ -14,6 +15,9 @@ from reframe.core.builtins import (parameter, performance_function, run_after, r
                                    sanity_function, variable)
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+UNSURE = {"noisy", "disturbed", "short"}  # marks of a row, of a machine that others use, too
 
 
 def kernels():
@@ -30,6 +34,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     device = parameter(["cpu", "gpu"])
     kernel = parameter(kernels())
     reference_file = variable(str, value=str(ROOT / "validation" / "stored" / "grid"))
+    program = variable(str, value="")  # of another build than the environment's
     variant = variable(str, value="")  # of the directives, as `-S variant=dynamic`; "": the default one
     seconds = variable(float, value=1.0)  # of measuring, for each row
     valid_prog_environs = ["*"]
@@ -44,7 +49,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     def choose_program(self):
         """The build of the environment's preset."""
         preset = self.current_environ.name
-        self.executable = str(ROOT / "build" / preset / "bin" / "miniapp")
+        self.executable = self.program or str(ROOT / "build" / preset / "bin" / "miniapp")
         self.skip_if(not Path(self.executable).exists(),
                      f"no {self.executable}: cmake --workflow --preset {preset}")
         self.executable_opts = [
@@ -74,7 +79,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     @run_before("performance")
     def expect_share(self):
         share = self.current_partition.extras.get("share", {}).get(self.kernel)
-        if share:
+        if share and not UNSURE.intersection(self.row["marks"]):
             self.reference = {"*": {"share": (share, -0.2, None, "")}}
 
     @sanity_function

@@ -10,7 +10,7 @@ import h5py
 import pytest
 
 from conftest import GRID_REFERENCE
-from processes import DEADLINE_S
+from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = ROOT / "run" / "reframe" / "check"
@@ -55,15 +55,28 @@ def test_check_fails_where_an_output_differs(tmp_path):
     assert "differ from the reference: ['dHdT']" in done.stdout, done.stdout
 
 
-def test_check_fails_where_a_kernel_is_too_slow(tmp_path):
-    """No kernel is a hundred times as fast as its ceiling."""
+MARKED = """#!/usr/bin/env python3
+import json, subprocess, sys
+report = json.loads(subprocess.run([{program!r}, *sys.argv[1:]], stdout=subprocess.PIPE, check=True).stdout)
+for row in report["results"]:
+    row["marks"] = {marks}
+json.dump(report, sys.stdout)
+"""
+
+
+@pytest.mark.parametrize("marks, passes", [(["noisy"], True), (["L2"], False)])
+def test_check_fails_where_a_kernel_is_too_slow(tmp_path, marks, passes):
+    """No kernel is a hundred times as fast as its ceiling; a noisy time says nothing of that."""
+    program = tmp_path / "program"
+    executable(program, MARKED.format(program=str(PROGRAM), marks=marks))
     settings = (CHECK.parent / "settings.py").read_text()
     expected = '"features": ["cpu"], "extras": {"share": {"eos": 100.0}},'
     site = tmp_path / "site.py"
     site.write_text(settings.replace('"features": ["cpu"],', expected))
-    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "eos",
+    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "eos", "-S", f"program={program}",
                    env={**os.environ, "RFM_CONFIG_FILES": str(site)})
-    assert done.returncode != 0 and "failed to meet reference(s): share=" in done.stdout, done.stdout
+    assert (done.returncode == 0) == passes, done.stdout
+    assert ("failed to meet reference(s): share=" in done.stdout) != passes, done.stdout
 
 
 def test_checks_pass_on_a_partition_of_slurm(slurm, miniapp):
