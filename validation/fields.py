@@ -72,6 +72,7 @@ def make(nx, ny, nz, seed, dx=1e5, *, islands=True, random_masks=False, unstable
     fields |= external_mode(rng, fields, settings)
     fields |= biharmonic(rng, fields, settings)
     fields |= internal_waves(rng, fields, settings, negative_tke)
+    fields |= interior_forcing(rng, fields)
     return fields, settings
 
 
@@ -238,6 +239,14 @@ def forcing(rng, fields):
     return {"t_star": within(-2, 30), "t_rest": within(1e-6, 1e-5), "t_flux": within(-5e-5, 5e-5),
             "s_star": within(33, 37), "s_rest": within(1e-6, 1e-5), "s_flux": within(-1e-6, 1e-6),
             "temp_source": within(-1e-6, 1e-6, shape), "salt_source": within(-1e-8, 1e-8, shape)}
+
+
+def interior_forcing(rng, fields):
+    """Sunlight that penetrates, and restoring in the water."""
+    shape = fields["maskT"].shape
+    return {"q_solar": rng.uniform(0, 5e-5, shape[1:]), "divpen_shortwave": rng.uniform(-0.01, 0.05, shape[0]),
+            "rest_tscl": rng.uniform(1e-8, 1e-6, shape), "temp_star": rng.uniform(-2, 30, shape),
+            "salt_star": rng.uniform(33, 37, shape)}
 
 
 def momentum(rng, fields, settings):

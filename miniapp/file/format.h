@@ -7,6 +7,8 @@
  * - The numbers are plain: of any integer, floating-point or boolean type, not packed, all written,
  *   and stored in the file itself.
  * - The attribute `units` is that of the table, or absent.
+ * - Forcing that changes in time has a leading axis of records, and an attribute `period`, the
+ *   seconds after which they begin again.
  * - Values are finite. On water they lie in the field's range; on land they lie in it or are 0.
  * - A mask is 1 on water and 0 on land; `kbot` is 1 + the index of the deepest wet level, 0 on
  * land. No land lies above water. The masks agree with each other: a face is open between cells of
@@ -17,7 +19,7 @@
  *   ghosts: a number for each column, of corners on the southern wall; 0 where it is absent.
  *
  * All else is ignored: other datasets, other attributes, and dimension scales, whose coordinates
- * outputs copy. A leading axis of records is left to forcing that changes in time.
+ * outputs copy.
  */
 #ifndef FORMAT_H
 #define FORMAT_H

@@ -309,20 +309,32 @@ static const char *axes_text(const struct miniapp_field *field, char text[32])
 }
 
 enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,
-                                 const struct miniapp_field *field, hsize_t *length)
+                                 const struct miniapp_field *field, hsize_t *length,
+                                 size_t *records)
 {
     const hid_t space = H5Dget_space(dataset);
     const int expected = miniapp_field_rank(field);
     const int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    if (rank == expected)
-        H5Sget_simple_extent_dims(space, length, NULL);
+    const bool may_lead = records && field->may_vary;
+    const int leading = may_lead && rank == expected + 1 && H5Aexists(dataset, "period") > 0;
+    hsize_t all[MINIAPP_MAX_RANK + 1] = {0};
+    if (rank == expected + leading)
+        H5Sget_simple_extent_dims(space, all, NULL);
     if (space >= 0)
         H5Sclose(space);
-    return rank == expected
+    if (records)
+        *records = leading ? (size_t)all[0] : 0;
+    memcpy(length, all + leading, (size_t)expected * sizeof(*length));
+    if (leading && all[0] == 0)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' has no records", path, name);
+    return rank == expected + leading
                ? MINIAPP_DONE
                : fail(MINIAPP_INPUT,
-                      "%s: dataset '%s' has %d axes, but must have %d: %s" TURN_INTO_INPUT, path,
-                      name, rank, expected, axes_text(field, (char[32]){0}), path);
+                      "%s: dataset '%s' has %d axes, but must have %d: %s%s" TURN_INTO_INPUT, path,
+                      name, rank, expected, axes_text(field, (char[32]){0}),
+                      may_lead ? ", or, with an attribute 'period', one of records before them"
+                               : "",
+                      path);
 }
 
 double bytes_of_chunk(hid_t dataset)

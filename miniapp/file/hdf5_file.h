@@ -57,9 +57,12 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
  * was not. */
 enum miniapp_status check_written(hid_t dataset, const char *path, const char *name);
 
-/* The lengths of a dataset's axes, which are as many as the field has. */
+/* The lengths of a dataset's axes, which are as many as the field has; and, if the field may vary
+ * in time, of a leading axis of records, or 0 if it has none. Where
+ * `records` is NULL it may have none. */
 enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *name,
-                                 const struct miniapp_field *field, hsize_t *length);
+                                 const struct miniapp_field *field, hsize_t *length,
+                                 size_t *records);
 
 /* How many bytes of memory HDF5 takes to read a dataset: those of a chunk. */
 double bytes_of_chunk(hid_t dataset);

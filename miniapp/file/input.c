@@ -128,7 +128,7 @@ static void find_scales(struct miniapp_input *input, enum field_id id, hid_t dat
     for (int i = 0; i < miniapp_field_rank(&fields[id]); i++) {
         char *const name = input->scale[fields[id].axes[i]];
         if (!name[0])
-            find_scale(input->file, input->source[id], i, name);
+            find_scale(input->file, input->source[id], i + (input->records[id] > 0), name);
     }
 }
 
@@ -211,6 +211,21 @@ static enum miniapp_status check_memory(struct miniapp_input *input, enum field_
                 input->source[id], lack);
 }
 
+static enum miniapp_status read_period(struct miniapp_input *input, enum field_id id, hid_t dataset)
+{
+    double *const period = &input->period[id];
+    bool found;
+    const enum miniapp_status status =
+        read_attribute(dataset, input->path, "period", &found, period);
+    if (status)
+        return status;
+    if (!(*period > 0 && *period <= 1e12))
+        return fail(MINIAPP_INPUT,
+                    "%s: attribute 'period' of dataset '%s' is %g, but must be above 0, to 1e+12",
+                    input->path, input->source[id], *period);
+    return MINIAPP_DONE;
+}
+
 static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum field_id id)
 {
     hid_t dataset;
@@ -219,7 +234,10 @@ static enum miniapp_status look_at_dataset(struct miniapp_input *input, enum fie
         open_dataset(input->file, input->path, input->source[id], &dataset);
     if (status)
         return status;
-    status = read_lengths(dataset, input->path, input->source[id], &fields[id], length);
+    status = read_lengths(dataset, input->path, input->source[id], &fields[id], length,
+                          &input->records[id]);
+    if (!status && input->records[id] > 0)
+        status = read_period(input, id, dataset);
     if (!status)
         status = check_units(input, id, dataset);
     if (!status)
@@ -310,13 +328,23 @@ const char *miniapp_input_grid_text(const struct miniapp_input *input)
 
 /* ---- checking ---- */
 
-static enum miniapp_status check_field(struct miniapp_input *input, enum field_id id)
+static enum miniapp_status check_record(struct miniapp_input *input, enum field_id id)
 {
     double *values;
     enum miniapp_status status = read_field(input, id, &values);
     if (!status && input->is_there[id] && !(input->allow & MINIAPP_ALLOW_INVALID))
         status = check_ghosts(input, id, values);
     free(values);
+    return status;
+}
+
+static enum miniapp_status check_field(struct miniapp_input *input, enum field_id id)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    input->record = 0;
+    do
+        status = check_record(input, id);
+    while (!status && ++input->record < input->records[id]);
     return status;
 }
 

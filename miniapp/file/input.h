@@ -31,6 +31,9 @@ struct miniapp_input {
     bool is_asked[MOST_FIELDS];        /* needed, or a mask that says where a needed field counts */
     const char *source[MOST_FIELDS];   /* the dataset that holds the field */
     bool is_there[MOST_FIELDS];        /* that dataset */
+    size_t records[MOST_FIELDS];       /* along its leading axis; 0 if it has none */
+    double period[MOST_FIELDS];        /* of the records, in seconds */
+    size_t record;                     /* that is read now, of a field that has some */
     bool is_bad[MOST_FIELDS];          /* a failure was reported for it */
     struct miniapp_grid whole;         /* as in the file, with or without ghosts */
     const char *said_by[MINIAPP_AXES]; /* the dataset that each length is from, or NULL */

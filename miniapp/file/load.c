@@ -1,4 +1,5 @@
 /* Fields from the file into states. */
+#include "forcing.h"
 #include "hdf5_file.h"
 #include "input.h"
 #include "regrid.h"
@@ -96,11 +97,51 @@ static enum miniapp_precision narrowest(const struct miniapp_destination *target
     return MINIAPP_FLOAT64;
 }
 
-enum miniapp_status miniapp_input_load(struct miniapp_input *input,
+/* Reads a field, or the record of it whose turn it is, into each target. */
+static enum miniapp_status load_values(struct miniapp_input *input,
                                        const struct miniapp_field *field,
                                        const struct miniapp_destination *targets, size_t count)
 {
     double *values = NULL;
+    enum miniapp_status status = read_field(input, field_id(field), &values);
+    if (!status)
+        status = check_still_same(input);
+    for (size_t i = 0; i < count && !status; i++) {
+        status = fill_state(input, field, values, &targets[i]);
+        if (!status)
+            status = load_wall(input, field, &targets[i]);
+    }
+    free(values);
+    return status;
+}
+
+/* Reads all records of a field, and makes the field what it is at the states' time. */
+static enum miniapp_status load_records(struct miniapp_input *input,
+                                        const struct miniapp_field *field,
+                                        const struct miniapp_destination *targets, size_t count)
+{
+    const enum field_id id = field_id(field);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < count && !status; i++)
+        status =
+            state_force(targets[i].state, targets[i].name, input->records[id], input->period[id]);
+    for (input->record = 0; input->record < input->records[id] && !status; input->record++)
+        for (size_t i = 0; i < count && !status; i++) {
+            char name[RECORD_NAME];
+            const struct miniapp_destination record = {
+                targets[i].state, record_name(targets[i].name, input->record, name),
+                targets[i].resample};
+            status = load_values(input, field, &record, 1);
+        }
+    for (size_t i = 0; i < count && !status; i++)
+        status = state_apply_forcing(targets[i].state);
+    return status;
+}
+
+enum miniapp_status miniapp_input_load(struct miniapp_input *input,
+                                       const struct miniapp_field *field,
+                                       const struct miniapp_destination *targets, size_t count)
+{
     enum miniapp_status status = MINIAPP_DONE;
     if (!input->needed[field_id(field)])
         return fail(MINIAPP_USAGE, "%s: dataset '%s' was not wanted when the file was opened",
@@ -113,18 +154,11 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     move_window(input, &window);
     input->precision = narrowest(targets, count);
     status = check_still_same(input);
-    if (!status)
-        status = read_field(input, field_id(field), &values);
-    if (!status)
-        status = check_still_same(input);
-    for (size_t i = 0; i < count && !status; i++) {
+    for (size_t i = 0; i < count && !status; i++)
         miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
-        status = fill_state(input, field, values, &targets[i]);
-        if (!status)
-            status = load_wall(input, field, &targets[i]);
-    }
-    free(values);
-    return status;
+    return status ? status
+                  : (input->records[field_id(field)] ? load_records : load_values)(input, field,
+                                                                                   targets, count);
 }
 
 bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
@@ -142,6 +176,7 @@ static enum miniapp_status start_from_rest(struct miniapp_state *state)
         status = miniapp_plan_create(state, sequence, NULL, &plan);
     if (!status)
         status = miniapp_plan_advance(plan);
+    state->steps = 0; /* it is no step of the ocean's */
     miniapp_plan_free(plan);
     return status;
 }

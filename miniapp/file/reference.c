@@ -186,7 +186,8 @@ static enum miniapp_status read_whole(hid_t dataset, const char *path,
                                       const struct miniapp_grid *grid, double *values)
 {
     struct box box = {.rank = miniapp_field_rank(field)};
-    const enum miniapp_status status = read_lengths(dataset, path, field->name, field, box.count);
+    const enum miniapp_status status =
+        read_lengths(dataset, path, field->name, field, box.count, NULL);
     for (int i = 0; i < box.rank && !status; i++)
         if (box.count[i] != miniapp_axis_length(field->axes[i], grid))
             return fail(

@@ -352,7 +352,8 @@ enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
     if (status)
         return status;
     status = write_axes(output, input, state, miniapp_sequence_carries(sequence, &fields[FIELD_u]),
-                        number * state->settings.value[SETTING_dt_tracer]);
+                        state->settings.value[SETTING_start_time] +
+                            number * state->settings.value[SETTING_dt_tracer]);
     for (size_t id = 1; id <= miniapp_field_count() && !(status && !state->exchange); id++)
         if (miniapp_sequence_carries(sequence, &fields[id])) {
             const enum miniapp_status written = write_carried(output, state, &fields[id], &level);

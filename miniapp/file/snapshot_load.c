@@ -196,6 +196,7 @@ enum miniapp_status miniapp_snapshot_settle(struct miniapp_state *state,
 {
     struct levels_of level;
     enum miniapp_status status = make_levels(&state->grid, &level);
+    state->steps = 0;
     for (size_t id = 1; id <= miniapp_field_count() && !status; id++)
         if (miniapp_sequence_carries(sequence, &fields[id]) && mask_for(&fields[id]))
             status = settle_levels(state, &fields[id], &level);
@@ -210,6 +211,7 @@ enum miniapp_status miniapp_snapshot_load(const char *path, struct miniapp_state
     enum miniapp_status status = open_file(path, &file);
     if (!status) {
         status = read_all(file, path, state, sequence, step);
+        state->steps = step;
         H5Fclose(file);
     }
     return status;

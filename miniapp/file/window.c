@@ -136,10 +136,13 @@ size_t element_in_file(const struct miniapp_input *input, const struct miniapp_f
 
 struct box box_in_file(const struct miniapp_input *input, const struct miniapp_field *field)
 {
-    struct box box = {.rank = miniapp_field_rank(field)};
-    for (int i = 0; i < box.rank; i++) {
-        box.first[i] = first_along(input, field->axes[i]);
-        box.count[i] = miniapp_axis_length(field->axes[i], &input->grid);
+    const int leading = input->records[field_id(field)] > 0;
+    struct box box = {.rank = miniapp_field_rank(field) + leading};
+    box.first[0] = input->record;
+    box.count[0] = 1;
+    for (int i = leading; i < box.rank; i++) {
+        box.first[i] = first_along(input, field->axes[i - leading]);
+        box.count[i] = miniapp_axis_length(field->axes[i - leading], &input->grid);
     }
     return box;
 }
@@ -147,6 +150,8 @@ struct box box_in_file(const struct miniapp_input *input, const struct miniapp_f
 const char *place_in_file(const struct miniapp_input *input, enum field_id id, size_t element,
                           char text[ELEMENT_NAME])
 {
-    return element_name(input->source[id], &fields[id], &input->whole,
+    char name[ELEMENT_NAME];
+    snprintf(name, sizeof(name), "record %zu of %.100s", input->record, input->source[id]);
+    return element_name(input->records[id] ? name : input->source[id], &fields[id], &input->whole,
                         element_in_file(input, &fields[id], element), text);
 }

@@ -23,7 +23,7 @@ enum {
 
 static const struct argp_option option_table[] = {
     {"kernel", 'k', "NAME", 0,
-     "of --list-kernels, or all (the ocean's but for waves, momentum and the external mode), or calibration; "
+     "of --list-kernels, or all (the ocean's but for waves, forcing, momentum and the external mode), or calibration; "
      "with other fields as "
      "NAME:ARGUMENT=FIELD,...; repeatable [all]", 0},
     {"device", 'd', "NAME", 0,

@@ -43,7 +43,7 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
 bool is_chosen_by_name(const char *subject)
 {
     return strcmp(subject, "momentum") == 0 || strcmp(subject, "external") == 0 ||
-           strcmp(subject, "waves") == 0;
+           strcmp(subject, "waves") == 0 || strcmp(subject, "forcing") == 0;
 }
 
 /* So many that the number can be read back: 1/3 takes more than 1.57. */

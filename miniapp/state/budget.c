@@ -1,5 +1,6 @@
 /* The budgets of steps in time, which physics/mixing/ocean.budgets describes. */
 #include "constants.h"
+#include "forcing.h"
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
@@ -243,13 +244,15 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
 /* ---- budgets ---- */
 
 /* Whether the gains of a budget are the same in each step: then it is judged over all steps. */
-static bool gains_steadily(const struct miniapp_sequence *sequence, size_t budget,
+static bool gains_steadily(const struct miniapp_state *state,
+                           const struct miniapp_sequence *sequence, size_t budget,
                            const struct term *terms, size_t count)
 {
     bool is_steady = true;
     for (size_t i = 0; i < count; i++)
         if (terms[i].budget == budget && !terms[i].before)
-            is_steady &= !miniapp_sequence_writes(sequence, &fields[terms[i].field]);
+            is_steady &= !miniapp_sequence_writes(sequence, &fields[terms[i].field]) &&
+                         !state_is_forced(state, fields[terms[i].field].name);
     return is_steady;
 }
 
@@ -277,7 +280,7 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
         status = integrate(state, &cells, terms[i].field, terms[i].place, &sum);
         budget->is_kept = true;
         budget->before += (double)(terms[i].factor * sum.value);
-        budget->is_of_all_steps = gains_steadily(sequence, terms[i].budget, terms, count);
+        budget->is_of_all_steps = gains_steadily(state, sequence, terms[i].budget, terms, count);
     }
     free(cells.memory);
     return status;

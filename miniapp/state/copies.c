@@ -1,6 +1,7 @@
 /* Copies between the host and a state's fields on its device, and how long they take. */
 #include "clock.h"
 #include "convert.h"
+#include "forcing.h"
 #include "range.h"
 #include "state.h"
 #include "status.h"
@@ -96,6 +97,7 @@ void *miniapp_state_write(struct miniapp_state *state, const char *name)
     void *const memory = slot ? mirror(state, slot) : NULL;
     if (!memory)
         return NULL;
+    state_stop_forcing(state, slot);
     slot->device_current = backend_of(state)->is_host;
     slot->host_current = !backend_of(state)->is_host;
     slot->is_checked = false;
@@ -182,6 +184,7 @@ enum miniapp_status miniapp_state_set_part(struct miniapp_state *state, const ch
                                           : null_given();
     if (status)
         return status;
+    state_stop_forcing(state, slot);
     const bool keeps_some = is_set(slot) && count < slot_elements(state, slot);
     status = state_allocate(state, slot);
     if (!status && keeps_some)

@@ -1,6 +1,7 @@
 /* Sequences bound to the fields of a state. */
 #include "clock.h"
 #include "exchange.h"
+#include "forcing.h"
 #include "keep.h"
 #include "ranks.h"
 #include "status.h"
@@ -387,6 +388,8 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     enum miniapp_status status = state->device->backend->select(state->device->number);
     plan->advances = advances;
     state->step = advances ? plan->steps_made + 1 : 0;
+    if (!status)
+        status = state_apply_forcing(state);
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
         const double start = seconds_now();
         plan->steps[s].seconds = 0;
@@ -425,6 +428,8 @@ void miniapp_plan_restart(struct miniapp_plan *plan)
 enum miniapp_status miniapp_plan_advance(struct miniapp_plan *plan)
 {
     enum miniapp_status status = run_plan(plan, true);
+    if (!status)
+        plan->state->steps++;
     for (size_t i = 0; !status && i < plan->level_count; i++) {
         struct slot *const *const slots = plan->levels[i].slots;
         const char *const names[2] = {slots[0]->name, slots[1]->name};

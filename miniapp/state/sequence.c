@@ -449,19 +449,28 @@ bool miniapp_sequence_makes(const struct miniapp_sequence *sequence,
     return false;
 }
 
+/* A field that only a step with a condition writes is either made anew in each step, or, where that
+ * step does not run, stays as it was given; time levels are carried in any case. */
 bool miniapp_sequence_carries(const struct miniapp_sequence *sequence,
                               const struct miniapp_field *field)
 {
     const enum field_id id = field_id(field);
-    bool is_left = miniapp_sequence_writes(sequence, field);
+    bool is_left = false;
+    for (size_t s = 0; s < sequence->count; s++)
+        is_left |= is_written_by(&sequence->steps[s], s > 0, id) ||
+                   (sequence->steps[s].condition.when == ALWAYS &&
+                    does(&sequence->steps[s], id, MINIAPP_UPDATE, MINIAPP_UPDATE));
     for (size_t i = 0; i < sequence->level_count; i++)
         is_left |= sequence->levels[i].before == id || sequence->levels[i].after == id;
     return is_left && miniapp_sequence_reads(sequence, field);
 }
 
+/* A step in time may read forcing of its time, and settings choose what it runs. */
 bool miniapp_sequence_uses(const struct miniapp_sequence *sequence,
                            const struct miniapp_setting *setting)
 {
+    if (setting == &settings[SETTING_start_time] && sequence->level_count > 0)
+        return true;
     for (size_t s = 0; s < sequence->count; s++) {
         const struct miniapp_kernel *kernel = sequence->steps[s].kernel;
         const struct condition condition = sequence->steps[s].condition;

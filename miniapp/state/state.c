@@ -1,5 +1,6 @@
 #include "state.h"
 #include "exchange.h"
+#include "forcing.h"
 #include "ranks.h"
 #include "status.h"
 #include "suggest.h"
@@ -101,6 +102,7 @@ void miniapp_state_free(struct miniapp_state *state)
     for (size_t i = 0; i < state->scratch_count; i++)
         backend_of(state)->release(number, state->scratch[i].memory);
     exchange_free(state);
+    forcing_free(state);
     free(state->room);
     free(state->slots);
     free(state->scratch);
@@ -216,6 +218,13 @@ static enum miniapp_status unknown_field(const char *name)
         names[i] = miniapp_field_at(i)->name;
     return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
                 suggestion(name, names, count, (char[SUGGESTION]){0}));
+}
+
+struct slot *state_added_slot(struct miniapp_state *state, const char *name,
+                              const struct miniapp_field *field)
+{
+    struct slot *const slot = find_slot(state, name);
+    return slot ? slot : add_slot(state, name, field);
 }
 
 struct slot *state_slot(struct miniapp_state *state, const char *name)

@@ -24,6 +24,7 @@ struct scratch {
 };
 
 struct exchange;
+struct forcing;
 
 struct miniapp_state {
     const struct miniapp_device *device;
@@ -35,6 +36,10 @@ struct miniapp_state {
     struct miniapp_settings settings;
     struct slot **slots; /* each stays where it is: plans point at them */
     size_t slot_count;
+    struct forcing *forcings; /* fields that follow records */
+    size_t forcing_count;
+    size_t steps;     /* in time that were made since the start */
+    double forced_at; /* the time of which such fields are */
     struct scratch *scratch;
     size_t scratch_count;
     double *room; /* host memory for so many numbers on their way from the device */
@@ -76,6 +81,11 @@ static inline size_t slot_bytes(const struct miniapp_state *state, const struct 
 /* The slot of that name. If the state has none, a field of the table gets a new slot, without
  * memory. NULL, with a message, if there is no such field. */
 struct slot *state_slot(struct miniapp_state *state, const char *name);
+
+/* The slot of that name, which is added with the field's shape if there is none; NULL if memory is
+ * short. */
+struct slot *state_added_slot(struct miniapp_state *state, const char *name,
+                              const struct miniapp_field *field);
 
 /* Gives a slot memory on the device. */
 enum miniapp_status state_allocate(struct miniapp_state *state, struct slot *slot);

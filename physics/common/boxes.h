@@ -1,4 +1,5 @@
-/* The functions that fill ghosts and pack messages, and what they are called with. */
+/* The functions that fill ghosts, pack messages and blend records, and what they are called with.
+ */
 #ifndef PHYSICS_BOXES_H
 #define PHYSICS_BOXES_H
 
@@ -17,5 +18,15 @@ struct field_box {
 
 /* Copies a box into a message, or a message into a box. */
 typedef void box_function(const struct field_box *box, void *field, void *message, bool to_message);
+
+/* Two records of a field of `rows` rows of nx cells, and their weights. */
+struct record_pair {
+    const void *first, *second;
+    double weights[2];
+    size_t nx, rows;
+};
+
+/* Makes a field the weighted mean of two records, which are real. */
+typedef void blend_function(const struct record_pair *pair, void *field);
 
 #endif

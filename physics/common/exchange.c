@@ -1,4 +1,5 @@
-/* Ghost cells: copies within a grid that is cyclic along x, and messages between blocks. */
+/* Loop nests beside the kernels. Ghost cells: copies within a grid that is cyclic along x, and
+ * messages between blocks. Records of forcing: the mean of two. */
 #include "boxes.h"
 #include "directives.h"
 #include "variant.h"
@@ -85,4 +86,20 @@ void VARIANT(copy_box)(const struct field_box *box, void *of_field, void *of_mes
                 else
                     copy_elements(to, from, ROW_PART(width), 1);
             }
+}
+
+void VARIANT(blend)(const struct record_pair *pair, void *result)
+{
+    const real *const first = pair->first, *const second = pair->second;
+    real *const to = result;
+    const real weight_1 = (real)pair->weights[0], weight_2 = (real)pair->weights[1];
+    const ptrdiff_t nx = (ptrdiff_t)pair->nx, rows = (ptrdiff_t)pair->rows;
+
+    PARALLEL_COLUMNS
+    for (count r = 0; r < (count)rows; r++)
+        for (count x0 = 0; x0 < (count)nx; x0 += ROW_PART((count)nx)) {
+            ALONG_X
+            for (count x = x0; x < x0 + ROW_PART((count)nx); x++)
+                to[r * nx + x] = weight_1 * first[r * nx + x] + weight_2 * second[r * nx + x];
+        }
 }

@@ -5,6 +5,7 @@
 
 exchange_function VARIANT(exchange_x);
 box_function VARIANT(copy_box);
+blend_function VARIANT(blend);
 #define KERNEL(name, ...) kernel_function VARIANT(name);
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"
@@ -15,4 +16,4 @@ static kernel_function *const run[KERNELS] = {
 };
 
 const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box),
-                                                    MOST_TURNS};
+                                                    VARIANT(blend), MOST_TURNS};

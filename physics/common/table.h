@@ -67,6 +67,7 @@ struct miniapp_field {
     bool is_flow;     /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
     bool may_rest; /* may be absent, as 0, where an ocean whose flow is stepped starts from rest */
     bool has_wall; /* on corners: those on the southern wall are ghosts that mean something */
+    bool may_vary; /* an input may have records of it in time */
     bool is_spacing;          /* a cell's width along its axis; the widths add up to the domain's */
     enum miniapp_axis counts; /* the axis whose length its values may not exceed; or 0 */
 };
@@ -136,6 +137,7 @@ struct kernel_functions {
     kernel_function *const *run; /* in the order of the table */
     exchange_function *exchange_x;
     box_function *copy_box;
+    blend_function *blend;
     ptrdiff_t most_turns; /* of a loop nest */
 };
 

@@ -16,7 +16,8 @@ from conftest import DEVICE, DONE, INPUT, OUTPUT, QUICK, USAGE, assert_one_line
 from processes import DEADLINE_S
 
 # Veros's names: the settings that --set knows
-SETTINGS = {"eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
+SETTINGS = {"start_time": 0, "enable_wind_mixing": 0, "enable_interior_forcing": 0,
+            "eq_of_state_type": 3, "iso_slopec": 1e-3, "iso_dslope": 1e-3, "K_iso_steep": 50,
             "dt_tracer": 1, "dt_mom": 1, "AB_eps": 0.1, "alpha_tke": 1, "c_eps": 0.7,
             "K_h_tke": 2000, "clamp_enthalpy": 1, "tke_mxl_choice": 1, "mxl_min": 1e-12, "c_k": 0.1,
             "kappaM_min": 0, "kappaM_max": 100, "kappaH_min": 0, "enable_kappaH_profile": 0,

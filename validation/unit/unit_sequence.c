@@ -275,7 +275,8 @@ static void settings_that_are_used(void **state)
     for (size_t place = 0; place < miniapp_sequence_count(); place++) {
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
         for (size_t id = 0; id < SETTINGS; id++) {
-            bool used = false;
+            const bool is_step = miniapp_sequence_level_count(sequence) > 0;
+            bool used = is_step && id == SETTING_start_time;
             for (size_t s = 0; s < sequence->count; s++) { /* and what starts it */
                 const struct condition condition = sequence->steps[s].condition;
                 used = used || (condition.when != ALWAYS && condition.setting == id);

@@ -8,7 +8,7 @@ from .samples import missing
 HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
 ALONG_Y = ("dyt", "dyu", "cost", "cosu", "tantr", "factor_a")
-ALONG_Z = ("p", "zt", "zw", "dzt", "dzw")
+ALONG_Z = ("p", "zt", "zw", "dzt", "dzw", "divpen_shortwave")
 VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid", "u_taup1", "v_taup1")  # nothing flows through a wall
 
 

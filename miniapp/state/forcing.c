@@ -1,0 +1,136 @@
+#include "forcing.h"
+#include "status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *record_name(const char *field, size_t record, char text[RECORD_NAME])
+{
+    snprintf(text, RECORD_NAME, "%s@%zu", field, record);
+    return text;
+}
+
+static struct forcing *find_forcing(const struct miniapp_state *state, const struct slot *field)
+{
+    for (size_t i = 0; i < state->forcing_count; i++)
+        if (state->forcings[i].field == field)
+            return &state->forcings[i];
+    return NULL;
+}
+
+/* The forcing of a field, which is added if there is none; NULL if memory is short. */
+static struct forcing *take_forcing(struct miniapp_state *state, struct slot *field)
+{
+    struct forcing *const known = find_forcing(state, field);
+    if (known)
+        return known;
+    struct forcing *const more =
+        realloc(state->forcings, (state->forcing_count + 1) * sizeof(*more));
+    if (!more)
+        return NULL;
+    state->forcings = more;
+    more[state->forcing_count] = (struct forcing){.field = field};
+    return &more[state->forcing_count++];
+}
+
+enum miniapp_status state_force(struct miniapp_state *state, const char *name, size_t count,
+                                double period)
+{
+    struct slot *const field = state_slot(state, name);
+    if (!field)
+        return MINIAPP_USAGE;
+    struct forcing *const forcing = take_forcing(state, field);
+    struct slot **const records =
+        forcing ? realloc(forcing->records, count * sizeof(*records)) : NULL;
+    if (!records)
+        return fail(MINIAPP_DEVICE, "out of memory for records of '%s'", name);
+    state->forced_at = NAN;
+    forcing->records = records;
+    forcing->count = count;
+    forcing->period = period;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t i = 0; i < count && !status; i++) {
+        char text[RECORD_NAME];
+        records[i] = state_added_slot(state, record_name(name, i, text), field->field);
+        status = records[i] ? MINIAPP_DONE : MINIAPP_DEVICE;
+    }
+    return status;
+}
+
+/* The two records nearest to a time, and their weights. */
+static void find_records(const struct forcing *forcing, double time, size_t record[2],
+                         double weights[2])
+{
+    const double spacing = forcing->period / (double)forcing->count;
+    const double since = fmod(time - 0.5 * spacing, forcing->period);
+    const double place = since < 0 ? since + forcing->period : since;
+    const size_t before = (size_t)(place / spacing);
+    record[0] = before < forcing->count ? before : forcing->count - 1;
+    record[1] = (record[0] + 1) % forcing->count;
+    weights[1] = (place - spacing * (double)record[0]) / spacing;
+    weights[0] = 1 - weights[1];
+}
+
+static enum miniapp_status apply(struct miniapp_state *state, const struct forcing *forcing,
+                                 double time)
+{
+    size_t record[2];
+    struct record_pair pair;
+    find_records(forcing, time, record, pair.weights);
+    struct slot *const first = forcing->records[record[0]];
+    struct slot *const second = forcing->records[record[1]];
+    enum miniapp_status status = state_to_device(state, first);
+    if (!status)
+        status = state_to_device(state, second);
+    if (!status)
+        status = state_allocate(state, forcing->field);
+    if (status)
+        return status;
+    pair.first = first->device;
+    pair.second = second->device;
+    pair.nx = state->grid.nx;
+    pair.rows = slot_elements(state, first) / state->grid.nx;
+    backend_of(state)->functions(state->precision)->blend(&pair, forcing->field->device);
+    state_written(forcing->field, first->ghosts);
+    forcing->field->is_checked = true;
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status state_apply_forcing(struct miniapp_state *state)
+{
+    const double *const setting = state->settings.value;
+    const double time =
+        setting[SETTING_start_time] + (double)state->steps * setting[SETTING_dt_tracer];
+    enum miniapp_status status = MINIAPP_DONE;
+    if (time == state->forced_at)
+        return MINIAPP_DONE;
+    for (size_t i = 0; i < state->forcing_count && !status; i++)
+        if (state->forcings[i].count > 0)
+            status = apply(state, &state->forcings[i], time);
+    state->forced_at = status ? NAN : time;
+    return status;
+}
+
+void state_stop_forcing(struct miniapp_state *state, const struct slot *slot)
+{
+    struct forcing *const forcing = find_forcing(state, slot);
+    if (forcing)
+        forcing->count = 0;
+}
+
+bool state_is_forced(const struct miniapp_state *state, const char *name)
+{
+    for (size_t i = 0; i < state->forcing_count; i++)
+        if (state->forcings[i].count > 0 && strcmp(state->forcings[i].field->name, name) == 0)
+            return true;
+    return false;
+}
+
+void forcing_free(struct miniapp_state *state)
+{
+    for (size_t i = 0; i < state->forcing_count; i++)
+        free(state->forcings[i].records);
+    free(state->forcings);
+}

@@ -1,0 +1,36 @@
+/*
+ * The turbulence that wind makes at the surface: the cube of its friction velocity,
+ *
+ *     forc_tke_surface = (|tau| / rho_0)^(3/2),
+ *
+ * where tau is the mean of the stresses on both faces of a cell; 0 on land.
+ */
+#include "directives.h"
+#include "maths.h"
+#include "span.h"
+#include "variant.h"
+
+#define DESCRIPTION "forcing/wind_forcing.kernel"
+#include "constants.h"
+
+void VARIANT(wind_forcing)(const struct kernel_call *call)
+{
+#include "unpack.h"
+    const count surface = (nz - 1) * ny * nx;
+
+    PARALLEL_COLUMNS
+    for (count y = 0; y < ny; y++)
+        for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const struct span part = {x0, x0 + ROW_PART(nx)};
+            const struct span inside = interior(part, y, nx, ny);
+            zero_outside(forc_tke_surface + y * nx, part, inside);
+            ALONG_X
+            for (count x = inside.begin; x < inside.end; x++) {
+                const count i = y * nx + x;
+                const real eastward = (surface_taux[i] + surface_taux[i - 1]) / (2 * RHO_0);
+                const real northward = (surface_tauy[i] + surface_tauy[i - nx]) / (2 * RHO_0);
+                const real squared = square_root(eastward * eastward + northward * northward);
+                forc_tke_surface[i] = maskT[surface + i] * squared * square_root(squared);
+            }
+        }
+}
