@@ -11,7 +11,7 @@ import xarray
 
 from .. import ghosts
 from ..whole import printable, replacing
-from . import closures, complete, fields, figure, ocean, plausible, store, table, veros
+from . import closures, complete, fields, figure, forcing, ocean, plausible, store, table, veros
 from .options import SETTINGS
 from .problem import Unusable, Unwritable, Usage, note, program
 from .source import Source
@@ -68,7 +68,7 @@ def checksum(path):
 
 def root_attributes(chosen, settings, has_all, cyclic, halo):
     """Settings for the kernels, and where all of it comes from; no time, so that the same inputs give the same file."""
-    files = [*chosen.files, *([chosen.restart] if chosen.restart else [])]
+    files = [*chosen.files, *chosen.forcing, *([chosen.restart] if chosen.restart else [])]
     names = [path.name for path in files]
     kept = {name: (int if table.settings()[name].is_whole else float)(settings[name])
             for name in (table.settings() if has_all else (*SETTINGS, *chosen.set)) if name in settings}
@@ -87,11 +87,15 @@ def stored(g):
             for name in (*table.COORDINATES, *table.fields()) if name in g}
 
 
+def axes_of(g):
+    return lambda name: (*(("record",) if f"{name}.period" in g else ()), *table.axes_of(name))
+
+
 def attributes_of(g, is_degrees):
     def attributes(name):
         own = {} if is_degrees else METRES.get(name, {})
-        wall = g.get(f"{name}.{WALL}")
-        return {**table.attributes_of(name), **own, **({} if wall is None else {WALL: wall})}
+        kept = {key: g[f"{name}.{key}"] for key in (WALL, "period") if f"{name}.{key}" in g}
+        return {**table.attributes_of(name), **own, **kept}
     return attributes
 
 
@@ -122,7 +126,7 @@ def write(chosen, g, root, is_degrees):
             picture = stack.enter_context(writing(chosen.figure))
             figure.draw(matplotlib, g, picture, "degrees" if is_degrees else "m", root["title"])
         with blaming(chosen.output):
-            store.write(output, stored(g), table.axes_of, attributes_of(g, is_degrees), root)
+            store.write(output, stored(g), axes_of(g), attributes_of(g, is_degrees), root)
     if matplotlib:
         return chosen.output, chosen.figure
     note(f"no picture: it needs matplotlib, {', '.join(sorted(figure.DRAWN))}")
@@ -184,6 +188,7 @@ def build(chosen):
     source.compare_times()
     check(source, g, settings, cyclic, halo)
     is_degrees = bool(settings.get("coord_degree", True))
+    forcing.add(g, settings, chosen, is_degrees, source.is_own)
     if source.is_veros and not is_degrees:
         g["x"], g["y"] = veros.METRES_A_KM * g["x"], veros.METRES_A_KM * g["y"]
     root = root_attributes(chosen, settings, source.is_own or source.is_veros, cyclic, halo)

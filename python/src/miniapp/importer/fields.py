@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import closures, grid, places, table
+from . import closures, forcing, grid, places, table
 from .options import FIELDS as GIVEN
 from .problem import Elsewhere, Unusable, note
 from .source import VELOCITIES, Placed
@@ -170,7 +170,7 @@ def complete(g, settings, source, chosen, cyclic):
     """Adds what is still missing to the fields."""
     add_velocities(g, source, chosen, cyclic)
     for name in dict.fromkeys((*GIVEN, *chosen.tracer, *chosen.variable, *chosen.default)):
-        if name in ("temp", "salt", "maskT", *VELOCITIES):
+        if name in ("temp", "salt", "maskT", *VELOCITIES) or (chosen.forcing and name in forcing.FIELDS):
             continue
         asked = name in chosen.variable or name in chosen.default
         if name in g and not asked:

@@ -62,6 +62,11 @@ def make_parser(text):
         help="whether the last column meets the first [whether longitudes go round the globe]")
     add("--halo", metavar="0|2", type=int, choices=(0, 2),
         help="the rings of ghosts of a file that has all fields [its attribute halo]")
+    add("--forcing", metavar="FILE.nc", type=Path, action="append", default=[],
+        help="take wind, fluxes and targets of the surface from this file, interpolated to the grid, with all of its "
+             "records in time; repeatable")
+    add("--period", metavar="SECONDS", type=float,
+        help="after which the records of --forcing begin again [as many as there are, as far apart as theirs]")
     add("--restart", metavar="FILE.h5", type=Path,
         help="a restart of Veros, of the run whose snapshot FILE.nc is")
     return parser
@@ -119,7 +124,9 @@ def parse(text):
     chosen.figure = chosen.figure or chosen.output.with_suffix(".png")
     if chosen.figure == chosen.output:
         raise Usage(f"--figure {chosen.figure}: is the output itself, expected another name")
-    inputs = {path.resolve() for path in (*chosen.files, chosen.restart) if path}
+    if chosen.period is not None and not (chosen.forcing and 0 < chosen.period <= 1e12):
+        raise Usage(f"--period {chosen.period:g}: expected seconds above 0, and --forcing")
+    inputs = {path.resolve() for path in (*chosen.files, *chosen.forcing, chosen.restart) if path}
     for path in (chosen.output, chosen.figure):
         if path.resolve() in inputs:
             raise Usage(f"{path}: would be overwritten, expected an output that is no input")

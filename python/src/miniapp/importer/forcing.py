@@ -1,0 +1,184 @@
+"""Wind, fluxes and targets of the surface from other files, on grids of their own, with all of their records."""
+
+import numpy as np
+
+from . import axes, table, units
+from .grid import METRES_A_DEGREE
+from .problem import Unusable, Usage, note
+from .source import arrange, open_file
+
+HEAT_CAPACITY = 3991.86795711963  # J kg-1 K-1, TEOS-10's cp0
+OMEGA = np.pi / 43082.0  # s-1, as in Veros
+DAY = 86400.0
+# our field: CF's names, and the units that divide by rho_0 cp to ours
+FIELDS = {
+    "surface_taux": (("surface_downward_eastward_stress", "surface_downward_x_stress"), None),
+    "surface_tauy": (("surface_downward_northward_stress", "surface_downward_y_stress"), None),
+    "t_flux": (("surface_downward_heat_flux_in_sea_water",), "W m-2"),
+    "t_rest": ((), "W m-2 K-1"),
+    "q_solar": (("net_downward_shortwave_flux_at_sea_water_surface",), "W m-2"),
+    "t_star": (("sea_surface_temperature",), None),
+    "s_star": (("sea_surface_salinity",), None),
+    "s_rest": ((), None),
+    "s_flux": ((), None),
+}
+
+
+def find(name, datasets, chosen):
+    """(path, dataset, variable), or None."""
+    wanted = chosen.variable.get(name, name)
+    for path, dataset in datasets:
+        if wanted in dataset:
+            return path, dataset, dataset[wanted]
+        for key in dataset.data_vars if name not in chosen.variable else ():
+            if axes.text_of(dataset[key], "standard_name") in FIELDS[name][0]:
+                return path, dataset, dataset[key]
+    return None
+
+
+def weights(points, wanted, period):
+    """For each of `wanted` the points before and after it, and the weight of the latter; those beyond the ends
+    have the end, unless the axis is periodic."""
+    if period:
+        start = points[0]
+        wanted = (wanted - start) % period + start
+        last = len(points)
+        points = np.append(points, start + period)
+        after = np.clip(np.searchsorted(points, wanted, "right"), 1, last)
+        weight = (wanted - points[after - 1]) / (points[after] - points[after - 1])
+        return after - 1, after % last, weight
+    if len(points) == 1:
+        return (np.zeros(len(wanted), int),) * 2 + (np.zeros(len(wanted)),)
+    after = np.clip(np.searchsorted(points, wanted, "right"), 1, len(points) - 1)
+    weight = (wanted - points[after - 1]) / (points[after] - points[after - 1])
+    return after - 1, after, np.clip(weight, 0, 1)
+
+
+def along(values, axis, where):
+    before, after, weight = where
+    weight = weight[:, None] if axis == 0 else weight
+    return (1 - weight) * values.take(before, axis) + weight * values.take(after, axis)
+
+
+def spread(values):
+    """Where values are missing, those of the nearest cells beside them, step by step."""
+    values = values.copy()
+    while np.isnan(values).any():
+        for axis in (0, 1):
+            for turn in (1, -1):
+                beside = np.roll(values, turn, axis)
+                edge = [slice(None)] * 2
+                edge[axis] = 0 if turn == 1 else -1
+                if axis == 0:
+                    beside[tuple(edge)] = np.nan
+                values = np.where(np.isnan(values), beside, values)
+    return values
+
+
+def interpolated(placed, lon, lat):
+    """Bilinear between the values that are there."""
+    values = placed.values[0]
+    there = np.isfinite(values)
+    if not there.any():
+        return None
+    is_global = len(placed.lon) > 1 and placed.lon[-1] - placed.lon[0] + 1.5 * np.diff(placed.lon).max() > 360
+    places = (weights(placed.lat, lat, None), weights(placed.lon, lon, 360 if is_global else None))
+    total, share = (along(along(field, 0, places[0]), 1, places[1])
+                    for field in (np.where(there, values, 0.0), there.astype(float)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return spread(np.where(share > 0, total / share, np.nan))
+
+
+def in_our_units(name, path, variable, values, chosen):
+    ours, other = table.fields()[name].units, FIELDS[name][1]
+    theirs = chosen.units.get(name, axes.text_of(variable, "units"))
+    if other and theirs and not units.line_between(theirs, ours):
+        note(f"{name}: over rho_0 cp")
+        return units.convert(path, variable.name, values, theirs, other) / (table.RHO_0 * HEAT_CAPACITY)
+    return units.convert(path, variable.name, values, theirs, ours, f", for {name}: say --units {name}=UNITS")
+
+
+def time_axis(path, dataset, variable):
+    found = [dimension for dimension in variable.dims if axes.is_time(dataset, dimension)]
+    if len(found) > 1:
+        raise Unusable(f"{path}: '{variable.name}' has the times {', '.join(map(str, found))}, expected one")
+    return found[0] if found else None
+
+
+def period_of(path, dataset, variable, dimension, chosen):
+    """In seconds: that of --period, or of so many records as far apart as theirs."""
+    if chosen.period:
+        return chosen.period
+    times = dataset[dimension] if dimension in dataset.variables else None
+    step = {"days": DAY, "hours": DAY / 24, "seconds": 1.0}.get(axes.text_of(times, "units").split(" ")[0] if
+                                                               times is not None else "")
+    count = variable.sizes[dimension]
+    if not step or count < 2:
+        raise Unusable(f"{path}: the times of '{variable.name}' tell no period, expected --period SECONDS")
+    points = axes.values_of(path, times)
+    return float(np.mean(np.diff(points)) * count * step)
+
+
+def read(name, found, g, chosen):
+    path, dataset, variable = found
+    dimension = time_axis(path, dataset, variable)
+    count = variable.sizes[dimension] if dimension else 1
+    x, y = g["x"], g["y"]
+    if name == "surface_taux":
+        x = x + 0.5 * np.diff(x, append=2 * x[-1] - x[-2])
+    if name == "surface_tauy":
+        y = y + 0.5 * np.diff(y, append=2 * y[-1] - y[-2])
+    records = []
+    for i in range(count):
+        record = variable.isel({dimension: i}) if dimension else variable
+        lines = axes.horizontal(path, variable.name, axes.coordinates_of(path, dataset, record))
+        if set(map(str, record.dims)) != {str(line) for line, _ in lines.values()} or len(lines) != 2:
+            raise Unusable(f"{path}: '{variable.name}' for {name} must lie on longitude and latitude, not on "
+                           f"{', '.join(map(str, variable.dims))}")
+        values = interpolated(arrange(path, record, lines), x, y)
+        if values is None:
+            raise Unusable(f"{path}: record {i} of '{variable.name}' has no value")
+        records.append(values)
+    values = in_our_units(name, path, variable, np.stack(records), chosen)
+    field = table.fields()[name]
+    if not field.range.holds(values).all():
+        raise Unusable(f"{path}: '{variable.name}' for {name} has values from {values.min():g} to {values.max():g}, "
+                       f"expected {field.range}")
+    note(f"{name}: from '{variable.name}' of {path}, interpolated, {count} record{'s' if count > 1 else ''}")
+    if count == 1:
+        return values[0], None
+    return values, period_of(path, dataset, variable, dimension, chosen)
+
+
+def add_rotation(g):
+    """What momentum needs of the rotating sphere."""
+    latitude = np.radians(g["y"])
+    f = 2 * OMEGA * np.sin(latitude)
+    radius = METRES_A_DEGREE * 180 / np.pi
+    for name, line in (("coriolis_t", f), ("beta", 2 * OMEGA * np.cos(latitude) / radius)):
+        g.setdefault(name, np.broadcast_to(line[:, None], (len(g["y"]), len(g["x"]))))
+    g.setdefault("tantr", np.tan(latitude) / radius)
+
+
+def add(g, settings, chosen, is_degrees, is_own):
+    """Adds the fields of --forcing; the periods of those with records lie beside them."""
+    if not chosen.forcing:
+        return
+    if is_own or not is_degrees:
+        raise Usage("--forcing: needs longitudes and latitudes, which a file with the program's own fields lacks")
+    datasets = [(path, open_file(path)) for path in chosen.forcing]
+    found = {name: place for name in FIELDS if (place := find(name, datasets, chosen))}
+    if not found:
+        raise Unusable(f"{', '.join(map(str, chosen.forcing))}: there is none of {', '.join(FIELDS)}, by name or CF's "
+                       "standard name; choose by --variable NAME=THEIRS")
+    for name, place in found.items():
+        g[name], period = read(name, place, g, chosen)
+        if period:
+            g[f"{name}.period"] = period
+    add_rotation(g)
+    if not (g["u"].any() or g["v"].any()):
+        del g["u"], g["v"]
+        note("u, v: left out, so that the ocean starts from rest")
+    if "surface_taux" in found and "enable_wind_mixing" not in chosen.set:
+        settings["enable_wind_mixing"] = chosen.set["enable_wind_mixing"] = 1
+        note("enable_wind_mixing: 1, so that the wind makes the flux of TKE; --set changes it")

@@ -1,0 +1,93 @@
+"""run/make-input --forcing: wind and fluxes from files on other grids, with all of their records."""
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+
+from conftest import INPUT, USAGE
+from test_make_input import EXAMPLE, fails, make, undrawn  # noqa: F401  pylint: disable=unused-import
+
+pytestmark = [pytest.mark.usefixtures("library", "undrawn"), pytest.mark.unsanitized("it needs a sanitized Python")]
+
+LAT, LON = np.arange(88.0, -89, -4), np.arange(2.0, 360, 5)
+ROW = ("time", "lat", "lon")
+HEAT = 1024 * 3991.86795711963
+OCEAN = (EXAMPLE, "--time", 0)
+
+
+def plane(lon, lat):
+    """It is linear, so that a bilinear mean is exact, but where longitudes begin again."""
+    return 1e-3 * np.asarray(lat)[:, None] + 5e-4 * np.abs(np.asarray(lon) - 180)
+
+
+def forcing(path, count=12, units="days since 2000-01-01", **more):
+    """Winds and fluxes of a year of 360 days, in which some are missing."""
+    year = 1 + 0.3 * np.arange(count)[:, None, None]
+    coords = {"lat": ("lat", LAT, {"units": "degrees_north"}), "lon": ("lon", LON, {"units": "degrees_east"})}
+    if units:
+        coords["time"] = ("time", 30.0 * np.arange(count) + 15, {"units": units, "calendar": "360_day"})
+    wind = year * plane(LON, LAT)
+    holes = wind.copy()
+    holes[:, :3, 10:14] = np.nan
+    data = {"tauu": (ROW, wind, {"units": "Pa", "standard_name": "surface_downward_eastward_stress"}),
+            "tauv": (ROW, holes, {"units": "Pa", "standard_name": "surface_downward_northward_stress"}),
+            "q": (ROW, 1e3 * wind, {"units": "W m-2", "standard_name": "surface_downward_heat_flux_in_sea_water"}),
+            "dqdt": (ROW[1:], np.full((len(LAT), len(LON)), 40.0), {"units": "W m-2 K-1"}), **more}
+    xarray.Dataset(data, coords).to_netcdf(path)
+    return path
+
+
+def test_forcing_of_another_grid(make, tmp_path):
+    wind = forcing(tmp_path / "wind.nc")
+    code, said = make(*OCEAN, "--forcing", wind, "--variable", "t_rest=dqdt", output=tmp_path / "grid.h5")
+    assert code == 0, said
+    with h5py.File(tmp_path / "grid.h5") as file:
+        x, y = file["x"][...], file["y"][...]
+        inner = (x % 360 > 8) & (x % 360 < 352) & (np.abs(x - 180) > 6)  # where the plane has no edge
+        for name, lon, lat, scale in (("surface_taux", x + 2, y, 1), ("surface_tauy", x, y + 2, 1),
+                                      ("t_flux", x, y, 1e3 / HEAT)):
+            values, wanted = file[name][...], scale * plane(lon % 360, lat)
+            assert file[name].attrs["period"] == 360 * 86400 and values.shape == (12, len(y), len(x))
+            good = np.outer(lat < 75, inner)  # beyond, some are missing
+            for i, record in enumerate(values):
+                assert np.allclose(record[good], (1 + 0.3 * i) * wanted[good], rtol=0, atol=1e-12 * scale)
+            assert np.isfinite(values).all()
+        assert file["t_rest"].shape == (len(y), len(x)) and np.allclose(file["t_rest"], 40 / HEAT, rtol=1e-14)
+        assert file.attrs["enable_wind_mixing"] == 1 and "u" not in file and "v" not in file
+        omega = np.pi / 43082
+        assert np.allclose(file["coriolis_t"][:, 0], 2 * omega * np.sin(np.radians(y)), rtol=1e-14)
+        assert np.allclose(file["tantr"], np.tan(np.radians(y)) / 6370e3, rtol=1e-14)
+
+
+def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
+    make(*OCEAN, "--forcing", forcing(tmp_path / "wind.nc"), "--period", 864000, output=tmp_path / "grid.h5")
+    with h5py.File(tmp_path / "grid.h5") as file:
+        assert file["surface_taux"].attrs["period"] == 864000
+    miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "--set", "dt_tracer=3600", "--set", "dt_mom=600", quick=False,
+                   warning=None)
+
+
+@pytest.mark.parametrize("words, options, code, message", [
+    ((), {"units": None}, INPUT, "the times of 'tauu' tell no period, expected --period"),
+    (("--period", 0), {}, USAGE, "--period 0: expected seconds above 0"),
+    (("--variable", "t_flux=tauu"), {}, INPUT, "'tauu' is in 'Pa', expected W m-2"),
+    ((), {"q": (ROW, np.full((12, len(LAT), len(LON)), np.nan), {"units": "W m-2", "standard_name":
+                                                                   "surface_downward_heat_flux_in_sea_water"})},
+     INPUT, "record 0 of 'q' has no value"),
+    ((), {"tauu": (ROW, np.full((12, len(LAT), len(LON)), 1e4), {"units": "Pa", "standard_name":
+                                                                   "surface_downward_eastward_stress"})},
+     INPUT, "'tauu' for surface_taux has values from 10000 to 10000, expected"),
+    ((), {"tauu": (("lev", "lat", "lon"), np.zeros((2, len(LAT), len(LON))), {"standard_name":
+                                                                             "surface_downward_eastward_stress"})},
+     INPUT, "'tauu' for surface_taux must lie on longitude and latitude, not on lev"),
+])
+def test_what_is_wrong_with_forcing(fails, tmp_path, words, options, code, message):
+    fails(code, message, *OCEAN, "--forcing", forcing(tmp_path / "wind.nc", **options), *words)
+
+
+def test_files_without_forcing_or_place_for_it(fails, tmp_path):
+    fails(INPUT, "there is none of surface_taux, .*--variable", *OCEAN, "--forcing", EXAMPLE)
+    wind = forcing(tmp_path / "wind.nc")
+    fails(USAGE, "--forcing: needs longitudes and latitudes", EXAMPLE.parent / "grid.h5", "--forcing", wind)
+    fails(USAGE, "--period 5: expected", *OCEAN, "--period", 5)
