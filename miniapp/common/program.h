@@ -383,6 +383,17 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct mi
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
                                        const char *remedy);
 
+/* Takes a field into its mean over time, as number `number` of those that the mean is of. The mean
+ * stays on the device. */
+enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *name, size_t number);
+
+/* Writes the means of such fields into an output, in the layout of a snapshot after step number
+ * `step`, the last one that they are of. */
+enum miniapp_status miniapp_output_means(struct miniapp_output *, const struct miniapp_input *,
+                                         struct miniapp_state *,
+                                         const struct miniapp_field *const *, size_t count,
+                                         size_t step);
+
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
  * after step number `step`. If `input` is NULL, the horizontal coordinates are distances.
  * All processes call it; only the first has an output. */

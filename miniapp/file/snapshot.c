@@ -4,6 +4,7 @@
  */
 #include "snapshot.h"
 #include "blocks.h"
+#include "forcing.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
@@ -116,9 +117,16 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
     return is_written;
 }
 
-static bool write_time(hid_t file, double seconds)
+/* Days, since the date in the input's attribute time_origin, if it has one. */
+static bool write_time(hid_t file, const struct miniapp_input *input, double seconds)
 {
-    const struct scale time = {"Time", "days", "time since the start", "T"};
+    char origin[TEXT_ATTRIBUTE] = "", calendar[TEXT_ATTRIBUTE] = "", units[TEXT_ATTRIBUTE + 16];
+    if (input) {
+        read_text_attribute(input->file, "time_origin", origin);
+        read_text_attribute(input->file, "calendar", calendar);
+    }
+    snprintf(units, sizeof(units), "days%s%s", origin[0] ? " since " : "", origin);
+    const struct scale time = {"Time", units, "time since the start", "T"};
     const double days = seconds / day;
     const hsize_t one = 1, most = H5S_UNLIMITED;
     const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
@@ -131,7 +139,8 @@ static bool write_time(hid_t file, double seconds)
         H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &days) >= 0 &&
         H5LTset_attribute_string(file, time.name, "units", time.units) >= 0 &&
         H5LTset_attribute_string(file, time.name, "long_name", time.long_name) >= 0 &&
-        H5LTset_attribute_string(file, time.name, "axis", time.of_axis) >= 0;
+        H5LTset_attribute_string(file, time.name, "axis", time.of_axis) >= 0 &&
+        (!calendar[0] || H5LTset_attribute_string(file, time.name, "calendar", calendar) >= 0);
     if (dataset >= 0)
         H5Dclose(dataset);
     H5Sclose(space);
@@ -150,7 +159,7 @@ static enum miniapp_status write_axes(struct miniapp_output *output,
     if (!values)
         return state_ends_all(state, fail(MINIAPP_OUTPUT, "out of memory for a snapshot"));
     enum miniapp_status status = MINIAPP_DONE;
-    bool is_written = !output || write_time(output->file, seconds);
+    bool is_written = !output || write_time(output->file, input, seconds);
     for (size_t i = 0; i < 2 && !status && is_written && output; i++) {
         if (!miniapp_state_has(state, scales[i].name)) /* no field lies on it */
             continue;
@@ -200,10 +209,10 @@ enum miniapp_status make_levels(const struct miniapp_grid *grid, struct levels_o
     return level->plane ? MINIAPP_DONE : fail(MINIAPP_OUTPUT, "out of memory for a snapshot");
 }
 
-/* Gathers a level of a field of the whole ocean, and of its mask. */
+/* Gathers a level of a field of the whole ocean, or of the mean of one, and of its mask. */
 static enum miniapp_status gather_level(struct miniapp_state *state,
-                                        const struct miniapp_field *field, size_t z,
-                                        const struct levels_of *level)
+                                        const struct miniapp_field *field, const char *name,
+                                        size_t z, const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const struct miniapp_field *const mask = mask_for(field);
@@ -212,7 +221,7 @@ static enum miniapp_status gather_level(struct miniapp_state *state,
         status = miniapp_state_gather(state, mask->name, z, false, level->mask);
     for (size_t i = 0; i < inner.nx * inner.ny && !mask && ranks_own() == 0; i++)
         level->mask[i] = 1;
-    return status ? status : miniapp_state_gather(state, field->name, z, false, level->values);
+    return status ? status : miniapp_state_gather(state, name, z, false, level->values);
 }
 
 static bool write_level(hid_t dataset, const struct miniapp_field *field, size_t z,
@@ -225,13 +234,13 @@ static bool write_level(hid_t dataset, const struct miniapp_field *field, size_t
 }
 
 static enum miniapp_status write_levels(struct miniapp_output *output, struct miniapp_state *state,
-                                        const struct miniapp_field *field, hid_t dataset,
-                                        const struct levels_of *level)
+                                        const struct miniapp_field *field, const char *name,
+                                        hid_t dataset, const struct levels_of *level)
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t z = 0; z < level_count(field, &inner); z++) {
-        const enum miniapp_status gathered = gather_level(state, field, z, level);
+        const enum miniapp_status gathered = gather_level(state, field, name, z, level);
         status = status ? status : gathered;
         if (output && !status && dataset >= 0 && !write_level(dataset, field, z, &inner, level))
             status = output_failed(output);
@@ -273,7 +282,7 @@ static void name_points(const struct miniapp_state *state, const struct miniapp_
                         const char *axes[SNAPSHOT_RANK])
 {
     const bool is_corner =
-        !has_axis(field, MINIAPP_Z) && state->settings.value[SETTING_enable_streamfunction] != 0;
+        field->has_wall && state->settings.value[SETTING_enable_streamfunction] != 0;
     axes[1] = field->wet == FIELD_maskW ? "zw" : "zt";
     axes[2] = is_corner || field->wet == FIELD_maskV ? names_of_faces[1] : distances[1].name;
     axes[3] = is_corner || field->wet == FIELD_maskU ? names_of_faces[0] : distances[0].name;
@@ -307,19 +316,19 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     return is_described ? dataset : -1;
 }
 
+/* Writes a field, which in the state has that name. */
 static enum miniapp_status write_carried(struct miniapp_output *output, struct miniapp_state *state,
-                                         const struct miniapp_field *field,
+                                         const struct miniapp_field *field, const char *name,
                                          const struct levels_of *level)
 {
     const bool writes = output && !output->is_spoilt;
     const hid_t dataset = writes ? create_carried(output, state, field) : -1;
     const enum miniapp_status created =
         writes && dataset < 0 ? output_failed(output) : MINIAPP_DONE;
-    enum miniapp_status status = write_levels(output, state, field, dataset, level);
+    enum miniapp_status status = write_levels(output, state, field, name, dataset, level);
     status = created ? created : status;
     if (field->has_wall) {
-        const enum miniapp_status written =
-            write_wall(output, status ? -1 : dataset, state, field->name);
+        const enum miniapp_status written = write_wall(output, status ? -1 : dataset, state, name);
         status = status ? status : written;
     }
     if (dataset >= 0 && H5Dclose(dataset) < 0 && !status)
@@ -339,30 +348,66 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
-enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
-                                            const struct miniapp_input *input,
-                                            struct miniapp_state *state,
-                                            const struct miniapp_sequence *sequence, size_t step)
+/* What is written of a state: fields, or their means. */
+struct written {
+    const struct miniapp_field *const *fields;
+    size_t count;
+    bool are_means;
+};
+
+static enum miniapp_status write_state(struct miniapp_output *output,
+                                       const struct miniapp_input *input,
+                                       struct miniapp_state *state, const struct written *written,
+                                       size_t step)
 {
-    const double number = (double)step;
+    const double number = (double)step, *const setting = state->settings.value;
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
+    bool has_faces = false;
     enum miniapp_status status =
         state_ends_all(state, make_levels(output ? &state->whole : &none, &level));
     if (status)
         return status;
-    status = write_axes(output, input, state, miniapp_sequence_carries(sequence, &fields[FIELD_u]),
-                        state->settings.value[SETTING_start_time] +
-                            number * state->settings.value[SETTING_dt_tracer]);
-    for (size_t id = 1; id <= miniapp_field_count() && !(status && !state->exchange); id++)
-        if (miniapp_sequence_carries(sequence, &fields[id])) {
-            const enum miniapp_status written = write_carried(output, state, &fields[id], &level);
-            status = status ? status : written;
-        }
+    for (size_t i = 0; i < written->count; i++)
+        has_faces |= written->fields[i]->wet == FIELD_maskU ||
+                     written->fields[i]->wet == FIELD_maskV || written->fields[i]->has_wall;
+    status = write_axes(output, input, state, has_faces,
+                        setting[SETTING_start_time] + number * setting[SETTING_dt_tracer]);
+    for (size_t i = 0; i < written->count && !(status && !state->exchange); i++) {
+        char name[RECORD_NAME];
+        const struct miniapp_field *const field = written->fields[i];
+        const enum miniapp_status done =
+            write_carried(output, state, field,
+                          written->are_means ? mean_name(field->name, name) : field->name, &level);
+        status = status ? status : done;
+    }
     free(level.plane);
     if (status || !output)
         return status;
     const bool is_written = write_settings(output->file, &state->settings) &&
                             H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0;
     return is_written ? MINIAPP_DONE : output_failed(output);
+}
+
+enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
+                                            const struct miniapp_input *input,
+                                            struct miniapp_state *state,
+                                            const struct miniapp_sequence *sequence, size_t step)
+{
+    const struct miniapp_field *carried[MOST_FIELDS];
+    struct written written = {carried, 0, false};
+    for (size_t id = 1; id <= miniapp_field_count(); id++)
+        if (miniapp_sequence_carries(sequence, &fields[id]))
+            carried[written.count++] = &fields[id];
+    return write_state(output, input, state, &written, step);
+}
+
+enum miniapp_status miniapp_output_means(struct miniapp_output *output,
+                                         const struct miniapp_input *input,
+                                         struct miniapp_state *state,
+                                         const struct miniapp_field *const *means, size_t count,
+                                         size_t step)
+{
+    const struct written written = {means, count, true};
+    return write_state(output, input, state, &written, step);
 }

@@ -80,6 +80,16 @@ error_t parse_count(const char *option, const char *text, double least, double m
     return 0;
 }
 
+/* M or M:FIELD,... */
+error_t set_average(struct options *options, const char *text)
+{
+    char number[32];
+    const char *const colon = strchr(text, ':');
+    snprintf(number, sizeof(number), "%.*s", (int)strcspn(text, ":"), text);
+    options->averaged = colon ? colon + 1 : NULL;
+    return parse_count("average", number, 1, 1e9, &options->average);
+}
+
 /* Whether a kernel is one of 'all' or of 'calibration'. */
 static bool is_one_of(const char *group, const struct miniapp_sequence *kernel)
 {

@@ -29,6 +29,7 @@ error_t add_sweep(struct options *options);
 error_t parse_shape(struct options *options, const char *text);
 error_t set_blocks(struct options *options, const char *text);
 
+error_t set_average(struct options *options, const char *text);
 error_t set_seconds(struct options *options, const char *text);
 error_t set_seed(struct options *options, const char *text);
 error_t set_transfer(struct options *options, const char *name);

@@ -14,7 +14,7 @@
 
 /* clang-format off */
 enum {
-    KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
+    KEY_VALIDATE = 256, KEY_DECOMPOSE, KEY_OVERLAP, KEY_STEPS, KEY_EVERY, KEY_AVERAGE, KEY_RESTART, KEY_TRACER, KEY_SWEEP, KEY_SHAPE, KEY_SECONDS, KEY_BURNIN, KEY_SEED, KEY_PRECISION,
     KEY_TRANSFER, KEY_ROOFLINE, KEY_CHECKSUMS, KEY_RESUME, KEY_SET, KEY_FORMAT,
     KEY_ALLOW_NONFINITE, KEY_ALLOW_INVALID, KEY_ALLOW_DIVERGENT, KEY_CHECK,
     KEY_LIST_KERNELS, KEY_LIST_DEVICES, KEY_VARIANT, KEY_LIST_VARIANTS,
@@ -55,6 +55,9 @@ static const struct argp_option option_table[] = {
     {"every", KEY_EVERY, "M", 0,
      "with --steps and --output END.nc: write a snapshot after every M-th step, END.STEP.nc, as Veros "
      "writes them", 0},
+    {"average", KEY_AVERAGE, "M[:FIELD,...]", 0,
+     "with --steps and --output END.nc: write means over M steps each, END.average.STEP.nc, of these fields "
+     "[temp, salt, u, v, w, psi, tke and eke, as far as there]", 0},
     {"restart", KEY_RESTART, 0, 0,
      "continue from the newest snapshot of --every, if there is one", 0},
     {"repetitions", 'r', "N", 0, "timed calls of each row [as many as --seconds take]", 0},
@@ -126,6 +129,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'r': return parse_count("repetitions", argument, 1, 1e9, &options->repetitions);
     case KEY_STEPS: return parse_count("steps", argument, 1, 1e9, &options->steps);
     case KEY_EVERY: return parse_count("every", argument, 1, 1e9, &options->every);
+    case KEY_AVERAGE: return set_average(options, argument);
     case KEY_RESTART: options->restart = true; return 0;
     case KEY_TRACER: return add_each(options, argument, add_tracer);
     case KEY_SWEEP: return add_sweep(options);
@@ -263,6 +267,8 @@ static enum miniapp_status check_steps(const struct options *options)
 {
     if (options->every && !(options->steps && options->output))
         return fail(MINIAPP_USAGE, "--every needs --steps and --output");
+    if (options->average && !(options->steps && options->output))
+        return fail(MINIAPP_USAGE, "--average needs --steps and --output");
     if (options->restart && !options->every)
         return fail(MINIAPP_USAGE, "--restart continues from snapshots: give --every, too");
     if (!options->steps)

@@ -537,7 +537,7 @@ static enum miniapp_status open_outputs(struct run *run)
         return status;
     if (options->output)
         status = start_end(run);
-    if (!status && options->every)
+    if (!status && (options->every || options->average))
         release_output_slot(run);
     return status || !options->resume ? status : open_resume(run);
 }

@@ -8,6 +8,14 @@
 #include "results.h"
 #include "resume.h"
 
+/* The fields whose means over time a run writes. */
+enum { MOST_MEANS = 64 };
+struct time_means {
+    const struct miniapp_field *fields[MOST_MEANS];
+    size_t count;
+    bool has_begun; /* with the first step of a mean */
+};
+
 /* The state of a run, which all its parts share. */
 struct run {
     char command_line[PROVENANCE_TEXT];
@@ -23,8 +31,9 @@ struct run {
     bool is_open;                          /* ghosts of its closed sides are water */
     bool is_land;                          /* all of the validated grid is land */
     struct results results;
-    size_t first_step;              /* from which steps in time continue; 0: from the input */
-    double steps_begun;             /* when */
+    size_t first_step;  /* from which steps in time continue; 0: from the input */
+    double steps_begun; /* when */
+    struct time_means means;
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
                                        beginning with the first one's index; or "" */
     bool is_finite;                 /* that first one */

@@ -3,6 +3,7 @@
 #include "difference.h"
 #include "files.h"
 #include "finite.h"
+#include "means.h"
 #include "progress.h"
 #include "ranks.h"
 #include "same.h"
@@ -39,12 +40,16 @@ static const char *find_suffix(const char *path)
     return dot && dot != name ? dot : path + strlen(path);
 }
 
-/* "end.000100.nc" for end.nc and step 100 */
-static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
+void steps_name_file(const struct run *run, const char *what, size_t step, char *path)
 {
     const char *const output = run->options.output;
     const char *const suffix = find_suffix(output);
-    snprintf(path, PATH_MAX, "%.*s.%06zu%s", (int)(suffix - output), output, step, suffix);
+    snprintf(path, PATH_MAX, "%.*s.%s%06zu%s", (int)(suffix - output), output, what, step, suffix);
+}
+
+static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
+{
+    steps_name_file(run, "", step, path);
 }
 
 /* The step of the run's snapshot of that name; 0 if a file of that name is not one. */
@@ -332,19 +337,25 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
             status = check_flow(run, row);
         if (!status)
             status = open_budgets(row);
+        if (!status)
+            status = means_begin(run, row);
     }
     return status;
 }
 
-/* "step 12 of 1000, 3:20 left", estimated from the time that the steps so far have taken. */
+/* "step 12 of 1000, 3:20 left, 150 years a day", estimated from the time that the steps so far have
+ * taken. */
 static void show_progress(const struct run *run, const struct row *row)
 {
     const double done = (double)row->samples.count / (double)row->wanted;
     const double left = (seconds_now() - run->steps_begun) * (1 - done) / done;
     const unsigned long seconds = (unsigned long)left;
+    const double time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
+    const double rate =
+        (double)row->samples.count * time_step / (seconds_now() - run->steps_begun) / 365;
     char text[128];
-    snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left", steps_done(run, row),
-             run->options.steps, seconds / 60, seconds % 60);
+    snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left, %.3g years a day",
+             steps_done(run, row), run->options.steps, seconds / 60, seconds % 60, rate);
     progress_show(done, text);
 }
 
@@ -371,9 +382,10 @@ enum miniapp_status steps_after(void *context, struct row *row)
     const struct bound_field *bad;
     struct nonfinite found;
     show_progress(run, row);
-    if (!is_milestone(run, steps_done(run, row)))
-        return MINIAPP_DONE;
-    enum miniapp_status status = check_row(run, row, &bad, &found);
+    enum miniapp_status status = means_after(run, row);
+    if (status || !is_milestone(run, steps_done(run, row)))
+        return status;
+    status = check_row(run, row, &bad, &found);
     if (bad)
         row->wanted = row->samples.count;
     else if (!status && run->options.every)
@@ -387,11 +399,11 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
     struct row *const row = bench->rows;
     const struct bound_field *bad;
     struct nonfinite found;
-    if (!options->every)
+    if (!options->every && !options->average)
         return MINIAPP_DONE;
     if (!stop_signal())
         return ranks_own() > 0 ? MINIAPP_DONE : start_end(run);
-    if (row->samples.count == 0 || row->good_step == steps_done(run, row))
+    if (!options->every || row->samples.count == 0 || row->good_step == steps_done(run, row))
         return MINIAPP_DONE;
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad) /* the last good snapshot stays the newest */

@@ -31,6 +31,9 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench);
  * first time. It makes the steps again for that, so all rows have to be done before. */
 enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row);
 
+/* "end.average.000100.nc" for end.nc, "average." and step 100; snapshots have "". */
+void steps_name_file(const struct run *run, const char *what, size_t step, char *path);
+
 /* The number of the last step that a row has made. */
 size_t steps_done(const struct run *run, const struct row *row);
 

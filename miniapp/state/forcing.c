@@ -12,6 +12,12 @@ const char *record_name(const char *field, size_t record, char text[RECORD_NAME]
     return text;
 }
 
+const char *mean_name(const char *field, char text[RECORD_NAME])
+{
+    snprintf(text, RECORD_NAME, "%s@mean", field);
+    return text;
+}
+
 static struct forcing *find_forcing(const struct miniapp_state *state, const struct slot *field)
 {
     for (size_t i = 0; i < state->forcing_count; i++)
@@ -126,6 +132,31 @@ bool state_is_forced(const struct miniapp_state *state, const char *name)
         if (state->forcings[i].count > 0 && strcmp(state->forcings[i].field->name, name) == 0)
             return true;
     return false;
+}
+
+enum miniapp_status miniapp_state_average(struct miniapp_state *state, const char *name,
+                                          size_t number)
+{
+    char text[RECORD_NAME];
+    struct slot *const from = state_slot(state, name);
+    struct slot *const mean =
+        from ? state_added_slot(state, mean_name(name, text), from->field) : NULL;
+    if (!mean)
+        return from ? MINIAPP_DEVICE : MINIAPP_USAGE;
+    enum miniapp_status status = state_to_device(state, from);
+    if (!status)
+        status = state_allocate(state, mean);
+    if (status)
+        return status;
+    const double weight = 1 / (double)number;
+    const struct record_pair pair = {number > 1 ? mean->device : from->device,
+                                     from->device,
+                                     {1 - weight, weight},
+                                     state->grid.nx,
+                                     slot_elements(state, from) / state->grid.nx};
+    backend_of(state)->functions(state->precision)->blend(&pair, mean->device);
+    state_written(mean, from->ghosts);
+    return MINIAPP_DONE;
 }
 
 void forcing_free(struct miniapp_state *state)

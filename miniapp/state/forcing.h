@@ -15,6 +15,9 @@ struct forcing {
 enum { RECORD_NAME = MOST_NAME + 24 };
 const char *record_name(const char *field, size_t record, char text[RECORD_NAME]);
 
+/* The field of the state that holds the mean of a field: miniapp_state_average makes it. */
+const char *mean_name(const char *field, char text[RECORD_NAME]);
+
 /* Lets a field follow records, whose values are then set. */
 enum miniapp_status state_force(struct miniapp_state *state, const char *name, size_t count,
                                 double period);

@@ -1,0 +1,90 @@
+"""Means over time, which steps write on the way, and dates in what they write."""
+
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+
+from conftest import USAGE
+
+pytestmark = pytest.mark.every_device
+
+REST = "inputs/acc_rest.h5"
+
+
+def steps(miniapp, folder, count, *words, path=REST, **options):
+    miniapp.passes(path, "--steps", count, "-o", folder / "end.nc", *words, quick=False, **options)
+    return folder
+
+
+def fields_of(path):
+    with h5py.File(path) as file:
+        return {name: file[name][...] for name in file}
+
+
+def test_means_are_those_of_all_steps(miniapp, device, tmp_path):
+    """Of what snapshots have of each step, and of fields that no snapshot has."""
+    names = ("temp", "u", "w", "psi", "tke")
+    steps(miniapp, tmp_path, 6, "-d", device, "--every", 1, "--average", f"3:{','.join(names)},forc_temp_surface,temp")
+    assert sorted(path.name for path in tmp_path.glob("*.average.*")) == ["end.average.000003.nc",
+                                                                          "end.average.000006.nc"]
+    for last in (3, 6):
+        mean = fields_of(tmp_path / f"end.average.{last:06}.nc")
+        every = [fields_of(tmp_path / (f"end.{step:06}.nc")) for step in range(last - 2, last + 1)]
+        assert {*names, "forc_temp_surface"} < set(mean) and "salt" not in mean
+        assert mean["Time"] == every[-1]["Time"]
+        for name in names:
+            wanted = np.mean([one[name] for one in every], axis=0)
+            assert np.allclose(mean[name], wanted, rtol=0, atol=1e-13 * np.abs(wanted[wanted != -1e18]).max()), name
+            assert mean[name].shape == every[0][name].shape
+        assert mean["forc_temp_surface"].std() > 0
+    with xarray.open_dataset(tmp_path / "end.average.000003.nc") as data:
+        assert data.temp.dims == ("Time", "zt", "yt", "xt") and data.psi.dims == ("Time", "yu", "xu")
+        assert data.forc_temp_surface.dims == ("Time", "yt", "xt")
+
+
+def test_usual_fields(miniapp, device, tmp_path):
+    steps(miniapp, tmp_path, 5, "-d", device, "--average", 2)
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["end.average.000002.nc", "end.average.000004.nc",
+                                                                  "end.nc"]
+    assert {"temp", "salt", "u", "v", "w", "psi", "tke"} < set(fields_of(tmp_path / "end.average.000004.nc"))
+
+
+def test_a_run_that_continues_begins_with_a_whole_mean(miniapp, device, tmp_path):
+    words = ("-d", device, "--every", 2, "--average", "3:temp")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole.mkdir()
+    parts.mkdir()
+    steps(miniapp, whole, 6, *words)
+    steps(miniapp, parts, 2, *words)
+    shutil.copy(whole / "end.000004.nc", parts)
+    steps(miniapp, parts, 9, *words, "--restart", warning="--average leaves out the mean of steps 4 to 6, since the run "
+          "continues from step 4")
+    assert [path.name for path in sorted(parts.glob("*average*"))] == ["end.average.000009.nc"]
+
+
+@pytest.mark.parametrize("words, message", [
+    (("--average", "2"), "--average needs --steps and --output"),
+    (("--average", "0", "--steps", 2, "-o", "x.nc"), "--average takes a whole number from 1"),
+    (("--average", "2:tmep", "--steps", 2, "-o", "x.nc"), "--average: 'tmep' is no field in space of 'ocean'"),
+    (("--average", "2:dxt", "--steps", 2, "-o", "x.nc"), "--average: 'dxt' is no field in space of 'ocean'"),
+    (("--average", "2:maskT", "--steps", 2, "-o", "x.nc"), "--average: 'maskT' is no field in space of 'ocean'"),
+    (("--average", "2:K_11", "--steps", 2, "-o", "x.nc"), "--average: 'K_11' is no field in space of 'ocean'"),
+])
+def test_wrong_averages(miniapp, tmp_path, words, message):
+    words = [tmp_path / word if word == "x.nc" else word for word in words]
+    miniapp.fails(USAGE, message, REST, *words, quick=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_dates(miniapp, tmp_path):
+    """The time of a snapshot counts from the input's date, and xarray knows it."""
+    path = tmp_path / "in.h5"
+    shutil.copy(REST, path)
+    with h5py.File(path, "a") as file:
+        file.attrs.update({"time_origin": "1999-12-31 12:00:00", "calendar": "noleap", "start_time": 86400.0})
+    steps(miniapp, tmp_path, 2, "--every", 1, path=path)
+    with xarray.open_dataset(tmp_path / "end.000001.nc", use_cftime=True) as data:
+        assert str(data.Time.values[0]) == "2000-01-02 00:00:00" and data.Time.values[0].calendar == "noleap"
