@@ -282,3 +282,35 @@ def test_tables_are_those_of_the_program(miniapp):
                           check=False, env={**os.environ, "MINIAPP_LIBRARY": str(
                               miniapp.path.parent.parent / "lib/libminiapp.so")})
     assert done.returncode == DONE, done.stderr
+
+
+# ---- the settings of Veros ----
+
+def test_settings_of_veros(miniapp):
+    """Each of Veros's is in one row, and each that is said to be ours is one."""
+    text = (ROOT / "docs/veros-settings.md").read_text(encoding="utf-8")
+    words = {*re.findall(r"^\| (\w+) \| [a-zK`]", text, re.MULTILINE)} - {"word"}
+    rows = re.findall(r"^\| (`.*?`) \| (\w+) \|(.*)\|$", text, re.MULTILINE)
+    names = {name: word for cell, word, _ in rows for name in re.findall(r"`(\w+)`", cell)}
+    assert len(names) == sum(len(re.findall("`\\w+`", cell)) for cell, *_ in rows) == 100
+    assert set(names.values()) == words
+    others = set(re.findall(r"`(\w+)`", text[text.index("Four settings"):]))
+    table = (ROOT / "docs/input.md").read_text(encoding="utf-8").split("\n## ")  # run/dev/tables makes it
+    section, = (part for part in table if part.startswith("Settings\n"))
+    ours = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert {name for name, word in names.items() if word == "setting"} == ours - others and others < ours
+    kernels = {kernel.name for kernel in miniapp.kernels}
+    named = {name for _, word, cell in rows if word == "setting" for name in re.findall(r"`(\w+)`", cell)}
+    assert named <= kernels | {"u_source", "v_source"}
+
+
+def test_settings_of_veros_are_all_there(miniapp):
+    """Veros's own table."""
+    python = os.environ.get("VEROS_PYTHON")
+    if not python:
+        pytest.skip("there is no Python with Veros: give $VEROS_PYTHON")
+    code = "import veros.settings; print(*veros.settings.SETTINGS)"
+    theirs = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    text = (ROOT / "docs/veros-settings.md").read_text(encoding="utf-8")
+    assert set(theirs) == {name for row in re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+                           for name in re.findall(r"`(\w+)`", row)}
