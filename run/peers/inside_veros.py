@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # short enough for so fine a grid
 WARM_UP = 3
+WAVES = {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True}
 SAMPLED = 10  # energy and overturning, in one of so many steps
 MEANS = ["surface_taux", "surface_tauy", "forc_temp_surface", "forc_salt_surface", "psi", "temp", "salt", "u", "v", "w",
          "Nsqr", "Hd", "rho", "kappaH", "B1_gm", "B2_gm", "tke", "Prandtlnumber", "mxl", "tke_diss", "forc_tke_surface",
@@ -82,27 +83,32 @@ class Kernels:
     def __init__(self, shape):
         import make_veros_isoneutral as made
         import numpy as np
+        from veros.core import idemix
         self.made = made
-        self.state = set_up(made.SmallSetup, shape, {"eq_of_state_type": 5}).state
+        self.state = set_up(made.SmallSetup, shape, {"eq_of_state_type": 5, **WAVES}).state
         vs = self.state.variables
         made.roughen(self.state)
         rng = np.random.default_rng(5)
         water = np.asarray(vs.maskT)
         tke, shear = np.array(vs.tke), 1e-9 * rng.random(water.shape) * water
         tke[...] = (1e-4 * rng.random(water.shape) * water)[..., None]
+        waves = np.array(vs.E_iw)
+        waves[...] = (1e-3 * rng.random(water.shape) * water)[..., None]
         with vs.unlock():
-            vs.tke, vs.K_diss_v = made.cyclic(tke), made.cyclic(shear)
+            vs.tke, vs.K_diss_v, vs.E_iw = made.cyclic(tke), made.cyclic(shear), made.cyclic(waves)
+            vs.update(idemix.set_idemix_parameter(self.state))
 
     def write(self, path):
         made, vs = self.made, self.state.variables
-        fields = {name: made.in_order(getattr(vs, name)) for name in [*made.GRID, "K_diss_v"]}
+        names = [*made.GRID, "K_diss_v", "coriolis_t", "c0", "v0", "alpha_c", "u_wgrid", "v_wgrid", "w_wgrid"]
+        fields = {name: made.in_order(getattr(vs, name)) for name in names}
         fields |= {name: made.in_order(getattr(vs, name)[..., int(vs.tau)])
-                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr")}
-        write(path, fields, self.state.settings, made.SETTINGS)
+                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr", "E_iw")}
+        write(path, fields, self.state.settings, [*made.SETTINGS, *list(WAVES)[1:]])
 
     def times(self):
         """{what: nanoseconds a point} of each routine, once."""
-        from veros.core import isoneutral, thermodynamics, tke
+        from veros.core import idemix, isoneutral, thermodynamics
         state = self.state
         return {name: time_a_call(state, routine) for name, routine in (
             ("isoneutral_diffusion_pre",
@@ -111,7 +117,16 @@ class Kernels:
             ("isoneutral with dissipation", lambda: self.mix(True)),
             ("calc_eq_of_state", lambda: state.variables.update(
                 thermodynamics.calc_eq_of_state(state, state.variables.tau))),
-            ("set_tke_diffusivities", lambda: tke.set_tke_diffusivities(state)))}
+            ("set_tke_diffusivities", self.without_waves),
+            ("set_idemix_parameter", lambda: state.variables.update(idemix.set_idemix_parameter(state))),
+            ("integrate_idemix", lambda: idemix.integrate_idemix(state)))}
+
+    def without_waves(self):
+        from veros.core import tke
+        with self.state.settings.unlock():
+            self.state.settings.enable_idemix = False
+            tke.set_tke_diffusivities(self.state)
+            self.state.settings.enable_idemix = True
 
     def mix(self, conserves):
         with self.state.settings.unlock():
