@@ -38,6 +38,8 @@ static double value_of(const struct miniapp_field *field, size_t element)
     miniapp_field_range(field, &least, &most);
     if (miniapp_field_type(field) != MINIAPP_REAL)
         return 1;
+    if (strcmp(miniapp_field_name(field), "coriolis_t") == 0) /* or no internal waves propagate */
+        return 1e-4 * (1 + 0.1 * wave);
     if (least > -1e300 && most < 1e300)
         return least + (0.5 + 0.1 * wave) * (most - least);
     return least > 0 ? 10 + wave : wave;

@@ -30,7 +30,8 @@ BY_FRICTION = {
 WIND_AND_DRAG = ("surface_taux", "surface_tauy", "r_bot_var_u", "r_bot_var_v", "u_source", "v_source")
 DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by Veros
 # settings that Veros's files do not have
-ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance")
+ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance", "start_time",
+             "enable_wind_mixing", "enable_interior_forcing")
 # Settings that the kernels cover with this value only
 WANTED = {"enable_tke": True, "enable_hor_diffusion": False, "enable_biharmonic_mixing": False,
           "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
