@@ -79,7 +79,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
     @run_before("performance")
     def expect_share(self):
         share = self.current_partition.extras.get("share", {}).get(self.kernel)
-        if share and not UNSURE.intersection(self.row["marks"]):
+        if share and not UNSURE.intersection(self.row["marks"].split()):
             self.reference = {"*": {"share": (share, -0.2, None, "")}}
 
     @sanity_function

@@ -16,6 +16,7 @@ from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, U
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
+from test_variants import built
 
 pytestmark = pytest.mark.every_mpi
 
@@ -203,6 +204,23 @@ def test_bits_do_not_depend_on_when_ghosts_come(ranks, kind, work, alone, device
     if "cells" in kind:
         cut = {"1x2": "1x4", "2x2": "4x1"}[cut]
     assert ranks.checksums(cut, "--overlap", "-d", device, *work) == alone[device]
+
+
+def test_variants_make_the_same(ranks, stored, device):
+    """Also that which waits once, at the end of a sequence, though ghosts are sent before."""
+    names = built(ranks.miniapp, device)[1:]
+    if not names:
+        pytest.skip("this build has no other variants: -DMINIAPP_VARIANTS=... adds some, as run/test does")
+    for name in names:
+        words = ("-d", device, "--variant", name, "--steps", 5, stored[AT_REST])
+        assert ranks.checksums("2x2", *words) == ranks.checksums("1x1", *words), name
+
+
+def test_size_beyond_the_caches_of_all(ranks):
+    """Those of each process, which share them here."""
+    words = ("-k", "copy", "--size", "memory", *QUICK, "--format", "json", GRID)
+    one, two = (json.loads(ranks.passes(cut, *words))["results"][0]["bytes"] for cut in ("1x1", "1x2"))
+    assert two == pytest.approx(2 * one, rel=0.05)
 
 
 def islands(path):
