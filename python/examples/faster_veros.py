@@ -3,7 +3,7 @@
 
     python faster_veros.py [STEPS]
 
-Needs Veros 1.7.0. The whole step is timed, including momentum, which is left to Veros.
+Needs Veros 1.7.0. The whole step is timed.
 """
 
 import sys

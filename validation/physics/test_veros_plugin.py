@@ -12,13 +12,13 @@ import pytest
 from conftest import HERE, PACKAGE
 from processes import DEADLINE_S
 
-PARTLY = ["lateral diffusion", "biharmonic diffusion", "biharmonic friction", "explicit friction", "TEM", "IDEMIX",
-          "no TKE", "no skew diffusion", "no isoneutral mixing"]
+PARTLY = ["lateral diffusion", "biharmonic diffusion", "biharmonic friction", "explicit friction",
+          "explicit friction alone", "TEM", "IDEMIX", "no TKE", "no skew diffusion", "no isoneutral mixing"]
 AGREE = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved",
          "equation of state", "basin", *PARTLY, "changes", "unread", "replaced", "in place", "failed", "copied",
          "a dye", "restart of the plug-in", "restart of Veros"]
 FILES = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved", "IDEMIX",
-         "lateral diffusion", "no TKE"]
+         "lateral diffusion", "TEM", "no TKE"]
 REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels have pi = 3.14",
                        "device 'gpu:7' cannot be used"],
            "gravity": ["its kernels have grav = 9.81, not 9.8"],

@@ -205,7 +205,8 @@ class Mixing(VerosDiagnostic):
 
     def diagnose(self, state):
         vs, own = state.variables, self.variables
-        own.slope, own.bolus, own.mixed = (abs(values).sum() for values in (vs.K_33, vs.B1_gm, vs.dtemp_vmix))
+        bolus = vs.B1_gm if "B1_gm" in vs else vs.K_gm
+        own.slope, own.bolus, own.mixed = (abs(values).sum() for values in (vs.K_33, bolus, vs.dtemp_vmix))
 
     def output(self, state):
         self.write_output(state)
@@ -455,11 +456,13 @@ def another_version():
     return said
 
 
-PARTLY = {  # settings that some part of the step leaves to Veros
+PARTLY = {  # settings beside those of Veros's setups; with some, a part of the step is left to Veros
     "lateral diffusion": {"enable_hor_diffusion": True, "K_h": 500.0},
     "biharmonic diffusion": {"enable_biharmonic_mixing": True, "K_hbi": 1e12},
     "biharmonic friction": {"enable_biharmonic_friction": True, "A_hbi": 1e14},
     "explicit friction": {"enable_explicit_vert_friction": True},
+    "explicit friction alone": {"enable_explicit_vert_friction": True, "enable_implicit_vert_friction": False,
+                                "enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4},
     "TEM": {"enable_TEM_friction": True, "enable_skew_diffusion": False},
     "IDEMIX": {"enable_idemix": True},
     "no TKE": {"enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4, "enable_implicit_vert_friction": True},
@@ -473,7 +476,7 @@ OTHERS = {
     "basin": {"eq_of_state_type": 5, "enable_cyclic_x": False, "enable_eke": False, "enable_tempsalt_sources": True,
               "enable_eke_isopycnal_diffusion": False},
 }
-WRITTEN = ("IDEMIX", "lateral diffusion", "no TKE", "free surface", "energy that is not conserved")
+WRITTEN = ("IDEMIX", "lateral diffusion", "TEM", "no TKE", "free surface", "energy that is not conserved")
 CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
     **{f"files of {name}": lambda switches=switches: files(switches) for name, switches in {

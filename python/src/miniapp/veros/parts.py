@@ -15,7 +15,8 @@ from veros.state import VerosVariables
 
 SEQUENCE = "ocean"
 ALL_GHOSTS = 4 * (2,)
-FLOW = ("momentum", "flow_laplacian", "biharmonic_friction")  # before the external mode
+FLOW = ("momentum", "explicit_vertical_friction", "isoneutral_friction", "flow_laplacian",
+        "biharmonic_friction")  # before the external mode
 
 
 def always(_settings) -> bool:
@@ -24,10 +25,6 @@ def always(_settings) -> bool:
 
 def if_enabled(*names):
     return lambda settings: any(getattr(settings, f"enable_{name}") for name in names)
-
-
-def without(*names):
-    return lambda settings: not if_enabled(*names)(settings)
 
 
 class Part(NamedTuple):
@@ -95,6 +92,12 @@ def tke_by_veros(state) -> None:
 def updating(kernel):
     """A kernel of Veros that makes changes in variables."""
     return lambda state: state.variables.update(kernel(state))
+
+
+def without_skew_diffusion(settings) -> dict:
+    """{kernel and field: the field in its place}: a diffusivity of 0, and a dissipation that counts for nothing"""
+    names = () if settings.enable_skew_diffusion else ("K_gm", "P_diss_skew")
+    return {("isoneutral_mixing", name): f"no_{name}" for name in names}
 
 
 def unchanged_by_veros(settings) -> set[str]:
@@ -238,8 +241,9 @@ ON_DEMAND = {
 
 # ---- the step ----
 
-def both_mixings(settings) -> bool:
-    return settings.enable_neutral_diffusion and settings.enable_skew_diffusion
+def not_both_vertical_frictions(settings) -> bool:
+    """With both, Veros has only the explicit one in the flow, and what both dissipate."""
+    return not (settings.enable_implicit_vert_friction and settings.enable_explicit_vert_friction)
 
 
 def first_pressure(ocean) -> None:
@@ -252,12 +256,11 @@ def first_pressure(ocean) -> None:
 PARTS = (
     Part("the parameters of internal waves", "idemix", ("idemix_parameters",),
          updating(idemix.set_idemix_parameter), always, if_enabled("idemix")),
-    Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities,
-         without("TEM_friction")),
+    Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities, always),
     Part("the vertical diffusivities", "tke", ("tke_diffusivities",), tke.set_tke_diffusivities,
          if_enabled("tke")),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
-         momentum_by_veros, without("TEM_friction", "explicit_vert_friction"),
+         momentum_by_veros, not_both_vertical_frictions,
          on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
                     ("dpsin",)), after=first_pressure),
     Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
@@ -268,10 +271,10 @@ PARTS = (
          if_enabled("biharmonic_mixing"), (LATERAL,)),
     Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources), always,
          if_enabled("tempsalt_sources")),
-    Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros, both_mixings,
+    Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros, always,
          if_enabled("neutral_diffusion"), (TENSOR, ("B1_gm", "B2_gm"))),
     Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
-         both_mixings, on_demand=(MIXED,)),
+         always, on_demand=(MIXED,)),
     Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros, always,
          on_demand=(("forc_rho_surface",),)),
     Part("velocities on the W grid", "advection", ("velocities_on_wgrid",), advection.calculate_velocity_on_wgrid,

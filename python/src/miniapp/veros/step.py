@@ -67,6 +67,7 @@ def make(state, ocean) -> None:
     every, number = state.settings.miniapp_check, int(state.variables.itt) + 1
     ocean.begin()
     ocean.is_checked = every > 0 and number % every == 0
+    ocean.differences = {} if ocean.is_checked else ocean.differences
     seconds = {}
     for part in ocean.parts:
         start = time.perf_counter()
