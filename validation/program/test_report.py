@@ -72,11 +72,12 @@ def test_times_are_in_order(miniapp, small):
 
 
 def test_bandwidth_counts_each_array_once(miniapp, small, ocean, device):
-    """Bytes by TEOS-10, where every kernel touches all its arguments, but surface_forcing a level of three."""
+    """Bytes by TEOS-10 with IDEMIX, where every kernel touches all its arguments, but surface_forcing a level of three."""
     sizes = {"x": ocean[0]["salt"].shape[2], "y": ocean[0]["salt"].shape[1],
              "z": ocean[0]["salt"].shape[0]}
     for precision, width in (("float64", 8), ("float32", 4)):
-        result = miniapp.json(small, "--precision", precision, "-d", device, "--set", "eq_of_state_type=5")
+        result = miniapp.json(small, "--precision", precision, "-d", device, "--set", "eq_of_state_type=5",
+                              "--set", "enable_idemix=1")
         for kernel, row, moved in zip(miniapp.ocean, result["results"], result["transfers"]):
             assert row["kernel"] == moved["kernel"] == kernel.name
 
