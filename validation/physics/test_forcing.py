@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import miniapp as package
-from conftest import INPUT, read
+from conftest import HERE, INPUT, read
 
 pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 
+OCEANS = HERE.parent / "inputs"
 STEP, STEPS, START = 43200.0, 7, 100000.0
 PERIODS = {"surface_taux": (5, 6 * STEP), "t_star": (3, 20 * STEP)}  # one shorter than the run
 RESULTS = ("temp", "u", "psi")
@@ -31,7 +32,7 @@ def of_time(records, period, time):
 def forced(tmp_path_factory):
     """`acc` from rest, in whose file two fields have records; and these."""
     path = tmp_path_factory.mktemp("forcing") / "acc.h5"
-    shutil.copy("inputs/acc_rest.h5", path)
+    shutil.copy(OCEANS / "acc_rest.h5", path)
     rng, records = np.random.default_rng(5), {}
     with h5py.File(path, "a") as file:
         file.attrs["start_time"] = START
@@ -96,7 +97,7 @@ def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
     count, period = 3, 9 * STEP
     varies, still = tmp_path / "varies.h5", tmp_path / "still.h5"
     for path in (varies, still):
-        shutil.copy("inputs/acc.h5", path)
+        shutil.copy(OCEANS / "acc.h5", path)
     records = forced[1]["surface_taux"][:count]
     with h5py.File(varies, "a") as file:
         file.attrs["start_time"] = START
@@ -114,7 +115,7 @@ def test_a_kernel_takes_the_start(miniapp, forced, tmp_path):
 def test_budgets_of_varying_fluxes(miniapp, tmp_path):
     """A flux that follows records is another one in each step, so the budget is that of the last step."""
     path = tmp_path / "acc.h5"
-    shutil.copy("inputs/acc.h5", path)
+    shutil.copy(OCEANS / "acc.h5", path)
     with h5py.File(path, "a") as file:
         name, flux = "forc_salt_surface", 1e-6 * file["maskT"][-1]
         if name in file:
@@ -147,7 +148,7 @@ def test_what_is_wrong_with_records(miniapp, forced, tmp_path, spoil, message):
 ])
 def test_what_has_no_records(miniapp, tmp_path, name, shape, message):
     path = tmp_path / "bad.h5"
-    shutil.copy("inputs/acc.h5", path)
+    shutil.copy(OCEANS / "acc.h5", path)
     with h5py.File(path, "a") as file:
         if name in file:
             del file[name]
@@ -172,7 +173,7 @@ def test_wind_stirs_and_the_water_is_restored(miniapp, device, tmp_path):
     target is that with the same fluxes and sources given."""
     made, given = tmp_path / "made.h5", tmp_path / "given.h5"
     for path in (made, given):
-        shutil.copy("inputs/acc_rest.h5", path)
+        shutil.copy(OCEANS / "acc_rest.h5", path)
     rng = np.random.default_rng(7)
     with h5py.File(made, "a") as file:
         wet, temp, taux = file["maskT"][...], file["temp"][...], file["surface_taux"][...]

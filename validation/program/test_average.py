@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import xarray
 
-from conftest import USAGE
+from conftest import HERE, USAGE
 
 pytestmark = pytest.mark.every_device
 
-REST = "inputs/acc_rest.h5"
+REST = HERE.parent / "inputs" / "acc_rest.h5"
 
 
 def steps(miniapp, folder, count, *words, path=REST, **options):
