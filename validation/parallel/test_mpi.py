@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -357,6 +358,21 @@ def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, se
     same_datasets(tmp_path / "whole.000004.nc", tmp_path / "end.000004.nc")
     ranks.passes("1x2", *words, "--steps", 10, "-o", end, "--restart")
     same_datasets(whole, end)
+
+
+def test_forcing_and_means_do_not_depend_on_the_cut(ranks, tmp_path, device):
+    """Records of a cyclic ocean without ghosts, whose blocks lack ghosts along x once these are read."""
+    path = tmp_path / "in.h5"
+    shutil.copy(GRID, path)
+    with h5py.File(path, "a") as file:
+        del file["forc_temp_surface"]
+        file["forc_temp_surface"] = np.random.default_rng(3).uniform(-1e-5, 1e-5, (5, *file["kbot"].shape))
+        file["forc_temp_surface"].attrs["period"] = 6 * 43200.0
+    words = ("-d", device, path, "-k", "ocean_step", "--steps", 6, "--average", "3:temp,forc_temp_surface")
+    for cut, name in (("1x1", "one"), ("2x2", "four")):
+        ranks.passes(cut, *words, "-o", tmp_path / f"{name}.nc")
+    for end in (".nc", ".average.000003.nc", ".average.000006.nc"):
+        same_datasets(tmp_path / f"one{end}", tmp_path / f"four{end}")
 
 
 def test_steps_do_not_go_on_from_another_run(ranks, tmp_path):
