@@ -93,7 +93,7 @@ def check_settings(settings, plain=of_veros.check_setting_conflicts) -> None:
 # ---- in the place of Veros's own ----
 
 @veros_routine
-def step(self, state, plain=VerosSetup.__dict__["step"].function):
+def make_step(self, state, plain=VerosSetup.__dict__["step"].function):
     if state in OCEANS:
         from .step import step as by_miniapp  # pylint: disable=import-outside-toplevel
         by_miniapp(self, state, OCEANS[state])
@@ -119,7 +119,7 @@ def get_output_file_name(self, state):
 
 
 of_veros.check_setting_conflicts = check_settings
-VerosSetup.step = step
+VerosSetup.step = make_step
 VerosDiagnostic.get_output_file_name = get_output_file_name
 
 
