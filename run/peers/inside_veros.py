@@ -192,7 +192,8 @@ class Models:
         from veros_acc import SmallSetup
         from miniapp import veros as plugin  # which starts Veros
         is_diagnosed = setup == "diagnosed"
-        switches = {**made.SETUPS["global" if is_diagnosed else setup], **TIME_STEPS, "enable_streamfunction": True}
+        switches = {**made.SETUPS["global" if is_diagnosed else setup], **TIME_STEPS, "enable_streamfunction": True,
+                    "A_h": 2e4}  # with that of acc, so fine a grid diverges after 31 steps
         base = diagnosed(SmallSetup) if is_diagnosed else SmallSetup
         self.at_once = SAMPLED if is_diagnosed else 1
         self.turns = -(-steps // self.at_once)
