@@ -84,7 +84,7 @@ OCEANS = {
             "enable_idemix_upwind_advection": 1, "enable_eke_diss_bottom": 1, "enable_eke_diss_surfbot": 0,
             "enable_store_bottom_friction_tke": 1,
             "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 1, "pyom_compatibility_mode": 0,
-            "enable_skew_diffusion": 0,
+            "enable_skew_diffusion": 1,
             "enable_streamfunction": 0, "enable_implicit_vert_friction": 0, "enable_hor_friction": 1,
             "enable_hor_friction_cos_scaling": 0, "enable_noslip_lateral": 0, "enable_ray_friction": 1,
             "enable_bottom_friction": 1, "enable_bottom_friction_var": 1, "enable_quadratic_bottom_friction": 1,

@@ -69,7 +69,7 @@ INLINED struct neutral_face neutral_face(const struct arguments *a, const struct
     const real drodx_here = per_dx * (here.r.drdT * d.T + here.r.drdS * d.S);
     const real drodx_there = per_dx * (there.r.drdT * d.T + there.r.drdS * d.S);
     const real K_iso = mean_of_four(a->K_iso, i, j, l->below);
-    const real K_gm = mean_of_four(a->K_gm, i, j, l->below);
+    const real K_gm = a->enable_skew_diffusion * mean_of_four(a->K_gm, i, j, l->below);
     const struct tapered here_below = tapered(a, drodx_here * here.per_drodz_below, K_iso);
     const struct tapered next_below = tapered(a, drodx_there * there.per_drodz_below, K_iso);
     const struct tapered here_above = tapered(a, drodx_here * here.per_drodz_above, K_iso);
@@ -79,8 +79,8 @@ INLINED struct neutral_face neutral_face(const struct arguments *a, const struct
                     l->dzw_above * (here_above.K + next_above.K));
 
     const struct pair lateral = {K * d.T, K * d.S};
-    const struct pair in_skew = {a->pyom_compatibility_mode * lateral.T,
-                                 a->pyom_compatibility_mode * lateral.S};
+    const real diagonal = a->enable_skew_diffusion * a->pyom_compatibility_mode;
+    const struct pair in_skew = {diagonal * lateral.T, diagonal * lateral.S};
     struct pair sloping = {0, 0};
     sloping = plus(sloping, here_below.corner.s, difference(T, S, i - l->below, i));
     sloping = plus(sloping, next_below.corner.s, difference(T, S, j - l->below, j));
@@ -184,7 +184,7 @@ struct ceiling {
 INLINED struct ceiling ceiling(const struct arguments *a, count i, real mask, struct sums lower,
                                struct sums upper)
 {
-    const real K_iso = mask * a->K_iso[i], K_gm = mask * a->K_gm[i];
+    const real K_iso = mask * a->K_iso[i], K_gm = a->enable_skew_diffusion * mask * a->K_gm[i];
     const real T = lower.T + upper.T, S = lower.S + upper.S;
     return (struct ceiling){
         {K_iso * T, K_iso * S}, {K_gm * T, K_gm * S}, K_iso * (lower.K + upper.K)};

@@ -25,7 +25,7 @@ void VARIANT(isoneutral_skew)(const struct kernel_call *call)
                 ALONG_X
                 for (count x = inside.begin; x < inside.end; x++)
                     dtracer_skew[row + x] =
-                        maskT[row + x] *
+                        (real)(enable_skew_diffusion * maskT[row + x]) *
                         divergence(&a, eddies, tracer, cell_at(nx, ny, nz, z, y, x));
             }
 }

@@ -56,6 +56,14 @@ CASES = {
                       "enable_Prandtl_tke": False, "enable_streamfunction": False, "enable_idemix": True,
                       "enable_idemix_hor_diffusion": True, "enable_eke_diss_surfbot": True,
                       "eke_diss_surfbot_frac": 0.2, "enable_idemix_superbee_advection": True, "eq_of_state_type": 5},
+    "eddies": {"enable_TEM_friction": True, "enable_skew_diffusion": False, "enable_biharmonic_friction": True,
+               "A_hbi": 2e15, "biharmonic_friction_cosPower": 2, "enable_hor_diffusion": True, "K_h": 2000.0,
+               "enable_biharmonic_mixing": True, "K_hbi": 1e14},
+    "without TKE": {"enable_tke": False, "enable_eke": False, "enable_eke_isopycnal_diffusion": False,
+                    "enable_neutral_diffusion": False, "enable_skew_diffusion": False,
+                    "enable_implicit_vert_friction": False, "enable_explicit_vert_friction": True,
+                    "kappaM_0": 1e-3, "kappaH_0": 1e-4, "enable_hor_diffusion": True, "K_h": 1000.0,
+                    "enable_ray_friction": True, "r_ray": 5e-6},
     "rest": {},
 }
 
@@ -111,6 +119,9 @@ def start(case):
     for _ in range(WARM_UP):
         setup.step(setup.state)
     roughen(setup.state)
+    if not setup.state.settings.enable_skew_diffusion:  # then Veros leaves what was there
+        with setup.state.variables.unlock():
+            setup.state.variables.P_diss_skew = 0 * setup.state.variables.P_diss_skew
     return setup
 
 
@@ -131,6 +142,9 @@ def inputs(state, case):
     fields |= {name: ordered(state, getattr(vs, name)) for name in GIVEN if has(vs, name)}
     fields |= prognostic(state)
     fields |= {f"{name}_taum1": ordered(state, level(vs, name, "taum1")) for name in OF_BEFORE if has(vs, name)}
+    if not state.settings.enable_tke:
+        fields |= {name: 0 * fields["temp"] for name in ("tke", "dtke_taum1", "mxl")}  # which are in each file
+        fields["forc_tke_surface"] = 0 * fields["surface_taux"]
     if state.settings.enable_streamfunction:
         fields["dpsi"] = fields["dpsi_taum1"] = ordered(state, tendency(vs, "tau", "taum1"))
     return fields
@@ -146,7 +160,7 @@ def run(case, seed=None):
         nudge(state, prognostic(state), rng)
     before, after = inputs(state, case), {}
     for done in range(1, max(STEPS) + 1):
-        if seed is not None:
+        if seed is not None and state.settings.enable_tke:
             change_remnants(state, rng)
         setup.step(state)
         if done in STEPS:

@@ -33,11 +33,13 @@ SWITCHES = {
     "flow_laplacian": {"enable_noslip_lateral": ON_OFF},
     "biharmonic_friction": {"enable_noslip_lateral": ON_OFF, "enable_conserve_energy": ON_OFF},
     "barotropic_correction": {"enable_streamfunction": ON_OFF},
-    "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF},
-    "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_conserve_energy": ON_OFF},
+    "isoneutral_skew": {"pyom_compatibility_mode": ON_OFF, "enable_skew_diffusion": ON_OFF},
+    "isoneutral_mixing": {"pyom_compatibility_mode": ON_OFF, "enable_skew_diffusion": ON_OFF,
+                          "enable_conserve_energy": ON_OFF},
 }
 # at values that are no defaults, so that each shows
 NUMBERS = {"mxl_min": 1e-8, "c_k": 0.13, "kappaM_min": 2e-4, "kappaM_max": 0.05, "kappaH_min": 2e-5,
+           "kappaM_0": 3e-4, "kappaH_0": 4e-5,
            "Prandtl_tke0": 7.0, "eke_lmin": 90.0, "eke_crhin": 1.1, "eke_k_max": 1500.0, "alpha_eke": 1.3,
            "eke_c_eps": 0.5, "hor_friction_cosPower": 2, "biharmonic_friction_cosPower": 3, "r_ray": 2e-5, "r_quad_bot": 0.5,
            "eke_diss_surfbot_frac": 0.3}

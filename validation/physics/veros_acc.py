@@ -25,7 +25,9 @@ SETTINGS = ["eq_of_state_type", "dt_tracer", "dt_mom", "AB_eps", "alpha_tke", "c
 OF_MOMENTUM = ["enable_streamfunction", "enable_implicit_vert_friction", "enable_hor_friction", "A_h",
                "enable_hor_friction_cos_scaling", "hor_friction_cosPower", "enable_noslip_lateral",
                "enable_ray_friction", "r_ray", "enable_bottom_friction", "r_bot", "enable_quadratic_bottom_friction",
-               "r_quad_bot"]
+               "r_quad_bot", "enable_explicit_vert_friction", "enable_TEM_friction", "enable_biharmonic_friction", "A_hbi",
+               "biharmonic_friction_cosPower", "enable_hor_diffusion", "K_h", "enable_biharmonic_mixing", "K_hbi",
+               "enable_tke", "kappaM_0", "kappaH_0", "enable_neutral_diffusion", "enable_skew_diffusion"]
 OF_IDEMIX = ["enable_idemix", "tau_v", "tau_h", "gamma", "jstar", "mu0", "enable_idemix_hor_diffusion",
              "enable_idemix_superbee_advection", "enable_idemix_upwind_advection", "enable_eke_diss_bottom",
              "enable_eke_diss_surfbot", "eke_diss_surfbot_frac", "enable_store_bottom_friction_tke",

@@ -31,6 +31,7 @@ SETTINGS = {"start_time": 0, "enable_wind_mixing": 0, "enable_interior_forcing":
             "enable_streamfunction": 1, "enable_implicit_vert_friction": 0, "enable_hor_friction": 0, "A_h": 0,
             "enable_hor_friction_cos_scaling": 0, "hor_friction_cosPower": 3, "enable_noslip_lateral": 0,
             "enable_biharmonic_friction": 0, "A_hbi": 0, "biharmonic_friction_cosPower": 0,
+            "enable_tke": 1, "kappaM_0": 0, "kappaH_0": 0, "enable_neutral_diffusion": 1, "enable_skew_diffusion": 1,
             "enable_explicit_vert_friction": 0, "enable_TEM_friction": 0,
             "enable_hor_diffusion": 0, "K_h": 0, "enable_biharmonic_mixing": 0, "K_hbi": 0,
             "enable_ray_friction": 0, "r_ray": 0, "enable_bottom_friction": 0, "r_bot": 0,

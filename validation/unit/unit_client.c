@@ -26,6 +26,7 @@ static const struct {
               {"enable_biharmonic_friction", 1},
               {"A_hbi", 1e10},
               {"K_h", 1e3},
+              {"kappaM_0", 1e-3},
               {"K_hbi", 1e10},
               {"enable_bottom_friction", 1},
               {"r_bot", 1e-5}};

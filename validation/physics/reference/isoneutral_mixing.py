@@ -11,7 +11,7 @@ NAME = "isoneutral_mixing"
 INPUTS = (*isoneutral.INPUTS, "kbot")
 OPTIONAL = ("K_gm", "int_drhodT", "int_drhodS", "temp_taup1", "salt_taup1")
 SETTINGS = {**isoneutral.SETTINGS, "dt_tracer": 1.0, "enable_conserve_energy": 1,
-            "pyom_compatibility_mode": 1}
+            "pyom_compatibility_mode": 1, "enable_skew_diffusion": 1}
 OUTPUTS = (
     ("temp_taup1", ("z", "y", "x"), "degC", "Conservative Temperature at time level taup1"),
     ("salt_taup1", ("z", "y", "x"), "g kg-1", "Absolute Salinity at time level taup1"),
@@ -50,8 +50,9 @@ def reference(fields, settings):
     for name, X in (("temp", f.int_drhodT), ("salt", f.int_drhodS)):
         tracer = getattr(f, name)
         solved, iso = tracer_fluxes.diffuse(f, tensor, tracer, getattr(f, f"{name}_taup1"), dt)
-        skew = tracer_fluxes.fluxes(f, tensor, tracer, -f.K_gm, f.K_gm,
-                                    chosen["pyom_compatibility_mode"])
+        K_gm = chosen["enable_skew_diffusion"] * f.K_gm
+        skew = tracer_fluxes.fluxes(f, tensor, tracer, -K_gm, K_gm,
+                                    chosen["enable_skew_diffusion"] * chosen["pyom_compatibility_mode"])
         result[f"{name}_taup1"] = solved + dt * tracer_fluxes.divergence(f, skew)
         implicit = np.zeros(solved.shape, Real)
         implicit[:-1] = (tensor.K_33[:-1] * (solved[1:] - solved[:-1])

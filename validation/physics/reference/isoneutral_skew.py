@@ -7,7 +7,7 @@ from . import Tolerance, tracer_fluxes
 NAME = "isoneutral_skew"
 INPUTS = (*tracer_fluxes.GRID, "K_iso", "temp")
 OPTIONAL = ("tracer", "K_gm", *tracer_fluxes.TENSOR)
-SETTINGS = {"pyom_compatibility_mode": 1}
+SETTINGS = {"pyom_compatibility_mode": 1, "enable_skew_diffusion": 1}
 OUTPUTS = (
     ("dtracer_skew", ("z", "y", "x"), "s-1", "tendency of the tracer by skew diffusion"),
 )
@@ -23,4 +23,5 @@ def reference(fields, settings):
                  **tracer_fluxes.level_tensor()}
     f = tracer_fluxes.gather(fields, INPUTS, stand_ins)
     flux = tracer_fluxes.fluxes(f, f, f.tracer, -f.K_gm, f.K_gm, diagonal)
-    return {"dtracer_skew": tracer_fluxes.divergence(f, flux).astype(np.float64)}
+    is_on = settings.get("enable_skew_diffusion", SETTINGS["enable_skew_diffusion"])
+    return {"dtracer_skew": is_on * tracer_fluxes.divergence(f, flux).astype(np.float64)}
