@@ -302,7 +302,8 @@ def internal_waves(rng, fields, settings, negative_tke):
             "alpha_c": rng.uniform(0, 2, shape) / (dt * 1e-3), "E_iw": energy[0], "E_iw_taup1": energy[1],
             "dE_iw_taum1": 1e-4 / dt * decay * rng.uniform(-1, 1, shape),
             "iw_diss": 1e-8 * decay * rng.uniform(0, 1, shape),
-            "forc_iw_bottom": 1e-5 * rng.uniform(0, 1, shape[1:]), "forc_iw_surface": 1e-6 * rng.uniform(0, 1, shape[1:])}
+            "forc_iw_bottom": 1e-5 * rng.uniform(0, 1, shape[1:]),
+            "forc_iw_surface": 1e-6 * rng.uniform(0, 1, shape[1:])}
 
 
 def waves(rng, shape):
