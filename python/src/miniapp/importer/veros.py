@@ -66,9 +66,6 @@ def add_switches(settings, path, dataset):
     settings["pyom_compatibility_mode"] = float(before)
     note(f"pyom_compatibility_mode: {before:d}, as Veros {dataset.attrs.get('veros_version', '1.7')} is by default; if "
          "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0")
-    if not settings["enable_skew_diffusion"] or not settings["enable_neutral_diffusion"]:
-        settings["K_gm_0"] = 0.0
-        note("K_gm_0: 0, since the run has no skew diffusion")
     if not settings["enable_neutral_diffusion"]:
         settings["K_iso_0"] = settings["K_iso_steep"] = 0.0
         note("K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
