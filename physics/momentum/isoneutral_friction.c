@@ -28,14 +28,19 @@ struct eddy_columns {
     real next[ROW_CHUNK]; /* the flow at the level before, in the order of the sweep */
 };
 
-/* How much of the flow at a level a step exchanges with the next level above it, over the height of
- * the level `to`. */
-INLINED real exchanged(const struct arguments *a, const struct eddy_columns *m,
-                       const real *viscosity, count k, count to, count i, level wet)
+/* How much of the flow at level `to` a step exchanges between level k and the one above it, over
+ * the viscosities of both cells. A level computes it once: compilers would divide anew in each
+ * point. */
+INLINED real share_of(const struct arguments *a, count k, count to)
 {
     const bool is_inside = k >= 0 && k < a->nz - 1;
+    return is_inside ? a->dt_mom / (2 * a->dzw[k < 0 ? 0 : k] * a->dzt[to]) : 0;
+}
+
+INLINED real exchanged(const struct arguments *a, const struct eddy_columns *m,
+                       const real *viscosity, real share, count k, count i, level wet)
+{
     const count at = k < 0 ? i + a->ny * a->nx : i;
-    const real share = is_inside ? a->dt_mom / (2 * a->dzw[k < 0 ? 0 : k] * a->dzt[to]) : 0;
     return wet <= (level)k ? share * (viscosity[at] + viscosity[at + m->beside]) : 0;
 }
 
@@ -46,6 +51,8 @@ INLINED void eliminate_upwards(const struct arguments *a, const struct eddy_colu
     const real has_first = a->enable_implicit_vert_friction ? 1 : 0;
     for (count k = 0; k < a->nz; k++) {
         const count row = k * plane + y * a->nx;
+        const real through_floor = has_first * share_of(a, k - 1, k);
+        const real through_top = has_first * share_of(a, k, k);
         ALONG_X
         for (count x = cells.begin; x < cells.end; x++) {
             const count i = row + x, below = k > 0 ? i - plane : i;
@@ -53,11 +60,11 @@ INLINED void eliminate_upwards(const struct arguments *a, const struct eddy_colu
             const struct reduced_row under = {k > 0 ? m->lost[below] : 0,
                                               k > 0 ? a->K_diss_gm[below] : 0};
             const struct reduced_row reduced = eliminate(
-                (struct tridiagonal_row){.a = -has_first *
-                                              exchanged(a, m, a->kappaM, k - 1, k, i - plane, wet),
-                                         .excess = 1,
-                                         .c = -has_first * exchanged(a, m, a->kappaM, k, k, i, wet),
-                                         .d = m->flow[i]},
+                (struct tridiagonal_row){
+                    .a = -exchanged(a, m, a->kappaM, through_floor, k - 1, i - plane, wet),
+                    .excess = 1,
+                    .c = -exchanged(a, m, a->kappaM, through_top, k, i, wet),
+                    .d = m->flow[i]},
                 under);
             m->lost[i] = reduced.ratio;
             a->K_diss_gm[i] = reduced.d;
@@ -74,6 +81,7 @@ INLINED void substitute_downwards(const struct arguments *a, struct eddy_columns
     for (count k = a->nz - 1; k >= 0; k--) {
         const count row = k * plane + y * a->nx;
         const bool is_top = k == a->nz - 1;
+        const real through_top = share_of(a, k, k), through_floor = share_of(a, k - 1, k);
         ALONG_X
         for (count x = cells.begin; x < cells.end; x++) {
             const count i = row + x, at = x - cells.begin, above = is_top ? i : i + plane;
@@ -82,13 +90,13 @@ INLINED void substitute_downwards(const struct arguments *a, struct eddy_columns
                 substitute((struct reduced_row){m->lost[i], a->K_diss_gm[i]}, m->next[at]);
             const struct reduced_row before = {is_top ? 0 : m->lost[above],
                                                is_top ? 0 : a->K_diss_gm[above]};
-            const struct reduced_row reduced =
-                eliminate((struct tridiagonal_row){.a = -exchanged(a, m, a->kappa_gm, k, k, i, wet),
-                                                   .excess = 1,
-                                                   .c = -exchanged(a, m, a->kappa_gm, k - 1, k,
-                                                                   i - plane, wet),
-                                                   .d = mixed},
-                          before);
+            const struct reduced_row reduced = eliminate(
+                (struct tridiagonal_row){
+                    .a = -exchanged(a, m, a->kappa_gm, through_top, k, i, wet),
+                    .excess = 1,
+                    .c = -exchanged(a, m, a->kappa_gm, through_floor, k - 1, i - plane, wet),
+                    .d = mixed},
+                before);
             m->next[at] = mixed;
             m->lost[i] = reduced.ratio;
             a->K_diss_gm[i] = reduced.d;
