@@ -13,7 +13,7 @@ from veros.state import VerosVariables
 
 from ..state import State
 from . import CONSTANTS, other_constants, refuse
-from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, unchanged_by_veros, without_skew_diffusion
+from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, unchanged_by_veros
 
 LEVELS = ("taum1", "tau", "taup1")
 INSIDE = (..., slice(2, -2), slice(2, -2))
@@ -61,12 +61,10 @@ class Kernels:
     def __init__(self, ocean, steps, others, prepare):
         self.plans, self.reads, self.writes, self.ghosts = [], [], [], {}
         for step in steps:
-            names = {name: ocean.absent.get((step.kernel.name, name), others.get(name, name))
-                     for name in step.fields.values()}
+            names = {name: others.get(name, name) for name in step.fields.values()}
             self.reads += [names[name] for name in step.reads() if names[name] not in (*self.reads, *self.writes)]
             for name in step.writes():
-                if (step.kernel.name, name) not in ocean.absent:
-                    names[name] = others.setdefault(name, ocean.written(name))
+                names[name] = others.setdefault(name, ocean.written(name))
                 if names[name] not in self.writes:
                     self.writes.append(names[name])
             self.ghosts.update({names[name]: key.ghosts for key, name in step.fields.items() if name in step.writes()})
@@ -103,9 +101,6 @@ class Ocean:
         self.settings = self.settings_of(settings)
         self.take_settings()
         self.islands = Islands(vs) if settings.enable_streamfunction else None
-        self.absent = without_skew_diffusion(settings)
-        for (_, field), name in self.absent.items():
-            self.state.write(self.added(name, field))[...] = 0
         others = {}  # the fields in the place of those that a kernel has made for the new level
         self.parts = [part for part in PARTS if part.is_needed(settings)]
         self.steps = [step for step in self.library.steps(SEQUENCE, self.state.call(self.library.c.state_settings))

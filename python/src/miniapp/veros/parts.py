@@ -94,12 +94,6 @@ def updating(kernel):
     return lambda state: state.variables.update(kernel(state))
 
 
-def without_skew_diffusion(settings) -> dict:
-    """{kernel and field: the field in its place}: a diffusivity of 0, and a dissipation that counts for nothing"""
-    names = () if settings.enable_skew_diffusion else ("K_gm", "P_diss_skew")
-    return {("isoneutral_mixing", name): f"no_{name}" for name in names}
-
-
 def unchanged_by_veros(settings) -> set[str]:
     """Variables that Veros keeps as they were at first, and the kernels do not."""
     if settings.enable_conserve_energy:
@@ -257,8 +251,8 @@ PARTS = (
     Part("the parameters of internal waves", "idemix", ("idemix_parameters",),
          updating(idemix.set_idemix_parameter), always, if_enabled("idemix")),
     Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities, always),
-    Part("the vertical diffusivities", "tke", ("tke_diffusivities",), tke.set_tke_diffusivities,
-         if_enabled("tke")),
+    Part("the vertical diffusivities", "tke", ("tke_diffusivities", "convective_adjustment"),
+         tke.set_tke_diffusivities, always),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
          momentum_by_veros, not_both_vertical_frictions,
          on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
