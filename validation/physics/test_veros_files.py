@@ -151,8 +151,6 @@ def set_setting(folder, old, new):
 
 @pytest.mark.parametrize("old, new, said", [
     ('"enable_tke": true', '"enable_tke": false', "enable_tke = False"),
-    ('"enable_hor_diffusion": false', '"enable_hor_diffusion": true', "enable_hor_diffusion = True"),
-    ('"enable_biharmonic_mixing": false', '"enable_biharmonic_mixing": true', "enable_biharmonic_mixing = True"),
     ('"enable_idemix": false', '"enable_idemix": true', "enable_idemix = True"),
     ('"rho_0": 1024.0', '"rho_0": 1025.0', "rho_0 = 1025.0"),
     ('"grav": 9.81', '"grav": 9.8', "grav = 9.8"),

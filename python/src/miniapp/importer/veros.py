@@ -33,8 +33,8 @@ DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by V
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance", "start_time",
              "enable_wind_mixing", "enable_interior_forcing")
 # Settings that the kernels cover with this value only
-WANTED = {"enable_tke": True, "enable_hor_diffusion": False, "enable_biharmonic_mixing": False,
-          "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
+WANTED = {"enable_tke": True, "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
+ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing")
 METRES_A_KM = 1e3
 
 
@@ -45,10 +45,11 @@ def is_snapshot(source):
 def settings_of(path, dataset):
     """Refuses those that the kernels do not cover, in one line."""
     try:
-        settings = json.loads(dataset.attrs["setup_settings"])
+        theirs = json.loads(dataset.attrs["setup_settings"])
+        settings = dict(theirs)
         ours = [name for name in table.settings() if name not in ONLY_OURS]
         settings.update({name: float(settings[name]) for name in (*ours, "omega")})
-        odd = [f"{name} = {settings[name]}" for name, wanted in WANTED.items() if settings[name] != wanted]
+        odd = [f"{name} = {theirs[name]}" for name, wanted in WANTED.items() if theirs[name] != wanted]
         odd += [f"{name} = False beside enable_eke" for name in ("enable_neutral_diffusion", "enable_skew_diffusion")
                 if settings["enable_eke"] and not settings[name]]
     except (ValueError, KeyError, TypeError) as error:
@@ -67,8 +68,10 @@ def add_switches(settings, path, dataset):
     note(f"pyom_compatibility_mode: {before:d}, as Veros {dataset.attrs.get('veros_version', '1.7')} is by default; if "
          "the run had it on, add --set pyom_compatibility_mode=1 --set clamp_enthalpy=0")
     if not settings["enable_neutral_diffusion"]:
-        settings["K_iso_0"] = settings["K_iso_steep"] = 0.0
-        note("K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
+        settings["enable_skew_diffusion"] = settings["K_iso_0"] = settings["K_iso_steep"] = 0.0
+        note("enable_skew_diffusion, K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
+    if on := [name for name in ONLY_IN_OCEAN if settings[name]]:
+        note(f"{', '.join(on)}: only the sequence ocean makes it")
     note(f"{path}: all settings are the run's")
 
 
