@@ -348,7 +348,7 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
-/* What is written of a state: fields, or their means. */
+/* The part of a state that is written: fields, or their means. */
 struct written {
     const struct miniapp_field *const *fields;
     size_t count;

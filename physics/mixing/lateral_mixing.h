@@ -10,8 +10,8 @@
 #include "constants.h"
 #include "span.h"
 
-/* What a row shares: a flux through a face is such a factor times a difference, over the distance
- * for one to the east. */
+/* The factors of a row: a flux through a face is such a factor times a difference, over the
+ * distance for one to the east. */
 struct lateral_factors {
     real east, north, south;
     real per_cosine, per_dy; /* 1 / cost, 1 / (cost dyt) */
@@ -87,8 +87,8 @@ INLINED void mix_laterally(const struct arguments *a, const struct lateral_facto
 }
 
 /* Steps the columns of a part of a row of T cells. */
-INLINED void mix_part(const struct arguments *a, const struct lateral_factors *f,
-                         const real *temp, const real *salt, real sign, count y, struct span cells)
+INLINED void mix_part(const struct arguments *a, const struct lateral_factors *f, const real *temp,
+                      const real *salt, real sign, count y, struct span cells)
 {
     real lost_above[ROW_CHUNK];
     for (count at = 0; at < cells.end - cells.begin; at++)

@@ -100,7 +100,7 @@ INLINED void diffusivities_of_row(const struct arguments *a, count first, count 
     }
 }
 
-/* The same for the literals by the settings. */
+/* Calls it with literals that follow from the settings. */
 INLINED void diffusivities_of_level(const struct arguments *a, count first, count points,
                                     real *kept, const struct diffusivities *d)
 {

@@ -23,7 +23,7 @@ INLINED real stress_above(const struct arguments *a, const real *flow, real per_
     return lowest <= (level)k ? stress : 0;
 }
 
-/* What a face dissipates at the level above it. */
+/* The dissipation of a face at the level above it. */
 INLINED real lost_above(const struct arguments *a, const real *flow, real per_dz, count k, count i,
                         count column, count beside)
 {

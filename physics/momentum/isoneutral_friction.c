@@ -1,9 +1,9 @@
 /*
- * What eddies do to the flow, as vertical friction implicit in time (transformed Eulerian mean): it
- * acts on the flow that momentum has made, and leaves depth means as they are, because nothing goes
- * through the surface or the bottom. Where momentum has vertical friction of its own, this one is
- * the second of two solutions, which is not that of the sum of both viscosities; so the first one
- * is made again.
+ * Friction by eddies, as vertical friction implicit in time (transformed Eulerian mean): it acts on
+ * the flow that momentum has made, and leaves depth means as they are, because nothing goes through
+ * the surface or the bottom. Where momentum has vertical friction of its own, this one is the
+ * second of two solutions, which is not that of the sum of both viscosities; so the first one is
+ * made again.
  *
  * A column goes up to eliminate the first system, down to solve it and to eliminate the second one,
  * and up to solve that. Reduced rows lie in lost_u or lost_v and in K_diss_gm. T cells get what the

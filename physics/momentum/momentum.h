@@ -69,8 +69,8 @@ INLINED struct flow_row row_at(const struct arguments *a, count y)
 
 /* ---- vertical friction ---- */
 
-/* What a level's heights make of its friction. A row computes it once: compilers would divide anew
- * in each point. The top has no level above it. */
+/* Quotients of a level's heights in its friction. A row computes them once: compilers would divide
+ * anew in each point. The top has no level above it. */
 struct heights {
     real per_dz, per_dzw; /* 1 over them, 0 for the top's dzw and without vertical friction */
     real back;            /* the share of a lowest level's loss that stays in it */

@@ -89,7 +89,7 @@ def inputs_of(state):
 
 
 def step_waves(state):
-    """What integrate_idemix makes; time levels stay as they were before."""
+    """Makes a step by integrate_idemix; time levels stay as they were before."""
     vs = state.variables
     before = {name: np.array(getattr(vs, name)) for name in ("E_iw", "dE_iw")}
     before["dE_iw"][..., int(vs.tau)] = 0  # it is left as it was where there is no advection

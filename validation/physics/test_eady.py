@@ -13,15 +13,15 @@ DAY = 86400.0
 
 
 def growth_of(wavenumber, width, height):
-    """Of Eady's problem between walls: c = U/2 + i U d/h sqrt(h/d coth(h/d) - 1 - (h/d)^2/4), d = f/(N K)."""
+    """The rate of Eady's problem between walls: c = U/2 + i U d/h sqrt(h/d coth(h/d) - 1 - (h/d)^2/4), d = f/(N K)."""
     share = STABILITY * np.hypot(wavenumber, np.pi / width) / F * height
     return wavenumber * SPEED / share * np.sqrt(share / np.tanh(share) - 1 - share**2 / 4)
 
 
 @pytest.mark.skipif(not LONG, reason="1,800 steps: MINIAPP_TEST_LONG=1 runs it")
 def test_an_eady_wave_grows(miniapp, tmp_path):
-    """By Eady's rate to 15 %: two waves in 640 km, seven days to grow by a factor of e. A channel of 32 x 32 x 20 cells
-    of 20 km by 100 m, without friction and mixing."""
+    """Within 15 % of Eady's rate: two waves in 640 km, seven days to grow by a factor of e. A channel of 32 x 32 x 20
+    cells of 20 km by 100 m, without friction and mixing."""
     c = Channel(32, 32, nz=20, dx=2e4, dz=100.0)
     height, width = c.height, c.ny * c.dx
     z = c.fields["zt"][:, None, None]

@@ -44,7 +44,7 @@ def gained(values, chosen, room, area):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("moves", MOVES)
 def test_budget_closes(miniapp, moves, source, case, tmp_path):
-    """What the step changes is what was gained less what was dissipated; the rest only moves."""
+    """Energy changes by gains less dissipation; all else only moves it."""
     values, settings = fields.make(*case)
     chosen = SOURCES[source]
     values = closed(values) | {"E_iw_taup1": values["E_iw"], "dE_iw_taum1": 0 * values["E_iw"]}

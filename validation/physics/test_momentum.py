@@ -1,4 +1,4 @@
-"""What momentum keeps: the work of each of its terms, in a rough closed basin with a random flow.
+"""Invariants of momentum: the work of each of its terms, in a rough closed basin with a random flow.
 
 Further frictions run after it (AFTER). A term's tendency is the difference of two runs, with its cause and without. Work is the sum over water of the flow
 before the step times the tendency times the volume of a face's cell; a residual is a share of the sum of moduli.

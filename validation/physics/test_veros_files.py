@@ -34,7 +34,7 @@ def runs(tmp_path_factory):
 
 @pytest.fixture
 def make(make_input, undrawn):  # pylint: disable=unused-argument
-    """What the importer said; with its exit code if it failed."""
+    """Text that the importer printed; with its exit code if it failed."""
     def run(folder, output, *arguments, snapshot="run.snapshot.nc", restart="run.restart.h5"):
         files = [folder / snapshot, *(["--restart", folder / restart] if restart else [])]
         code, said = make_input(*files, *arguments, output=output)

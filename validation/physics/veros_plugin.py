@@ -143,7 +143,7 @@ def compare(plain, other, nudged=()):
 
 
 def beside(make, *more):
-    """What `make` makes by the plug-in, beside plain Veros as it is; when last digits change; and when it solves for
+    """Results of `make` by the plug-in, beside plain Veros as it is; when last digits change; and when it solves for
     the external mode directly, since the tolerance of its own solver is absolute."""
     plain, *nudged = [make(Setup, seed) for seed in (None, 1, 2, *more)]
     iterate = scipy.sparse.linalg.bicgstab

@@ -25,7 +25,7 @@ def fields_of(path):
 
 
 def test_means_are_those_of_all_steps(miniapp, device, tmp_path):
-    """Of what snapshots have of each step, and of fields that no snapshot has."""
+    """Means of fields that snapshots have for each step, and of fields that no snapshot has."""
     names = ("temp", "u", "w", "psi", "tke")
     steps(miniapp, tmp_path, 6, "-d", device, "--every", 1, "--average", f"3:{','.join(names)},forc_temp_surface,temp")
     assert sorted(path.name for path in tmp_path.glob("*.average.*")) == ["end.average.000003.nc",

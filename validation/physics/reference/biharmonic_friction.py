@@ -46,7 +46,7 @@ def reference(fields, settings):
 
 
 def work(face, through):
-    """Of the fluxes, on the differences of the flow that they cross; half of it is on either side."""
+    """Work of the fluxes on the differences of the flow that they cross; half of it is on either side."""
     at_east, at_north = ((beside(face.flow) - face.flow) * flux for beside, flux in zip((east, north), through))
     return ((at_east + west(at_east)) / (2 * face.cosine * face.dx)
             + (at_north + south(at_north)) / (2 * face.cosine * face.dy))

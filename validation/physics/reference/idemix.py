@@ -120,7 +120,7 @@ class Column:
 
 
 def convergence(f, s):
-    """Of the lateral fluxes, which no cell at the edge of the grid sees whole."""
+    """Convergence of the lateral fluxes, which no cell at the edge of the grid sees whole."""
     cost, moving = f.cost[:, None], f.v0 * f.E_iw
     east = (s.tau_h * (f.v0[..., 1:] + f.v0[..., :-1]) / 2 * f.maskU[..., :-1] * np.diff(moving, axis=2)
             / (cost * f.dxu[:-1]))

@@ -55,7 +55,7 @@ def divergence(f, through):
 
 
 def work(f, through, derivative):
-    """Of fluxes against the differences that they cross; half of it is on either side."""
+    """Work of fluxes against the differences that they cross; half of it is on either side."""
     derivative = np.asarray(derivative, Real)
     at_east, at_north = ((beside(derivative) - derivative) * flux for beside, flux in zip((east, north), through))
     return GRAVITY / RHO_0 / 2 * ((at_east + west(at_east)) / (f.cost * f.dxt)

@@ -142,7 +142,7 @@ def compare_inputs(source, chosen):
 
 
 def walls_of(source, g, halo):
-    """What the file's own fields are on the southern wall, where no ghosts say so."""
+    """The values of the file's own fields on the southern wall, where no ghosts say so."""
     found = {}
     for _, dataset in source.datasets:
         for name in set(g) & set(dataset):

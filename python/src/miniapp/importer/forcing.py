@@ -151,7 +151,7 @@ def read(name, found, g, chosen):
 
 
 def add_rotation(g):
-    """What momentum needs of the rotating sphere."""
+    """Adds the fields of the rotating sphere that momentum needs."""
     latitude = np.radians(g["y"])
     f = 2 * OMEGA * np.sin(latitude)
     radius = METRES_A_DEGREE * 180 / np.pi

@@ -313,7 +313,7 @@ class Ocean:
             self.begin_with_all = False
 
     def make(self, part, state) -> None:
-        """By kernels, by Veros's routine, or both ways, from the same fields."""
+        """Makes a part by kernels, by Veros's routine, or both ways, from the same fields."""
         kernels = self.kernels.get(part.name)
         if kernels:
             self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})

@@ -117,7 +117,7 @@ class Aside(VerosVariables):
 
 
 def made_by(kernel, *names):
-    """What a kernel of Veros makes of the variables."""
+    """Makes variables by a kernel of Veros."""
     def make(ocean):
         state = copy.copy(ocean.veros)
         state._variables = Aside(ocean, names)  # pylint: disable=protected-access
@@ -134,7 +134,7 @@ def tensor(ocean):
 
 
 def eddy_streamfunction(ocean):
-    """What Veros's isoneutral_diag_streamfunction makes, from the slopes and K_gm."""
+    """The variables of Veros's isoneutral_diag_streamfunction, from the slopes and K_gm."""
     kernels, state = ocean.beside("isoneutral"), ocean.state
     kernels.run()
     K_gm = state.read("K_gm")
@@ -162,7 +162,7 @@ def mixed(ocean):
 
 
 def laterally_mixed(ocean):
-    """What Veros has made last."""
+    """The tendencies of the scheme that Veros makes last."""
     is_biharmonic = ocean.settings["enable_biharmonic_mixing"]
     return made_by(diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion, *LATERAL)(ocean)
 
@@ -200,7 +200,7 @@ def hydrostatic_pressure(ocean):
 
 
 def surface_density_flux(ocean):
-    """What Veros's surf_densityf makes, which would read all of both tracers."""
+    """The flux of Veros's surf_densityf, which would read all of both tracers."""
     def surface(name):
         return ocean.with_ghosts(ocean.state.read(name)[..., -1, :, :].copy(), ALL_GHOSTS).T
     vs = ocean.vs

@@ -29,7 +29,7 @@ def explained():
 
 
 def step(setup, state, ocean) -> None:
-    """What VerosSetup.step does, in its order."""
+    """Does as VerosSetup.step does, in its order."""
     setup._ensure_setup_done()  # pylint: disable=protected-access
     vs, settings, timers = state.variables, state.settings, state.timers
     with timers["diagnostics"]:
@@ -92,7 +92,7 @@ def is_sane(state, ocean) -> bool:
 
 
 def add_to_means(self, state, plain=Averages.diagnose) -> None:
-    """What Veros's Averages.diagnose does, in the kernels' order of memory and without copies of their fields."""
+    """Does as Veros's Averages.diagnose does, in the kernels' order of memory and without copies of their fields."""
     if state not in OCEANS or runtime_settings.backend != "numpy":
         plain(self, state)
         return
