@@ -77,10 +77,10 @@ static void lack_memory(void *context)
 static void fail_step(void *context, const char *line)
 {
     const struct kept *const kept = context;
-    const size_t step = kept->state->step;
-    kept->state->kernel_status =
-        step ? fail(MINIAPP_MISMATCH, "step %zu of this run: %s", step, line)
-             : fail(MINIAPP_MISMATCH, "%s", line);
+    struct miniapp_state *const state = kept->state;
+    state->kernel_status = state->is_in_step
+                               ? fail(MINIAPP_MISMATCH, "step %zu: %s", state->steps + 1, line)
+                               : fail(MINIAPP_MISMATCH, "%s", line);
 }
 
 static void tell(void *context, const char *line)

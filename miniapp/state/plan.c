@@ -33,7 +33,6 @@ struct miniapp_plan {
     struct bound_step *steps;
     size_t start_count; /* how many of the first steps run only once */
     bool has_started, advances;
-    size_t steps_made;
     size_t level_count;
     struct level_pair {
         struct slot *slots[2]; /* time levels that change places */
@@ -387,7 +386,7 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
     struct miniapp_state *const state = plan->state;
     enum miniapp_status status = state->device->backend->select(state->device->number);
     plan->advances = advances;
-    state->step = advances ? plan->steps_made + 1 : 0;
+    state->is_in_step = advances;
     if (!status)
         status = state_apply_forcing(state);
     for (size_t s = plan->has_started ? plan->start_count : 0; s < plan->count && !status; s++) {
@@ -410,7 +409,6 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
         state->device->backend->wait();
     status = state_ends_all(state, status);
     plan->has_started = !status;
-    plan->steps_made += advances && !status;
     return status;
 }
 

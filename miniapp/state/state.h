@@ -45,7 +45,7 @@ struct miniapp_state {
     double *room; /* host memory for so many numbers on their way from the device */
     size_t room_elements;
     enum miniapp_status kernel_status; /* of totals that a kernel asks for while it runs */
-    size_t step; /* the number of the one that a plan makes, from 1 on; 0 for a run of kernels */
+    bool is_in_step;                   /* a plan is making a step in time */
     double bytes;
     struct miniapp_traffic traffic;
 };

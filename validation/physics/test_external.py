@@ -198,7 +198,7 @@ def test_a_step_that_cannot_be_made(miniapp, tmp_path):
     settings |= {"enable_streamfunction": 0, "enable_eke": 0, "enable_conserve_energy": 0}
     done = miniapp.run(store(tmp_path / "in.h5", values, settings), "-k", "ocean", "--steps", "3")
     assert done.returncode == MISMATCH
-    assert re.search("^miniapp: step 1 of this run: the external mode is not solved: ", done.stderr, re.MULTILINE), done
+    assert re.search("^miniapp: step 1: the external mode is not solved: ", done.stderr, re.MULTILINE), done
 
 
 def test_what_cannot_be_solved(miniapp, device, tmp_path):
