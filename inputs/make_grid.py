@@ -411,11 +411,15 @@ def check_consistency(g):
         sys.exit("make_grid.py: inconsistent fields: " + "; ".join(broken))
 
 
+# for kernels that Veros's defaults would let do nothing, so that their results show it
+MIXING = {"K_h": 1e3, "K_hbi": 1e15, "kappaM_0": 1e-4, "kappaH_0": 1e-5}
+
+
 def write_grid(path):
     root = {"Conventions": "CF-1.8",
             "title": "Idealised global ocean on a 4-degree grid, input of miniapp",
             "source": "make_grid.py: real coastlines, idealised depth and fields",
-            "halo": 0, "cyclic_x": 1, **SETTINGS}
+            "halo": 0, "cyclic_x": 1, **SETTINGS, **MIXING}
     store.write(path, make_fields(), table.axes_of, table.attributes_of, root)
 
 

@@ -47,9 +47,9 @@ struct options {
     bool restart;       /* from the newest of them */
     size_t average;     /* means over so many steps are written; 0: none */
     const char *averaged; /* of these fields, with commas between; NULL: the usual ones */
-    char *tracers;      /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
-    bool is_timed;      /* --seconds is given */
-    double seconds;     /* for each row */
+    char *tracers;        /* that steps have beside temperature and salinity: +NAME+NAME; or NULL */
+    bool is_timed;        /* --seconds is given */
+    double seconds;       /* for each row */
     size_t burnin;
     uint64_t seed; /* of the order in which rows take turns */
     bool roofline;

@@ -18,17 +18,20 @@ typedef uint64_t __attribute__((may_alias)) eight_bytes;
 typedef uint32_t __attribute__((may_alias)) four_bytes;
 
 /* Copies the ghosts of a row from number `part` on; `bytes` is a literal. */
-INLINED void copy_ghosts(uint8_t *row, count interior, count part, int bytes)
+INLINED void copy_ghosts(void *row, count interior, count part, int bytes)
 {
+    eight_bytes *const eights = row;
+    four_bytes *const fours = row;
+    uint8_t *const single = row;
     ALONG_X
     for (count i = part; i < part + ROW_PART(GHOSTS); i++) {
         const count to = i < MINIAPP_HALO ? i : interior + i, from = copied_by(to, interior);
         if (bytes == 8)
-            ((eight_bytes *)(void *)row)[to] = ((eight_bytes *)(void *)row)[from];
+            eights[to] = eights[from];
         else if (bytes == 4)
-            ((four_bytes *)(void *)row)[to] = ((four_bytes *)(void *)row)[from];
+            fours[to] = fours[from];
         else
-            row[to] = row[from];
+            single[to] = single[from];
     }
 }
 

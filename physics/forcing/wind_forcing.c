@@ -21,16 +21,18 @@ void VARIANT(wind_forcing)(const struct kernel_call *call)
     PARALLEL_COLUMNS
     for (count y = 0; y < ny; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
+            const count row = y * nx;
             const struct span part = {x0, x0 + ROW_PART(nx)};
             const struct span inside = interior(part, y, nx, ny);
-            zero_outside(forc_tke_surface + y * nx, part, inside);
+            zero_outside(forc_tke_surface + row, part, inside);
             ALONG_X
             for (count x = inside.begin; x < inside.end; x++) {
-                const count i = y * nx + x;
-                const real eastward = (surface_taux[i] + surface_taux[i - 1]) / (2 * RHO_0);
-                const real northward = (surface_tauy[i] + surface_tauy[i - nx]) / (2 * RHO_0);
-                const real squared = square_root(eastward * eastward + northward * northward);
-                forc_tke_surface[i] = maskT[surface + i] * squared * square_root(squared);
+                const real east = surface_taux[row + x], west = surface_taux[row + x - 1];
+                const real north = surface_tauy[row + x], south = surface_tauy[row - nx + x];
+                const real in_x = (east + west) / (2 * RHO_0);
+                const real in_y = (north + south) / (2 * RHO_0);
+                const real speed = square_root(square_root(in_x * in_x + in_y * in_y));
+                forc_tke_surface[row + x] = maskT[surface + row + x] * (speed * speed * speed);
             }
         }
 }

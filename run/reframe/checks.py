@@ -24,7 +24,7 @@ def kernels():
     """The ocean's kernels, by the names of their sources, so that nothing has to be built to list
     them. --roofline runs those of the machine's kernels that are needed."""
     return sorted(path.stem for path in (ROOT / "physics").glob("*/*.kernel")
-                  if path.parent.name not in ("calibration", "waves", "momentum", "external"))
+                  if path.parent.name not in ("calibration", "forcing", "waves", "momentum", "external"))
 
 
 @rfm.simple_test

@@ -164,8 +164,8 @@ def test_roofline(miniapp, small, device):
         share = max(memory, arithmetic) / row["median_s"]
         assert row["share"] is None if share > 1 else math.isclose(row["share"], share, rel_tol=1e-6)
         assert ("above" in row["marks"]) == (share > 1)
-        best = row["min_s"] * min(row["best_ceiling_bytes_per_s"] / row["bytes"],
-                                  row["best_ceiling_flops_per_s"] / row["flops"])
+        best = row["min_s"] / max(row["bytes"] / row["best_ceiling_bytes_per_s"],
+                                  row["flops"] / row["best_ceiling_flops_per_s"])
         assert row["best_ceiling_flops_per_s"] == pytest.approx(fma["flops"] / fma["min_s"])
         assert row["best_share"] is None if best < 1 else row["best_share"] == pytest.approx(1 / best)
         assert math.isclose(row["intensity"], row["flops"] / row["bytes"], rel_tol=1e-6)
