@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TIME_STEPS = {"dt_mom": 1800.0, "dt_tracer": 1800.0}  # short enough for so fine a grid
+# What so fine a grid needs: with acc's own viscosity, it diverges after some 30 steps
+FINE = {"dt_mom": 1800.0, "dt_tracer": 1800.0, "A_h": 2e4}
 WARM_UP = 3
 WAVES = {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True}
 SAMPLED = 10  # energy and overturning, in one of so many steps
@@ -142,7 +143,7 @@ class Stepped:
         from make_veros_steps import SETUPS
         from veros_acc import SmallSetup
         self.made, self.steps, self.end = made, steps, None
-        self.setup = set_up(SmallSetup, shape, {**SETUPS[setup], **TIME_STEPS, "enable_streamfunction": True})
+        self.setup = set_up(SmallSetup, shape, {**SETUPS[setup], **FINE, "enable_streamfunction": True})
         for _ in range(WARM_UP):
             self.setup.step(self.setup.state)
         made.roughen(self.setup.state)
@@ -192,8 +193,7 @@ class Models:
         from veros_acc import SmallSetup
         from miniapp import veros as plugin  # which starts Veros
         is_diagnosed = setup == "diagnosed"
-        switches = {**made.SETUPS["global" if is_diagnosed else setup], **TIME_STEPS, "enable_streamfunction": True,
-                    "A_h": 2e4}  # with that of acc, so fine a grid diverges after 31 steps
+        switches = {**made.SETUPS["global" if is_diagnosed else setup], **FINE, "enable_streamfunction": True}
         base = diagnosed(SmallSetup) if is_diagnosed else SmallSetup
         self.at_once = SAMPLED if is_diagnosed else 1
         self.turns = -(-steps // self.at_once)
