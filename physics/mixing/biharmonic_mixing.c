@@ -1,7 +1,7 @@
 /*
  * Biharmonic lateral mixing of temperature and salinity, along levels: harmonic diffusion twice,
- * each time with the root of the diffusivity. What it takes from dynamic enthalpy replaces what
- * lateral_diffusion takes, as in Veros, and can be negative in places.
+ * each time with the root of the diffusivity. Its P_diss_hmix, which it takes from dynamic
+ * enthalpy, replaces that of lateral_diffusion, as in Veros, and can be negative in places.
  */
 #define DESCRIPTION "mixing/biharmonic_mixing.kernel"
 #include "arguments.h"

@@ -1,11 +1,11 @@
 /*
  * Biharmonic lateral friction, its second half (flow_laplacian is the first): it acts for a step
  * forward on the flow that momentum has made, and on the depth means from which the external mode
- * is solved. What it dissipates takes the place of what harmonic friction does, as in Veros, and
- * can be negative in places.
+ * is solved. Its dissipation replaces that of harmonic friction, as in Veros, and can be negative
+ * in places.
  *
  * A T cell gets its shares of what the faces on both of its sides lose, first those of u, then
- * those of v. What the face to the west or south loses is computed again for that.
+ * those of v. The loss of the face to the west or south is computed again for that.
  */
 #define DESCRIPTION "momentum/biharmonic_friction.kernel"
 #include "arguments.h"

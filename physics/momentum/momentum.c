@@ -9,8 +9,8 @@
  * to a face of land, and is lost unless that face has water on one side. r_bot is a rate, not a
  * velocity. A source counts as negative dissipation. Friction acts for one step forward, all else
  * by Adams and Bashforth. But friction of one step is not added to that of the last one, as Veros
- * does without vertical friction; explicit vertical friction, TEM and biharmonic friction are
- * missing.
+ * does without vertical friction. Explicit vertical friction, friction by eddies and biharmonic
+ * friction are kernels of their own, which act after this one.
  *
  * There are two drivers, because no single nest suits both. On the host a thread marches through
  * its rows from south to north. In a row it eliminates both velocities upwards and then does all

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# What so fine a grid needs: with acc's own viscosity, it diverges after some 30 steps
+# for so fine a grid, which diverges after some 30 steps with acc's own viscosity
 FINE = {"dt_mom": 1800.0, "dt_tracer": 1800.0, "A_h": 2e4}
 WARM_UP = 3
 WAVES = {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True}

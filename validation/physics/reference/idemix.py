@@ -1,7 +1,7 @@
 """Reference of the kernel `idemix`: one step of the energy of internal waves, in 80-bit arithmetic.
 
-Places are written (k, j, i) as in tke.py, whose advection and column solve serve here, too. What a level gives to the
-one above it, and gets from it, is proportional to c0 E_iw.
+Places are written (k, j, i) as in tke.py, whose advection and column solve serve here, too. A level gives to the
+one above it, and gets from it, energy in proportion to c0 E_iw.
 """
 
 from types import SimpleNamespace
