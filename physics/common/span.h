@@ -46,6 +46,13 @@ INLINED struct span interior(struct span part, count y, count nx, count ny)
                   nx - MINIAPP_HALO);
 }
 
+/* Those cells of a part, of which some are inside. Where a part is one cell, this is all of it,
+ * which compilers can see. */
+INLINED struct span seen(struct span part, struct span inside)
+{
+    return ROW_CHUNK == 1 ? part : inside;
+}
+
 /* Writes zeros to the cells of a part that are not inside. Compilers do not see that these loops
  * have at most one iteration where a part is one cell, and would unroll them. */
 INLINED void zero_outside(real *row, struct span part, struct span inside)

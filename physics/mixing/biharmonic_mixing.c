@@ -4,23 +4,12 @@
  * enthalpy, replaces that of lateral_diffusion, as in Veros, and can be negative in places.
  */
 #define DESCRIPTION "mixing/biharmonic_mixing.kernel"
-#include "arguments.h"
-
-#include <stdbool.h>
-
 #include "lateral_mixing.h"
-#include "maths.h"
-
-INLINED struct lateral_factors half_factors(const struct arguments *a, count y)
-{
-    const real root = square_root(a->K_hbi);
-    return lateral_factors(a, y, root, root, root);
-}
 
 /* The Laplacians of a part of a row, and of a ring of ghosts. */
 INLINED void take_laplacians(const struct arguments *a, count y, struct span cells)
 {
-    const struct lateral_factors f = half_factors(a, y);
+    const struct lateral_factors f = lateral_factors(a, y, square_root(a->K_hbi), 0);
     const count nx = a->nx;
     for (count k = 0; k < a->nz; k++) {
         const count row = (k * a->ny + y) * nx;
@@ -53,13 +42,6 @@ void VARIANT(biharmonic_mixing)(const struct kernel_call *call)
             const struct arguments a = {
 #include "gather.h"
             };
-            const struct span part = chunk(x0, nx), inside = interior(part, y, nx, ny);
-            for (count k = 0; k < nz; k++)
-                zero_outside(P_diss_hmix + (k * ny + y) * nx, part, inside);
-            if (inside.begin == inside.end)
-                continue;
-            const struct span cells = ROW_CHUNK == 1 ? part : inside; /* which compilers can see */
-            const struct lateral_factors f = half_factors(&a, y);
-            mix_part(&a, &f, del2_temp, del2_salt, -1, y, cells);
+            mix_part(&a, square_root(K_hbi), 0, del2_temp, del2_salt, -1, y, chunk(x0, nx));
         }
 }

@@ -8,7 +8,10 @@
 
 #include "arguments.h"
 #include "constants.h"
+#include "maths.h"
 #include "span.h"
+
+#include <stdbool.h>
 
 /* The factors of a row: a flux through a face is such a factor times a difference, over the
  * distance for one to the east. */
@@ -17,10 +20,13 @@ struct lateral_factors {
     real per_cosine, per_dy; /* 1 / cost, 1 / (cost dyt) */
 };
 
-/* Those of row y, where the diffusivity is at_t in T rows and at_u, at_south on northern faces. */
-INLINED struct lateral_factors lateral_factors(const struct arguments *a, count y, real at_t,
-                                               real at_u, real at_south)
+/* Those of row y, where the diffusivity is K times a power of the cosine of latitude. */
+INLINED struct lateral_factors lateral_factors(const struct arguments *a, count y, real K,
+                                               int power)
 {
+    const real at_t = K * whole_power(a->cost[y], power);
+    const real at_u = K * whole_power(a->cosu[y], power);
+    const real at_south = K * whole_power(a->cosu[y - 1], power);
     return (struct lateral_factors){.east = at_t / a->cost[y],
                                     .north = at_u * a->cosu[y] / a->dyu[y],
                                     .south = at_south * a->cosu[y - 1] / a->dyu[y - 1],
@@ -86,15 +92,22 @@ INLINED void mix_laterally(const struct arguments *a, const struct lateral_facto
     }
 }
 
-/* Steps the columns of a part of a row of T cells. */
-INLINED void mix_part(const struct arguments *a, const struct lateral_factors *f, const real *temp,
-                      const real *salt, real sign, count y, struct span cells)
+/* Steps the columns of a part of row y, by a diffusivity as in lateral_factors; 0 in ghosts. */
+INLINED void mix_part(const struct arguments *a, real K, int power, const real *temp,
+                      const real *salt, real sign, count y, struct span part)
 {
+    const struct span inside = interior(part, y, a->nx, a->ny);
+    for (count k = 0; k < a->nz; k++)
+        zero_outside(a->P_diss_hmix + (k * a->ny + y) * a->nx, part, inside);
+    if (inside.begin == inside.end)
+        return;
+    const struct span cells = seen(part, inside);
+    const struct lateral_factors f = lateral_factors(a, y, K, power);
     real lost_above[ROW_CHUNK];
     for (count at = 0; at < cells.end - cells.begin; at++)
         lost_above[at] = 0;
     for (count k = a->nz - 1; k >= 0; k--)
-        mix_laterally(a, f, temp, salt, sign, k, y, cells, lost_above);
+        mix_laterally(a, &f, temp, salt, sign, k, y, cells, lost_above);
 }
 
 #endif

@@ -96,7 +96,7 @@ void VARIANT(biharmonic_friction)(const struct kernel_call *call)
                 zero_outside(K_diss_h + (k * ny + y) * nx, part, inside);
             if (inside.begin == inside.end)
                 continue;
-            const struct span cells = ROW_CHUNK == 1 ? part : inside; /* which compilers can see */
+            const struct span cells = seen(part, inside);
             rub_columns(&a, true, y, cells);
             rub_columns(&a, false, y, cells);
         }

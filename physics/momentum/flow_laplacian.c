@@ -41,7 +41,7 @@ void VARIANT(flow_laplacian)(const struct kernel_call *call)
             }
             if (inside.begin == inside.end)
                 continue;
-            const struct span cells = ROW_CHUNK == 1 ? part : inside; /* which compilers can see */
+            const struct span cells = seen(part, inside);
             take_laplacian(&a, y, cells, true);
             take_laplacian(&a, y, cells, false);
         }

@@ -139,7 +139,7 @@ INLINED void substitute_upwards(const struct arguments *a, struct eddy_columns *
 INLINED void rub_by_eddies(const struct arguments *a, count y, struct span part, bool is_u)
 {
     const struct span faces = within(part, true, 1, a->nx - 2);
-    const struct span cells = ROW_CHUNK == 1 ? part : faces; /* which compilers can see */
+    const struct span cells = seen(part, faces);
     if (faces.begin == faces.end)
         return;
     struct eddy_columns m = {.flow = is_u ? a->u : a->v,
