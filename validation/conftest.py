@@ -441,8 +441,7 @@ def library(miniapp):
 @pytest.fixture(scope="session")
 def ocean():
     """The fields and settings of a small ocean for all kernels, with ghosts."""
-    values, settings = fields.make(11, 9, 6, seed=3)
-    return values, settings | {"kappaM_0": 2e-4, "kappaH_0": 1e-5}  # where 0 would leave nothing to see
+    return fields.make(11, 9, 6, seed=3)
 
 
 @pytest.fixture(scope="session")
