@@ -15,9 +15,10 @@ pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 STORED = Path(__file__).parent / "veros" / "momentum.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
 CASES = ("acc", "free slip", "no slip", "drag", "sources")
-FURTHER = {"explicit": (explicit_vertical_friction,), "eddies": (isoneutral_friction,),
-           "eddies alone": (isoneutral_friction,), "biharmonic": (flow_laplacian, biharmonic_friction),
-           "biharmonic without slip": (flow_laplacian, biharmonic_friction)}  # what acts after momentum
+BIHARMONIC = (momentum, flow_laplacian, biharmonic_friction)
+FURTHER = {"explicit": (momentum, explicit_vertical_friction), "eddies": (momentum, isoneutral_friction),
+           "eddies alone": (momentum, isoneutral_friction), "biharmonic": BIHARMONIC,
+           "biharmonic without slip": BIHARMONIC}  # kernels, the last of which is tested
 AFTER = ("pressure", "stream")  # the external mode of "acc"
 MOST = 1e-12  # of a field's largest value
 
@@ -72,21 +73,13 @@ def check_kernel(miniapp, module, settings, fields, expected, device, folder):
     check(expected, lambda name: read(out, name))
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_momentum(miniapp, theirs, case, device, tmp_path):
+@pytest.mark.parametrize("case, modules", [*((case, (momentum,)) for case in CASES), *FURTHER.items()],
+                         ids=(*CASES, *FURTHER))
+def test_momentum_and_further_friction(miniapp, theirs, case, modules, device, tmp_path):
     settings, fields, results = theirs
     switches, expected = results[case]
-    settings = settings | switches
-    expected = {name: expected[name] for name, *_ in momentum.OUTPUTS if name in expected}
-    check_kernel(miniapp, momentum, settings, fields, expected, device, tmp_path)
-
-
-@pytest.mark.parametrize("case", FURTHER)
-def test_further_friction(miniapp, theirs, case, device, tmp_path):
-    settings, fields, results = theirs
-    switches, expected = results[case]
-    settings, last = settings | switches, FURTHER[case][-1]
-    for module in (momentum, *FURTHER[case][:-1]):
+    settings, (*before_it, last) = settings | switches, modules
+    for module in before_it:
         fields = made_before(module, settings, fields)
     expected = {name: expected[name] for name, *_ in last.OUTPUTS if name in expected}
     check_kernel(miniapp, last, settings, fields, expected, device, tmp_path)

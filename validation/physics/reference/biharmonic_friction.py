@@ -3,9 +3,9 @@
 import numpy as np
 
 from . import Tolerance
-from .flow_laplacian import chosen, divergence, fluxes
-from .momentum import (SURFACE, VOLUME, Real, depth_mean, east, interior, north, on_wgrid, prepare, south,
-                       to_t_columns, west)
+from .flow_laplacian import fluxes
+from .momentum import (SURFACE, VOLUME, Real, chosen, depth_mean, divergence, interior, on_wgrid, prepare, to_t_columns,
+                       work)
 
 NAME = "biharmonic_friction"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "kbot", "u", "v", "del2_u", "del2_v")
@@ -28,25 +28,16 @@ TOLERANCES = {name: {
 
 
 def reference(fields, settings):
-    s = chosen(settings)
-    dt = Real(settings.get("dt_mom", SETTINGS["dt_mom"]))
-    conserves = settings.get("enable_conserve_energy", SETTINGS["enable_conserve_energy"])
+    s = chosen(SETTINGS, settings)
     f, u, v = prepare(fields)
     result = {"K_diss_h": np.zeros(f.u.shape, Real)}
     for name, face in (("u", u), ("v", v)):
         through = fluxes(f, s, face, np.asarray(fields[f"del2_{name}"], Real))
         mix = face.wet * -divergence(face, through)
         mean = depth_mean(f, face, mix)
-        lost = -conserves * work(face, through)
+        lost = -s.enable_conserve_energy * work(face, through, face.flow)
         result["K_diss_h"] += to_t_columns(f, face, on_wgrid(f, face, lost))
-        for output, change in ((f"{name}_taup1", dt * mix), (f"d{name}_mean", mean), (f"{name}_mean", dt * mean)):
+        for output, change in ((f"{name}_taup1", s.dt_mom * mix), (f"d{name}_mean", mean), (f"{name}_mean", s.dt_mom * mean)):
             before = fields.get(output, fields[name] if output.endswith("taup1") else np.zeros_like(mean))
             result[output] = np.asarray(before, Real) + interior(change)
     return result | {"K_diss_h": interior(result["K_diss_h"])}
-
-
-def work(face, through):
-    """Work of the fluxes on the differences of the flow that they cross; half of it is on either side."""
-    at_east, at_north = ((beside(face.flow) - face.flow) * flux for beside, flux in zip((east, north), through))
-    return ((at_east + west(at_east)) / (2 * face.cosine * face.dx)
-            + (at_north + south(at_north)) / (2 * face.cosine * face.dy))

@@ -4,12 +4,10 @@ As in Veros, the root of the viscosity that a flux of v to the north has is that
 all else of the flux is of its own T row.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 
 from . import Tolerance
-from .momentum import Real, east, interior, north, prepare, south, west
+from .momentum import chosen, divergence, east, interior, north, prepare
 
 NAME = "flow_laplacian"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "cost", "cosu", "kbot", "u", "v")
@@ -24,14 +22,10 @@ TOLERANCES = {name: {
 
 
 def reference(fields, settings):
-    s = chosen(settings)
+    s = chosen(SETTINGS, settings)
     f, u, v = prepare(fields)
     return {f"del2_{name}": interior(face.wet * divergence(face, fluxes(f, s, face, face.flow)))
             for name, face in (("u", u), ("v", v))}
-
-
-def chosen(settings):
-    return SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in SETTINGS.items()})
 
 
 def fluxes(f, s, face, values):
@@ -49,9 +43,3 @@ def fluxes(f, s, face, values):
     through_north = of_north * open_to(north, face.walls == "north") * (
         (north(values) - values) * face.north_cos / face.north_dy)
     return through_east, through_north
-
-
-def divergence(face, through):
-    through_east, through_north = through
-    return ((through_east - west(through_east)) / (face.cosine * face.dx)
-            + (through_north - south(through_north)) / (face.cosine * face.dy))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import Tolerance
-from .momentum import VOLUME, Real, above, interior, mix_vertically, prepare, to_t_columns
+from .momentum import VOLUME, Real, above, chosen, interior, mix_vertically, prepare, to_t_columns
 
 NAME = "isoneutral_friction"
 INPUTS = ("dxt", "dxu", "dyt", "dyu", "dzt", "dzw", "cost", "cosu", "kbot", "maskW", "u", "v", "kappaM", "K_gm",
@@ -24,7 +24,7 @@ TOLERANCES = {name: {
 
 
 def reference(fields, settings):
-    s = SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in SETTINGS.items()})
+    s = chosen(SETTINGS, settings)
     f, u, v = prepare(fields)
     K_gm, Nsqr, maskW = (np.asarray(fields[name], Real) for name in ("K_gm", "Nsqr", "maskW"))
     kappa_gm = K_gm * np.minimum(Real("0.01"), f.coriolis_t**2 / np.maximum(Real("1e-9"), Nsqr)) * maskW

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from . import Tolerance
-from .momentum import Real, east, interior, north, south, west
+from .momentum import Real, chosen, divergence, east, interior, north, work
 from .tracer_fluxes import GRAVITY, RHO_0, on_w_grid
 
 NAME = "lateral_diffusion"
@@ -30,15 +30,12 @@ def reference(fields, settings):
     return step(fields, f, s, lambda tracer: fluxes(f, s.K_h * f.cost**power, s.K_h * f.cosu**power, tracer))
 
 
-def chosen(defaults, settings):
-    return SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in defaults.items()})
-
-
 def prepare(fields):
     f = SimpleNamespace(**{name: np.asarray(fields[name], Real) for name in INPUTS})
     for name in ("dyt", "dyu", "cost", "cosu"):
         setattr(f, name, getattr(f, name)[:, None])
     f.kbot = np.asarray(fields["kbot"], int)
+    f.cosine, f.dx, f.dy = f.cost, f.dxt, f.dyt
     return f
 
 
@@ -48,26 +45,12 @@ def fluxes(f, diffusivity, on_northern_faces, values):
             on_northern_faces * f.cosu * f.maskV * (north(values) - values) / f.dyu)
 
 
-def divergence(f, through):
-    through_east, through_north = through
-    return f.maskT * ((through_east - west(through_east)) / (f.cost * f.dxt)
-                      + (through_north - south(through_north)) / (f.cost * f.dyt))
-
-
-def work(f, through, derivative):
-    """Work of fluxes against the differences that they cross; half of it is on either side."""
-    derivative = np.asarray(derivative, Real)
-    at_east, at_north = ((beside(derivative) - derivative) * flux for beside, flux in zip((east, north), through))
-    return GRAVITY / RHO_0 / 2 * ((at_east + west(at_east)) / (f.cost * f.dxt)
-                                  + (at_north + south(at_north)) / (f.cost * f.dyt))
-
-
 def step(fields, f, s, fluxes_of):
     zero = np.zeros(f.temp.shape, Real)
     result, lost = {}, zero
     for name, derivative in (("temp", "int_drhodT"), ("salt", "int_drhodS")):
         through = fluxes_of(getattr(f, name))
         before = np.asarray(fields.get(f"{name}_taup1", fields[name]), Real)
-        result[f"{name}_taup1"] = before + s.dt_tracer * interior(divergence(f, through))
-        lost = lost + work(f, through, fields.get(derivative, zero))
+        result[f"{name}_taup1"] = before + s.dt_tracer * interior(f.maskT * divergence(f, through))
+        lost = lost + GRAVITY / RHO_0 * work(f, through, np.asarray(fields.get(derivative, zero), Real))
     return result | {"P_diss_hmix": s.enable_conserve_energy * interior(on_w_grid(f, lost))}

@@ -78,8 +78,26 @@ def below(values):
     return np.concatenate([np.zeros_like(values[:1]), values[:-1]])
 
 
+def chosen(defaults, settings):
+    return SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in defaults.items()})
+
+
+def divergence(cell, through):
+    """The fluxes to the east and to the north of cells with dx, dy and the cosine of latitude."""
+    through_east, through_north = through
+    return ((through_east - west(through_east)) / (cell.cosine * cell.dx)
+            + (through_north - south(through_north)) / (cell.cosine * cell.dy))
+
+
+def work(cell, through, values):
+    """Work of fluxes on the differences of values that they cross; half of it is on either side."""
+    at_east, at_north = ((beside(values) - values) * flux for beside, flux in zip((east, north), through))
+    return ((at_east + west(at_east)) / (2 * cell.cosine * cell.dx)
+            + (at_north + south(at_north)) / (2 * cell.cosine * cell.dy))
+
+
 def reference(fields, settings):
-    s = SimpleNamespace(**{name: Real(settings.get(name, default)) for name, default in SETTINGS.items()})
+    s = chosen(SETTINGS, settings)
     f, u, v = prepare(fields)
     du = coriolis_of_u(f) + wind(f, u) + advection(f, u) + pressure_force(f, u)
     dv = coriolis_of_v(f) + wind(f, v) + advection(f, v) + pressure_force(f, v)
@@ -222,12 +240,8 @@ def mix_laterally(f, s, face):
 
     through_east = s.A_h * face.east_cos**power * flux(east, "east", face.east_cos * face.east_dx)
     through_north = s.A_h * face.north_cos**power * face.north_cos * flux(north, "north", face.north_dy)
-    spread = ((through_east - west(through_east)) / (face.cosine * face.dx)
-              + (through_north - south(through_north)) / (face.cosine * face.dy))
-    to_east, to_north = east(face.flow) - face.flow, north(face.flow) - face.flow
-    lost = ((to_east * through_east + west(to_east * through_east)) / (2 * face.cosine * face.dx)
-            + (to_north * through_north + south(to_north * through_north)) / (2 * face.cosine * face.dy))
-    return spread, lost
+    through = through_east, through_north
+    return divergence(face, through), work(face, through, face.flow)
 
 
 def drag(f, s, face):
