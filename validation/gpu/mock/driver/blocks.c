@@ -52,12 +52,14 @@ static void report_fault(struct ptx_thread *t, const char *what, uint64_t addres
     siglongjmp(escape, 1);
 }
 
+/* The first access to a piece opens it: a launch uses few of them, and each costs system calls. */
 static void memory_fault(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)context;
-    report_fault(&block.running->thread, "access to memory that is not allocated",
-                 (uint64_t)(uintptr_t)info->si_addr, 0);
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    if (!memory_open(address))
+        report_fault(&block.running->thread, "access to memory that is not allocated", address, 0);
 }
 
 /* ---- fibers ---- */

@@ -14,6 +14,7 @@ struct piece {
     uint8_t *start, *pages;
     size_t bytes, span;
     struct gpu *gpu;
+    bool is_open;
     struct piece *next;
 };
 
@@ -21,7 +22,6 @@ uint8_t *memory_start;
 const uint64_t memory_span = 1ull << 42;
 static uint64_t used;
 static struct piece *pieces;
-static bool all_open;
 
 bool memory_initialize(void)
 {
@@ -49,37 +49,28 @@ static struct piece *piece_at(uint64_t address)
     return NULL;
 }
 
-static void protect(const struct piece *piece, int protection)
+static void protect(struct piece *piece, bool is_open)
 {
-    mprotect(piece->pages, piece->span, protection);
+    piece->is_open = is_open;
+    mprotect(piece->pages, piece->span, is_open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-void memory_open(uint64_t address)
+bool memory_open(uint64_t address)
 {
-    const struct piece *const piece = piece_at(address);
-    if (piece)
-        protect(piece, PROT_READ | PROT_WRITE);
+    struct piece *piece = pieces;
+    while (piece && address - (uint64_t)(uintptr_t)piece->pages >= piece->span)
+        piece = piece->next;
+    if (!piece || piece->is_open)
+        return false;
+    protect(piece, true);
+    return true;
 }
 
-void memory_close(uint64_t address)
+void memory_close(void)
 {
-    const struct piece *const piece = piece_at(address);
-    if (piece)
-        protect(piece, PROT_NONE);
-}
-
-void memory_open_all(void)
-{
-    all_open = true;
-    for (const struct piece *piece = pieces; piece; piece = piece->next)
-        protect(piece, PROT_READ | PROT_WRITE);
-}
-
-void memory_close_all(void)
-{
-    all_open = false;
-    for (const struct piece *piece = pieces; piece; piece = piece->next)
-        protect(piece, PROT_NONE);
+    for (struct piece *piece = pieces; piece; piece = piece->next)
+        if (piece->is_open)
+            protect(piece, false);
 }
 
 uint8_t *memory_allocate(size_t bytes)
@@ -98,10 +89,9 @@ uint8_t *memory_allocate(size_t bytes)
     used += piece->span + PAGE;
     gpu->held += held;
     pieces = piece;
-    protect(piece, PROT_READ | PROT_WRITE);
+    protect(piece, true);
     memset(piece->pages, 0xff, piece->span);
-    if (!all_open)
-        protect(piece, PROT_NONE);
+    protect(piece, false);
     return piece->start;
 }
 

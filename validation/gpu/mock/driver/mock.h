@@ -76,11 +76,10 @@ bool memory_free(uint8_t *start);
 bool memory_holds(uint64_t address, size_t bytes);
 bool memory_piece(uint64_t address, uint64_t *start, size_t *bytes);
 
-/* The host may touch a piece, or all of them, only in between. */
-void memory_open(uint64_t address);
-void memory_close(uint64_t address);
-void memory_open_all(void);
-void memory_close_all(void);
+/* The host may touch a piece from its opening, which is true if it was closed, until all are
+ * closed. */
+bool memory_open(uint64_t address);
+void memory_close(void);
 
 /* ---- modules.c ---- */
 

@@ -42,6 +42,7 @@ static bool place_variables(const struct ptx_module *ptx)
         *one->place = memory_allocate(one->bytes);
         if (!*one->place)
             return false;
+        memory_open((uint64_t)(uintptr_t)*one->place);
         memcpy(*one->place, one->image, one->bytes);
     }
     return true;
@@ -76,7 +77,6 @@ static void add_functions(struct CUmod_st *module, const struct ptx_module *ptx)
 static enum result set_up(struct CUmod_st *module)
 {
     bool placed = true;
-    memory_open_all();
     for (struct ptx_module **ptx = module->first; ptx < module->end; ptx++) {
         *(*ptx)->runtime = runtime_of_blocks;
         (*ptx)->runtime->memory = (uint64_t)(uintptr_t)memory_start;
@@ -87,7 +87,7 @@ static enum result set_up(struct CUmod_st *module)
     }
     for (struct ptx_module **ptx = module->first; placed && ptx < module->end; ptx++)
         set_addresses(*ptx);
-    memory_close_all();
+    memory_close();
     return placed ? OK : OUT_OF_MEMORY;
 }
 

@@ -20,9 +20,8 @@ static enum result fault; /* the first one stays */
 
 static enum result run_launch(const struct grid *grid)
 {
-    memory_open_all();
     const enum result result = run_grid(grid);
-    memory_close_all();
+    memory_close();
     return result;
 }
 
@@ -33,8 +32,7 @@ static void copy(const struct operation *o)
     memory_open((uint64_t)(uintptr_t)o->to);
     memory_open((uint64_t)(uintptr_t)from);
     memmove(o->to, from, o->bytes);
-    memory_close((uint64_t)(uintptr_t)o->to);
-    memory_close((uint64_t)(uintptr_t)from);
+    memory_close();
 }
 
 static enum result perform(const struct operation *o)
