@@ -332,7 +332,7 @@ enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *nam
 
 /* The budgets that a step keeps: of heat, salt, turbulent and eddy kinetic energy, the sum of both
  * energies, and the amount of each tracer. */
-enum { MINIAPP_BUDGETS = 71 };
+enum { MINIAPP_BUDGETS = 73 };
 
 /* The limits of a field's values in steps in time; those of double if it has none. */
 void miniapp_field_limits(const struct miniapp_field *, double *least, double *most);
@@ -363,6 +363,7 @@ struct miniapp_flow {
     double courant[3]; /* the largest Courant numbers, along x, y and z */
     double below, top; /* the largest share of its volume that a cell gains or loses in a step:
                           below the top level, and in it, without what goes through the surface */
+    double gained, through; /* by all cells, and through their faces, in cubic metres a step */
     double time_step;
     /* of `below`, as much as rounding explains, at most 1e-4; of `top`, 0.05 */
     double tolerated[2];

@@ -164,7 +164,8 @@ bool is_balanced(const struct miniapp_budget *budget)
 bool budget_can_tell(const struct miniapp_budget *budget)
 {
     const double content = (budget->size - budget->gross) / 2;
-    return budget->bound <= (budget->gross > 0 ? budget->gross : 1e-6 * content);
+    return isfinite(budget->bound) &&
+           budget->bound <= (budget->gross > 0 ? budget->gross : 1e-6 * content);
 }
 
 const char *budget_verdict(const struct march *march, const struct miniapp_budget *budget)

@@ -5,13 +5,14 @@
 #include "state.h"
 #include "status.h"
 #include "tracers.h"
+#include "work.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum cell_kind { T_CELLS, W_CELLS, SURFACE, DEEP_W_CELLS, DEEP_SURFACE };
+enum cell_kind { T_CELLS, W_CELLS, SURFACE, DEEP_W_CELLS, DEEP_SURFACE, TOP_FACES };
 
 enum budget_id {
 #define BUDGET(name, units) BUDGET_##name,
@@ -105,6 +106,8 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
     const double enable_eke = setting[SETTING_enable_eke];
     const bool is_eke_given =
         enable_eke && !miniapp_sequence_writes(sequence, &fields[FIELD_eke_taup1]);
+    const bool enable_streamfunction = setting[SETTING_enable_streamfunction] != 0;
+    const bool enable_TEM_friction = setting[SETTING_enable_TEM_friction] != 0;
     const double enable_store_cabbeling_heat = setting[SETTING_enable_store_cabbeling_heat];
     const double back = (0.5 + setting[SETTING_AB_eps]) * setting[SETTING_dt_tracer];
     const double tke_back = back * (setting[SETTING_enable_tke_superbee_advection] != 0 ||
@@ -220,13 +223,13 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
 {
     const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
     const bool is_deep = place == DEEP_W_CELLS || place == DEEP_SURFACE;
-    const bool is_surface = place == SURFACE || place == DEEP_SURFACE;
+    const bool is_surface = place == SURFACE || place == DEEP_SURFACE || place == TOP_FACES;
     const bool is_of_w = place == W_CELLS || place == DEEP_W_CELLS;
     const size_t top = inner.nz - 1, end = is_deep && top == 0 ? 0 : inner.nz;
     enum miniapp_status status = MINIAPP_DONE;
     *sum = (struct sum){0, 0};
     for (size_t z = is_surface ? top : 0; z < end && !status; z++) {
-        const size_t level = is_surface ? 0 : z;
+        const size_t level = is_surface && place != TOP_FACES ? 0 : z;
         const bool is_edge = is_deep && z == top; /* where water below makes a column deep */
         status = miniapp_state_gather(state, is_edge || !is_of_w ? "maskT" : "maskW",
                                       is_edge ? z - 1 : z, false, cells->mask);
@@ -272,6 +275,8 @@ enum miniapp_status miniapp_budgets_open(struct miniapp_state *state,
     for (size_t i = 0; i < tracer_count; i++)
         budgets[BUDGETS + i] =
             (struct miniapp_budget){.name = fields[tracers[i]].name, .units = "m3 s-1"};
+    budgets[BUDGET_kinetic].is_kept = budgets[BUDGET_volume].is_kept =
+        miniapp_sequence_carries(sequence, &fields[FIELD_du_taum1]);
     for (size_t i = 0; i < count && !status; i++) {
         struct miniapp_budget *const budget = &budgets[terms[i].budget];
         struct sum sum;
@@ -310,6 +315,46 @@ static enum miniapp_status add_term(struct miniapp_state *state, const struct ce
     return status;
 }
 
+/* Under a lid, no cell gains water: the sum of what each gains or loses is rounding. */
+static enum miniapp_status add_divergence(struct miniapp_state *state,
+                                          const struct miniapp_sequence *sequence,
+                                          struct miniapp_budget *budget)
+{
+    struct miniapp_flow flow;
+    const enum miniapp_status status = miniapp_flow_measure(state, sequence, &flow);
+    budget->change = flow.gained / flow.time_step;
+    budget->size = budget->gross = flow.through / flow.time_step;
+    return status;
+}
+
+/* The most by which a solver that ends at its tolerance changes the volume, as a rate: in each
+ * cell, so much of the equation's diagonal times twice the largest pressure. */
+static enum miniapp_status bound_volume(struct miniapp_state *state, const struct cell_sizes *cells,
+                                        double *bound)
+{
+    const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
+    const double *const setting = state->settings.value, *const cosine = cells->breadth + g.ny;
+    const double dt = setting[SETTING_dt_mom], per_dt2 = 1 / (dt * setting[SETTING_dt_tracer]);
+    double largest = 0, diagonals = 0;
+    enum miniapp_status status = miniapp_state_gather(state, "psi", 0, false, cells->values);
+    for (size_t i = 0; i < g.nx * g.ny && !status && ranks_own() == 0; i++)
+        largest = fmax(largest, fabs(cells->values[i]));
+    for (size_t z = 0; z < g.nz && !status; z++) {
+        status = miniapp_state_gather(state, "maskT", z, false, cells->mask);
+        for (size_t i = 0; i < g.nx * g.ny && !status && ranks_own() == 0; i++) {
+            const double width = cells->width[i % g.nx], breadth = cells->breadth[i / g.nx];
+            const double shape = width / breadth * cosine[i / g.nx] * cosine[i / g.nx];
+            const double sides = 4 * cells->height[T_CELLS][z] * (shape + 1 / shape);
+            const double rise = z + 1 == g.nz ? width * breadth / GRAVITY * per_dt2 : 0;
+            diagonals += cells->mask[i] * (sides + rise);
+        }
+    }
+    *bound += 2 * setting[SETTING_solver_tolerance] * dt * largest * diagonals;
+    if (state->exchange)
+        ranks_broadcast(0, bound, sizeof(*bound));
+    return status;
+}
+
 /* In each step a field is rounded four times, each time by at most half a unit in the last place,
  * and `size` counts the field twice. Salinity in float32 comes near this bound: where only little
  * is added to 35, all roundings go the same way. The constant allows for rates, which are sums of
@@ -333,6 +378,12 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
         budget->steps = budget->is_of_all_steps ? steps : 1;
         budget->change = budget->gain = budget->size = budget->gross = 0;
     }
+    const bool has_flow = budgets[BUDGET_kinetic].is_kept;
+    const bool has_lid = state->settings.value[SETTING_enable_streamfunction] != 0;
+    if (!status && has_flow)
+        status = work_add(state, steps, &budgets[BUDGET_kinetic]);
+    if (!status && has_flow && has_lid)
+        status = add_divergence(state, sequence, &budgets[BUDGET_volume]);
     for (size_t i = 0; i < count && !status; i++)
         if (budgets[terms[i].budget].is_kept)
             status = add_term(state, &cells, &terms[i], &budgets[terms[i].budget]);
@@ -340,6 +391,8 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
         budgets[b].residual = budgets[b].change - budgets[b].gain;
         budgets[b].bound = rounding * bound_in_roundings(budgets[b].steps) * budgets[b].size;
     }
+    if (!status && has_flow && !has_lid)
+        status = bound_volume(state, &cells, &budgets[BUDGET_volume].bound);
     free(cells.memory);
     return status;
 }

@@ -119,6 +119,9 @@ static void look_at_cell(struct scan *scan, size_t x, size_t y, size_t z)
     scan->size = fmax(scan->size, size);
     for (int n = U; n <= W; n++)
         scan->misfit[n] = fmax(scan->misfit[n], fabs(a[n][i] - (double)(float)a[n][i]));
+    const double volume = a[DXT][x] * a[COST][y] * a[DYT][y] * a[DZT][z];
+    flow->gained += fabs(divergence) * volume;
+    flow->through += size * volume;
     double *const largest = is_top ? &flow->top : &flow->below;
     *largest = fmax(*largest, fabs(divergence));
     if (fabs(divergence) > flow->tolerated[is_top] && flow->excess == 0) {
@@ -140,6 +143,7 @@ static enum miniapp_status look(struct scan *scan)
     struct miniapp_state *const state = scan->state;
     const struct miniapp_grid *const g = &state->whole;
     enum miniapp_status status = take_lines(scan);
+    scan->flow->gained = scan->flow->through = 0;
     for (size_t z = 0; z < g->nz && !status; z++) {
         status = take_level(scan, z);
         if (status || (state->exchange && ranks_own() > 0))

@@ -129,13 +129,14 @@ class Budget(ctypes.Structure):
                 *((name, c_double) for name in ("change", "gain", "residual", "bound", "size", "gross"))]
 
 
-BUDGETS = 71  # MINIAPP_BUDGETS
+BUDGETS = 73  # MINIAPP_BUDGETS
 
 
 class FlowNumbers(ctypes.Structure):
     """struct miniapp_flow"""
     _fields_ = [("is_there", c_bool), ("courant", c_double * 3),
-                *((name, c_double) for name in ("below", "top", "time_step")), ("tolerated", c_double * 2),
+                *((name, c_double) for name in ("below", "top", "gained", "through", "time_step")),
+                ("tolerated", c_double * 2),
                 ("excess", c_double), ("cell", c_size_t * 3), ("leaks", c_bool), ("beside", c_size_t * 3)]
 
 

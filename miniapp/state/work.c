@@ -1,0 +1,240 @@
+/*
+ * The work of forces on the flow in a step of `ocean`: the tendencies of the flow before the step
+ * do as much as wind and sinking water put in, less what frictions dissipate. Under a lid, this is
+ * an identity of Veros's discretization; the turning of the earth, advection and pressure's
+ * exchange with the density drop out.
+ *
+ * The levels have changed places: u_taup1 is the flow before the step, du_taum1 its tendency by all
+ * but friction. Friction's follows from what the flow has gained, but for the depth mean, which the
+ * external mode has replaced: momentum's own is in u_mean.
+ */
+#include "work.h"
+#include "constants.h"
+#include "ranks.h"
+#include "status.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOW, THEN, RATE, RATE_THEN, MASK, LEVELS, MEAN = LEVELS, STRESS, PLANES };
+static const char *const names[2][PLANES] = {
+    {"u", "u_taup1", "du_taum1", "du", "maskU", "u_mean", "surface_taux"},
+    {"v", "v_taup1", "dv_taum1", "dv", "maskV", "v_mean", "surface_tauy"},
+};
+enum { RHO, RHO_ABOVE, W_THEN, MASK_W };
+enum { DXT, DXU, DYT, DYU, COST, COSU, DZT, DZW, LINES };
+static const char *const lines[LINES] = {"dxt", "dxu", "dyt", "dyu", "cost", "cosu", "dzt", "dzw"};
+
+/* Integrals over a column of faces. */
+struct face_depth {
+    double height, transport, gained; /* of the flow before, and of that after */
+    double work, size;
+};
+
+struct work {
+    struct miniapp_state *state;
+    struct miniapp_grid inner;
+    double *memory, *line[LINES], *plane[PLANES];
+    double *pressure; /* of a level, at most, over rho_0 */
+    struct face_depth *columns;
+    bool is_shallow; /* a column of faces has one level */
+    long double change, gain, size, gross;
+};
+
+static enum miniapp_status take_room(struct work *work)
+{
+    const struct miniapp_grid *const g = &work->inner;
+    const size_t longest = g->nx + g->ny + g->nz, plane = g->nx * g->ny;
+    work->memory = malloc(((LINES + 1) * longest + PLANES * plane) * sizeof(double));
+    work->columns = malloc(plane * sizeof(*work->columns));
+    if (!work->memory || !work->columns)
+        return fail(MINIAPP_DEVICE, "out of memory for the work of forces");
+    for (int i = 0; i < LINES; i++)
+        work->line[i] = work->memory + i * longest;
+    work->pressure = work->memory + LINES * longest;
+    for (int i = 0; i < PLANES; i++)
+        work->plane[i] = work->pressure + longest + i * plane;
+    return MINIAPP_DONE;
+}
+
+static enum miniapp_status take_spacings(struct work *work)
+{
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int i = 0; i < LINES && !status; i++)
+        status = i < DZT ? miniapp_state_gather(work->state, lines[i], 0, false, work->line[i])
+                         : miniapp_state_get(work->state, lines[i], work->line[i]);
+    return status;
+}
+
+/* ---- what sinks ---- */
+
+static void add_sinking(struct work *work, size_t z)
+{
+    const struct miniapp_grid *const g = &work->inner;
+    const double per_height = GRAVITY / RHO_0 * work->line[DZW][z];
+    double *const *const a = work->plane, *const *const line = work->line;
+    double densest = 0;
+    for (size_t i = 0; i < g->nx * g->ny; i++) {
+        const double area = line[DXT][i % g->nx] * line[DYT][i / g->nx] * line[COST][i / g->nx];
+        densest = fmax(densest, fabs(a[RHO][i]));
+        if (z + 1 == g->nz || a[MASK_W][i] == 0)
+            continue;
+        const double push = RHO_0 * area * per_height * a[W_THEN][i] / 2;
+        work->gain -= push * (a[RHO][i] + a[RHO_ABOVE][i]);
+        work->gross += fabs(push) * (fabs(a[RHO][i]) + fabs(a[RHO_ABOVE][i]));
+    }
+    work->pressure[z] = per_height * densest + (z + 1 < g->nz ? work->pressure[z + 1] : 0);
+}
+
+/* The density of the level before the step is made anew, and that of the last one again. */
+static enum miniapp_status add_all_sinking(struct work *work)
+{
+    struct miniapp_state *const state = work->state;
+    enum miniapp_status status = miniapp_run(state, "density:temp=temp_taup1,salt=salt_taup1");
+    for (size_t z = work->inner.nz; z-- > 0 && !status;) {
+        double *const above = work->plane[RHO];
+        work->plane[RHO] = work->plane[RHO_ABOVE];
+        work->plane[RHO_ABOVE] = above;
+        status = miniapp_state_gather(state, "rho", z, false, work->plane[RHO]);
+        if (!status)
+            status = miniapp_state_gather(state, "w_taup1", z, false, work->plane[W_THEN]);
+        if (!status)
+            status = miniapp_state_gather(state, "maskW", z, false, work->plane[MASK_W]);
+        if (!status && ranks_own() == 0)
+            add_sinking(work, z);
+    }
+    return status ? status : miniapp_run(state, "density");
+}
+
+/* ---- what the flow gains ---- */
+
+static double area_of_face(const struct work *work, bool is_v, size_t i)
+{
+    const size_t x = i % work->inner.nx, y = i / work->inner.nx;
+    double *const *const line = work->line;
+    return is_v ? line[DXT][x] * line[DYU][y] * line[COSU][y]
+                : line[DXU][x] * line[DYT][y] * line[COST][y];
+}
+
+/* Adds a level to the columns. The size has a term for the two pressures that a gradient is the
+ * difference of. */
+static void add_faces_of_level(struct work *work, bool is_v, size_t z)
+{
+    const struct miniapp_grid *const g = &work->inner;
+    const double *const setting = work->state->settings.value, dt = setting[SETTING_dt_mom];
+    const double back = 0.5 + setting[SETTING_AB_eps], height = work->line[DZT][z];
+    double *const *const a = work->plane, *const *const line = work->line;
+    for (size_t i = 0; i < g->nx * g->ny; i++) {
+        struct face_depth *const c = &work->columns[i];
+        const double now = a[NOW][i], then = a[THEN][i], rate = a[RATE][i], old = a[RATE_THEN][i];
+        const double distance =
+            is_v ? line[DYU][i / g->nx] : line[DXU][i % g->nx] * line[COST][i / g->nx];
+        if (a[MASK][i] == 0)
+            continue;
+        c->height += height;
+        c->transport += height * then;
+        c->gained += height * now;
+        c->work += height * then * ((now - then) / dt - back * (rate - old));
+        c->size += height * fabs(then) *
+                   ((fabs(now) + fabs(then)) / dt + back * (fabs(rate) + fabs(old)) +
+                    2 * work->pressure[z] / distance);
+        if (z + 1 == g->nz) {
+            const double wind = area_of_face(work, is_v, i) * then * a[STRESS][i];
+            work->gain += wind;
+            work->gross += fabs(wind);
+        }
+    }
+}
+
+static void add_columns(struct work *work, bool is_v)
+{
+    const struct miniapp_grid *const g = &work->inner;
+    const double dt = work->state->settings.value[SETTING_dt_mom];
+    for (size_t i = 0; i < g->nx * g->ny; i++) {
+        const struct face_depth *const c = &work->columns[i];
+        const double weight = RHO_0 * area_of_face(work, is_v, i);
+        const double mean = work->plane[MEAN][i];
+        if (c->height == 0)
+            continue;
+        const double replaced = c->gained / c->height;
+        work->change += weight * (c->work + c->transport * (mean - replaced) / dt);
+        work->size += weight * (c->size + fabs(c->transport) * (fabs(mean) + fabs(replaced)) / dt);
+        work->is_shallow |= c->height == work->line[DZT][g->nz - 1];
+    }
+}
+
+static enum miniapp_status add_faces(struct work *work, bool is_v)
+{
+    const char *const *const name = names[is_v];
+    const struct miniapp_grid *const g = &work->inner;
+    enum miniapp_status status = MINIAPP_DONE;
+    memset(work->columns, 0, g->nx * g->ny * sizeof(*work->columns));
+    for (int a = LEVELS; a < PLANES && !status; a++)
+        status = miniapp_state_gather(work->state, name[a], 0, false, work->plane[a]);
+    for (size_t z = 0; z < g->nz && !status; z++) {
+        for (int a = 0; a < LEVELS && !status; a++)
+            status = miniapp_state_gather(work->state, name[a], z, false, work->plane[a]);
+        if (!status && ranks_own() == 0)
+            add_faces_of_level(work, is_v, z);
+    }
+    if (!status && ranks_own() == 0)
+        add_columns(work, is_v);
+    return status;
+}
+
+/* ---- whether frictions dissipate what they take ---- */
+
+/* Whether a T cell is as high as the halves of the W cells that its dissipation goes to. */
+static bool heights_fit(const struct work *work)
+{
+    const double *const dzt = work->line[DZT], *const dzw = work->line[DZW];
+    bool fit = true;
+    for (size_t z = 0; z < work->inner.nz; z++)
+        fit &= fabs(dzt[z] - (dzw[z] + dzw[z > 0 ? z - 1 : 0]) / 2) <= 4 * DBL_EPSILON * dzt[z];
+    return fit;
+}
+
+/* Not where part of what dissipates on walls or in columns of one level is lost, as in Veros, nor
+ * in a first step, whose flow is a file's. */
+static bool closes(const struct work *work, size_t steps)
+{
+    const double *const on = work->state->settings.value;
+    const bool is_lateral = on[SETTING_enable_hor_friction] != 0;
+    const bool is_biharmonic = on[SETTING_enable_biharmonic_friction] != 0;
+    const bool is_drag = on[SETTING_enable_ray_friction] || on[SETTING_enable_bottom_friction] ||
+                         on[SETTING_enable_quadratic_bottom_friction] ||
+                         on[SETTING_enable_momentum_sources];
+    const bool is_at_levels = is_lateral || is_biharmonic || is_drag;
+    return steps > 1 && on[SETTING_enable_streamfunction] && on[SETTING_enable_conserve_energy] &&
+           !((is_lateral || is_biharmonic) && on[SETTING_enable_noslip_lateral]) &&
+           !(is_lateral && is_biharmonic) &&
+           !(is_at_levels && (work->is_shallow || !heights_fit(work)));
+}
+
+enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
+                             struct miniapp_budget *budget)
+{
+    struct work work = {.state = state, .inner = miniapp_grid_interior(&state->whole)};
+    enum miniapp_status status = state_ends_all(state, take_room(&work));
+    if (!status)
+        status = take_spacings(&work);
+    if (!status)
+        status = add_all_sinking(&work);
+    if (!status)
+        status = add_faces(&work, false);
+    if (!status)
+        status = add_faces(&work, true);
+    double sums[] = {(double)work.change, (double)work.gain, (double)(work.size + work.gross),
+                     (double)work.gross, closes(&work, steps) ? 0 : INFINITY};
+    if (state->exchange)
+        ranks_broadcast(0, sums, sizeof(sums));
+    budget->change += sums[0];
+    budget->gain += sums[1];
+    budget->size += sums[2] + sums[4];
+    budget->gross += sums[3];
+    free(work.memory);
+    free(work.columns);
+    return status;
+}
