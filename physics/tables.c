@@ -195,6 +195,7 @@ size_t miniapp_element_bytes(enum miniapp_type type, enum miniapp_precision prec
     switch (type) {
     case MINIAPP_MASK: return sizeof(uint8_t);
     case MINIAPP_INDEX: return sizeof(int32_t);
+    case MINIAPP_DOUBLE: return sizeof(double);
     default: return precision == MINIAPP_FLOAT64 ? sizeof(double) : sizeof(float);
     }
 }
@@ -340,6 +341,7 @@ void miniapp_setting_range(const struct miniapp_setting *setting, double *least,
 #define TYPE_real MINIAPP_REAL
 #define TYPE_uint8_t MINIAPP_MASK
 #define TYPE_int32_t MINIAPP_INDEX
+#define TYPE_double MINIAPP_DOUBLE
 #define GHOSTS(west, east, south, north) {west, east, south, north}
 #define AROUND(n) {n, n, n, n}
 #define HERE {0}

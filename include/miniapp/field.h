@@ -13,10 +13,16 @@ MINIAPP_BEGIN
 
 /* How an element is stored in memory. */
 enum miniapp_type {
-    MINIAPP_REAL,  /* double or float, as the precision says */
-    MINIAPP_MASK,  /* uint8_t, 1 water and 0 land */
-    MINIAPP_INDEX, /* int32_t, 1 + the index of a level, or 0 for no level */
+    MINIAPP_REAL,   /* double or float, as the precision says */
+    MINIAPP_MASK,   /* uint8_t, 1 water and 0 land */
+    MINIAPP_INDEX,  /* int32_t, 1 + the index of a level, or 0 for no level */
+    MINIAPP_DOUBLE, /* double in each precision */
 };
+
+static inline bool miniapp_is_real(enum miniapp_type type)
+{
+    return type == MINIAPP_REAL || type == MINIAPP_DOUBLE;
+}
 
 enum miniapp_precision { MINIAPP_FLOAT64, MINIAPP_FLOAT32, MINIAPP_PRECISIONS };
 const char *miniapp_precision_name(enum miniapp_precision); /* "float64" */

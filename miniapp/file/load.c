@@ -166,14 +166,30 @@ bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
     return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
 }
 
+/* Sets a field that the table lacks, with the axes of one that it has. */
+static enum miniapp_status set_to_zero(struct miniapp_state *state, const char *name,
+                                       const struct miniapp_field *like)
+{
+    double *const zeros = calloc(miniapp_field_elements(like, &state->grid), sizeof(*zeros));
+    const bool has_room = zeros && state_added_slot(state, name, like);
+    const enum miniapp_status status = has_room
+                                           ? miniapp_state_set(state, name, zeros)
+                                           : fail(MINIAPP_DEVICE, "out of memory for '%s'", name);
+    free(zeros);
+    return status;
+}
+
 /* Sets the flow that the pressure of the water's density makes in a step of momentum. */
 static enum miniapp_status start_from_rest(struct miniapp_state *state)
 {
+    static const char *const calm = "surface_taux=no_wind, surface_tauy=no_wind";
     const struct miniapp_sequence *sequence;
     struct miniapp_plan *plan = NULL;
-    enum miniapp_status status = miniapp_sequence_find("ocean_at_rest", &sequence);
+    enum miniapp_status status = set_to_zero(state, "no_wind", &fields[FIELD_surface_taux]);
     if (!status)
-        status = miniapp_plan_create(state, sequence, NULL, &plan);
+        status = miniapp_sequence_find("ocean_at_rest", &sequence);
+    if (!status)
+        status = miniapp_plan_create(state, sequence, calm, &plan);
     if (!status)
         status = miniapp_plan_advance(plan);
     state->steps = 0; /* it is no step of the ocean's */

@@ -151,7 +151,7 @@ enum miniapp_status check_masks(struct miniapp_input *input)
 static bool are_copies(const struct miniapp_field *field, double a, double b)
 {
     return a == b || (isnan(a) && isnan(b)) ||
-           (field->type == MINIAPP_REAL && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
+           (miniapp_is_real(field->type) && fabs(a - b) <= 1e-6 * fmax(fabs(a), fabs(b)));
 }
 
 /* Ghosts on land may hold anything: the mask of a field tells, where it is known. */

@@ -1,5 +1,6 @@
 /* Outputs. */
 #include "output.h"
+#include "convert.h"
 #include "hdf5_error.h"
 #include "hdf5_file.h"
 #include "input.h"
@@ -182,7 +183,7 @@ enum miniapp_status miniapp_output_begin(struct miniapp_output *output, const ch
                                          enum miniapp_precision precision)
 {
     const int rank = miniapp_field_rank(field);
-    const hid_t type = precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    const hid_t type = is_double(field->type, precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
     hsize_t lengths[MINIAPP_MAX_RANK];
     for (int i = 0; i < rank; i++)
         lengths[i] = miniapp_axis_length(field->axes[i], grid);

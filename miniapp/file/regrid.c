@@ -186,7 +186,7 @@ static double along_y(const double *plane, size_t nx, const struct source_cells 
  * Other reals repeat the nearest cell. */
 static bool is_zero_when_closed(const struct miniapp_field *field)
 {
-    return field->type != MINIAPP_REAL || field->is_flow;
+    return !miniapp_is_real(field->type) || field->is_flow;
 }
 
 static bool is_closed(const struct regrid *regrid, size_t y, size_t x)
@@ -270,7 +270,7 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
     const struct source_cells *const z = &regrid->z[plane % regrid->nz];
     if (field->is_spacing && regrid->resamples)
         fill_spacing(regrid, values, plane);
-    else if (field->type == MINIAPP_REAL && !field->is_nearest && regrid->resamples)
+    else if (miniapp_is_real(field->type) && !field->is_nearest && regrid->resamples)
         interpolate(regrid, values + block, z); /* mixes in land, unless is_nearest */
     else
         take_nearest(regrid, values + block, z);

@@ -301,7 +301,7 @@ static hid_t create_carried(const struct miniapp_output *output, const struct mi
     axes[flat] = axes[0];
     lengths[flat] = lengths[0];
     most[flat] = most[0];
-    const hid_t type = state->precision == MINIAPP_FLOAT64 ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    const hid_t type = is_double(field->type, state->precision) ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
     const hid_t space = H5Screate_simple(rank, lengths + flat, most + flat);
     const hid_t creation = checked_chunks(lengths + flat, (size_t)rank);
     const hid_t dataset =

@@ -97,7 +97,7 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
 static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
                                       const double *values, size_t elements)
 {
-    if (fields[id].type == MINIAPP_REAL) {
+    if (miniapp_is_real(fields[id].type)) {
         const enum miniapp_status status = check_values_read(input, id, values, elements);
         const bool is_height = id == FIELD_zt || id == FIELD_zw;
         return status || !is_height ? status : check_heights(input, id, values);

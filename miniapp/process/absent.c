@@ -38,7 +38,8 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
     text[0] = '\0';
     for (size_t i = 0; i < miniapp_field_count() && used < PROVENANCE_TEXT; i++) {
         const struct miniapp_field *const field = miniapp_field_at(i);
-        if (miniapp_field_type(field) != MINIAPP_REAL || !is_absent(run, miniapp_field_name(field)))
+        if (!miniapp_is_real(miniapp_field_type(field)) ||
+            !is_absent(run, miniapp_field_name(field)))
             continue;
         if (used > 0)
             used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, ", ");

@@ -22,7 +22,7 @@ static bool row_has(const struct row *row, const char *name)
 static bool is_in_space(const struct miniapp_field *field)
 {
     const int rank = miniapp_field_rank(field);
-    return miniapp_field_type(field) == MINIAPP_REAL && (rank == 2 || rank == 3) &&
+    return miniapp_is_real(miniapp_field_type(field)) && (rank == 2 || rank == 3) &&
            miniapp_field_axis(field, rank - 1) == MINIAPP_X &&
            miniapp_field_axis(field, rank - 2) == MINIAPP_Y &&
            (rank == 2 || miniapp_field_axis(field, 0) == MINIAPP_Z);

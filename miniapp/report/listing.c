@@ -25,7 +25,7 @@ static void list_argument(FILE *stream, const struct miniapp_kernel *kernel, siz
     const char *const name = miniapp_argument_name(kernel, place);
     const bool is_renamed = strcmp(name, miniapp_field_name(field)) != 0;
     char axes[32] = "", range[RANGE_TEXT] = "";
-    if (miniapp_field_type(field) == MINIAPP_REAL)
+    if (miniapp_is_real(miniapp_field_type(field)))
         describe_range(field, range);
     if (!miniapp_field_rank(field))
         strcpy(axes, "-");

@@ -80,13 +80,13 @@ static enum miniapp_status check_slot(const struct miniapp_state *state, const s
 
 bool state_can_check(const struct miniapp_state *state, const struct slot *slot)
 {
-    return state->checks && slot->field->type == MINIAPP_REAL &&
+    return state->checks && miniapp_is_real(slot->field->type) &&
            (!slot->field->wet || miniapp_state_has(state, fields[slot->field->wet].name));
 }
 
 enum miniapp_status state_check(struct miniapp_state *state, struct slot *slot)
 {
-    if (!state->checks || slot->is_checked || slot->field->type != MINIAPP_REAL)
+    if (!state->checks || slot->is_checked || !miniapp_is_real(slot->field->type))
         return MINIAPP_DONE;
     const size_t elements = miniapp_field_elements(slot->field, &state->grid);
     const struct water water = {read_mask(state, slot->field, MINIAPP_MASK),

@@ -6,7 +6,7 @@
 
 bool is_double(enum miniapp_type type, enum miniapp_precision precision)
 {
-    return type == MINIAPP_REAL && precision == MINIAPP_FLOAT64;
+    return type == MINIAPP_DOUBLE || (type == MINIAPP_REAL && precision == MINIAPP_FLOAT64);
 }
 
 static bool fits_type(double value, enum miniapp_type type)
@@ -41,7 +41,7 @@ void convert_from_double(const double *values, size_t count, enum miniapp_type t
         return;
     default: break;
     }
-    if (precision == MINIAPP_FLOAT64)
+    if (is_double(type, precision))
         memcpy(to, values, count * sizeof(*values));
     else
         for (size_t i = 0; i < count; i++)
@@ -62,7 +62,7 @@ void convert_to_double(const void *from, size_t count, enum miniapp_type type,
         return;
     default: break;
     }
-    if (precision == MINIAPP_FLOAT64)
+    if (is_double(type, precision))
         memcpy(values, from, count * sizeof(*values));
     else
         for (size_t i = 0; i < count; i++)

@@ -98,7 +98,7 @@ static enum miniapp_status apply(struct miniapp_state *state, const struct forci
     pair.second = second->device;
     pair.nx = state->grid.nx;
     pair.rows = slot_elements(state, first) / state->grid.nx;
-    backend_of(state)->functions(state->precision)->blend(&pair, forcing->field->device);
+    functions_for(state, forcing->field)->blend(&pair, forcing->field->device);
     state_written(forcing->field, first->ghosts);
     forcing->field->is_checked = true;
     return MINIAPP_DONE;
@@ -154,7 +154,7 @@ enum miniapp_status miniapp_state_average(struct miniapp_state *state, const cha
                                      {1 - weight, weight},
                                      state->grid.nx,
                                      slot_elements(state, from) / state->grid.nx};
-    backend_of(state)->functions(state->precision)->blend(&pair, mean->device);
+    functions_for(state, mean)->blend(&pair, mean->device);
     state_written(mean, from->ghosts);
     return MINIAPP_DONE;
 }

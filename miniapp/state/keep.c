@@ -105,7 +105,7 @@ void forget(struct kept *kept)
 
 bool is_of_grid(const struct slot *slot)
 {
-    return slot->field->type != MINIAPP_REAL || miniapp_field_rank(slot->field) <= 1;
+    return !miniapp_is_real(slot->field->type) || miniapp_field_rank(slot->field) <= 1;
 }
 
 size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *slots)

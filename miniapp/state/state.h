@@ -2,6 +2,7 @@
 #ifndef STATE_H
 #define STATE_H
 
+#include "convert.h"
 #include "device.h"
 #include "program.h"
 #include "sequence.h"
@@ -71,6 +72,14 @@ static inline size_t slot_elements(const struct miniapp_state *state, const stru
 static inline size_t element_bytes(const struct miniapp_state *state, const struct slot *slot)
 {
     return miniapp_element_bytes(slot->field->type, state->precision);
+}
+
+/* Functions whose reals are those of a slot. */
+static inline const struct kernel_functions *functions_for(const struct miniapp_state *state,
+                                                           const struct slot *slot)
+{
+    const bool is_wide = is_double(slot->field->type, state->precision);
+    return backend_of(state)->functions(is_wide ? MINIAPP_FLOAT64 : MINIAPP_FLOAT32);
 }
 
 static inline size_t slot_bytes(const struct miniapp_state *state, const struct slot *slot)

@@ -18,7 +18,8 @@
  *     WHOLE_OCEAN                             the kernel needs the whole ocean, not only a block
  *     END
  *
- * The access is read, write, update or scratch; the type is the field's: real, uint8_t or int32_t.
+ * The access is read, write, update or scratch; the type is the field's: real, double, uint8_t or
+ * int32_t.
  * The ghosts of an input are those that must be right if the outputs are to be right; the ghosts of
  * an output are those that the kernel makes right, and those of an update are both: HERE for none,
  * AROUND(n), or GHOSTS(west, east, south, north).

@@ -94,7 +94,7 @@ static void VARIANT(guess_coasts)(const struct kernel_call *call, const struct s
             for (count mass = first; mass < first + ROW_PART(masses); mass++) {
                 const count o = sample[mass], j = o / stride, i = o % stride;
                 const count c = (j + MINIAPP_HALO - 1) * nx + i + MINIAPP_HALO - 1;
-                value[mass] = mass > 1 && o > 0 ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c] : 0;
+                value[mass] = mass > 1 && o > 0 ? 2 * dpsi[c] - dpsi_taum1[c] : 0;
             }
         }
 }
@@ -115,14 +115,14 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
             ALONG_X
             for (count i = i0; i < end; i++) {
                 const count o = row + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
-                const double v_east = east[o] > 0 ? (double)dv_mean[c + 1] : 0;
-                const double v_west = east[o - 1] > 0 ? (double)dv_mean[c] : 0;
-                const double u_north = north[o] > 0 ? (double)du_mean[c + nx] : 0;
-                const double u_south = south && north[o - south] > 0 ? (double)du_mean[c] : 0;
+                const double v_east = east[o] > 0 ? dv_mean[c + 1] : 0;
+                const double v_west = east[o - 1] > 0 ? dv_mean[c] : 0;
+                const double u_north = north[o] > 0 ? du_mean[c + nx] : 0;
+                const double u_south = south && north[o - south] > 0 ? du_mean[c] : 0;
                 b[o] = (double)dyu[y] * (v_west - v_east) +
                        (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
                 guess[o] = kind[o] > 0           ? value[kind[o]]
-                           : kind[o] == IN_WATER ? 2 * (double)dpsi[c] - (double)dpsi_taum1[c]
+                           : kind[o] == IN_WATER ? 2 * dpsi[c] - dpsi_taum1[c]
                                                  : 0;
             }
             CLOSE_RING(guess + row, cells_x, i0, end);
@@ -185,9 +185,9 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
                 const count j = y - MINIAPP_HALO + 1, i = x - MINIAPP_HALO + 1, c = y * nx + x;
                 const bool is_inside = j >= 0 && y < ny - MINIAPP_HALO && i >= 1 && i <= cells_x;
                 const double tendency = is_inside ? factor * solution[j * stride + i] : 0;
-                const double change = now * tendency - before * (double)dpsi[c];
-                dpsi_taup1[c] = (real)tendency;
-                psi_taup1[c] = is_inside ? (real)((double)psi[c] + change) : 0;
+                const double change = now * tendency - before * dpsi[c];
+                dpsi_taup1[c] = tendency;
+                psi_taup1[c] = is_inside ? psi[c] + change : 0;
             }
         }
 }

@@ -64,12 +64,12 @@ static void VARIANT(start_pressure)(const struct kernel_call *call, const struct
             ALONG_X
             for (count i = i0; i < end; i++) {
                 const count o = j * stride + i, x = i + MINIAPP_HALO - 1, c = y * nx + x;
-                const double out = east[o] * (double)dxu[x] * (double)u_mean[c];
-                const double in = east[o - 1] * (double)dxu[x - 1] * (double)u_mean[c - 1];
-                const double up = north[o] * (double)dyu[y] * (double)v_mean[c];
-                const double down = north[o - stride] * (double)dyu[y - 1] * (double)v_mean[c - nx];
-                b[o] = excess[o] * (double)psi[c] - per_dt * (cosine * (out - in) + (up - down));
-                guess[o] = kbot[c] > 0 ? 2 * (double)psi[c] - (double)psi_taum1[c] : 0;
+                const double out = east[o] * (double)dxu[x] * u_mean[c];
+                const double in = east[o - 1] * (double)dxu[x - 1] * u_mean[c - 1];
+                const double up = north[o] * (double)dyu[y] * v_mean[c];
+                const double down = north[o - stride] * (double)dyu[y - 1] * v_mean[c - nx];
+                b[o] = excess[o] * psi[c] - per_dt * (cosine * (out - in) + (up - down));
+                guess[o] = kbot[c] > 0 ? 2 * psi[c] - psi_taum1[c] : 0;
             }
             CLOSE_RING(guess + j * stride, cells_x, i0, end);
         }
@@ -90,7 +90,7 @@ static void VARIANT(write_pressure)(const struct kernel_call *call, const struct
             for (count x = x0; x < x0 + ROW_PART(nx); x++) {
                 const count i = x - MINIAPP_HALO + 1;
                 const bool is_inside = is_row && x >= MINIAPP_HALO && x < nx - MINIAPP_HALO;
-                psi_taup1[y * nx + x] = is_inside ? (real)(factor * solution[j * stride + i]) : 0;
+                psi_taup1[y * nx + x] = is_inside ? factor * solution[j * stride + i] : 0;
             }
         }
 }

@@ -24,27 +24,28 @@ INLINED int32_t lowest_level(const struct arguments *a, count column, count besi
 }
 
 /* 1 over the height of a column from a level up, or 0 without one. */
-INLINED real per_height_from(const struct arguments *a, int32_t lowest)
+INLINED double per_height_from(const struct arguments *a, int32_t lowest)
 {
-    real height = 0;
+    double height = 0;
     for (count k = a->nz - 1; k >= lowest; k--)
-        height += a->dzt[k];
+        height += (double)a->dzt[k];
     return lowest < (int32_t)a->nz ? 1 / height : 0;
 }
 
 INLINED struct gain gain_at(const struct arguments *a, count y, count x)
 {
     const count nx = a->nx, c = y * nx + x;
-    const real *const psi = a->psi_taup1 + c;
+    const double *const psi = a->psi_taup1 + c;
     struct gain g = {.lowest_u = lowest_level(a, c, 1), .lowest_v = lowest_level(a, c, nx)};
     if (a->enable_streamfunction) {
-        const real zonal = (psi[-nx] - psi[0]) / a->dyt[y];
-        const real meridional = (psi[0] - psi[-1]) / (a->cosu[y] * a->dxt[x]);
-        g.u = zonal * per_height_from(a, g.lowest_u) - a->u_mean[c];
-        g.v = meridional * per_height_from(a, g.lowest_v) - a->v_mean[c];
+        const double zonal = (psi[-nx] - psi[0]) / (double)a->dyt[y];
+        const double meridional = (psi[0] - psi[-1]) / ((double)a->cosu[y] * (double)a->dxt[x]);
+        g.u = (real)(zonal * per_height_from(a, g.lowest_u) - a->u_mean[c]);
+        g.v = (real)(meridional * per_height_from(a, g.lowest_v) - a->v_mean[c]);
     } else {
-        g.u = -a->dt_mom * (psi[1] - psi[0]) / (a->cost[y] * a->dxu[x]);
-        g.v = -a->dt_mom * (psi[nx] - psi[0]) / a->dyu[y];
+        const double dt = (double)a->dt_mom, dx = (double)a->cost[y] * (double)a->dxu[x];
+        g.u = (real)(-dt * (psi[1] - psi[0]) / dx);
+        g.v = (real)(-dt * (psi[nx] - psi[0]) / (double)a->dyu[y]);
     }
     return g;
 }

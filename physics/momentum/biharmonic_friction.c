@@ -16,14 +16,15 @@
 /* A chunk of a row: its cells' own faces of u or v, and those on the other side. */
 struct columns {
     struct face_row own, before;
-    real lost[ROW_CHUNK], lost_before[ROW_CHUNK]; /* at the level above */
-    real height[ROW_CHUNK], tendency[ROW_CHUNK];  /* sums */
+    real lost[ROW_CHUNK], lost_before[ROW_CHUNK];  /* at the level above */
+    double height[ROW_CHUNK], tendency[ROW_CHUNK]; /* sums */
 };
 
 /* The fields of u or v. */
 struct component {
     const real *flow, *del2;
-    real *after, *tendency_mean, *flow_mean;
+    real *after;
+    double *tendency_mean, *flow_mean;
     count before; /* from a face to the one on the other side of the T cell */
 };
 
@@ -56,8 +57,8 @@ INLINED void rub_row(const struct arguments *a, const struct component *c, struc
                                      : share_v * own + share_v_south * before;
         m->lost[at] = lost;
         m->lost_before[at] = lost_before;
-        m->height[at] += m->own.here[at] <= (level)k ? a->dzt[k] : 0;
-        m->tendency[at] -= a->dzt[k] * spread;
+        m->height[at] += m->own.here[at] <= (level)k ? (double)a->dzt[k] : 0;
+        m->tendency[at] -= (double)a->dzt[k] * (double)spread;
         c->after[i] -= a->dt_mom * spread;
         a->K_diss_h[i] = (is_u ? 0 : a->K_diss_h[i]) - conserves * dissipated;
     }
@@ -76,9 +77,9 @@ INLINED void rub_columns(const struct arguments *a, bool is_u, count y, struct s
     ALONG_X
     for (count x = cells.begin; x < cells.end; x++) {
         const count at = x - cells.begin, column = y * a->nx + x;
-        const real mean = mean_of(m.tendency[at], m.height[at]);
+        const double mean = mean_of(m.tendency[at], m.height[at]);
         c.tendency_mean[column] += mean;
-        c.flow_mean[column] += a->dt_mom * mean;
+        c.flow_mean[column] += (double)a->dt_mom * mean;
     }
 }
 

@@ -96,7 +96,7 @@ INLINED real on_wgrid(const struct arguments *a, count k, real back, level deep,
     return deep < now ? inside : deep == now ? inside + back * lost : 0;
 }
 
-INLINED real mean_of(real sum, real height)
+INLINED double mean_of(double sum, double height)
 {
     return height > 0 ? sum / height : 0;
 }

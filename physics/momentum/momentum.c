@@ -28,7 +28,6 @@
 
 #define OUTPUTS_3D(DO)                                                                             \
     DO(du) DO(dv) DO(u_taup1) DO(v_taup1) DO(K_diss_v) DO(K_diss_h) DO(K_diss_bot)
-#define OUTPUTS_2D(DO) DO(du_mean) DO(dv_mean) DO(u_mean) DO(v_mean)
 
 INLINED bool has_all_drag(const struct arguments *a)
 {
@@ -55,9 +54,12 @@ INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
         const count row = (k * a->ny + y) * a->nx;
         OUTPUTS_3D(ZERO)
     }
-    const count row = y * a->nx;
-    OUTPUTS_2D(ZERO)
 #undef ZERO
+    for (count x = part.begin; x < part.end; x++) {
+        const count c = y * a->nx + x;
+        if (x < inside.begin || x >= inside.end)
+            a->du_mean[c] = a->dv_mean[c] = a->u_mean[c] = a->v_mean[c] = 0;
+    }
 }
 
 #if defined(PHYSICS_OFFLOAD)
@@ -251,9 +253,9 @@ enum { MARGIN = 2, ROOM = ROW_CHUNK + 2 * MARGIN };
 struct memory_of_face {
     level here[ROOM], north[ROOM], south[ROOM], deep[ROOM]; /* of struct depths */
     real mixed[ROOM], mix[ROOM], flux[ROOM];
-    real vertical[ROOM], lateral[ROOM], drag[ROOM]; /* on the W grid, */
-    real lateral_above[ROOM], drag_above[ROOM];     /* and where the flow is */
-    real height[ROOM], tendency[ROOM], flow[ROOM];  /* sums */
+    real vertical[ROOM], lateral[ROOM], drag[ROOM];  /* on the W grid, */
+    real lateral_above[ROOM], drag_above[ROOM];      /* and where the flow is */
+    double height[ROOM], tendency[ROOM], flow[ROOM]; /* sums */
 };
 
 struct memory {
@@ -454,8 +456,8 @@ INLINED void step_flow_row(const struct arguments *a, const struct flow_row *r, 
         step_at(a, r, m, dz, is_u, k, row + x, x, x - p.first, p.y * a->nx + x);
 }
 
-INLINED void put_means(const struct arguments *a, const struct memory_of_face *of, real *tendency,
-                       real *flow, struct row_of_chunk p)
+INLINED void put_means(const struct arguments *a, const struct memory_of_face *of, double *tendency,
+                       double *flow, struct row_of_chunk p)
 {
     const count row = p.y * a->nx;
     ALONG_X

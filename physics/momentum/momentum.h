@@ -258,7 +258,7 @@ INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, 
 
 /* The sums of a column over its height, of wet levels. */
 struct depth_sums {
-    real height, tendency, flow;
+    double height, tendency, flow;
 };
 
 /* Steps a face, by Adams and Bashforth but for friction, and adds it to the sums of its column. */
@@ -269,12 +269,13 @@ INLINED void step_face(const struct arguments *a, const real *flow, const real *
     const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
     const bool is_wet = lowest <= (level)k;
     const real change = is_wet ? a->dt_mom * (mix + forced) : 0;
-    const real height = is_wet ? dz : 0;
+    const double height = is_wet ? (double)dz : 0;
     now[i] = tendency;
-    after[i] = flow[i] + change;
+    const real stepped = flow[i] + change;
+    after[i] = stepped;
     sums->height += height;
-    sums->tendency += height * (tendency + mix);
-    sums->flow += height * (flow[i] + change);
+    sums->tendency += height * (double)(tendency + mix);
+    sums->flow += height * (double)stepped;
 }
 
 #endif

@@ -349,9 +349,9 @@ def test_a_reference_is_compared(ranks, device):
     assert one == four
 
 
-@pytest.mark.parametrize("sequence", ["ocean_step_eke", "ocean"])
-def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, sequence):
-    words = ("-d", device, ACC, "-k", sequence, "--every", 4)
+@pytest.mark.parametrize("sequence, precision", [("ocean_step_eke", "float64"), ("ocean", "float32")])
+def test_steps_go_on_from_a_snapshot_of_other_blocks(ranks, tmp_path, device, sequence, precision):
+    words = ("-d", device, ACC, "-k", sequence, "--precision", precision, "--every", 4)
     whole, end = tmp_path / "whole.nc", tmp_path / "end.nc"
     ranks.passes("1x1", *words, "--steps", 10, "-o", whole)
     ranks.passes("2x2", *words, "--steps", 8, "-o", end)

@@ -178,6 +178,28 @@ def test_float32(together, kernel, device):
 
 
 @pytest.mark.usefixtures("library")
+def test_the_external_mode_is_float64_in_float32(together, device):
+    """The means over depth, of a flow in float32, and the streamfunction, whose steps would else be rounded away."""
+    ocean = together.ocean("odd", lambda: make("odd"))
+    state = package.load(ocean.path, "momentum", device, "float32")
+    state.run("momentum")
+    height, inside = state["dzt"].astype("f8")[:, None, None], (slice(2, -2), slice(2, -2))
+    wet = np.arange(len(height))[:, None, None] + 1 >= np.where(state["kbot"] > 0, state["kbot"], 99)
+    for name, beside in (("u", -1), ("v", -2)):
+        column = height * (wet & np.roll(wet, -1, beside))
+        sums, heights = (column * state[f"{name}_taup1"]).sum(axis=0), column.sum(axis=0)
+        mean = state[f"{name}_mean"]
+        assert mean.dtype == "float64"
+        np.testing.assert_allclose(mean[inside], (sums / np.maximum(heights, 1))[inside], rtol=1e-13, atol=1e-16)
+    state = package.load(ocean.path, "streamfunction", device, "float32")
+    state.run("streamfunction")
+    weights = np.float64(np.float32(state.setting("AB_eps"))) + np.array([1.5, 0.5])
+    step = weights[0] * state["dpsi_taup1"] - weights[1] * state["dpsi"]
+    wanted = state["psi"] + state.setting("dt_mom") * step
+    np.testing.assert_allclose(state["psi_taup1"][inside], wanted[inside], rtol=1e-13)
+
+
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_nothing_shows_of_what_an_output_held(together, kernel, device, precision):
     """Nor of what its ghost cells did: in steps, that is the step before."""

@@ -6,7 +6,8 @@ import h5py
 import numpy as np
 
 HALO = 2
-REAL, MASK, INDEX = range(3)
+REAL, MASK, INDEX, DOUBLE = range(4)
+REALS = (REAL, DOUBLE)
 ON_CORNERS = ("psi", "psi_taum1", "dpsi", "dpsi_taum1")  # those on the southern wall are ghosts
 CELLS = ("maskT", "maskW", "kbot")  # what tells which cells are water
 TRIADS = ("ip", "jp", "kr")  # axes of length 2
@@ -69,7 +70,7 @@ class Reader:
         values = {name: dataset[...].astype(float) for name, dataset in datasets.items()}
         for name, array in values.items():
             self.check_values(self.table[name], array)
-        self.check_masks({name: array for name, array in values.items() if self.table[name].type != REAL})
+        self.check_masks({name: array for name, array in values.items() if self.table[name].type not in REALS})
         if self.has_ghosts and self.is_cyclic:
             for name, array in values.items():
                 self.check_ghosts(self.table[name], array)
@@ -97,7 +98,7 @@ class Reader:
         refuse(not np.isfinite(values).all(), f"{row.name} is not finite")
         most = self.lengths["z"] if row.type == INDEX else row.most
         good = (values >= row.least) & (values <= most)
-        if row.type != REAL:
+        if row.type not in REALS:
             good &= values % 1 == 0
         elif not good.all() and row.wet:
             good |= (values == 0) & ~self.water_of(row, values)
@@ -144,7 +145,7 @@ class Reader:
         copies = values.copy()
         copies[..., :HALO] = values[..., period:period + HALO]
         copies[..., -HALO:] = values[..., -HALO - period:values.shape[-1] - period]
-        allowed = 1e-6 * np.maximum(abs(values), abs(copies)) if row.type == REAL else 0
+        allowed = 1e-6 * np.maximum(abs(values), abs(copies)) if row.type in REALS else 0
         wrong = abs(values - copies) > allowed
         if row.wet:
             wrong &= self.water_of(row, values)
@@ -167,7 +168,7 @@ class Reader:
         row = self.table[name]
         for place, axis in enumerate(row.axes):
             if axis in "xy":
-                closed = "constant" if row.type != REAL or row.is_flow else "edge"
+                closed = "constant" if row.type not in REALS or row.is_flow else "edge"
                 widths = [(HALO, HALO) if other == place else (0, 0) for other in range(values.ndim)]
                 values = np.pad(values, widths, "wrap" if axis == "x" and self.is_cyclic else closed)
         if name in ON_CORNERS:

@@ -121,7 +121,7 @@ def types(case):
     for name in case.values:
         row = case.table[name]
         whole = WHOLE[row.name == "kbot":]
-        case.storage[name]["dtype"] = case.draw.choice(whole if row.type else ("<f4", ">f8", "<f8"))
+        case.storage[name]["dtype"] = case.draw.choice(("<f4", ">f8", "<f8") if row.type.is_real else whole)
     for name in ("temp", "salt"):
         case.values[name] = np.rint(case.values[name])
         case.storage[name]["dtype"] = case.draw.choice(("i1", ">i2", "<f2"))

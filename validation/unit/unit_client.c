@@ -37,7 +37,7 @@ static double value_of(const struct miniapp_field *field, size_t element)
     const double wave = sin(0.3 * (double)element + (double)strlen(miniapp_field_name(field)));
     double least, most;
     miniapp_field_range(field, &least, &most);
-    if (miniapp_field_type(field) != MINIAPP_REAL)
+    if (!miniapp_is_real(miniapp_field_type(field)))
         return 1;
     if (strcmp(miniapp_field_name(field), "coriolis_t") == 0) /* or no internal waves propagate */
         return 1e-4 * (1 + 0.1 * wave);

@@ -35,7 +35,7 @@ static void fields_are_described(void **state)
                     is_text(miniapp_field_standard_name(field)));
         assert_ptr_equal(miniapp_field_find(name), field);
         const struct miniapp_field *const wet = miniapp_field_wet(field);
-        assert_true(!wet || miniapp_field_type(wet) != MINIAPP_REAL);
+        assert_true(!wet || !miniapp_is_real(miniapp_field_type(wet)));
         double factor;
         const struct miniapp_field *const other = miniapp_field_stand_in(field, &factor);
         assert_true(!other || (other != field && miniapp_field_is_optional(field)));
@@ -96,7 +96,7 @@ static void fields_refer_to_fields_that_fit(void **state)
         const struct miniapp_field *field = &fields[id];
         if (field->wet) { /* a mask of its own points, or the deepest level of its columns */
             const struct miniapp_field *wet = &fields[field->wet];
-            assert_int_not_equal(wet->type, MINIAPP_REAL);
+            assert_false(miniapp_is_real(wet->type));
             assert_true(wet->type == MINIAPP_MASK
                             ? same_axes(field, wet)
                             : wet->counts == MINIAPP_Z && miniapp_field_rank(field) >= 2 &&
@@ -108,7 +108,7 @@ static void fields_refer_to_fields_that_fit(void **state)
         if (field->stand_in) {
             const struct miniapp_field *source = &fields[field->stand_in];
             assert_true(field->is_optional && !source->is_optional);
-            assert_true(field->type == MINIAPP_REAL && source->type == MINIAPP_REAL);
+            assert_true(miniapp_is_real(field->type) && source->type == MINIAPP_REAL);
             assert_true(field->is_sampled ||
                         (same_axes(field, source) && field->stand_in_factor != 0));
         }
@@ -119,7 +119,7 @@ static void fields_refer_to_fields_that_fit(void **state)
         assert_int_equal(miniapp_field_is_optional(field), field->is_optional);
         if (field->is_optional && !field->stand_in)
             assert_true(field->valid_min <= 0 && field->valid_max >= 0 &&
-                        field->type == MINIAPP_REAL);
+                        miniapp_is_real(field->type));
     }
 }
 
@@ -136,6 +136,7 @@ static void sizes_of_fields(void **state)
     assert_true(miniapp_field_elements(&fields[FIELD_salt], &huge) == SIZE_MAX);
     assert_int_equal(miniapp_element_bytes(MINIAPP_REAL, MINIAPP_FLOAT64), 8);
     assert_int_equal(miniapp_element_bytes(MINIAPP_REAL, MINIAPP_FLOAT32), 4);
+    assert_int_equal(miniapp_element_bytes(MINIAPP_DOUBLE, MINIAPP_FLOAT32), 8);
     assert_int_equal(miniapp_element_bytes(MINIAPP_MASK, MINIAPP_FLOAT32), 1);
     assert_int_equal(miniapp_element_bytes(MINIAPP_INDEX, MINIAPP_FLOAT64), 4);
     assert_string_equal(miniapp_precision_name(MINIAPP_FLOAT64), "float64");
@@ -234,7 +235,7 @@ static void check_arguments(const struct miniapp_kernel *kernel)
         assert_in_range(field_id(field), 1, FIELDS - 1);
         assert_int_equal(kernel->arguments[i].type, miniapp_field_type(field));
         if (is_written(kernel, i))
-            assert_int_equal(miniapp_field_type(field), MINIAPP_REAL);
+            assert_true(miniapp_is_real(miniapp_field_type(field)));
         for (int side = 0; side < MINIAPP_SIDES; side++)
             assert_in_range(miniapp_argument_ghosts(kernel, i, (enum miniapp_side)side), 0,
                             is_scratch ? 0 : MINIAPP_HALO);

@@ -34,8 +34,8 @@ static size_t elements_of(const char *name, const struct miniapp_grid *of)
 static double held(const struct miniapp_field *field, enum miniapp_precision precision,
                    double value)
 {
-    return field->type == MINIAPP_REAL && precision == MINIAPP_FLOAT32 ? (double)(float)value
-                                                                       : value;
+    return !is_double(field->type, precision) && miniapp_is_real(field->type) ? (double)(float)value
+                                                                              : value;
 }
 
 /* A field's elements all have that value. */

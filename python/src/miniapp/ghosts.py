@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .library import HALO, Field, InputError, Library, Type
+from .library import HALO, Field, InputError, Library
 from .state import State
 
 
@@ -40,7 +40,7 @@ def values_of(field, g, kernel, path, settings):
         return g[field.name]
     if field.stand_in in g and field.factor:
         return field.factor * g[field.stand_in]
-    if field.may_be_absent(g, settings) and field.type is Type.REAL and not field.stand_in:
+    if field.may_be_absent(g, settings) and field.type.is_real and not field.stand_in:
         return None
     standard = f" or of standard name {field.standard_name}" if field.standard_name else ""
     raise InputError(f"{path}: '{field.name}' is missing, which {kernel} reads: {field.long_name} "
@@ -50,7 +50,7 @@ def values_of(field, g, kernel, path, settings):
 def with_ghosts(field: Field, values: np.ndarray, cyclic: bool, wall: np.ndarray | None = None) -> np.ndarray:
     """Along x those of the other side where the ocean is cyclic; a closed side is land: masks are 0 there, nothing
     flows, and other values repeat those beside it, but for corners on a southern wall: these are given, or 0."""
-    closed = {"mode": "constant"} if field.type is not Type.REAL or field.is_flow else {"mode": "edge"}
+    closed = {"mode": "constant"} if not field.type.is_real or field.is_flow else {"mode": "edge"}
     for place, axis in enumerate(field.axes):
         if axis in ("x", "y"):
             widths = [(0, 0)] * place + [(HALO, HALO)] + [(0, 0)] * (values.ndim - place - 1)

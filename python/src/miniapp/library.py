@@ -32,7 +32,11 @@ MAX_THREADS = 4096  # as in the program: with many more, the OpenMP runtime abor
 
 class Type(enum.IntEnum):
     """enum miniapp_type"""
-    REAL, MASK, INDEX = range(3)
+    REAL, MASK, INDEX, DOUBLE = range(4)
+
+    @property
+    def is_real(self) -> bool:
+        return self in (Type.REAL, Type.DOUBLE)
 
 
 class Access(enum.IntEnum):
@@ -316,7 +320,7 @@ class Field:
 
     @property
     def range(self) -> Range:
-        return Range(self.least, self.most, self.type is not Type.REAL)
+        return Range(self.least, self.most, not self.type.is_real)
 
     def may_be_absent(self, given, settings) -> bool:
         """Beside these fields and settings."""

@@ -209,7 +209,7 @@ class State:
 
     def dtype(self, name: str) -> np.dtype:
         """The type in which the state holds the field."""
-        return np.dtype({Type.REAL: self.precision, Type.MASK: "uint8", Type.INDEX: "int32"}[
+        return np.dtype({Type.REAL: self.precision, Type.MASK: "uint8", Type.INDEX: "int32", Type.DOUBLE: "float64"}[
             self.field(name).type])
 
     def add(self, name: str, like: str) -> None:

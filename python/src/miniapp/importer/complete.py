@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from ..library import HALO, Type
+from ..library import HALO
 from . import axes, masks, table, units
 from .problem import Unusable, note
 
@@ -332,7 +332,7 @@ def finish(path, g, cyclic, halo, fills):
     """Masks, and values on land."""
     check_shapes(path, g)
     add_masks(path, g, cyclic, halo)
-    for name in [name for name in g if name in table.fields() and table.fields()[name].type is Type.REAL]:
+    for name in [name for name in g if name in table.fields() and table.fields()[name].type.is_real]:
         clean(path, g, table.fields()[name], fills.get(name))
 
 

@@ -5,7 +5,7 @@ import difflib
 import math
 from pathlib import Path
 
-from ..library import Type, default
+from ..library import default
 from . import table
 from .problem import Usage, program
 
@@ -110,7 +110,7 @@ def parse(text):
     theirs = list(table.fields())
     chosen.variable = pairs("--variable", chosen.variable, theirs)
     chosen.variable |= {name: text or name for name, text in chosen.tracer.items()}
-    reals = [name for name in theirs if table.fields()[name].type is Type.REAL]
+    reals = [name for name in theirs if table.fields()[name].type.is_real]
     chosen.default = numbers("--default", chosen.default, reals)
     chosen.units = pairs("--units", chosen.units, theirs)
     chosen.set = numbers("--set", chosen.set, table.settings())

@@ -22,7 +22,7 @@ COORDINATES = {
     "z": {"units": "m", "long_name": "height of T points", "axis": "Z", "positive": "up",
           "standard_name": "height_above_mean_sea_level"},
 }
-TYPES = {Type.REAL: "<f8", Type.MASK: "<u1", Type.INDEX: "<i4"}
+TYPES = {Type.REAL: "<f8", Type.MASK: "<u1", Type.INDEX: "<i4", Type.DOUBLE: "<f8"}
 
 
 def fields():
