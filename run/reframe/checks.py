@@ -11,7 +11,7 @@ from pathlib import Path
 
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import (parameter, performance_function, run_after, run_before,
+from reframe.core.builtins import (fixture, parameter, performance_function, run_after, run_before,
                                    sanity_function, variable)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,15 +27,34 @@ def kernels():
                   if path.parent.name not in ("calibration", "forcing", "waves", "momentum", "external"))
 
 
+class Build(rfm.CompileOnlyRegressionTest):
+    """The program of the environment's preset, built where ReFrame runs if it is not there yet."""
+
+    build_system = "CustomBuild"
+
+    @run_before("compile")
+    def choose_preset(self):
+        preset = self.current_environ.name
+        self.program = ROOT / "build" / preset / "bin" / "miniapp"
+        self.build_system.commands = [
+            f"cd {ROOT}",
+            f"test -x {self.program} || {{ cmake --preset {preset} && cmake --build --preset {preset}; }}"]
+
+    @sanity_function
+    def is_there(self):
+        return sn.assert_true(self.program.exists(), f"there is no {self.program}")
+
+
 @rfm.simple_test
 class KernelCheck(rfm.RunOnlyRegressionTest):
     """One kernel on the stored grid: compared with the stored reference, and timed."""
 
+    build = fixture(Build, scope="environment")
     device = parameter(["cpu", "gpu"])
     kernel = parameter(kernels())
     reference_file = variable(str, value=str(ROOT / "validation" / "stored" / "grid"))
     program = variable(str, value="")  # of another build than the environment's
-    variant = variable(str, value="")  # of the directives, as `-S variant=dynamic`; "": the default one
+    variant = variable(str, value="")  # of the directives, as `-S KernelCheck.variant=dynamic`; "": the default one
     seconds = variable(float, value=1.0)  # of measuring, for each row
     valid_prog_environs = ["*"]
 
@@ -47,11 +66,7 @@ class KernelCheck(rfm.RunOnlyRegressionTest):
 
     @run_after("setup")
     def choose_program(self):
-        """The build of the environment's preset."""
-        preset = self.current_environ.name
-        self.executable = self.program or str(ROOT / "build" / preset / "bin" / "miniapp")
-        self.skip_if(not Path(self.executable).exists(),
-                     f"no {self.executable}: cmake --workflow --preset {preset}")
+        self.executable = self.program or str(self.build.program)
         self.executable_opts = [
             "--kernel", self.kernel, "--device", self.device, "--roofline",
             "--seconds", str(self.seconds), "--format", "json", "--validate", self.reference_file,

@@ -14,7 +14,8 @@ from processes import DEADLINE_S, executable
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = ROOT / "run" / "reframe" / "check"
-QUICK = ("-S", "seconds=0.001")
+QUICK = ("-S", "KernelCheck.seconds=0.001")
+BUILD = 1  # a check of its own
 PROGRAM = ROOT / "build" / "host" / "bin" / "miniapp"
 
 
@@ -43,14 +44,14 @@ def test_every_kernel_is_checked(miniapp):
 def test_checks_pass_on_this_machine():
     done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "isoneutral$")
     assert done.returncode == 0, done.stdout
-    assert done.stdout.count("   OK ") == 1 and "P: share: " in done.stdout, done.stdout
+    assert done.stdout.count("   OK ") == BUILD + 1 and "P: share: " in done.stdout, done.stdout
 
 
 def test_check_fails_where_an_output_differs(tmp_path):
     wrong = shutil.copy(GRID_REFERENCE / "eos.h5", tmp_path / "wrong.h5")
     with h5py.File(wrong, "a") as file:
         file["dHdT"][5, 20, 40] += 1.0
-    done = reframe("--run", *QUICK, "-p", "host$", "-t", "eos", "-S", f"reference_file={wrong}")
+    done = reframe("--run", *QUICK, "-p", "host$", "-t", "eos", "-S", f"KernelCheck.reference_file={wrong}")
     assert done.returncode != 0, done.stdout
     assert "differ from the reference: ['dHdT']" in done.stdout, done.stdout
 
@@ -73,7 +74,7 @@ def test_check_fails_where_a_kernel_is_too_slow(tmp_path, marks, passes):
     expected = '"features": ["cpu"], "extras": {"share": {"eos": 100.0}},'
     site = tmp_path / "site.py"
     site.write_text(settings.replace('"features": ["cpu"],', expected))
-    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "eos", "-S", f"program={program}",
+    done = reframe("--run", *QUICK, "--system=laptop", "-p", "host$", "-t", "eos", "-S", f"KernelCheck.program={program}",
                    env={**os.environ, "RFM_CONFIG_FILES": str(site)})
     assert (done.returncode == 0) == passes, done.stdout
     assert ("failed to meet reference(s): share=" in done.stdout) != passes, done.stdout
@@ -81,17 +82,18 @@ def test_check_fails_where_a_kernel_is_too_slow(tmp_path, marks, passes):
 
 def test_checks_pass_on_a_partition_of_slurm(slurm, miniapp):
     done = reframe("--run", *QUICK, "--system=cluster:cpu", "-p", "host$", env=slurm.environment)
-    assert done.returncode == 0 and done.stdout.count("   OK ") == len(miniapp.ocean), done.stdout
+    assert done.returncode == 0 and done.stdout.count("   OK ") == BUILD + len(miniapp.ocean), done.stdout
     jobs = slurm.check("scontrol", "-o", "show", "job").splitlines()
     assert len(jobs) == len(miniapp.ocean)
     assert all("JobState=COMPLETED" in job and "NumCPUs=8 " in job for job in jobs), jobs
 
 
 def test_gpu_checks_ask_for_a_gpu(tmp_path):
-    """Without a GPU: what would be submitted."""
+    """Without a GPU: what would be submitted, once its program is built."""
     done = reframe("--system=cluster:gpu", "--dry-run", "--prefix", str(tmp_path),
                    "--keep-stage-files")
     assert done.returncode == 0, done.stdout
-    if "SKIP" not in done.stdout:
-        scripts = list(tmp_path.rglob("*.sh"))
-        assert scripts and all("#SBATCH --gpus=1" in path.read_text() for path in scripts)
+    build, = tmp_path.rglob("rfm_build.sh")
+    assert "cmake --preset nvptx && cmake --build --preset nvptx;" in build.read_text()
+    jobs = list(tmp_path.rglob("KernelCheck*/rfm_job.sh"))
+    assert jobs and all("#SBATCH --gpus=1" in path.read_text() for path in jobs)
