@@ -10,7 +10,8 @@
  * velocity. A source counts as negative dissipation. Friction acts for one step forward, all else
  * by Adams and Bashforth. But friction of one step is not added to that of the last one, as Veros
  * does without vertical friction. Explicit vertical friction, friction by eddies and biharmonic
- * friction are kernels of their own, which act after this one.
+ * friction are kernels of their own, which act after this one. Beside explicit vertical friction,
+ * the implicit one only dissipates: the flow has the explicit one in its place.
  *
  * There are two drivers, because no single nest suits both. On the host a thread marches through
  * its rows from south to north. In a row it eliminates both velocities upwards and then does all
@@ -21,7 +22,7 @@
  */
 #define DESCRIPTION "momentum/momentum.kernel"
 #define DERIVED(VALUE)                                                                             \
-    VALUE(real, per_dt, 1 / dt_mom)                                                                \
+    VALUE(real, per_dt, enable_explicit_vert_friction ? 0 : 1 / dt_mom)                            \
     VALUE(real, conserves, enable_conserve_energy ? 1 : 0)
 #include "momentum.h"
 #include "prefetch.h"

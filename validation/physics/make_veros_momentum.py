@@ -47,6 +47,7 @@ CASES = {
              "enable_quadratic_bottom_friction"),
     "sources": ("enable_momentum_sources",),
     "explicit": ("enable_explicit_vert_friction",),
+    "explicit and implicit": ("enable_explicit_vert_friction", "enable_implicit_vert_friction"),
     "eddies": (*ACC, "enable_TEM_friction"),
     "eddies alone": ("enable_TEM_friction",),
     "biharmonic": (*ACC, "enable_biharmonic_friction"),

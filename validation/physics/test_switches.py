@@ -54,6 +54,7 @@ NEEDED = {"enable_hor_friction_cos_scaling": "enable_hor_friction", "enable_nosl
 CASES += [("momentum", {name: int(name in (switch, NEEDED.get(switch), "enable_conserve_energy")) for name in FRICTION})
           for switch in FRICTION]
 CASES += [("momentum", {name: int(name != but) for name in FRICTION}) for but in (None, "enable_conserve_energy")]
+CASES += [("momentum", {"enable_implicit_vert_friction": 1, "enable_explicit_vert_friction": 1})]
 # of sources, those that are told apart
 FROM_EDDIES = ("enable_eke", "enable_eke_diss_bottom", "enable_eke_diss_surfbot", "enable_store_cabbeling_heat",
                "enable_store_bottom_friction_tke")

@@ -16,7 +16,8 @@ STORED = Path(__file__).parent / "veros" / "momentum.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
 CASES = ("acc", "free slip", "no slip", "drag", "sources")
 BIHARMONIC = (momentum, flow_laplacian, biharmonic_friction)
-FURTHER = {"explicit": (momentum, explicit_vertical_friction), "eddies": (momentum, isoneutral_friction),
+EXPLICIT = (momentum, explicit_vertical_friction)
+FURTHER = {"explicit": EXPLICIT, "explicit and implicit": EXPLICIT, "eddies": (momentum, isoneutral_friction),
            "eddies alone": (momentum, isoneutral_friction), "biharmonic": BIHARMONIC,
            "biharmonic without slip": BIHARMONIC}  # kernels, the last of which is tested
 AFTER = ("pressure", "stream")  # the external mode of "acc"

@@ -19,8 +19,9 @@ INPUTS = (*GRID, "kbot", "u", "v", "kappaM", "surface_taux", "surface_tauy")
 OPTIONAL = ("tantr", "coriolis_t", "w", "rho", "du_taum1", "dv_taum1", "r_bot_var_u", "r_bot_var_v", "u_source",
             "v_source")
 SETTINGS = {
-    "dt_mom": 1.0, "AB_eps": 0.1, "enable_implicit_vert_friction": 0, "enable_hor_friction": 0, "A_h": 0.0,
-    "enable_hor_friction_cos_scaling": 0, "hor_friction_cosPower": 3, "enable_noslip_lateral": 0,
+    "dt_mom": 1.0, "AB_eps": 0.1, "enable_implicit_vert_friction": 0, "enable_explicit_vert_friction": 0,
+    "enable_hor_friction": 0, "A_h": 0.0, "enable_hor_friction_cos_scaling": 0, "hor_friction_cosPower": 3,
+    "enable_noslip_lateral": 0,
     "enable_ray_friction": 0, "r_ray": 0.0, "enable_bottom_friction": 0, "r_bot": 0.0,
     "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0, "r_quad_bot": 0.0,
     "enable_momentum_sources": 0, "enable_conserve_energy": 1}
@@ -195,7 +196,8 @@ def friction(f, s, face, dissipated):
     mix = np.zeros_like(f.u)
     if s.enable_implicit_vert_friction:
         new, lost = mix_vertically(f, s, face)
-        mix += (new - face.flow) / s.dt_mom
+        if not s.enable_explicit_vert_friction:  # which takes its place, but for what it dissipates
+            mix += (new - face.flow) / s.dt_mom
         dissipated["K_diss_v"] += to_t_columns(f, face, lost)
     if s.enable_hor_friction:
         spread, lost = mix_laterally(f, s, face)

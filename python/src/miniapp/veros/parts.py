@@ -235,11 +235,6 @@ ON_DEMAND = {
 
 # ---- the step ----
 
-def not_both_vertical_frictions(settings) -> bool:
-    """With both, Veros has only the explicit one in the flow, and what both dissipate."""
-    return not (settings.enable_implicit_vert_friction and settings.enable_explicit_vert_friction)
-
-
 def first_pressure(ocean) -> None:
     """In the first step of a run, Veros takes the pressure at the free surface for that of all time levels."""
     if not ocean.settings["enable_streamfunction"] and ocean.vs.itt == 0:
@@ -254,7 +249,7 @@ PARTS = (
     Part("the vertical diffusivities", "tke", ("tke_diffusivities", "convective_adjustment"),
          tke.set_tke_diffusivities, always),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
-         momentum_by_veros, not_both_vertical_frictions,
+         momentum_by_veros, always,
          on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
                     ("dpsin",)), after=first_pressure),
     Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
