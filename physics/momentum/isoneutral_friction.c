@@ -25,7 +25,8 @@ struct eddy_columns {
     real *after, *lost;
     count beside;
     level wet[ROW_CHUNK];
-    real next[ROW_CHUNK]; /* the flow at the level before, in the order of the sweep */
+    bool changes[ROW_CHUNK]; /* whether the step changes them: ghosts only lose */
+    real next[ROW_CHUNK];    /* the flow at the level before, in the order of the sweep */
 };
 
 /* How much of the flow at level `to` a step exchanges between level k and the one above it, over
@@ -77,7 +78,6 @@ INLINED void substitute_downwards(const struct arguments *a, struct eddy_columns
                                   struct span cells)
 {
     const count plane = a->ny * a->nx;
-    const bool is_inside = y >= MINIAPP_HALO;
     for (count k = a->nz - 1; k >= 0; k--) {
         const count row = k * plane + y * a->nx;
         const bool is_top = k == a->nz - 1;
@@ -100,7 +100,7 @@ INLINED void substitute_downwards(const struct arguments *a, struct eddy_columns
             m->next[at] = mixed;
             m->lost[i] = reduced.ratio;
             a->K_diss_gm[i] = reduced.d;
-            m->after[i] -= is_inside && x >= MINIAPP_HALO && wet <= (level)k ? mixed : 0;
+            m->after[i] -= m->changes[at] && wet <= (level)k ? mixed : 0;
         }
     }
 }
@@ -110,7 +110,6 @@ INLINED void substitute_upwards(const struct arguments *a, struct eddy_columns *
                                 struct span cells)
 {
     const count plane = a->ny * a->nx;
-    const bool is_inside = y >= MINIAPP_HALO;
     for (count k = 0; k < a->nz; k++) {
         const count row = k * plane + y * a->nx, below = k > 0 ? plane : 0;
         const real per_dz = k > 0 ? 1 / a->dzw[k - 1] : 0;
@@ -124,7 +123,7 @@ INLINED void substitute_upwards(const struct arguments *a, struct eddy_columns *
             const real lost =
                 viscosity * per_dz * (now - under) * per_dz * (m->flow[i] - m->flow[j]);
             m->next[at] = now;
-            m->after[i] += is_inside && x >= MINIAPP_HALO && wet <= (level)k ? now : 0;
+            m->after[i] += m->changes[at] && wet <= (level)k ? now : 0;
             if (k > 0)
                 m->lost[j] = wet < (level)k ? lost : 0;
         }
@@ -150,6 +149,7 @@ INLINED void rub_by_eddies(const struct arguments *a, count y, struct span part,
     for (count x = cells.begin; x < cells.end; x++) {
         const int32_t *const kbot = a->kbot + y * a->nx + x;
         m.wet[x - cells.begin] = both_wet(kbot[0], kbot[m.beside]);
+        m.changes[x - cells.begin] = y >= MINIAPP_HALO && x >= MINIAPP_HALO;
         m.next[x - cells.begin] = 0;
     }
     eliminate_upwards(a, &m, y, cells);
