@@ -21,7 +21,7 @@ MUTATIONS = ROOT / "validation" / "mutation"
 UNITS = ("unit_density", "unit_tile", "unit_tridiagonal", "unit_eos")
 # What looks at physics beyond one kernel and its reference, by the time it takes.
 PHYSICS = ("velocities", "sources", "vertical", "veros_step", "tke", "eke", "idemix", "invariants", "advection",
-           "density", "isoneutral", "tracers", "external", "steps")
+           "density", "isoneutral", "tracers", "external", "forcing", "steps")
 
 
 def run(command, folder):

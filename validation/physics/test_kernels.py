@@ -164,7 +164,7 @@ def settings_of_their_own():
         "alpha_tke": 30.0, "c_eps": 0.6, "K_h_tke": 1700.0, "dt_mom": 3000.0,
         "enable_superbee_advection": 1, "eke_lmin": 90.0, "eke_cross": 1.9, "eke_crhin": 1.1,
         "eke_c_k": 0.3, "eke_k_max": 1500.0, "enable_eke_isopycnal_diffusion": 1, "alpha_eke": 1.2,
-        "eke_c_eps": 0.5, "t_ice": 21.0}
+        "eke_c_eps": 0.5, "t_ice": 18.0}
 
 
 def test_settings_of_their_own(together, kernel, device):
