@@ -150,9 +150,10 @@ const struct miniapp_field *miniapp_field_partner(const struct miniapp_field *fi
     return row_of(field_row(field)->partner);
 }
 
-const char *miniapp_field_needed_by(const struct miniapp_field *field)
+const char *miniapp_field_needed_by(const struct miniapp_field *field, size_t index)
 {
-    return field_row(field)->needed_by;
+    const struct miniapp_field *const row = field_row(field);
+    return index < sizeof(row->needed_by) / sizeof(*row->needed_by) ? row->needed_by[index] : NULL;
 }
 
 bool miniapp_field_is_extended(const struct miniapp_field *field)

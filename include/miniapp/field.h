@@ -54,8 +54,9 @@ const struct miniapp_field *miniapp_field_stand_in(const struct miniapp_field *,
 /* The field that needs this one: if a file has it, this one may not be absent; or NULL. */
 const struct miniapp_field *miniapp_field_partner(const struct miniapp_field *);
 
-/* The setting that needs this field unless it is 0; or NULL. */
-const char *miniapp_field_needed_by(const struct miniapp_field *);
+/* The settings that need this field, which may be absent where all of them are 0; NULL after the
+ * last one. */
+const char *miniapp_field_needed_by(const struct miniapp_field *, size_t index);
 
 /* Whether land holds the value of the lowest water above, since averages near land include it. */
 bool miniapp_field_is_extended(const struct miniapp_field *);

@@ -56,21 +56,32 @@ const char *miniapp_input_closest(const struct miniapp_input *input,
     return closest ? text : NULL;
 }
 
+/* The setting that needs a field; or NULL. */
+static const char *needing(const struct miniapp_input *input, const struct miniapp_field *field,
+                           const struct miniapp_settings *settings)
+{
+    const char *name = NULL;
+    if (!field->may_rest || !miniapp_input_is_at_rest(input))
+        for (size_t i = 0; (name = miniapp_field_needed_by(field, i)); i++)
+            if (miniapp_settings_get(settings, name) != 0)
+                break;
+    return name;
+}
+
 static enum miniapp_status check_pair(const struct miniapp_input *input,
                                       const struct miniapp_field *field,
                                       const struct miniapp_settings *settings)
 {
     const struct miniapp_field *const partner = miniapp_field_partner(field);
-    const bool is_needed =
-        field->needed_by && miniapp_settings_get(settings, field->needed_by) != 0;
+    const char *const setting = needing(input, field, settings);
     char near[LONGEST], text[2 * LONGEST] = "";
-    if (!is_needed && !(partner && miniapp_input_has(input, partner)))
+    if (!setting && !(partner && miniapp_input_has(input, partner)))
         return MINIAPP_DONE;
     if (miniapp_input_closest(input, field, near, sizeof(near)))
         snprintf(text, sizeof(text), "; the closest in the file is '%s'", near);
-    if (is_needed)
-        return fail(MINIAPP_INPUT, "%s: has no %s, which %s needs%s", input->path, field->name,
-                    field->needed_by, text);
+    if (setting)
+        return fail(MINIAPP_INPUT, "%s: dataset '%s' is missing, which %s needs%s", input->path,
+                    field->name, setting, text);
     return fail(MINIAPP_INPUT, "%s: has %s but no %s%s", input->path, partner->name, field->name,
                 text);
 }

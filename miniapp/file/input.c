@@ -272,14 +272,14 @@ bool miniapp_input_is_at_rest(const struct miniapp_input *input)
            !input->is_there[FIELD_v] && !input->is_there[FIELD_psi];
 }
 
-/* Reports in one line all datasets that are needed but absent. */
+/* Reports in one line all datasets that are absent but needed, whatever the settings. */
 static enum miniapp_status check_absent(const struct miniapp_input *input)
 {
     char text[1024] = "", near[64];
     size_t used = 0, count = 0;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         if (!input->needed[id] || input->is_there[id] || fields[id].is_optional ||
-            (fields[id].may_rest && miniapp_input_is_at_rest(input)))
+            fields[id].needed_by[0] || (fields[id].may_rest && miniapp_input_is_at_rest(input)))
             continue;
         count++;
         const char *const closest = miniapp_input_closest(input, &fields[id], near, sizeof(near));

@@ -135,9 +135,11 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 #define GAIN(budget, factor, field, place) {BUDGET_##budget, factor, FIELD_##field, 0, place, 0},
 #include "mixing/ocean.budgets"
     };
+    const bool has_turbulence = uses_field(sequence, setting, FIELD_tke_taup1);
     size_t count = 0;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        const bool is_there = uses_field(sequence, setting, all[i].field) &&
+        const bool is_there = (has_turbulence || all[i].budget != BUDGET_energy) &&
+                              uses_field(sequence, setting, all[i].field) &&
                               (!all[i].before || uses_field(sequence, setting, all[i].before));
         if (is_there && all[i].factor != 0)
             terms[count++] = all[i];

@@ -60,7 +60,7 @@ struct miniapp_field {
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
     enum field_id partner; /* may not be absent where this one is there; 0: none */
-    const char *needed_by; /* nor where this setting is not 0; or NULL */
+    const char *needed_by[2]; /* nor where one of these settings is not 0, but elsewhere */
     double scale; /* of outputs: a usual magnitude, for the tolerances of a reference of zeros */
     double limits[2]; /* of what steps in time make of it; {0, 0}: none */
     bool is_sampled;  /* where absent: sample_of() each element, on the stand-in's grid */

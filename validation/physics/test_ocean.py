@@ -19,7 +19,7 @@ def whole(request, tmp_path_factory):
     return Whole(request.param, tmp_path_factory.mktemp("whole"))
 
 
-@pytest.fixture(scope="module", params=("acc", "islands", "surface", "waves"))
+@pytest.fixture(scope="module", params=("eddies", "islands", "surface", "waves", "without TKE"))
 def some(request, tmp_path_factory):
     return Whole(request.param, tmp_path_factory.mktemp("some"))
 
@@ -150,9 +150,10 @@ def test_a_file_without_ghosts(miniapp, some, tmp_path):
 def test_budgets(miniapp, some):
     """They are kept in a flow that changes; columns of one level lose some of what frictions take."""
     march = miniapp.json(some.path, "--steps", 5, "-k", "ocean", quick=False)["results"][0]["steps"]
-    energies = {name for name, switch in (("eke", "enable_eke"), ("iw", "enable_idemix")) if some.settings.get(switch)}
+    switches = {"tke": "enable_tke", "energy": "enable_tke", "eke": "enable_eke", "iw": "enable_idemix"}
+    energies = {name for name, switch in switches.items() if some.settings.get(switch)}
     budgets = {each["budget"]: each for each in march["budgets"]}
-    assert set(budgets) == {"heat", "salt", "tke", "energy", "kinetic", "volume"} | energies
+    assert set(budgets) == {"heat", "salt", "kinetic", "volume"} | energies
     assert budgets.pop("kinetic")["verdict"] == "cannot tell"
     assert all(each["kept"] for each in budgets.values())
 

@@ -276,7 +276,8 @@ def test_what_is_absent_is_named(miniapp, tmp_path):
 
 @pytest.mark.parametrize("name, complaint", [
     ("t_star", "has t_rest but no t_star"), ("t_rest", "has t_star but no t_rest"),
-    ("coriolis_t", "has no coriolis_t, which enable_eke needs")])
+    ("coriolis_t", "dataset 'coriolis_t' is missing, which enable_eke needs"),
+    ("K_diss_v", "dataset 'K_diss_v' is missing, which enable_tke needs")])
 def test_half_a_pair(miniapp, tmp_path, name, complaint):
     path = lacking(tmp_path / "in.h5", name)
     for words in (("--check",), ("--steps", 2)):

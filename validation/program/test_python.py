@@ -108,7 +108,9 @@ def test_optional_arguments_may_be_absent(kernel_name, absent, stand_in, setting
 
 @pytest.mark.parametrize("absent, complaint, settings", [
     ("t_star", "has t_rest but no t_star", {}), ("s_rest", "has s_star but no s_rest", {}),
-    ("coriolis_t", "has no coriolis_t, which enable_eke needs", {}), ("coriolis_t", None, {"enable_eke": 0})])
+    ("coriolis_t", "dataset 'coriolis_t' is missing, which enable_eke needs", {}),
+    ("coriolis_t", "dataset 'coriolis_t' is missing, which enable_idemix needs", {"enable_eke": 0, "enable_idemix": 1}),
+    ("coriolis_t", None, {"enable_eke": 0}), ("tke", None, {"enable_tke": 0})])
 def test_half_a_pair_in_a_file(tmp_path, absent, complaint, settings):
     """As in the program."""
     path = tmp_path / "in.h5"
@@ -120,7 +122,7 @@ def test_half_a_pair_in_a_file(tmp_path, absent, complaint, settings):
         failure = refused(package.InputError, complaint, lambda: package.load(path, "ocean_step_forced", **settings))
         assert str(path) in str(failure)
     else:
-        assert not package.load(path, "ocean_step_forced", **settings)["coriolis_t"].any()
+        assert not package.load(path, "ocean_step_forced", **settings)[absent].any()
 
 
 def test_half_a_pair_of_arguments(original):
@@ -253,7 +255,7 @@ def test_settings_of_a_file_that_a_sequence_does_not_use(miniapp, tmp_path):
         file.attrs["enable_eke"] = 1
         del file["coriolis_t"]
     path = changed(tmp_path / "in.h5", without_coriolis)
-    said = miniapp.fails(INPUT, "has no coriolis_t, which enable_eke needs", path, "-k", "momentum")
+    said = miniapp.fails(INPUT, "dataset 'coriolis_t' is missing, which enable_eke needs", path, "-k", "momentum")
     refused(package.InputError, f"^{re.escape(said.removeprefix('miniapp: ').strip())}$",
             lambda: package.load(path, "momentum"))
     assert package.load(path, "momentum", enable_eke=0).setting("enable_eke") == 0

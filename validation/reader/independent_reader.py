@@ -57,10 +57,11 @@ class Reader:
         """The values of those fields that the file has, and of those that stand in for the others."""
         there = list(self.file)
         needed = {*wanted, *(self.table[name].stand_in for name in wanted if name not in there)} - {""}
-        refuse({name for name in needed.difference(there) if not self.table[name].is_optional}, "fields are missing")
+        refuse({name for name in needed.difference(there) if not self.table[name].is_optional
+                and not self.table[name].needed_by}, "fields are missing")
         for name in set(wanted).difference(there):
             row = self.table[name]
-            refuse(row.partner in there or self.settings.get(row.needed_by), f"{name} is missing, others need it")
+            refuse(row.partner in there or any(map(self.settings.get, row.needed_by)), f"{name} is missing, others need it")
         needed = [name for name in self.table if name in needed.intersection(there)]
         datasets = {name: self.dataset(name) for name in needed}
         for name in {self.table[name].wet for name in needed}.intersection(there):

@@ -160,11 +160,10 @@ def scales(case):
 def without_options(case):
     for name in list(case.values):
         row = case.table[name]
-        if name in case.values and row.is_optional and case.chance(0.5):
+        if name in case.values and (row.is_optional or row.needed_by) and case.chance(0.5):
             del case.values[name]
             case.values.pop(row.partner, None)  # half a pair is no input,
-            if row.needed_by:  # nor is a file whose setting needs the field
-                case.root[row.needed_by] = 0
+            case.root.update(dict.fromkeys(row.needed_by, 0))  # nor is a file whose settings need the field
 
 
 def dry_land(case):

@@ -12,6 +12,7 @@ import ctypes
 import dataclasses
 import enum
 import functools
+import itertools
 import operator
 import os
 import sys
@@ -171,7 +172,7 @@ DECLARATIONS = {
     "field_wet": (c_void_p, c_void_p),
     "field_stand_in": (c_void_p, c_void_p, c_void_p),
     "field_partner": (c_void_p, c_void_p),
-    "field_needed_by": (c_char_p, c_void_p),
+    "field_needed_by": (c_char_p, c_void_p, c_size_t),
     "field_is_extended": (c_bool, c_void_p),
     "field_is_flow": (c_bool, c_void_p),
     "field_has_wall": (c_bool, c_void_p),
@@ -313,7 +314,7 @@ class Field:
     stand_in: str = dataclasses.field(repr=False)  # the field that stands for an absent one; "": zeros
     factor: float = dataclasses.field(repr=False)  # of the stand-in
     partner: str = dataclasses.field(repr=False)  # makes no sense without this field; "": none
-    needed_by: str = dataclasses.field(repr=False)  # a setting, likewise, unless it is 0; "": none
+    needed_by: tuple[str, ...] = dataclasses.field(repr=False)  # settings that need it, unless they are all 0
     is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
     is_flow: bool = dataclasses.field(repr=False)  # a velocity: 0 in the ghosts of a closed side
     has_wall: bool = dataclasses.field(repr=False)  # on corners: the last ghosts in the south are those of a wall
@@ -324,7 +325,8 @@ class Field:
 
     def may_be_absent(self, given, settings) -> bool:
         """Beside these fields and settings."""
-        return self.is_optional and self.partner not in given and not settings.get(self.needed_by)
+        is_needed = any(settings.get(name, not self.is_optional) for name in self.needed_by)
+        return (self.is_optional or bool(self.needed_by)) and self.partner not in given and not is_needed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -433,8 +435,12 @@ class Library:
                      Type(c.field_type(handle)), tuple(decode(c.axis_name(axis)) for axis in axes),
                      *bounds(c.field_range, handle), bounds(c.field_limits, handle), handle, axes, c.field_is_optional(handle),
                      self.name_of(c.field_wet(handle)), self.name_of(stand_in), factor.value,
-                     self.name_of(c.field_partner(handle)), decode(c.field_needed_by(handle)),
+                     self.name_of(c.field_partner(handle)), self.needed_by(handle),
                      c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle))
+
+    def needed_by(self, handle):
+        names = (self.c.field_needed_by(handle, place) for place in itertools.count())
+        return tuple(map(decode, itertools.takewhile(bool, names)))
 
     def name_of(self, handle):
         return decode(self.c.field_name(handle)) if handle else ""
