@@ -210,6 +210,8 @@ static bool closes(const struct work *work, size_t steps)
     return steps > 1 && on[SETTING_enable_streamfunction] && on[SETTING_enable_conserve_energy] &&
            !((is_lateral || is_biharmonic) && on[SETTING_enable_noslip_lateral]) &&
            !(is_lateral && is_biharmonic) &&
+           !(on[SETTING_enable_implicit_vert_friction] &&
+             on[SETTING_enable_explicit_vert_friction]) &&
            !(is_at_levels && (work->is_shallow || !heights_fit(work)));
 }
 

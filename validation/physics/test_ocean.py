@@ -183,7 +183,8 @@ def test_the_work_of_forces(miniapp, device, kind, precision, share):
 
 @pytest.mark.parametrize("steps, settings", [
     (2, {"enable_noslip_lateral": 1}), (2, {"enable_streamfunction": 0}), (2, {"enable_conserve_energy": 0}),
-    (2, {"enable_biharmonic_friction": 1, "A_hbi": 1e15}), (1, {})])
+    (2, {"enable_biharmonic_friction": 1, "A_hbi": 1e15}), (1, {}),
+    (2, {"enable_explicit_vert_friction": 1, "dt_mom": 600, "dt_tracer": 600})])
 def test_work_of_which_part_is_lost(miniapp, device, steps, settings):
     """As in Veros: on walls without slip, at a free surface, by two frictions of one kind; a first flow is the file's."""
     assert budget_from_rest(miniapp, "kinetic", steps, device, **settings)["verdict"] == "cannot tell"
