@@ -317,15 +317,17 @@ static enum miniapp_status add_term(struct miniapp_state *state, const struct ce
     return status;
 }
 
-/* Under a lid, no cell gains water: the sum of what each gains or loses is rounding. */
+/* Under a lid, no cell gains water: the sum of what each gains or loses is rounding, of a flow
+ * whose depth mean has been replaced, too. */
 static enum miniapp_status add_divergence(struct miniapp_state *state,
-                                          const struct miniapp_sequence *sequence,
+                                          const struct miniapp_sequence *sequence, double replaced,
                                           struct miniapp_budget *budget)
 {
     struct miniapp_flow flow;
     const enum miniapp_status status = miniapp_flow_measure(state, sequence, &flow);
     budget->change = flow.gained / flow.time_step;
-    budget->size = budget->gross = flow.through / flow.time_step;
+    budget->gross = flow.through / flow.time_step;
+    budget->size = budget->gross + replaced;
     return status;
 }
 
@@ -381,11 +383,12 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *state,
         budget->change = budget->gain = budget->size = budget->gross = 0;
     }
     const bool has_flow = budgets[BUDGET_kinetic].is_kept;
+    double replaced = 0;
     const bool has_lid = state->settings.value[SETTING_enable_streamfunction] != 0;
     if (!status && has_flow)
-        status = work_add(state, steps, &budgets[BUDGET_kinetic]);
+        status = work_add(state, steps, &budgets[BUDGET_kinetic], &replaced);
     if (!status && has_flow && has_lid)
-        status = add_divergence(state, sequence, &budgets[BUDGET_volume]);
+        status = add_divergence(state, sequence, replaced, &budgets[BUDGET_volume]);
     for (size_t i = 0; i < count && !status; i++)
         if (budgets[terms[i].budget].is_kept)
             status = add_term(state, &cells, &terms[i], &budgets[terms[i].budget]);

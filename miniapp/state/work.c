@@ -30,7 +30,7 @@ static const char *const lines[LINES] = {"dxt", "dxu", "dyt", "dyu", "cost", "co
 /* Integrals over a column of faces. */
 struct face_depth {
     double height, transport, gained; /* of the flow before, and of that after */
-    double work, size;
+    double work, size, moduli;        /* of the flow before */
 };
 
 struct work {
@@ -40,7 +40,7 @@ struct work {
     double *pressure; /* of a level, at most, over rho_0 */
     struct face_depth *columns;
     bool is_shallow; /* a column of faces has one level */
-    long double change, gain, size, gross;
+    long double change, gain, size, gross, replaced;
 };
 
 static enum miniapp_status take_room(struct work *work)
@@ -135,6 +135,7 @@ static void add_faces_of_level(struct work *work, bool is_v, size_t z)
             continue;
         c->height += height;
         c->transport += height * then;
+        c->moduli += height * fabs(then);
         c->gained += height * now;
         c->work += height * then * ((now - then) / dt - back * (rate - old));
         c->size += height * fabs(then) *
@@ -154,13 +155,17 @@ static void add_columns(struct work *work, bool is_v)
     const double dt = work->state->settings.value[SETTING_dt_mom];
     for (size_t i = 0; i < g->nx * g->ny; i++) {
         const struct face_depth *const c = &work->columns[i];
-        const double weight = RHO_0 * area_of_face(work, is_v, i);
+        const double area = area_of_face(work, is_v, i), weight = RHO_0 * area;
+        const double side =
+            area / (is_v ? work->line[DYU][i / g->nx]
+                         : work->line[DXU][i % g->nx] * work->line[COST][i / g->nx]);
         const double mean = work->plane[MEAN][i];
         if (c->height == 0)
             continue;
         const double replaced = c->gained / c->height;
         work->change += weight * (c->work + c->transport * (mean - replaced) / dt);
-        work->size += weight * (c->size + fabs(c->transport) * (fabs(mean) + fabs(replaced)) / dt);
+        work->size += weight * (c->size + c->moduli * (fabs(mean) + fabs(replaced)) / dt);
+        work->replaced += 2 * side * c->height * (fabs(mean) + fabs(replaced));
         work->is_shallow |= c->height == work->line[DZT][g->nz - 1];
     }
 }
@@ -216,7 +221,7 @@ static bool closes(const struct work *work, size_t steps)
 }
 
 enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
-                             struct miniapp_budget *budget)
+                             struct miniapp_budget *budget, double *replaced)
 {
     struct work work = {.state = state, .inner = miniapp_grid_interior(&state->whole)};
     enum miniapp_status status = state_ends_all(state, take_room(&work));
@@ -228,14 +233,19 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
         status = add_faces(&work, false);
     if (!status)
         status = add_faces(&work, true);
-    double sums[] = {(double)work.change, (double)work.gain, (double)(work.size + work.gross),
-                     (double)work.gross, closes(&work, steps) ? 0 : INFINITY};
+    double sums[] = {(double)work.change,
+                     (double)work.gain,
+                     (double)(work.size + work.gross),
+                     (double)work.gross,
+                     closes(&work, steps) ? 0 : INFINITY,
+                     (double)work.replaced};
     if (state->exchange)
         ranks_broadcast(0, sums, sizeof(sums));
     budget->change += sums[0];
     budget->gain += sums[1];
     budget->size += sums[2] + sums[4];
     budget->gross += sums[3];
+    *replaced = sums[5];
     free(work.memory);
     free(work.columns);
     return status;
