@@ -11,8 +11,8 @@ everywhere. Veros runs it from rest, momentum included, with NumPy and without d
 
 The file holds the state as a step of Veros has it before momentum: fluxes at the surface, diffusivities
 and velocities on the W grid are made of the time level tau; what dissipates is that of the step before.
-So the next temperature and salinity are Veros's own, and energies differ from Veros's by what momentum
-would have dissipated. Ghosts are in the file. Land is 0, but for diffusivities and lengths, which have
+So the next state is Veros's own; in a given flow, temperature and salinity are, and energies differ from
+Veros's by what momentum would have dissipated. Ghosts are in the file. Land is 0, but for diffusivities and lengths, which have
 lower bounds there, too.
 
 With --rest it holds no more than what the sequence `ocean` needs to start from rest.
@@ -44,7 +44,7 @@ from veros.core import advection, eke, tke  # noqa: E402  pylint: disable=wrong-
 YEAR_S = 365 * 86400
 AXES = {"x": "xt", "y": "yt", "z": "zt"}  # by make_grid.py's names: those of Veros
 MORE = ["K_gm", "K_iso", "kappaM", "kappaH", "mxl", "eke_len", "u_wgrid", "v_wgrid", "w_wgrid", "P_diss_adv",
-        "eke_diss_tke", "eke_diss_iw", "forc_temp_surface", "forc_salt_surface"]
+        "eke_diss_tke", "eke_diss_iw", "forc_temp_surface", "forc_salt_surface", "tantr", "surface_taux"]
 
 class Setup(veros_acc.ACCSetup):
     @veros_routine
@@ -88,6 +88,10 @@ def fields_of(state):
     vs = state.variables
     made = veros_acc.inputs(state)
     made |= {name: veros_acc.in_order(getattr(vs, name)) for name in MORE}
+    made |= {"psi": veros_acc.in_order(veros_acc.level(vs, "psi", "tau")),
+             "dpsi": veros_acc.in_order(veros_acc.tendency(vs, "tau", "taum1")),
+             "dpsi_taum1": veros_acc.in_order(veros_acc.tendency(vs, "taum1", "taup1"))}
+    made |= {f"{name}_taum1": veros_acc.in_order(veros_acc.level(vs, name, "taum1")) for name in ("du", "dv", "psi")}
     for name in ("int_drhodT", "int_drhodS", "P_diss_adv"):
         made[name] *= made["maskT"]  # Veros leaves on land what nothing reads there
     made["forc"] = (made["K_diss_v"] - made["P_diss_v"] - made["P_diss_adv"] - made["P_diss_nonlin"]

@@ -19,7 +19,7 @@ import h5py
 import numpy as np
 import scipy.sparse.linalg
 
-from veros_acc import SmallSetup, cyclic, in_order, level  # it starts Veros, too
+from veros_acc import SmallSetup, cyclic, in_order, level, tendency  # it starts Veros, too
 
 from veros import veros_routine
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
@@ -80,11 +80,6 @@ def roughen(state):
     with vs.unlock():
         for name, values in new.items():
             setattr(vs, name, values)
-
-
-def tendency(vs, when, of_islands):
-    """The tendency of the streamfunction, islands included."""
-    return np.array(level(vs, "dpsi", when)) + np.array(vs.psin) @ np.array(level(vs, "dpsin", of_islands))
 
 
 def stream(state):

@@ -22,10 +22,11 @@ import h5py
 import numpy as np
 import scipy.sparse.linalg
 
-from make_veros_external import solve_directly, tendency  # it starts Veros, too
+from make_veros_external import solve_directly  # it starts Veros, too
 from make_veros_step import roughen
 from make_veros_steps import change_remnants, density_in_80_bits, nudge
-from veros_acc import OF_IDEMIX, OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level
+from veros_acc import (OF_IDEMIX, OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level,
+                       tendency)
 
 from veros import veros_routine
 from veros.core import thermodynamics

@@ -85,6 +85,11 @@ def level(vs, name, when):
     return getattr(vs, name)[..., int(getattr(vs, when))]
 
 
+def tendency(vs, when, of_islands):
+    """The tendency of the streamfunction, islands included."""
+    return np.array(level(vs, "dpsi", when)) + np.array(vs.psin) @ np.array(level(vs, "dpsin", of_islands))
+
+
 def has(vs, name):
     """Whether the configuration uses the variable: Veros refuses the others."""
     try:
