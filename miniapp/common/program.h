@@ -254,6 +254,13 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells,
                                               size_t *beyond);
 
+/* Of the wet cells of a grid: the least spacings, the largest of both, in metres; the largest
+ * Coriolis parameter; and the height of the highest level. */
+struct miniapp_scales {
+    double least_dx, least_dy, widest, turning, highest;
+};
+enum miniapp_status miniapp_input_scales(struct miniapp_input *, struct miniapp_scales *);
+
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);
 
@@ -359,10 +366,10 @@ enum miniapp_status miniapp_budgets_close(struct miniapp_state *, const struct m
 
 /* The flow in which a step is made. */
 struct miniapp_flow {
-    bool is_there;     /* the sequence takes one */
-    double courant[3]; /* the largest Courant numbers, along x, y and z */
-    double below, top; /* the largest share of its volume that a cell gains or loses in a step:
-                          below the top level, and in it, without what goes through the surface */
+    bool is_there;          /* the sequence takes one */
+    double courant[3];      /* the largest Courant numbers, along x, y and z */
+    double below, top;      /* the largest share of its volume that a cell gains or loses in a step:
+                               below the top level, and in it, without what goes through the surface */
     double gained, through; /* by all cells, and through their faces, in cubic metres a step */
     double time_step;
     /* of `below`, as much as rounding explains, at most 1e-4; of `top`, 0.05 */

@@ -46,5 +46,7 @@ const char *absent_text(const struct run *run, char text[PROVENANCE_TEXT])
         if (used < PROVENANCE_TEXT)
             used += describe_absent(run, field, text + used, PROVENANCE_TEXT - used);
     }
+    if (run->by_spacing[0] && used < PROVENANCE_TEXT)
+        snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", used ? ", " : "", run->by_spacing);
     return text;
 }

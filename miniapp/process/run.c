@@ -1,6 +1,7 @@
 #include "run.h"
 #include "absent.h"
 #include "bench.h"
+#include "chosen.h"
 #include "clock.h"
 #include "collect.h"
 #include "crowd.h"
@@ -557,6 +558,8 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(choose_settings(run));
     if (!status)
+        status = choose_by_spacing(run);
+    if (!status)
         status = agree(same_file(options->input, run->input_sha256));
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
@@ -592,6 +595,8 @@ enum miniapp_status run_check(struct run *run)
         status = look_for_water_anywhere(run);
     if (!status)
         status = agree(choose_settings(run));
+    if (!status)
+        status = choose_by_spacing(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (status)

@@ -1,5 +1,7 @@
 """The sequence `ocean`: whole steps, momentum included, beside Veros's own (make_veros_ocean.py)."""
 
+import re
+
 import h5py
 import numpy as np
 import pytest
@@ -153,6 +155,29 @@ def test_budgets(miniapp, some):
     assert set(budgets) == {"heat", "salt", "kinetic", "volume"} | energies
     assert budgets.pop("kinetic")["verdict"] == "cannot tell"
     assert all(each["kept"] for each in budgets.values())
+
+
+def test_settings_by_the_spacing(miniapp, tmp_path):
+    """Where neither the file nor --set has them. The viscosity is that of Veros's setup; steps stay an ocean's."""
+    path = tmp_path / "in.h5"
+    path.write_bytes(GRID.with_name("acc_rest.h5").read_bytes())
+    with h5py.File(path, "a") as file:
+        viscosity = file.attrs["A_h"]
+        for name in ("dt_mom", "dt_tracer", "A_h", "r_bot"):
+            del file.attrs[name]
+    said = [f"A_h ({viscosity:g} by the spacing)", "dt_tracer (3135.41 by the spacing)", "r_bot (1.81159e-05"]
+    table = " ".join(miniapp.passes(path, "--steps", 20, quick=False).replace("#", " ").split())
+    assert all(each in table for each in [*said, "dt_mom (3135.41"]) and re.search("kinetic.*? kept", table)
+    table = miniapp.passes(path, "--check", "--steps", 1, "--set", "dt_mom=600", quick=False)
+    assert "dt_tracer (600 by the spacing)" in table and "dt_mom (" not in table
+
+
+@pytest.mark.parametrize("words", [("--size", "20k"), ("--set", "dt_mom=1200", "--set", "dt_tracer=1200")])
+def test_another_size(miniapp, words, tmp_path):
+    """The time steps fit the finer spacing, unless --set gives others."""
+    path, is_set = GRID.with_name("acc_rest.h5"), "--set" in words
+    table = miniapp.passes(path, "--steps", 20, *words, quick=False)
+    assert ("by the spacing" in table) != is_set
 
 
 FRICTIONS = {
