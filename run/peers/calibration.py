@@ -78,51 +78,5 @@ def cupy_maker(kernel, arrays, device):
     return call
 
 
-def taichi_maker(kernel, arrays, device):
-    import taichi
-    if kernel == "matmul":
-        raise Skip("it has no matrix product for large matrices")
-    x = arrays["x"].ravel()
-    real = taichi.f64 if x.dtype == "float64" else taichi.f32
-    values, total = taichi.field(real, x.shape), taichi.field(real, ())
-    values.from_numpy(x)
-
-    @taichi.kernel
-    def expsum():
-        total[None] = 0
-        for i in values:
-            total[None] += taichi.exp(values[i] * values[i] + 2 * values[i])
-
-    def call():
-        expsum()
-        taichi.sync()
-        return total
-
-    return call
-
-
-def tensorflow_maker(kernel, arrays, device):
-    import tensorflow
-    if kernel == "matmul":
-        function = tensorflow.function(tensorflow.matmul)
-    else:
-        function = tensorflow.function(
-            lambda x: tensorflow.reduce_sum(tensorflow.exp(x * x + 2 * x)), jit_compile=True)
-    with tensorflow.device("/GPU:0" if device == "gpu" else "/CPU:0"):
-        values = [tensorflow.convert_to_tensor(value) for value in arrays.values()]
-    return lambda: function(*values)
-
-
-def aesara_maker(kernel, arrays, device):
-    import aesara
-    import aesara.tensor
-    if kernel == "matmul":
-        raise Skip("its matrix product is NumPy's BLAS again")
-    x = aesara.tensor.tensor(arrays["x"].dtype, shape=(None,) * 3)
-    function = aesara.function([x], aesara.tensor.exp(x * x + 2 * x).sum())
-    return lambda: function(arrays["x"])
-
-
 MAKERS = {"numpy": numpy_maker, "numba": numba_maker, "jax": jax_maker,
-          "pytorch": pytorch_maker, "cupy": cupy_maker, "taichi": taichi_maker,
-          "tensorflow": tensorflow_maker, "aesara": aesara_maker}
+          "pytorch": pytorch_maker, "cupy": cupy_maker}

@@ -1,4 +1,4 @@
-"""The virtual environments of run/compare: made when they are needed, from pinned versions."""
+"""The virtual environment of run/compare: made when it is needed, from pinned versions."""
 
 import hashlib
 import os
@@ -12,11 +12,10 @@ HERE = Path(__file__).resolve().parent
 BUILD = HERE.parents[1] / "build"
 REQUIREMENTS = HERE / "requirements.txt"
 REQUIREMENTS_CUDA = HERE / "requirements-cuda.txt"  # in addition, where there is an NVIDIA GPU
-REQUIREMENTS_AESARA = HERE / "requirements-aesara.txt"  # clash with those of all others
 
 
 class Unavailable(Exception):
-    """An environment cannot be had; the text is one line that says why."""
+    """The environment cannot be had; the text is one line that says why."""
 
 
 def has_gpu():
@@ -56,19 +55,8 @@ def make(folder, files, size):
 
 
 def enter():
-    """Runs the same command again in the environment of all frameworks but Aesara."""
+    """Runs the same command again in the environment."""
     folder = BUILD / "venv"
     python = make(folder, requirements(), "about 2 GB to download and 7 GB on the disk")
     if Path(sys.prefix).resolve() != folder.resolve():
         os.execv(python, [python, *sys.argv])
-
-
-def python_of(framework):
-    """The Python that has a framework, for a process that is in the environment."""
-    if framework != "aesara":
-        return sys.executable
-    if sys.version_info >= (3, 12):
-        raise Unavailable("it imports numpy.distutils, which Python 3.12 and later have no more: "
-                          "remove build/venv, and run this by Python 3.11")
-    return make(BUILD / "venv-aesara", [REQUIREMENTS_AESARA],
-                "about 65 MB to download and 275 MB on the disk")

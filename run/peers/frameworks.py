@@ -7,12 +7,11 @@ raises `Skip`.
 import importlib
 import os
 import re
-import sys
 
 import numpy as np
 
 REFERENCE_BLAS = "the reference BLAS"
-HOST_ONLY = ("numpy", "numba", "aesara")  # pyhpc-benchmarks' kernels of these know no GPU
+HOST_ONLY = ("numpy", "numba")  # pyhpc-benchmarks' kernels of these know no GPU
 MODULES = {"pytorch": "torch"}  # where the name of the Python module differs
 
 
@@ -26,24 +25,17 @@ def environment(cores, build):
     they were told to sleep at once (OMP_WAIT_POLICY), small calls of PyTorch and Numba took twice
     as long."""
     threads = {name: str(cores) for name in (
-        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
-        "TF_NUM_INTRAOP_THREADS")}
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
     return {
         **os.environ, **threads,
-        "TF_NUM_INTEROP_THREADS": "1",
         # Makes the C library keep freed memory. It otherwise returns arrays of 32 MB or more to
         # the system at once: PyTorch's eos of 4 M points took 2.6 times as long then, because of
         # page faults.
         "MALLOC_MMAP_THRESHOLD_": str(1 << 34),
         "MALLOC_TRIM_THRESHOLD_": str(1 << 34),
         "NUMBA_CACHE_DIR": f"{build}/numba-cache",
-        # as pyhpc-benchmarks has it, g++ and clang++ compile what Aesara writes
-        "AESARA_FLAGS": f"base_compiledir={build}/aesara-cache,"
-                        "gcc__cxxflags=-Wno-c++11-narrowing,blas__ldflags=",
         "PYTHONDONTWRITEBYTECODE": "1",
         "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # several frameworks share the GPU
-        "TF_FORCE_GPU_ALLOW_GROWTH": "true",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
     }
 
 
@@ -104,32 +96,6 @@ def setup_cupy(cores, device):
     return cupy.__version__
 
 
-def setup_taichi(cores, device):
-    import taichi
-    taichi.init(arch=taichi.gpu if device == "gpu" else taichi.cpu, default_fp=taichi.f64,
-                cpu_max_num_threads=cores, log_level=taichi.ERROR)
-    if device == "gpu" and taichi.cfg.arch not in (taichi.cuda, taichi.amdgpu):
-        raise Skip("it finds no GPU here")
-    return ".".join(map(str, taichi.__version__))
-
-
-def setup_tensorflow(cores, device):
-    import tensorflow
-    tensorflow.config.threading.set_intra_op_parallelism_threads(cores)
-    tensorflow.config.threading.set_inter_op_parallelism_threads(1)
-    tensorflow.config.experimental.enable_tensor_float_32_execution(False)
-    if device == "gpu" and not tensorflow.config.list_physical_devices("GPU"):
-        raise Skip("it finds no GPU here")
-    return tensorflow.__version__
-
-
-def setup_aesara(cores, device):
-    import aesara
-    if not aesara.config.cxx:
-        raise Skip("it finds no C++ compiler, such as g++")
-    return aesara.__version__
-
-
 def setup(name, cores, device):
     """Starts a framework; returns its version."""
     try:
@@ -139,29 +105,11 @@ def setup(name, cores, device):
     return globals()[f"setup_{name}"](cores, device)
 
 
-def synchronise(name, device):
-    """A function that waits until the device has done what it was told."""
-    if device == "gpu" and name == "tensorflow":
-        import tensorflow
-        return tensorflow.test.experimental.sync_devices
-    return lambda: None  # the kernels of pyhpc-benchmarks, and ours, wait themselves
-
-
 def to_numpy(value):
     """A framework's array, or several, as NumPy's."""
     if isinstance(value, (list, tuple)):
         return [to_numpy(part) for part in value]
-    for method in ("to_numpy", "get", "cpu"):  # Taichi, CuPy, PyTorch
+    for method in ("get", "cpu"):  # CuPy, PyTorch
         if hasattr(value, method):
             value = getattr(value, method)()
     return np.asarray(value)
-
-
-def clear(name, cores, device):
-    """Lets go of the memory that a framework keeps from one kernel to the next."""
-    if name == "taichi":  # pyhpc-benchmarks' modules cache fields, which Taichi never frees
-        import taichi
-        for module in [module for name, module in sys.modules.items() if name.endswith("_taichi")]:
-            module.get_fields.cache_clear()
-        taichi.reset()
-        setup_taichi(cores, device)

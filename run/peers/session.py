@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import safely
-from . import cases, environment, frameworks, ours, worker
+from . import cases, frameworks, ours, worker
 
 TURN_S = 0.05  # about so long is a turn,
 MOST_CALLS = 1000  # with no more calls than this,
@@ -46,10 +46,10 @@ def turns(call_s, rounds):
 class Peer:
     """A framework in a process of its own, on so many cores."""
 
-    def __init__(self, framework, cores, device, checkout, python=sys.executable):
+    def __init__(self, framework, cores, device, checkout):
         self.framework, self.cores = framework, cores
         self.device = "cpu" if framework in frameworks.HOST_ONLY else device
-        command = [python, "-m", f"{__package__}.worker", framework, str(cores),
+        command = [sys.executable, "-m", f"{__package__}.worker", framework, str(cores),
                    self.device, str(checkout)]
         environment = frameworks.environment(cores, cases.ROOT / "build")
         paths = [str(cases.ROOT / "run"), os.environ.get("PYTHONPATH")]
@@ -145,14 +145,8 @@ class Session:
     def start(self):
         """Starts a process for each framework and number of cores."""
         for framework in self.options.framework:
-            try:
-                python = (sys.executable if self.options.no_venv else
-                          environment.python_of(framework))
-            except environment.Unavailable as reason:
-                self.note(f"{framework}: skipped: {reason}")
-                continue
             for cores in self.options.threads:
-                peer = Peer(framework, cores, self.options.device, self.options.pyhpc, python)
+                peer = Peer(framework, cores, self.options.device, self.options.pyhpc)
                 self.peers.append(peer)
                 if peer.skip:
                     self.note(f"{framework}: skipped: {peer.skip}")

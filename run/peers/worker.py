@@ -48,30 +48,20 @@ class Worker:
     def drop(self):
         self.call = None
         gc.collect()
-        frameworks.clear(self.framework, self.cores, self.device)
         ctypes.CDLL(None).malloc_trim(0)  # others need the memory that this process keeps
         return {}
 
     def make_call(self, kernel, folder):
         if kernel in cases.CALIBRATION:
             arrays = {path.stem: np.load(path) for path in sorted(Path(folder).iterdir())}
-            call = calibration.MAKERS[self.framework](kernel, arrays, self.device)
-        else:
-            module = pyhpc.implementation(self.checkout, kernel, self.framework)
-            if module is None:
-                raise frameworks.Skip(f"pyhpc-benchmarks has no {kernel} for it")
-            arrays = read_arguments(kernel, Path(folder))
-            if hasattr(module, "prepare_inputs"):
-                arrays = module.prepare_inputs(*arrays, device=self.device)
-            call = functools.partial(module.run, *arrays, device=self.device)
-        synchronise = frameworks.synchronise(self.framework, self.device)
-
-        def synchronised():
-            result = call()
-            synchronise()
-            return result
-
-        return synchronised
+            return calibration.MAKERS[self.framework](kernel, arrays, self.device)
+        module = pyhpc.implementation(self.checkout, kernel, self.framework)
+        if module is None:
+            raise frameworks.Skip(f"pyhpc-benchmarks has no {kernel} for it")
+        arrays = read_arguments(kernel, Path(folder))
+        if hasattr(module, "prepare_inputs"):
+            arrays = module.prepare_inputs(*arrays, device=self.device)
+        return functools.partial(module.run, *arrays, device=self.device)  # they wait themselves
 
     def outputs(self, kernel, result):
         result = frameworks.to_numpy(result)
