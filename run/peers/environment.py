@@ -57,6 +57,6 @@ def make(folder, files, size):
 def enter():
     """Runs the same command again in the environment."""
     folder = BUILD / "venv"
-    python = make(folder, requirements(), "about 2 GB to download and 7 GB on the disk")
+    python = make(folder, requirements(), "about 2 GB to download and 6 GB on the disk")
     if Path(sys.prefix).resolve() != folder.resolve():
         os.execv(python, [python, *sys.argv])

@@ -17,6 +17,8 @@ from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
 from processes import DEADLINE_S, executable, wait_for
 
 SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
+sys.path.insert(0, str(SCRIPT.parent))
+from peers import results  # noqa: E402  pylint: disable=wrong-import-position
 
 # In the place of a program for a GPU: all is well, and its sweep lasts until it is asked to end.
 PROGRAM = f"""#!{sys.executable}
@@ -121,6 +123,8 @@ def check_all_steps(miniapp, tmp_path, env=None, others=()):
         step = steps[f"choice: {choice}"]
         assert step["outcome"] == "done" and len(step["data"]["results"]) == 10
     assert "\ntimes of choices, as ratios\n" in done.stdout
+    drawn = {(row["kernel"], row["precision"]) for row in results.read(tmp_path / "out.json")}
+    assert {("eos", "float64"), ("eos", "float32")} <= drawn  # by run/plot
     assert all(step["outcome"] for step in result["steps"])
     return result
 
@@ -187,7 +191,7 @@ def test_signal_that_ends_it_loses_no_step(program, tmp_path):
     assert last["name"] == "sweep, float64" and last["outcome"] == "stopped by the user"
     assert last["data"]["results"][0]["points"] == 4096
     assert re.search("^a_new_one +float64 +4096 ", output, re.MULTILINE)
-    assert (tmp_path / "out-time.svg").exists()
+    assert result["results"] == last["data"]["results"]
 
 
 @pytest.fixture
