@@ -59,7 +59,7 @@ struct miniapp_field {
     bool is_optional;       /* where absent: stand_in times stand_in_factor, */
     enum field_id stand_in; /* or zero where there is no stand-in */
     double stand_in_factor;
-    enum field_id partner; /* may not be absent where this one is there; 0: none */
+    enum field_id partner;    /* may not be absent where this one is there; 0: none */
     const char *needed_by[2]; /* nor where one of these settings is not 0, but elsewhere */
     double scale; /* of outputs: a usual magnitude, for the tolerances of a reference of zeros */
     double limits[2]; /* of what steps in time make of it; {0, 0}: none */
