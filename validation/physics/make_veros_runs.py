@@ -30,7 +30,8 @@ from veros.diagnostics.snapshot import Snapshot
 
 STEPS = 6
 IN_STEP = ["K_diss_v", "K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin",
-           "P_diss_skew", "P_diss_iso", "eke_diss_tke", "eke_diss_iw", "coriolis_t", "t_star", "t_rest"]
+           "P_diss_skew", "P_diss_iso", "P_diss_hmix", "eke_diss_tke", "eke_diss_iw", "coriolis_t", "t_star", "t_rest",
+           "iw_diss", "forc_iw_bottom", "forc_iw_surface"]
 NO_EKE = {"enable_eke": False, "enable_eke_isopycnal_diffusion": False}
 RUNS = {
     "acc": {},
@@ -58,8 +59,15 @@ RUNS = {
     "residual_mean": {**NO_EKE, "enable_TEM_friction": True, "enable_skew_diffusion": False},
     "basin": {"enable_cyclic_x": False},
     "cartesian": {"coord_degree": False, "x_origin": 0.0, "y_origin": 0.0},
+    "waves": {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True,
+              "enable_eke_diss_bottom": True},
+    "without_tke": {**NO_EKE, "enable_tke": False, "kappaM_0": 1e-3, "kappaH_0": 1e-4},
+    "lateral": {"enable_hor_diffusion": True, "K_h": 1000.0, "enable_biharmonic_mixing": True, "K_hbi": 1e14},
     "as_pyom": {},  # with Veros's pyom_compatibility_mode, which its files do not tell
 }
+
+
+ONLY_IN_OCEAN = ("waves", "without_tke", "lateral")
 
 
 class Setup(make_veros_step.Setup):
@@ -105,7 +113,8 @@ def inside(values):
 
 
 def prognostic(vs, slot):
-    return {name: inside(getattr(vs, name)[..., slot]) for name in ("temp", "salt", "tke", "eke") if has(vs, name)}
+    return {name: inside(getattr(vs, name)[..., slot]) for name in ("temp", "salt", "tke", "eke", "E_iw")
+            if has(vs, name)}
 
 
 def write(path, fields):
@@ -159,7 +168,7 @@ def run(name):
     with vs.unlock():
         for field, values in {**before, **made}.items():
             setattr(vs, field, values)
-    write("kept.h5", kept(setup))
+    write("kept.h5", {} if name in ONLY_IN_OCEAN else kept(setup))
     with h5py.File("run.snapshot.nc", "a") as file:
         for attribute in ("date_created", "setup_file", "setup_code"):
             del file.attrs[attribute]

@@ -20,7 +20,7 @@ STATE = ("temp", "salt", "u", "v")
 SOURCES = ("K_diss_v", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "K_diss_bot")
 # Fields of the step that a record has, if the run stored them
 OF_STEP = ("K_diss_h", "K_diss_gm", "K_diss_bot", "P_diss_v", "P_diss_adv", "P_diss_nonlin", "P_diss_skew",
-           "P_diss_iso", "eke_diss_tke", "eke_diss_iw", "kappaH")
+           "P_diss_iso", "P_diss_hmix", "eke_diss_tke", "eke_diss_iw", "iw_diss", "kappaH")
 # Dissipation by momentum in a step: 0 in a run that has none of these switches on
 BY_FRICTION = {
     "K_diss_h": ("enable_hor_friction", "enable_biharmonic_friction"),
@@ -33,8 +33,9 @@ DERIVED = ("w", "rho", "Hd", "int_drhodT", "int_drhodS")  # from the state, by V
 ONLY_OURS = ("t_ice", "clamp_enthalpy", "pyom_compatibility_mode", "solver_tolerance", "start_time",
              "enable_wind_mixing", "enable_interior_forcing")
 # Settings that the kernels cover with this value only
-WANTED = {"enable_tke": True, "enable_idemix": False, "rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
-ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing")
+WANTED = {"rho_0": table.RHO_0, "grav": 9.81, "pi": np.pi}
+ONLY_IN_OCEAN = ("enable_hor_diffusion", "enable_biharmonic_mixing", "enable_idemix")
+ENERGIES = {"tke": "enable_tke", "eke": "enable_eke", "E_iw": "enable_idemix"}
 METRES_A_KM = 1e3
 
 
@@ -60,6 +61,10 @@ def settings_of(path, dataset):
     return settings
 
 
+def energies(settings):
+    return [name for name, switch in ENERGIES.items() if settings[switch]]
+
+
 def add_switches(settings, path, dataset):
     """As settings of the kernels: what they have no switch for, and what Veros's files do not tell."""
     version = re.match(r"(\d+)\.(\d+)", str(dataset.attrs.get("veros_version", "")))
@@ -72,6 +77,8 @@ def add_switches(settings, path, dataset):
         note("enable_skew_diffusion, K_iso_0 and K_iso_steep: 0, since the run has no isoneutral diffusion")
     if on := [name for name in ONLY_IN_OCEAN if settings[name]]:
         note(f"{', '.join(on)}: only the sequence ocean makes it")
+    if not settings["enable_tke"]:
+        note("enable_tke: 0, which only the sequence ocean can do without")
     note(f"{path}: all settings are the run's")
 
 
@@ -160,7 +167,7 @@ def coriolis(g, snapshot, settings):
     if snapshot.has("coriolis_t"):
         return snapshot["coriolis_t"]
     if not settings["coord_degree"]:
-        snapshot.require(("coriolis_t",), "for EKE on a Cartesian grid")
+        snapshot.require(("coriolis_t",), "for EKE or IDEMIX on a Cartesian grid")
     note("coriolis_t: 2 omega sin(latitude); if the run's is another, add it to its output_variables")
     f = 2 * settings["omega"] * np.sin(g["y"] / 180.0 * settings["pi"])
     return np.broadcast_to(f[:, None], g["kbot"].shape)
@@ -186,7 +193,7 @@ def sources_of_tke(snapshot, settings):
     names = [*SOURCES, *(("eke_diss_tke", "eke_diss_iw") if settings["enable_eke"] else
                          ("K_diss_gm", "K_diss_h", "P_diss_skew"))]
     lacks = [name for name in names if not snapshot.has(name)]
-    if lacks or settings["enable_store_cabbeling_heat"]:
+    if lacks or settings["enable_store_cabbeling_heat"] or settings["enable_idemix"]:
         note("forc: not all of its parts are in the snapshot" + (f" (missing: {', '.join(lacks)})" if lacks else ""))
         return None
     part = {name: snapshot[name] for name in names}
@@ -202,16 +209,29 @@ def sources_of_tke(snapshot, settings):
 
 
 def add_turbulence(g, state, snapshot, settings, cyclic):
-    g["tke"] = state["tke"]
-    g.update(closures.mixing(snapshot.path, g, cyclic, settings))
-    note("mxl and kappaM: from tke and the stratification, by Veros's closure")
+    if settings["enable_tke"]:
+        g["tke"] = state["tke"]
+        g.update(closures.mixing(snapshot.path, g, cyclic, settings))
+        note("mxl and kappaM: from tke and the stratification, by Veros's closure")
+    else:
+        g.update(closures.made_by(snapshot.path, "convective_adjustment", g, cyclic, settings, "kappaM", "kappaH"))
+        note("kappaM and kappaH: from the stratification, by Veros's convective adjustment")
+
+
+def add_waves(g, state, snapshot, settings, cyclic):
+    fluxes = ("forc_iw_bottom", "forc_iw_surface")
+    snapshot.require(fluxes, "since enable_idemix is on")
+    g.update({name: snapshot[name] for name in fluxes}, E_iw=state["E_iw"])
+    g["coriolis_t"] = coriolis(g, snapshot, settings)
+    g.update(closures.made_by(snapshot.path, "idemix_parameters", g, cyclic, settings, "c0", "v0", "alpha_c"))
+    note("c0, v0 and alpha_c: from the stratification, by Veros's closure")
 
 
 def add_levels(g, state, settings):
     """The other time levels, which a restart has."""
-    for name in ("temp", "salt", "tke", *(["eke"] if settings["enable_eke"] else [])):
+    for name in ("temp", "salt", *energies(settings)):
         g[f"d{name}_taum1"] = state.get(f"d{name}", "taum1")
-        if name in ("tke", "eke"):
+        if name in ENERGIES:
             g[f"{name}_taup1"] = state.get(name, "taup1")
     g["K_diss_v"] = state["K_diss_v"]
     note(f"tendencies at taum1, and K_diss_v of the step before, for Richardson's number: from {state.path}")
@@ -228,7 +248,7 @@ def add_step(g, state, snapshot, settings, chosen):
              f"K_diss_v of the step before; --restart has them{'; lacks ' + ', '.join(lacks) if lacks else ''}")
     elif lacks := [name for name in lacks if name not in {*chosen.default, *chosen.variable}]:
         snapshot.require(lacks, "for a step that continues from a restart (--default NAME=VALUE takes another)")
-    elif settings["enable_Prandtl_tke"]:
+    elif settings["enable_tke"] and settings["enable_Prandtl_tke"]:
         note("note: momentum makes K_diss_v anew before TKE is stepped; it stays in all sequences but ocean, so the "
              "run's own TKE is another after a step, but not its temp and salt")
     elif snapshot.has("K_diss_v") and is_of_step(g, state, snapshot):
@@ -316,7 +336,7 @@ def restoring(g, tracer, letter, snapshot):
 
 def add_forcing(g, snapshot, settings):
     """Fluxes through the surface, and how a step makes them anew."""
-    fluxes = ("forc_temp_surface", "forc_salt_surface", "forc_tke_surface")
+    fluxes = ("forc_temp_surface", "forc_salt_surface", *(["forc_tke_surface"] if settings["enable_tke"] else []))
     snapshot.require(fluxes, "as the forcing")
     g.update({name: snapshot[name] for name in fluxes})
     for tracer, letter in (("temp", "t"), ("salt", "s")):
@@ -343,7 +363,7 @@ def rebuild(source, chosen):
     add_grid(g, snapshot, settings)
     wet = ~np.isnan(snapshot.raw("salt"))
     grid.add_topography(g, wet, cyclic)
-    needed = [*STATE, "Nsqr", "tke", *(["eke"] if settings["enable_eke"] else [])]
+    needed = [*STATE, "Nsqr", *energies(settings)]
     if chosen.restart:
         state = Restart(chosen.restart, wet.shape)
         if ((state["salt"] != 0) != wet).any():
@@ -358,6 +378,8 @@ def rebuild(source, chosen):
     g.update({name: state[name] for name in DERIVED if state.has(name)})
     add_switches(settings, snapshot.path, snapshot.dataset)
     add_diffusivities(g, state, snapshot, settings, cyclic)
+    if settings["enable_idemix"]:
+        add_waves(g, state, snapshot, settings, cyclic)
     add_turbulence(g, state, snapshot, settings, cyclic)
     if state is not snapshot:
         add_levels(g, state, settings)
