@@ -211,17 +211,18 @@ def test_one_that_is_no_longer_finite(miniapp, tmp_path):
     assert "ocean_step+dye" in error
 
 
-def test_a_step_of_a_tracer_alone(miniapp, device, tmp_path):
+@pytest.mark.parametrize("choice", ["enable_superbee_advection=0", "enable_superbee_advection=1",
+                                    "enable_skew_diffusion=0", "enable_neutral_diffusion=0"])
+def test_a_step_of_a_tracer_alone(miniapp, device, choice, tmp_path):
     """Where temperature and salinity stay as they are."""
-    output = tmp_path / "out.h5"
-    result = miniapp.json(GRID, "--steps", 10, "-k", "tracer_step", "-d", device, "-o", output,
-                          quick=False)["results"][0]
+    output, words = tmp_path / "out.h5", ("-d", device, "--set", choice)
+    result = miniapp.json(GRID, "--steps", 10, "-k", "tracer_step", *words, "-o", output, quick=False)["results"][0]
     budget, = result["steps"]["budgets"]
     assert budget["budget"] == "tracer" and budget["kept"]
     assert np.abs(read(output, "tracer") - read(GRID, "temp")).max() > 0.01
     end = tmp_path / "end.h5"
     for steps in (6, 10):
-        step(miniapp, GRID, end, "-d", device, "--every", 5, "--restart", sequence="tracer_step", steps=steps)
+        step(miniapp, GRID, end, *words, "--every", 5, "--restart", sequence="tracer_step", steps=steps)
     np.testing.assert_array_equal(read(end, "tracer"), read(output, "tracer"))
 
 
