@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FINE = {"dt_mom": 1800.0, "dt_tracer": 1800.0, "A_h": 2e4}
 WARM_UP = 3
 WAVES = {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_idemix_superbee_advection": True}
+LATERAL = {"A_hbi": 1e11, "K_h": 1000.0, "K_hbi": 1e11}
+FRICTION = {"enable_biharmonic_friction": True, "enable_TEM_friction": True, "enable_implicit_vert_friction": True}
 SAMPLED = 10  # energy and overturning, in one of so many steps
 MEANS = ["surface_taux", "surface_tauy", "forc_temp_surface", "forc_salt_surface", "psi", "temp", "salt", "u", "v", "w",
          "Nsqr", "Hd", "rho", "kappaH", "B1_gm", "B2_gm", "tke", "Prandtlnumber", "mxl", "tke_diss", "forc_tke_surface",
@@ -86,7 +88,7 @@ class Kernels:
         import numpy as np
         from veros.core import idemix
         self.made = made
-        self.state = set_up(made.SmallSetup, shape, {"eq_of_state_type": 5, **WAVES}).state
+        self.state = set_up(made.SmallSetup, shape, {"eq_of_state_type": 5, **WAVES, **LATERAL, **FRICTION}).state
         vs = self.state.variables
         made.roughen(self.state)
         rng = np.random.default_rng(5)
@@ -97,37 +99,50 @@ class Kernels:
         waves[...] = (1e-3 * rng.random(water.shape) * water)[..., None]
         with vs.unlock():
             vs.tke, vs.K_diss_v, vs.E_iw = made.cyclic(tke), made.cyclic(shear), made.cyclic(waves)
+            for name, mask in (("u", vs.maskU), ("v", vs.maskV)):
+                flow = np.array(getattr(vs, name))
+                flow[...] = (rng.uniform(-0.1, 0.1, water.shape) * np.asarray(mask))[..., None]
+                setattr(vs, name, made.cyclic(flow))
             vs.update(idemix.set_idemix_parameter(self.state))
 
     def write(self, path):
         made, vs = self.made, self.state.variables
-        names = [*made.GRID, "K_diss_v", "coriolis_t", "c0", "v0", "alpha_c", "u_wgrid", "v_wgrid", "w_wgrid"]
+        names = [*made.GRID, "K_diss_v", "coriolis_t", "c0", "v0", "alpha_c", "u_wgrid", "v_wgrid", "w_wgrid",
+                 "kappaM", "K_gm"]
         fields = {name: made.in_order(getattr(vs, name)) for name in names}
         fields |= {name: made.in_order(getattr(vs, name)[..., int(vs.tau)])
-                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr", "E_iw")}
-        write(path, fields, self.state.settings, [*made.SETTINGS, *list(WAVES)[1:]])
+                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr", "E_iw", "u", "v")}
+        write(path, fields, self.state.settings, [*made.SETTINGS, *list(WAVES)[1:], *LATERAL, *FRICTION])
 
     def times(self):
         """{what: nanoseconds a point} of each routine, once."""
-        from veros.core import idemix, isoneutral, thermodynamics
+        from veros.core import diffusion, eke, friction, idemix, isoneutral, thermodynamics
         state = self.state
+
+        def updating(*routines):
+            return lambda: [state.variables.update(routine(state)) for routine in routines]
         return {name: time_a_call(state, routine) for name, routine in (
-            ("isoneutral_diffusion_pre",
-             lambda: state.variables.update(isoneutral.isoneutral_diffusion_pre(state))),
+            ("isoneutral_diffusion_pre", updating(isoneutral.isoneutral_diffusion_pre)),
             ("isoneutral", lambda: self.mix(False)),
             ("isoneutral with dissipation", lambda: self.mix(True)),
             ("calc_eq_of_state", lambda: state.variables.update(
                 thermodynamics.calc_eq_of_state(state, state.variables.tau))),
-            ("set_tke_diffusivities", self.without_waves),
-            ("set_idemix_parameter", lambda: state.variables.update(idemix.set_idemix_parameter(state))),
-            ("integrate_idemix", lambda: idemix.integrate_idemix(state)))}
+            ("set_tke_diffusivities", lambda: self.diffusivities_without("enable_idemix")),
+            ("set_idemix_parameter", updating(idemix.set_idemix_parameter)),
+            ("integrate_idemix", lambda: idemix.integrate_idemix(state)),
+            ("convective adjustment", lambda: self.diffusivities_without("enable_tke")),
+            ("isoneutral_friction", updating(eke.update_kappa_gm, isoneutral.isoneutral_friction)),
+            ("explicit_vert_friction", updating(friction.explicit_vert_friction)),
+            ("biharmonic_friction", updating(friction.biharmonic_friction)),
+            ("tempsalt_diffusion", updating(diffusion.tempsalt_diffusion)),
+            ("tempsalt_biharmonic", updating(diffusion.tempsalt_biharmonic)))}
 
-    def without_waves(self):
+    def diffusivities_without(self, switch):
         from veros.core import tke
         with self.state.settings.unlock():
-            self.state.settings.enable_idemix = False
+            setattr(self.state.settings, switch, False)
             tke.set_tke_diffusivities(self.state)
-            self.state.settings.enable_idemix = True
+            setattr(self.state.settings, switch, True)
 
     def mix(self, conserves):
         with self.state.settings.unlock():
