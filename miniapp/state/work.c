@@ -227,8 +227,10 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
     enum miniapp_status status = state_ends_all(state, take_room(&work));
     if (!status)
         status = take_spacings(&work);
+    state->steps--; /* else density, which it runs, brings the wind of the next step */
     if (!status)
         status = add_all_sinking(&work);
+    state->steps++;
     if (!status)
         status = add_faces(&work, false);
     if (!status)

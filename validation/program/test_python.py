@@ -207,7 +207,7 @@ def changed(path, change):
 def test_steps_in_a_flow_without_w_are_those_of_the_program(miniapp, device, tmp_path):
     """Both make it by continuity from u and v."""
     path, output = changed(tmp_path / "in.h5", lambda file: file.pop("w")), tmp_path / "end.h5"
-    miniapp.passes(path, "--steps", STEPS, "-d", device, "-o", output, quick=False)
+    miniapp.passes(path, "--steps", STEPS, "-k", "ocean_step", "-d", device, "-o", output, quick=False)
     state = package.load(path, "ocean_step", device)
     state.step(STEPS)
     for name in ("temp", "salt", "tke"):
