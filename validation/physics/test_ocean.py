@@ -29,7 +29,7 @@ def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
     output = whole.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
     for name, (wanted, spread) in whole.after[steps].items():
         error = np.abs(read(output, name)[INSIDE] - wanted) * (whole.water if wanted.ndim == 3 else 1)
-        scale = np.abs(wanted).max()
+        scale = np.abs(wanted).max() or 1  # eddies have no energy after one step from rest
         print(f"{name} after {steps} steps: off by {error.max() / scale:.1e}, spread {spread / scale:.1e}")
         assert error.max() <= 10 * spread + 1e-12 * scale, name
 

@@ -8,7 +8,8 @@ from conftest import write
 
 OCEANS = Path(__file__).parent / "veros" / "ocean.h5"
 INSIDE = (..., slice(2, -2), slice(2, -2))
-CASES = ("acc", "acc_basic", "islands", "basin", "surface", "drag", "waves", "acc_benchmark", "eddies", "without TKE", "rest")
+CASES = ("acc", "acc_basic", "islands", "basin", "surface", "drag", "waves", "rough benchmark", "acc_benchmark", "eddies",
+         "without TKE", "rest")
 
 
 class Whole:
