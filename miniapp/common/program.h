@@ -318,6 +318,16 @@ enum miniapp_status miniapp_output_end(struct miniapp_output *);
 
 /* ---- several processes ---- */
 
+/* Takes part in the MPI that the library was built with, which its client has started in so many
+ * processes; where there is one process, it does nothing. MINIAPP_DEVICE if the library is built
+ * without MPI, MINIAPP_USAGE if its MPI was not started, or in another number of processes. */
+enum miniapp_status miniapp_join(int processes);
+
+/* Makes a state this process's own block of an ocean of along_x times along_y blocks of one size.
+ * Blocks that are neighbours along x have neighbouring ranks. It then exchanges ghosts as
+ * miniapp_state_spread says. Call miniapp_join before. */
+enum miniapp_status miniapp_state_share(struct miniapp_state *, int along_x, int along_y);
+
 struct blocks;
 
 /* Makes a state this process's own block of an ocean, which all processes share; it then exchanges

@@ -1,4 +1,5 @@
 /* One process, without MPI. */
+#include "program.h"
 #include "ranks.h"
 #include "status.h"
 
@@ -73,6 +74,13 @@ enum miniapp_status ranks_start(int *argc, char ***argv)
     (void)argv;
     warn_of_launcher();
     return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_join(int processes)
+{
+    return processes == 1 ? MINIAPP_DONE
+                          : fail(MINIAPP_DEVICE, "the library is built without MPI: cmake --preset "
+                                                 "host-mpi builds one with MPI");
 }
 
 enum miniapp_status ranks_agree(enum miniapp_status own)

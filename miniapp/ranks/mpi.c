@@ -1,4 +1,5 @@
 /* MPI's ranks. */
+#include "program.h"
 #include "ranks.h"
 #include "status.h"
 
@@ -79,8 +80,10 @@ static void finalize(void)
 
 static MPI_Comm node;
 
-static void find_node(void)
+static void find_ranks(void)
 {
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &own);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, own, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &local);
     MPI_Comm_size(node, &on_node);
@@ -91,11 +94,23 @@ enum miniapp_status ranks_start(int *argc, char ***argv)
     int level;
     if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return fail(MINIAPP_DEVICE, "MPI cannot be started");
-    MPI_Comm_size(MPI_COMM_WORLD, &count);
-    MPI_Comm_rank(MPI_COMM_WORLD, &own);
-    find_node();
+    find_ranks();
     atexit(finalize);
     return MINIAPP_DONE;
+}
+
+enum miniapp_status miniapp_join(int processes)
+{
+    int is_started;
+    MPI_Initialized(&is_started);
+    if (!is_started && processes > 1)
+        return fail(MINIAPP_USAGE, "the library's MPI, %s, was not started",
+                    ranks_library((char[RANKS_TEXT]){0}));
+    if (is_started && count == 1)
+        find_ranks();
+    return count == processes ? MINIAPP_DONE
+                              : fail(MINIAPP_USAGE, "the library's MPI has %d processes, not %d",
+                                     count, processes);
 }
 
 /* ---- agreements ---- */

@@ -483,6 +483,18 @@ enum miniapp_status miniapp_state_spread(struct miniapp_state *state, const stru
     return MINIAPP_DONE;
 }
 
+enum miniapp_status miniapp_state_share(struct miniapp_state *state, int along_x, int along_y)
+{
+    const size_t ghosts = 2 * MINIAPP_HALO;
+    const struct miniapp_grid whole = {(state->grid.nx - ghosts) * (size_t)along_x + ghosts,
+                                       (state->grid.ny - ghosts) * (size_t)along_y + ghosts,
+                                       state->grid.nz};
+    if (along_x * along_y != ranks_count())
+        return fail(MINIAPP_USAGE, "%d x %d blocks are not one for each of %d processes", along_x,
+                    along_y, ranks_count());
+    return miniapp_state_spread(state, &(struct blocks){whole, along_x, along_y});
+}
+
 double miniapp_state_exchange_seconds(const struct miniapp_state *state)
 {
     return state->exchange ? state->exchange->seconds : 0;

@@ -89,14 +89,34 @@ static void tell(void *context, const char *line)
     warn("%s", line);
 }
 
+/* The state knows whose memory it has to free before its own, because plans may be freed later. */
+void keep_for(struct miniapp_state *state, struct kept *kept)
+{
+    if (kept->state)
+        return;
+    kept->state = state;
+    kept->next = state->kept;
+    state->kept = kept;
+}
+
+static void leave_state(const struct kept *kept)
+{
+    struct kept **at = &kept->state->kept;
+    while (*at != kept)
+        at = &(*at)->next;
+    *at = kept->next;
+}
+
 void forget(struct kept *kept)
 {
+    if (!kept->state)
+        return;
+    leave_state(kept);
     for (size_t i = 0; i < kept->host_pieces; i++)
         free(kept->host[i]);
     for (size_t i = 0; i < kept->device_pieces; i++)
         backend_of(kept->state)->release(kept->state->device->number, kept->device[i]);
-    if (kept->device_pieces > 0)
-        kept->state->bytes -= kept->device_bytes;
+    kept->state->bytes -= kept->device_bytes;
     free(kept->device);
     free(kept->host);
     whole_free(kept);
@@ -132,7 +152,7 @@ struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
     if (kept->host_pieces > 0 && (kept->changes != changes || kept->cyclic_x != state->cyclic_x ||
                                   !same_settings(&kept->settings, &state->settings)))
         forget(kept);
-    kept->state = state;
+    keep_for(state, kept);
     kept->changes = changes;
     kept->settings = state->settings;
     kept->cyclic_x = state->cyclic_x;

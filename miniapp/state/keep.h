@@ -6,8 +6,9 @@
 
 /* A kernel's memory, and what it depends on. */
 struct kept {
-    struct miniapp_state *state;
-    void **host, **device; /* pieces of memory */
+    struct miniapp_state *state; /* NULL: it has none */
+    struct kept *next;           /* of the same state */
+    void **host, **device;       /* pieces of memory */
     size_t host_pieces, device_pieces;
     double device_bytes;
     struct miniapp_settings settings;
@@ -28,6 +29,8 @@ size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *
 struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
                         const struct miniapp_kernel *kernel, struct slot *const *slots);
 
+/* Notes that the memory is a state's, before some is taken; `forget` frees it. */
+void keep_for(struct miniapp_state *state, struct kept *kept);
 void forget(struct kept *kept);
 
 #endif

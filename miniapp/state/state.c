@@ -1,6 +1,7 @@
 #include "state.h"
 #include "exchange.h"
 #include "forcing.h"
+#include "keep.h"
 #include "ranks.h"
 #include "status.h"
 #include "suggest.h"
@@ -94,6 +95,8 @@ void miniapp_state_free(struct miniapp_state *state)
     if (!state)
         return;
     const int number = state->device->number;
+    while (state->kept)
+        forget(state->kept);
     for (size_t i = 0; i < state->slot_count; i++) {
         backend_of(state)->release(number, state->slots[i]->device);
         free(state->slots[i]->host);

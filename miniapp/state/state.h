@@ -26,6 +26,7 @@ struct scratch {
 
 struct exchange;
 struct forcing;
+struct kept;
 
 struct miniapp_state {
     const struct miniapp_device *device;
@@ -43,7 +44,8 @@ struct miniapp_state {
     double forced_at; /* the time of which such fields are */
     struct scratch *scratch;
     size_t scratch_count;
-    double *room; /* host memory for so many numbers on their way from the device */
+    struct kept *kept; /* memory of its plans' kernels */
+    double *room;      /* host memory for so many numbers on their way from the device */
     size_t room_elements;
     enum miniapp_status kernel_status; /* of totals that a kernel asks for while it runs */
     bool is_in_step;                   /* a plan is making a step in time */

@@ -77,13 +77,13 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
                               const struct miniapp_kernel *kernel, struct slot *const *slots)
 {
     const size_t changes = changes_of_grid(kernel, slots);
+    keep_for(state, kept);
     const bool is_new = !kept->whole || kept->changes != changes;
     enum miniapp_status status = kept->whole ? MINIAPP_DONE : open_whole(state, kept, kernel);
     double *const values = status ? NULL : room_for(kept->whole, kernel);
     if (!status && !values)
         status = fail(MINIAPP_DEVICE, "out of memory for a gathered field");
     status = ranks_agree(status);
-    kept->state = state;
     kept->changes = changes;
     if (!status)
         kept->whole->settings = state->settings;

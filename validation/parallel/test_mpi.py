@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, QUICK, TROUBLE, USAGE, replace, write)
+from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, replace, write)
 from processes import Running, executable, library, wait_for
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
@@ -302,6 +302,51 @@ def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
         words = ("-d", "gpu", "--shape", "14x14x6", *words, GRID)
         alone = ranks.checksums("1x1", *words)
         assert all(ranks.checksums(cut, *words) == alone for cut in ("2x1", "1x2", "2x2"))
+
+
+# ---- clients ----
+
+CLIENT = f"""
+import ctypes, os, sys
+import numpy as np
+mpi = ctypes.CDLL(os.environ["MINIAPP_LIBRARY"])
+mpi.MPI_Init(None, None)
+import miniapp
+rank, along_x, along_y = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]), *map(int, sys.argv[1:])
+whole = miniapp.load("{ACC}", "ocean_step", check=False)
+nz, ny, nx = whole["temp"].shape
+height, width = (ny - 4) // along_y, (nx - 4) // along_x
+rows, columns = (slice(place * size, (place + 1) * size + 4)
+                 for place, size in zip((rank // along_x, rank % along_x), (height, width)))
+part = miniapp.State((nz, height + 4, width + 4), cyclic_x=True, check=False)
+part.share(along_x, along_y)
+for name in miniapp.settings():
+    part.set_setting(name, whole.setting(name))
+
+def own(name):
+    along = dict(x=columns, y=rows)
+    return whole[name][tuple(along.get(axis, slice(None)) for axis in whole.field(name).axes)]
+
+for name in list(whole):
+    part[name] = own(name)
+for state in (whole, part):
+    state.step(3)
+for name in ("temp", "salt", "tke"):
+    whole.exchange(name)
+    part.exchange(name)
+    assert np.array_equal(part[name][:, 2:-2], own(name)[:, 2:-2]), name
+mpi.MPI_Finalize()
+"""
+
+
+@pytest.mark.parametrize("cut", ["2x1", "1x2", "3x2"])
+def test_a_client_shares_an_ocean(ranks, cut):
+    """It starts MPI itself. After an exchange, ghosts along x, too, are those of the whole."""
+    ranks.changes = {"PYTHONPATH": str(PACKAGE),
+                     "MINIAPP_LIBRARY": str(ranks.miniapp.path.parent.parent / "lib/libminiapp.so")}
+    done = ranks.run(count(cut), "-c", CLIENT, *cut.split("x"), program=[sys.executable])
+    ranks.changes = {}
+    assert done.returncode == DONE and not done.stderr, done.stderr
 
 
 # ---- files ----

@@ -45,14 +45,14 @@ class SmallSetup(ACCSetup):
         settings.identifier = "run"
         settings.nx, settings.ny, settings.nz = 9, 13, 6
 
-    @veros_routine
+    @veros_routine(dist_safe=False, local_variables=["dxt", "dyt", "dzt"])
     def set_grid(self, state):
         vs = state.variables
         vs.dxt = update(vs.dxt, at[...], 4.0)
         vs.dyt = update(vs.dyt, at[...], 4.0 + 0.4 * np.cos(np.arange(vs.dyt.size) / 3))
         vs.dzt = update(vs.dzt, at[...], np.array([600.0, 510.0, 340.0, 200.0, 100.0, 50.0]))
 
-    @veros_routine
+    @veros_routine(dist_safe=False, local_variables=["kbot"])
     def set_topography(self, state):
         vs = state.variables
         x, y = np.indices(vs.kbot.shape)

@@ -2,6 +2,7 @@
 """Runs small oceans by Veros, with miniapp's plug-in and without; a Python that has Veros 1.7.0 runs it.
 
     PYTHONPATH=python/src venv/bin/python validation/physics/veros_plugin.py [--backend jax] [--steps 200] CASE...
+    mpirun -n 4 ... validation/physics/veros_plugin.py --cut 2x2 CASE...
 
 Prints JSON: of each case and field how far both end from each other, how far plain Veros does from itself
 when the last digits of what it starts from change, and the largest value; or what a refusal says.
@@ -25,14 +26,15 @@ import veros
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--backend", default="numpy")
 parser.add_argument("--steps", type=int, default=12)
+parser.add_argument("--cut", default="1x1")
 parser.add_argument("cases", nargs="*")
 options = parser.parse_args()
-veros.runtime_settings.backend = options.backend
+veros.runtime_settings.update(backend=options.backend, num_proc=options.cut.split("x"))
 
 # Veros takes its backend from the settings above when the rest of it is imported.
 from make_veros_external import solve_directly  # noqa: E402  pylint: disable=wrong-import-position
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
-from veros import KernelOutput, restart, signals  # noqa: E402  pylint: disable=wrong-import-position
+from veros import KernelOutput, distributed, restart, runtime_state, signals  # noqa: E402  pylint: disable=wrong-import-position
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
@@ -64,7 +66,7 @@ class Setup(SmallSetup):
     def set_parameter(self, state):
         super().set_parameter(state)
         settings = state.settings
-        settings.dt_tracer = 21600.0
+        settings.dt_tracer, settings.nx, settings.ny = 21600.0, 10, 14
         for name, value in self.switches.items():
             setattr(settings, name, value)
 
@@ -79,9 +81,13 @@ class Setup(SmallSetup):
         super().set_initial_conditions(state)
         vs = state.variables
         rng = np.random.default_rng(5)
-        noise = rng.standard_normal((2, *vs.maskT.shape)) * np.asarray(vs.maskT)
+        noise = rng.standard_normal((2, 14, 18, 6))
         cyclic_ghosts = noise[:, -4:-2], noise[:, 2:4]
         noise[:, :2], noise[:, -2:] = cyclic_ghosts if state.settings.enable_cyclic_x else (0, 0)
+        if runtime_state.proc_rank > 0:
+            noise = np.zeros((2, *vs.maskT.shape))  # of which the first process fills its part
+        noise = np.array([distributed.scatter(each, state.dimensions, ("xt", "yt", "zt")) for each in noise])
+        noise *= np.asarray(vs.maskT)
         vs.temp, vs.salt = vs.temp + 0.3 * noise[0, ..., None], vs.salt + 0.05 * noise[1, ..., None]
         if state.settings.enable_tempsalt_sources:
             vs.temp_source = vs.temp_source + 1e-7 * noise[0]
@@ -172,22 +178,31 @@ def with_changes():
 
 
 def every_variable(switches):
-    """As after_timestep of the last step reads each, on water."""
-    def read(state):
-        vs = state.variables
-        for name, meta in state.var_meta.items():
-            if vs.itt == STEPS and meta.active and name != "land_map" and (meta.dims or ("",))[0] in ("xt", "xu"):
-                array = np.array(getattr(vs, name), dtype=float)
-                now = array[..., int(vs.tau)] if meta.dims[-1] == "timesteps" else array
-                water = np.asarray(vs.maskT) if meta.dims[2:3] in (("zt",), ("zw",)) else np.ones(now.shape)
-                state.found[name] = now.T[..., 2:-2, 2:-2] * water.T[..., 2:-2, 2:-2] if now.ndim > 1 else now
+    return beside(lambda kind, seed: all_read(start(kind, switches, read_all, seed)))
 
-    def make(kind, seed):
-        setup = start(kind, switches, read, seed)
-        setup.state.found = {}
-        run(setup)
-        return setup.state.found
-    return beside(make)
+
+def read_all(state):
+    """As after_timestep of the last step reads each variable, on water."""
+    vs, state.found = state.variables, {}
+    for name, meta in state.var_meta.items():
+        if vs.itt == STEPS and meta.active and name != "land_map" and (meta.dims or ("",))[0] in ("xt", "xu"):
+            array = np.array(getattr(vs, name), dtype=float)
+            now = array[..., int(vs.tau)] if meta.dims[-1] == "timesteps" else array
+            if meta.dims[2:3] in (("zt",), ("zw",)):
+                now = (now.T * np.asarray(vs.maskT).T).T
+            inside = (slice(2, -2),) * min(now.ndim, 2)
+            state.found[name] = distributed.gather(now, state.dimensions, meta.dims)[inside]
+
+
+def all_read(setup):
+    run(setup)
+    return setup.state.found
+
+
+def values(switches):
+    """The variables that the plug-in makes, of the whole ocean in the first process."""
+    found = all_read(start(WithPlugin, switches, read_all))
+    return {name: array.tolist() for name, array in found.items()}
 
 
 class Mixing(VerosDiagnostic):
@@ -481,6 +496,8 @@ CASES = {
     **{name: lambda switches=switches: agree(switches) for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
     **{f"files of {name}": lambda switches=switches: files(switches) for name, switches in {
         **SETUPS, **{name: {**PARTLY, **OTHERS}[name] for name in WRITTEN}}.items()},
+    **{f"values of {name}": lambda switches=switches: values(switches)
+       for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
     "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
     "unread": unread,
@@ -504,5 +521,7 @@ CASES = {
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    print(json.dumps({name: CASES[name]() for name in options.cases or CASES}))
+    answers = json.dumps({name: CASES[name]() for name in options.cases or CASES})
+    if runtime_state.proc_rank == 0:
+        print(answers)
     os.chdir("/")

@@ -310,6 +310,8 @@ def test_a_state(water, device):
         np.testing.assert_allclose(state["dHdT"], package.eos(*water), rtol=1e-5, atol=1e-6)
         kept = state.read("temp")
     np.testing.assert_array_equal(kept, water[1].astype("float32"))  # which keeps the memory
+    with pytest.raises(package.Error, match="built without MPI|was not started"):
+        state.share(2, 1)
     with pytest.raises(package.UsageError, match="the state is closed"):
         state.run("eos")
 

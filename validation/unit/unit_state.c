@@ -601,6 +601,21 @@ static void a_part_without_the_rest(void **state)
     miniapp_state_free(part);
 }
 
+/* Its kernel keeps levels of the elliptic problem, in memory of the state's device. */
+static void a_plan_is_freed_after_its_state(void **state)
+{
+    (void)state;
+    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
+    struct miniapp_plan *plan;
+    set_inputs(ocean, sequence_of("surface_pressure"));
+    const double without = miniapp_state_bytes(ocean);
+    assert_done(miniapp_plan_create(ocean, sequence_of("surface_pressure"), NULL, &plan));
+    miniapp_plan_run(plan); /* the invented problem may have no solution */
+    assert_true(miniapp_state_bytes(ocean) > without);
+    miniapp_state_free(ocean);
+    miniapp_plan_free(plan);
+}
+
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
 static void only_what_is_needed_is_exchanged(void **state)
 {
@@ -995,6 +1010,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(becoming_cyclic),
         cmocka_unit_test(a_part_becoming_cyclic),
         cmocka_unit_test(a_part_without_the_rest),
+        cmocka_unit_test(a_plan_is_freed_after_its_state),
         cmocka_unit_test(only_what_is_needed_is_exchanged),
         cmocka_unit_test(ghosts_of_parts),
         cmocka_unit_test(parts_of_an_ocean),

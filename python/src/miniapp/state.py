@@ -271,6 +271,20 @@ class State:
             self.call(self.c.state_rotate, words, len(names))
             self.restart_steps(names)
 
+    # -- several processes --
+
+    def share(self, along_x: int, along_y: int) -> None:
+        """Makes it this process's own block of an ocean of along_x times along_y blocks of one size, before its first
+        field is set; MPI's ranks number them along x first. The library has to be built with MPI, which somebody, such
+        as mpi4py, has started. Ghosts then come from the other blocks, and all processes have to make the same calls
+        in the same order."""
+        self.c.join(along_x * along_y)
+        self.call(self.c.state_share, along_x, along_y)
+
+    def exchange(self, name: str) -> None:
+        """Makes all ghosts of the field current."""
+        self.call(self.c.state_exchange, encode(name))
+
     @property
     def bytes(self) -> int:
         """How much of the device's memory the state holds."""

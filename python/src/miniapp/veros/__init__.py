@@ -53,8 +53,8 @@ def obstacles(settings):
     """Why the plug-in cannot be used, a line for each reason."""
     if veros.__version__ != TESTED:
         yield f"Veros {veros.__version__} was not tested with it, only {TESTED}: install veros=={TESTED}"
-    if runtime_state.proc_num > 1:
-        yield f"it runs in one process, not in {runtime_state.proc_num}: give it threads by MINIAPP_THREADS"
+    if runtime_state.proc_num > 1 and runtime_settings.backend != "numpy":
+        yield f"in several processes it takes Veros's backend numpy, not {runtime_settings.backend}"
     if runtime_settings.pyom_compatibility_mode:
         yield "it does not cover Veros's pyom_compatibility_mode: switch that off"
     if runtime_settings.float_type != "float64":
@@ -64,6 +64,10 @@ def obstacles(settings):
             settings.enable_implicit_vert_friction or settings.enable_explicit_vert_friction):
         yield ("without vertical friction, Veros adds friction to that of the steps before: "
                "switch on enable_implicit_vert_friction")
+    try:
+        library.default().c.join(runtime_state.proc_num)
+    except Error as error:
+        yield f"{error}: $MINIAPP_LIBRARY names another library"
     try:
         library.default().check_device(settings.miniapp_device)
         library.default().set_threads(settings.miniapp_threads)

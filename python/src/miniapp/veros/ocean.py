@@ -7,7 +7,7 @@ import threading
 import weakref
 
 import numpy as np
-from veros import runtime_settings
+from veros import distributed, runtime_settings, runtime_state
 from veros.core.operators import numpy as npx
 from veros.state import VerosVariables
 
@@ -89,8 +89,10 @@ class Ocean:
         self.ref, self.vs = weakref.ref(state), state.variables  # which goes when nobody else has it
         vs, settings = self.vs, state.settings
         self.is_cyclic = bool(settings.enable_cyclic_x)
+        self.turns = self.is_cyclic and runtime_settings.num_proc[0] == 1  # this process has both sides of the ocean
         self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic,
                            check=False)  # Veros has its own
+        self.state.share(*runtime_settings.num_proc)
         self.library = self.state.library
         self.library.set_threads(settings.miniapp_threads)
         self.state["p"] = np.abs(np.asarray(vs.zt))
@@ -109,6 +111,7 @@ class Ocean:
                                            others, self.register)
                         for part in self.parts if part.is_covered(settings)}
         self.left = [part.name for part in self.parts if part.name not in self.kernels]
+        self.last = {field: part for part, kernels in self.kernels.items() for field in kernels.writes}
         self.steps_made = 0
         self.ghosts = {self.place[field][0]: widths for kernels in self.kernels.values()
                        for field, widths in kernels.ghosts.items() if field in self.place}
@@ -129,7 +132,8 @@ class Ocean:
     def description(self) -> str:
         makes = f"all of the step but {', '.join(self.left)}, which Veros makes" if self.left else "the whole step"
         threads = self.library.c.host_threads()
-        return f"miniapp {self.library.version} on {self.state.device}, {threads} threads, makes {makes}"
+        of_each = f"each of {runtime_state.proc_num} processes " * (runtime_state.proc_num > 1)
+        return f"miniapp {self.library.version} on {self.state.device}, {of_each}{threads} threads, makes {makes}"
 
     # -- fields --
 
@@ -167,12 +171,11 @@ class Ocean:
 
     def take(self, variables) -> None:
         """Takes in those arrays that are not the same as before."""
-        for variable in variables:
-            if variable in vars(self.vs):  # else nobody has read what was made here
-                array = vars(self.vs)[variable]
-                if not self.is_known(variable, array):
-                    self.fill(variable, array)
-                    self.known[variable] = array
+        arrays = {name: vars(self.vs)[name] for name in variables if name in vars(self.vs)}  # others stayed here
+        known = distributed.global_and(np.array([self.is_known(*pair) for pair in arrays.items()], bool))
+        for variable, array in (pair for pair, is_known in zip(arrays.items(), known) if not is_known):
+            self.fill(variable, array)
+            self.known[variable] = array
 
     def is_known(self, variable, array) -> bool:
         """Whether the array was taken before. Where a setup may write into it, its values are compared, too; but
@@ -183,12 +186,13 @@ class Ocean:
             or np.array_equal(self.state.read(variable), in_order(array)))
 
     def fill(self, variable, array) -> None:
+        array = distributed.exchange_overlap(array, self.vs.__metadata__[variable].dims, self.is_cyclic)
         if variable == "dpsi":
             array = self.islands.whole(np.asarray(array), np.asarray(self.vs.dpsin))
         for field, slot in self.fields_and_slots(variable):
             memory = self.state.write(field)
             memory[...] = in_order(array if slot is None else array[..., slot])
-            if self.is_cyclic and memory.ndim > 1:
+            if self.turns and memory.ndim > 1:
                 memory[..., :2], memory[..., -2:] = memory[..., -4:-2], memory[..., 2:4]
 
     def fields_and_slots(self, variable):
@@ -256,7 +260,7 @@ class Ocean:
 
     def with_ghosts(self, values, widths=NO_GHOSTS):
         """Cells that Veros does not make, farther out than these widths in the west, east, south and north, are 0."""
-        if self.is_cyclic:
+        if self.turns:
             values[..., :2], values[..., -2:] = values[..., -4:-2], values[..., 2:4]
         west, east, south, north = widths
         length, breadth = values.shape[-1], values.shape[-2]
@@ -318,6 +322,9 @@ class Ocean:
         if kernels:
             self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
             kernels.run()
+            for field in kernels.writes:
+                if self.last[field] == part.name and self.place.get(field, ("",))[0] in FILLED:
+                    self.state.exchange(field)
             if part.after:
                 part.after(self)
             if not self.is_checked:
@@ -343,7 +350,7 @@ class Ocean:
             ours = self.made(variable)[variable]
             ours = in_order(ours if level is None else ours[..., self.slots[LEVELS.index(level)]])[INSIDE]
             factor = water if theirs.ndim == 3 else 1
-            both = tuple(float(np.abs(values * factor).max()) for values in (ours - theirs, theirs))
+            both = tuple(float(distributed.global_max(np.abs(values * factor).max())) for values in (ours - theirs, theirs))
             self.differences[variable] = max(both, self.differences.get(variable, both))  # of all parts that make it
 
     # -- on demand --
@@ -370,13 +377,13 @@ class Islands:
     def __init__(self, vs):
         self.psin = np.asarray(vs.psin)[..., 1:]
         coasts = sum(np.asarray(getattr(vs, f"line_dir_{side}_mask")) for side in ("south", "north", "east", "west"))
-        self.corners = [tuple(np.argwhere(coasts[..., island])[0]) for island in range(1, coasts.shape[-1])]
+        self.coasts = coasts[..., 1:, None].astype(bool)
 
     def whole(self, dpsi, dpsin):
         return dpsi + self.psin @ np.roll(dpsin, 1, axis=1)[1:]
 
     def parts(self, whole):
-        values = np.array([whole[corner] for corner in self.corners]).reshape(-1, whole.shape[-1])
+        values = distributed.global_max(np.where(self.coasts, whole[:, :, None], -np.inf).max((0, 1)))
         dpsin = np.zeros((len(values) + 1, whole.shape[-1]))
         dpsin[1:] = np.roll(values, -1, axis=1)
         return {"dpsi": whole - self.psin @ values, "dpsin": dpsin}

@@ -7,7 +7,7 @@ import threading
 import time
 
 import numpy as np
-from veros import diagnostics, logger, restart, runtime_settings, signals
+from veros import diagnostics, distributed, logger, restart, runtime_settings, signals
 from veros.core import numerics
 from veros.diagnostics.averages import Averages
 
@@ -87,7 +87,7 @@ def make(state, ocean) -> None:
 def is_sane(state, ocean) -> bool:
     """Veros's check, without making it a copy of the velocity."""
     if "u" in ocean.pending:
-        return bool(np.isfinite(ocean.state.read("u_taup1")).all())
+        return bool(distributed.global_and(np.isfinite(ocean.state.read("u_taup1")).all()))
     return numerics.sanity_check(state)
 
 

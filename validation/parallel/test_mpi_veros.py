@@ -1,0 +1,58 @@
+"""Veros in several processes, by a Python that has Veros and mpi4py, makes with miniapp's plug-in what it makes in one.
+
+    VEROS_PYTHON=venv/bin/python python3 -m pytest --miniapp build/host-mpi/bin/miniapp test_mpi_veros.py
+"""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from conftest import HERE, PACKAGE
+from test_mpi import count, ranks  # noqa: F401, a fixture
+
+CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE"]
+
+
+def run(ranks, cut, *arguments, **environment):  # noqa: F811
+    """A script that Veros's Python runs in the processes of a cut."""
+    python = os.environ.get("VEROS_PYTHON")
+    if not python or subprocess.run([python, "-c", "import mpi4py, veros"], check=False, stderr=-3).returncode:
+        pytest.skip("there is no Python with Veros and mpi4py: give $VEROS_PYTHON")
+    library = ranks.miniapp.path.parent.parent / "lib/libminiapp.so"
+    ranks.changes = {"PYTHONPATH": str(PACKAGE), "MINIAPP_LIBRARY": str(library), **environment}
+    return ranks.run(count(cut), *arguments, program=[python, "-m", "mpi4py"])
+
+
+def values(ranks, cut):  # noqa: F811
+    done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, *(f"values of {case}" for case in CASES))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def alone(ranks):  # noqa: F811
+    return values(ranks, "1x1")
+
+
+@pytest.mark.parametrize("cut", ["2x1", "1x2", "2x2"])
+def test_veros_in_several_processes_makes_the_same(ranks, alone, cut):  # noqa: F811
+    """Every variable that after_timestep can read, those that are made on demand among them."""
+    found = values(ranks, cut)
+    for case, variables in alone.items():
+        assert {"temp", "u", "psi", "du_mix", "p_hydro"} < set(variables)
+        for name, whole in variables.items():
+            np.testing.assert_allclose(found[case][name], whole, rtol=0, atol=1e-10 * np.abs(whole).max(),
+                                       err_msg=f"{case}: {name}")
+
+
+def test_what_is_refused(ranks):  # noqa: F811
+    """In one line, before the set-up."""
+    script = ("import miniapp.veros, veros; veros.runtime_settings.num_proc = (2, 1)\n"
+              "from veros.setups.acc.acc import ACCSetup\n"
+              "type('Mine', (ACCSetup,), {'__veros_plugins__': (miniapp.veros,)})().setup()")
+    done = run(ranks, "2x1", "-c", script, VEROS_FLOAT_TYPE="float32")
+    said = [line for line in done.stdout.splitlines() if "cannot be used" in line]
+    assert done.returncode == 2 and len(said) == 1 and "not in float32" in said[0], done
