@@ -153,12 +153,13 @@ def test_occupancy_of_amd(gcn, registers, share):
 
 
 def test_calls_of_a_step(script):
-    """A kernel that is called twice is two calls, and so are two exchanges."""
-    kernels = {"a_l1": "a", "a_l2": "a", "b_l1": "b", "exchange_x_l1": "exchange"}
+    """A kernel that is called twice is two calls, and so are two exchanges; a solver that iterates is one."""
+    kernels = {"a_l1": "a", "a_l2": "a", "b_l1": "b", "s_l1": "s", "s_l2": "s", "exchange_x_l1": "exchange"}
+    times = script.kernels_of("sequence x: y\n  runs a, a, b, s\n", "x")
     rows = {entry: {"kernel": kernel, "nest": entry} for entry, kernel in kernels.items()}
-    launches = ["exchange_x_l1", "exchange_x_l1", "a_l1", "a_l2", "a_l1", "a_l2", "b_l1"]
-    assert [[row["nest"] for row in call] for call in script.calls_of(launches, rows)] == [
-        ["exchange_x_l1"], ["exchange_x_l1"], ["a_l1", "a_l2"], ["a_l1", "a_l2"], ["b_l1"]]
+    launches = ["exchange_x_l1", "exchange_x_l1", "a_l1", "a_l2", "a_l1", "a_l2", "b_l1", "s_l1", "s_l2", "s_l1"]
+    assert [[row["nest"] for row in call] for call in script.calls_of(launches, rows, times)] == [
+        ["exchange_x_l1"], ["exchange_x_l1"], ["a_l1", "a_l2"], ["a_l1", "a_l2"], ["b_l1"], ["s_l1", "s_l2", "s_l1"]]
 
 
 def test_sums_of_a_step(script, monkeypatch, capsys):
