@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 ALL = ("all", "calibration")
-BY_NAME = ("momentum", "explicit_vertical_friction", "isoneutral_friction", "flow_laplacian", "biharmonic_friction",
-           "barotropic_correction", "surface_pressure", "streamfunction", "idemix", "idemix_parameters", "wind_forcing",
-           "interior_forcing")  # not in "all"
+BY_NAME = ("momentum", "momentum_terms", "explicit_vertical_friction", "isoneutral_friction", "flow_laplacian",
+           "biharmonic_friction", "barotropic_correction", "surface_pressure", "streamfunction", "idemix",
+           "idemix_parameters", "wind_forcing", "interior_forcing")  # not in "all"
 BOTH = ("float64", "float32")
 
 

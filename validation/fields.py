@@ -261,13 +261,14 @@ def momentum(rng, fields, settings):
     settings |= {"enable_implicit_vert_friction": 1, "enable_hor_friction": 1, "enable_bottom_friction": 1,
                  "A_h": 0.02 * fields["dxt"].min()**2 / dt, "r_bot": 0.1 / dt}
     width = fields["dyt"].min() * fields["dzt"].sum()
-    return {
+    result = {
         "tantr": within(1 / 6.4e6, shape[1]), "surface_taux": within(0.3, surface),
         "surface_tauy": within(0.3, surface), "du_taum1": within(0.2 * speed / dt),
         "dv_taum1": within(0.2 * speed / dt), "r_bot_var_u": 0.1 / dt + within(0.05 / dt, surface),
         "r_bot_var_v": 0.1 / dt + within(0.05 / dt, surface), "u_source": within(0.1 * speed / dt),
         "v_source": within(0.1 * speed / dt), "u_taup1": within(speed), "v_taup1": within(speed),
         "psi_taup1": within(speed * width, surface)}
+    return result | {f"d{name}": result[f"d{name}_taum1"][:, ::-1] for name in ("u", "v")}
 
 
 def external_mode(rng, fields, settings):

@@ -91,7 +91,7 @@ struct face_column {
 
 INLINED struct face_column face_column(const struct arguments *a, count y, count x, bool is_u)
 {
-    const struct flow_row r = row_at(a, y);
+    const struct momentum_row r = row_at(a, y);
     const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x];
     return (struct face_column){.column = y * a->nx + x,
                                 .spreading = is_u ? r.u : r.v,
@@ -145,7 +145,7 @@ INLINED struct losses lose(const struct arguments *a, const struct of_face *f,
 INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u, bool has_all)
 {
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
-    const struct flow_row r = row_at(a, y);
+    const struct momentum_row r = row_at(a, y);
     const real half = 1 / (2 * a->dxt[x]);
     const real share = is_u ? half * a->dxu[x] : r.share_v;
     const real share_before = is_u ? half * a->dxu[x - 1] : r.share_v_south;
@@ -167,7 +167,7 @@ INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u,
 INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
 {
     const count nx = a->nx, plane = a->ny * nx, c = y * nx + x, beside = is_u ? 1 : nx;
-    const struct flow_row r = row_at(a, y);
+    const struct momentum_row r = row_at(a, y);
     const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x];
     const real share = is_u ? a->dxu[x] * per_dxt / 2 : r.share_v;
     const real share_before = is_u ? a->dxu[x - 1] * per_dxt / 2 : r.share_v_south;
@@ -184,10 +184,10 @@ INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
                                  per_dxt, per_dxu, p, p_beside};
         if (is_u)
             step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, a->dzt[k], wet,
-                      tendency_of_u(a, &r, at, wet, &flux), a->du[i], &sums);
+                      tendency_of_u(a, &r.flow, at, wet, &flux), a->du[i], &sums);
         else
             step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, a->dzt[k], wet,
-                      tendency_of_v(a, &r, at, wet, &flux), a->dv[i], &sums);
+                      tendency_of_v(a, &r.flow, at, wet, &flux), a->dv[i], &sums);
         a->K_diss_v[i] =
             (is_u ? 0 : a->K_diss_v[i]) + share * lost[i] + share_before * lost[i - beside];
     }
@@ -337,7 +337,7 @@ INLINED void friction_at(const struct arguments *a, const struct of_face *f,
 
 /* The friction of a row of faces of a level. It is called, not inlined, so that the row to the
  * south of a thread's first one gets the same bits from it as from its own thread. */
-INLINED void friction_row(const struct arguments *a, struct memory *m, const struct flow_row *r,
+INLINED void friction_row(const struct arguments *a, struct memory *m, const struct momentum_row *r,
                           bool is_u, bool has_all, count k, struct row_of_chunk p, count from,
                           count slot)
 {
@@ -358,7 +358,7 @@ INLINED void friction_row(const struct arguments *a, struct memory *m, const str
 }
 
 OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m,
-                                   const struct flow_row *r, count k, struct row_of_chunk p)
+                                   const struct momentum_row *r, count k, struct row_of_chunk p)
 {
     const struct arguments mine = *a;
     if (has_all_drag(&mine))
@@ -368,7 +368,7 @@ OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m,
 }
 
 OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m,
-                                   const struct flow_row *r, count k, struct row_of_chunk p,
+                                   const struct momentum_row *r, count k, struct row_of_chunk p,
                                    count slot)
 {
     const struct arguments mine = *a;
@@ -392,8 +392,8 @@ INLINED void leave_losses(const struct arguments *a, const struct memory_of_face
 }
 
 INLINED void put_friction_losses(const struct arguments *a, const struct memory *m,
-                                 const struct flow_row *r, const real *lost_u, const real *lost_v,
-                                 real *diss, count k, struct row_of_chunk p)
+                                 const struct momentum_row *r, const real *lost_u,
+                                 const real *lost_v, real *diss, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     ALONG_X
@@ -418,8 +418,8 @@ INLINED void pressure_row(const struct arguments *a, struct memory *m, count k,
 }
 
 /* A point of step_flow_row. */
-INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct memory *m, real dz,
-                     bool is_u, count k, count i, count x, count at, count column)
+INLINED void step_at(const struct arguments *a, const struct momentum_row *r, struct memory *m,
+                     real dz, bool is_u, count k, count i, count x, count at, count column)
 {
     struct memory_of_face *const of = is_u ? &m->u : &m->v;
     const struct where here = {.k = k,
@@ -437,18 +437,18 @@ INLINED void step_at(const struct arguments *a, const struct flow_row *r, struct
     struct depth_sums sums = {of->height[at], of->tendency[at], of->flow[at]};
     if (is_u)
         step_face(a, a->u, a->du_taum1, a->du, a->u_taup1, k, i, dz, wet,
-                  tendency_of_u(a, r, here, wet, &flux), of->mix[at], &sums);
+                  tendency_of_u(a, &r->flow, here, wet, &flux), of->mix[at], &sums);
     else
         step_face(a, a->v, a->dv_taum1, a->dv, a->v_taup1, k, i, dz, wet,
-                  tendency_of_v(a, r, here, wet, &flux), of->mix[at], &sums);
+                  tendency_of_v(a, &r->flow, here, wet, &flux), of->mix[at], &sums);
     of->flux[at] = flux;
     of->height[at] = sums.height;
     of->tendency[at] = sums.tendency;
     of->flow[at] = sums.flow;
 }
 
-INLINED void step_flow_row(const struct arguments *a, const struct flow_row *r, struct memory *m,
-                           bool is_u, count k, struct row_of_chunk p)
+INLINED void step_flow_row(const struct arguments *a, const struct momentum_row *r,
+                           struct memory *m, bool is_u, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     const real dz = a->dzt[k];
@@ -471,7 +471,7 @@ INLINED void put_means(const struct arguments *a, const struct memory_of_face *o
 /* The southern half of what row p.y + 1 has to know, in the outputs of that row. */
 INLINED void start_rows(const struct arguments *a, struct memory *m, struct row_of_chunk p)
 {
-    const struct flow_row r = row_at(a, p.y);
+    const struct momentum_row r = row_at(a, p.y);
     find_depths(a, &m->v, p, a->nx);
     start_face(&m->v, p);
     for (count k = 0; k < a->nz; k++)
@@ -524,7 +524,7 @@ INLINED void prefetch_down(const struct arguments *a, count k, struct row_of_chu
 INLINED void advance_row(const struct arguments *a, struct memory *m, struct row_of_chunk p,
                          bool is_last)
 {
-    const struct flow_row r = row_at(a, p.y);
+    const struct momentum_row r = row_at(a, p.y);
     find_depths(a, &m->u, p, 1);
     find_depths(a, &m->v, p, a->nx);
     start_face(&m->u, p);

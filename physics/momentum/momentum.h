@@ -1,33 +1,29 @@
 /*
  * The formulas of momentum at a point, for one driver that goes along rows and one whose threads
  * have columns. `face` is a point of u, on the eastern side of a T cell, or of v, on the northern.
- * u and v are 0 on land, so that transports need no mask.
  */
 #ifndef MOMENTUM_H
 #define MOMENTUM_H
 
 #include "arguments.h"
-#include "constants.h"
 #include "faces.h"
 #include "maths.h"
 #include "span.h"
+#include "terms.h"
 #include "tridiagonal.h"
 
 #include <stdbool.h>
 
 /* ---- what a row shares ---- */
 
-struct flow_row {
-    real cost, cost_north, cosu, cosu_south, cosu_north;
-    real dyt, dyt_north, per_dyu;
-    real curve, curve_north;     /* of the metric terms */
-    real per_dy_u, per_dy_v;     /* 1 / (cost dyt), 1 / (cosu dyu) */
+struct momentum_row {
+    struct flow_row flow;
     real share_v, share_v_south; /* of a T cell's area that half of a v cell has */
     struct spreading u, v;
 };
 
 /* Row y, of which rows y - 1 and y + 1 exist. */
-INLINED struct flow_row row_at(const struct arguments *a, count y)
+INLINED struct momentum_row row_at(const struct arguments *a, count y)
 {
     const real cost = a->cost[y], cost_north = a->cost[y + 1];
     const real cosu = a->cosu[y], cosu_south = a->cosu[y - 1];
@@ -37,19 +33,8 @@ INLINED struct flow_row row_at(const struct arguments *a, count y)
     const real at_south = A_h * whole_power(cosu_south, power);
     const real at_north = A_h * whole_power(cost_north, power);
     const real at_walls = a->enable_noslip_lateral ? 2 : 0;
-    return (struct flow_row){
-        .cost = cost,
-        .cost_north = cost_north,
-        .cosu = cosu,
-        .cosu_south = cosu_south,
-        .cosu_north = a->cosu[y + 1],
-        .dyt = a->dyt[y],
-        .dyt_north = a->dyt[y + 1],
-        .per_dyu = 1 / a->dyu[y],
-        .curve = a->tantr[y] / 2,
-        .curve_north = a->tantr[y + 1] / 2,
-        .per_dy_u = 1 / (cost * a->dyt[y]),
-        .per_dy_v = 1 / (cosu * a->dyu[y]),
+    return (struct momentum_row){
+        .flow = flow_row_at(a, y),
         .share_v = cosu * a->dyu[y] / (2 * cost * a->dyt[y]),
         .share_v_south = cosu_south * a->dyu[y - 1] / (2 * cost * a->dyt[y]),
         .u = {.east = at_t / cost,
@@ -182,52 +167,13 @@ INLINED struct friction friction_of(const struct arguments *a, const struct of_f
 
 /* ---- all else ---- */
 
-/* The weight of half a W cell, as pressure. */
-INLINED real half_weight(const struct arguments *a, count k)
-{
-    return (real)(GRAVITY / RHO_0) * a->dzw[k] / 2;
-}
-
-/* Hydrostatic pressure, downwards; on land it is 0. */
-INLINED real pressure(const struct arguments *a, count k, count i, level lowest, real p_above)
-{
-    const real rho_above = k < a->nz - 1 ? a->rho[i + a->ny * a->nx] : 0;
-    const real p = p_above + half_weight(a, k) * (a->rho[i] + rho_above);
-    return lowest <= (level)k ? p : 0;
-}
-
-/* The place of a face, and the widths of cells and the pressure at T points beside it. */
-struct where {
-    count k, i, column;
-    real per_dz, dx, dx_east, per_dxt, per_dxu;
-    real p, p_beside;
-};
-
-/*
- * The tendency of u by all but friction. The flow is turned at T points by the Coriolis force and
- * the curvature of the sphere, from half the sums of the faces. *flux goes in through the top of
- * the cell and comes out through its floor.
- */
+/* The tendency of u by all but friction. */
 INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
                            level lowest, real *flux)
 {
-    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
-    const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
-    const real here = u[0], west = u[-1] + here, east = here + u[1];
-    const real north = at.dx * v[0], north_east = at.dx_east * v[1];
-    const real south = at.dx * v[-nx], south_east = at.dx_east * v[1 - nx];
-    const real turned = (north + south) * (f[0] + r->curve * west) +
-                        (north_east + south_east) * (f[1] + r->curve * east);
-    const real through_top = *flux;
-    const real upward = at.dx * a->w[i - below] + at.dx_east * a->w[i + 1 - below];
-    const real through_floor = below ? r->cost * r->dyt * (here + u[-below]) * upward : 0;
-    *flux = through_floor;
-    const real out = r->dyt * (east * east - west * west) +
-                     r->cosu * (here + u[nx]) * (north + north_east) -
-                     r->cosu_south * (u[-nx] + here) * (south + south_east) +
-                     (through_top - through_floor) * at.per_dz;
+    const real turned = turned_into_u(a, r, at), out = out_of_u(a, r, at, flux);
     const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_taux[at.column] : 0;
-    const real forced = (turned - r->per_dy_u * out) / 4 - (at.p_beside - at.p) * r->u.per_cosine;
+    const real forced = (turned - r->per_dy_u * out) / 4 - (at.p_beside - at.p) * r->per_cosine;
     return lowest <= (level)at.k ? forced * at.per_dxu + wind : 0;
 }
 
@@ -235,22 +181,7 @@ INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, 
 INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
                            level lowest, real *flux)
 {
-    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
-    const real *const u = a->u + i, *const v = a->v + i, *const f = a->coriolis_t + at.column;
-    const real here = v[0], south_u = u[-1] + u[0], north_u = u[nx - 1] + u[nx];
-    const real turned = r->dyt * r->cost * south_u * (f[0] + r->curve * south_u) +
-                        r->dyt_north * r->cost_north * north_u * (f[nx] + r->curve_north * north_u);
-    const real through_top = *flux;
-    const real upward =
-        r->cost * r->dyt * a->w[i - below] + r->cost_north * r->dyt_north * a->w[i + nx - below];
-    const real through_floor = below ? (here + v[-below]) * upward : 0;
-    *flux = through_floor;
-    const real east = r->dyt_north * u[nx] + r->dyt * u[0];
-    const real west = r->dyt_north * u[nx - 1] + r->dyt * u[-1];
-    const real out = at.per_dxt * ((here + v[1]) * east - (v[-1] + here) * west) +
-                     (here + v[nx]) * (r->cosu * here + r->cosu_north * v[nx]) -
-                     (v[-nx] + here) * (r->cosu_south * v[-nx] + r->cosu * here) +
-                     (through_top - through_floor) * at.per_dz;
+    const real turned = turned_into_v(a, r, at), out = out_of_v(a, r, at, flux);
     const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_tauy[at.column] : 0;
     const real forced = -r->per_dy_v * (turned + out) / 4 - (at.p_beside - at.p) * r->per_dyu;
     return lowest <= (level)at.k ? forced + wind : 0;

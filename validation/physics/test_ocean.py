@@ -52,6 +52,21 @@ def test_a_start_from_rest(miniapp, rest, tmp_path):
         np.testing.assert_array_equal(read(cut, name), read(through, name))
 
 
+def test_terms_are_made_where_they_are_asked_for(miniapp, rest, tmp_path, device):
+    """Which changes nothing else; together they are the tendency below the wind."""
+    terms = ("du_cor", "du_adv", "du_mix", "p_hydro", "du_taum1")
+    words = ("--set", "enable_momentum_terms=1", "--every", 4, "--average", f"1:{','.join(terms)}")
+    rest.step(miniapp, tmp_path / "without.nc", 4, "-d", device, "--every", 4)
+    rest.step(miniapp, tmp_path / "with.nc", 4, "-d", device, *words)
+    for name in rest.after[1]:
+        np.testing.assert_array_equal(read(tmp_path / "with.nc", name), read(tmp_path / "without.nc", name))
+    cor, adv, mix, p, du = (read(tmp_path / "with.average.000004.nc", name)[0, :-1] for name in terms)
+    wet = du > -1e17
+    slope = np.diff(p, axis=-1, append=p[..., :1]) / (rest.before["cost"][2:-2, None] * rest.before["dxu"][2:-2])
+    np.testing.assert_allclose((cor + adv - slope)[wet], du[wet], rtol=0, atol=1e-13 * np.abs(du[wet]).max())
+    assert np.abs(mix[wet]).max() > 0
+
+
 @pytest.mark.parametrize("sequence, lacking", [("ocean_step_forced", "u"), ("ocean", "v")])
 def test_what_is_not_at_rest(miniapp, rest, tmp_path, sequence, lacking):
     """A flow that is given has to be there; half a flow is none."""

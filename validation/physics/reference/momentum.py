@@ -181,12 +181,16 @@ def advection(f, face):
     return -out / (f.dzt * face.cosine * face.dx * face.dy)
 
 
-def pressure_force(f, face):
+def pressure(f):
     p = np.zeros_like(f.u)
     p[-1] = GRAVITY / RHO_0 * f.rho[-1] * f.dzw[-1] / 2
     for k in range(len(p) - 2, -1, -1):
         p[k] = f.wet[k] * (p[k + 1] + GRAVITY / RHO_0 * f.dzw[k] * (f.rho[k] + f.rho[k + 1]) / 2)
-    p *= f.wet
+    return p * f.wet
+
+
+def pressure_force(f, face):
+    p = pressure(f)
     distance = f.cost * f.dxu if face.beside is east else f.dyu
     return -(face.beside(p) - p) / distance
 

@@ -176,27 +176,12 @@ def enthalpy_advected(ocean):
     return [values]
 
 
-def friction(ocean):
-    """From what momentum makes of the flow before the external mode, which is made again."""
-    state, settings = ocean.state, ocean.settings
+def terms(ocean):
+    """The flow before the external mode, which tells what friction did, is made again."""
     again = {f"{name}_taup1": ocean.added(f"{name}_again", name) for name in ("u", "v")}
     ocean.beside(*FLOW, others=again).run()
-    return [ocean.with_ghosts((state.read(f"{name}_again") - state.read(name)) / settings["dt_mom"]
-                              - ((1.5 + settings["AB_eps"]) * state.read(f"d{name}")
-                                 - (0.5 + settings["AB_eps"]) * state.read(f"d{name}_taum1"))
-                              * state.read(f"mask{name.upper()}")).T for name in ("u", "v")]
-
-
-def hydrostatic_pressure(ocean):
-    state, settings = ocean.state, ocean.settings
-    rho, dzw, water = (state.read(name) for name in ("rho", "dzw", "maskT"))
-    pressure = np.empty_like(rho)
-    above, of_above = 0.0, rho[-1]
-    for k in reversed(range(len(rho))):
-        half = 0.5 * dzw[k] * settings["grav"] / settings["rho_0"]
-        above = pressure[k] = water[k] * (above + half * (rho[k] + of_above if k < len(rho) - 1 else rho[k]))
-        of_above = rho[k]
-    return [ocean.with_ghosts(pressure, ALL_GHOSTS).T]
+    ocean.beside("momentum_terms", others=again).run()
+    return [ocean.with_ghosts(ocean.state.get(name)).T for name in TERMS]
 
 
 def surface_density_flux(ocean):
@@ -215,6 +200,7 @@ def sea_surface(ocean):
     return [ocean.with_ghosts(ocean.state.get("psi") / ocean.settings["grav"], ALL_GHOSTS).T]
 
 
+TERMS = ("du_cor", "dv_cor", "du_adv", "dv_adv", "du_mix", "dv_mix", "p_hydro")
 TENSOR = ("K_11", "K_22", "K_33", "Ai_ez", "Ai_nz", "Ai_bx", "Ai_by")
 MIXED = ("dtemp_iso", "dsalt_iso", "dtemp_vmix", "dsalt_vmix")
 LATERAL = ("dtemp_hmix", "dsalt_hmix")
@@ -223,13 +209,10 @@ ON_DEMAND = {
     MIXED: mixed,
     LATERAL: laterally_mixed,
     ("dHd",): enthalpy_advected,
-    ("du_mix", "dv_mix"): friction,
-    ("p_hydro",): hydrostatic_pressure,
+    TERMS: terms,
     ("forc_rho_surface",): surface_density_flux,
     ("ssh",): sea_surface,
     ("B1_gm", "B2_gm"): eddy_streamfunction,
-    ("du_cor", "dv_cor"): made_by(momentum.tend_coriolisf, "du_cor", "dv_cor"),
-    ("du_adv", "dv_adv"): made_by(momentum.momentum_advection, "du_adv", "dv_adv"),
 }
 
 
@@ -249,9 +232,7 @@ PARTS = (
     Part("the vertical diffusivities", "tke", ("tke_diffusivities", "convective_adjustment"),
          tke.set_tke_diffusivities, always),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
-         momentum_by_veros, always,
-         on_demand=(("du_mix", "dv_mix"), ("p_hydro",), ("du_cor", "dv_cor"), ("du_adv", "dv_adv"), ("ssh",),
-                    ("dpsin",)), after=first_pressure),
+         momentum_by_veros, always, on_demand=(TERMS, ("ssh",), ("dpsin",)), after=first_pressure),
     Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
          updating(thermodynamics.advect_temp_salt_enthalpy), always, on_demand=(("dHd",),)),
     Part("lateral diffusion", "isoneutral", ("lateral_diffusion",), updating(diffusion.tempsalt_diffusion), always,

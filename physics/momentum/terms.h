@@ -1,0 +1,124 @@
+/*
+ * The terms of momentum but friction at a point, with which momentum and momentum_terms step it and
+ * split it. A face's terms are so far without its widths, 1 / (4 dx) and those of flow_row.
+ * u and v are 0 on land, so that transports need no mask.
+ */
+#ifndef TERMS_H
+#define TERMS_H
+
+#include "arguments.h"
+#include "constants.h"
+#include "faces.h"
+
+/* What a row shares. */
+struct flow_row {
+    real cost, cost_north, cosu, cosu_south, cosu_north;
+    real dyt, dyt_north, per_dyu, per_cosine;
+    real curve, curve_north; /* of the metric terms */
+    real per_dy_u, per_dy_v; /* 1 / (cost dyt), 1 / (cosu dyu) */
+};
+
+/* Row y, of which rows y - 1 and y + 1 exist. */
+INLINED struct flow_row flow_row_at(const struct arguments *a, count y)
+{
+    const real cost = a->cost[y], cosu = a->cosu[y];
+    return (struct flow_row){
+        .cost = cost,
+        .cost_north = a->cost[y + 1],
+        .cosu = cosu,
+        .cosu_south = a->cosu[y - 1],
+        .cosu_north = a->cosu[y + 1],
+        .dyt = a->dyt[y],
+        .dyt_north = a->dyt[y + 1],
+        .per_dyu = 1 / a->dyu[y],
+        .per_cosine = 1 / cost,
+        .curve = a->tantr[y] / 2,
+        .curve_north = a->tantr[y + 1] / 2,
+        .per_dy_u = 1 / (cost * a->dyt[y]),
+        .per_dy_v = 1 / (cosu * a->dyu[y]),
+    };
+}
+
+/* The weight of half a W cell, as pressure. */
+INLINED real half_weight(const struct arguments *a, count k)
+{
+    return (real)(GRAVITY / RHO_0) * a->dzw[k] / 2;
+}
+
+/* Hydrostatic pressure, downwards; on land it is 0. */
+INLINED real pressure(const struct arguments *a, count k, count i, level lowest, real p_above)
+{
+    const real rho_above = k < a->nz - 1 ? a->rho[i + a->ny * a->nx] : 0;
+    const real p = p_above + half_weight(a, k) * (a->rho[i] + rho_above);
+    return lowest <= (level)k ? p : 0;
+}
+
+/* The place of a face, and the widths of cells and the pressure at T points beside it. */
+struct where {
+    count k, i, column;
+    real per_dz, dx, dx_east, per_dxt, per_dxu;
+    real p, p_beside;
+};
+
+/* The flow that the Coriolis force and the curvature of the sphere turn into u: at T points, from
+ * half the sums of the faces. */
+INLINED real turned_into_u(const struct arguments *a, const struct flow_row *r, struct where at)
+{
+    const count nx = a->nx;
+    const real *const u = a->u + at.i, *const v = a->v + at.i, *const f = a->coriolis_t + at.column;
+    const real here = u[0], west = u[-1] + here, east = here + u[1];
+    const real north = at.dx * v[0], north_east = at.dx_east * v[1];
+    const real south = at.dx * v[-nx], south_east = at.dx_east * v[1 - nx];
+    return (north + south) * (f[0] + r->curve * west) +
+           (north_east + south_east) * (f[1] + r->curve * east);
+}
+
+/* What flows out of the cell of a u. *flux goes in through its top and comes out through its
+ * floor. */
+INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
+                      real *flux)
+{
+    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const real *const u = a->u + i, *const v = a->v + i;
+    const real here = u[0], west = u[-1] + here, east = here + u[1];
+    const real north = at.dx * v[0], north_east = at.dx_east * v[1];
+    const real south = at.dx * v[-nx], south_east = at.dx_east * v[1 - nx];
+    const real through_top = *flux;
+    const real upward = at.dx * a->w[i - below] + at.dx_east * a->w[i + 1 - below];
+    const real through_floor = below ? r->cost * r->dyt * (here + u[-below]) * upward : 0;
+    *flux = through_floor;
+    return r->dyt * (east * east - west * west) + r->cosu * (here + u[nx]) * (north + north_east) -
+           r->cosu_south * (u[-nx] + here) * (south + south_east) +
+           (through_top - through_floor) * at.per_dz;
+}
+
+/* Likewise for v. */
+INLINED real turned_into_v(const struct arguments *a, const struct flow_row *r, struct where at)
+{
+    const count nx = a->nx;
+    const real *const u = a->u + at.i, *const f = a->coriolis_t + at.column;
+    const real south = u[-1] + u[0], north = u[nx - 1] + u[nx];
+    return r->dyt * r->cost * south * (f[0] + r->curve * south) +
+           r->dyt_north * r->cost_north * north * (f[nx] + r->curve_north * north);
+}
+
+INLINED real out_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
+                      real *flux)
+{
+    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const real *const u = a->u + i, *const v = a->v + i;
+    const real here = v[0];
+    const real through_top = *flux;
+    const real upward =
+        r->cost * r->dyt * a->w[i - below] + r->cost_north * r->dyt_north * a->w[i + nx - below];
+    const real through_floor = below ? (here + v[-below]) * upward : 0;
+    *flux = through_floor;
+    const real east = r->dyt_north * u[nx] + r->dyt * u[0];
+    const real west = r->dyt_north * u[nx - 1] + r->dyt * u[-1];
+    return at.per_dxt * ((here + v[1]) * east - (v[-1] + here) * west) +
+           (here + v[nx]) * (r->cosu * here + r->cosu_north * v[nx]) -
+           (v[-nx] + here) * (r->cosu_south * v[-nx] + r->cosu * here) +
+           (through_top - through_floor) * at.per_dz;
+}
+
+#endif
