@@ -254,7 +254,7 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct
 enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells,
                                               size_t *beyond);
 
-/* Of the wet cells of a grid: the least spacings, the largest of both, in metres; the largest
+/* Scales of a grid's wet cells: the least spacings, the largest of both, in metres; the largest
  * Coriolis parameter; and the height of the highest level. */
 struct miniapp_scales {
     double least_dx, least_dy, widest, turning, highest;

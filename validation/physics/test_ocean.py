@@ -25,7 +25,7 @@ def some(request, tmp_path_factory):
 
 @pytest.mark.parametrize("steps", [1, 100])
 def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
-    """As near as Veros is to itself when last digits change in each step. By TEOS-10, Veros's own derivatives of
+    """As near as Veros is to itself when last digits change in each step. With TEOS-10, Veros's own derivatives of
     dynamic enthalpy make most of that: with those of 80 bits in their place, a step of `islands` is off by 3e-13."""
     output = whole.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
     for name, (wanted, spread) in whole.after[steps].items():
