@@ -52,14 +52,15 @@ struct row {
     double *step_seconds;           /* of all timed calls */
     struct samples samples;         /* of the slowest process */
     double fastest;                 /* the sum of the times of the fastest one */
-    double exchanged;     /* the seconds that the process spent on ghosts in timed calls */
-    struct timing timing; /* of the samples, where there are any */
-    struct samples empty; /* calls of an empty kernel, of a row on a GPU */
-    double empty_call;    /* their median, or 0 */
-    size_t wanted;        /* calls; 0: as many as take the method's `seconds` */
-    bool is_complete;     /* has made all its calls */
-    size_t turn;          /* the most calls of a turn, which ends */
-    double turn_seconds;  /* after the call that passes this time */
+    double exchanged, gathered; /* the seconds that the process spent on ghosts, and on gathering
+                                   the whole ocean for kernels, in timed calls */
+    struct timing timing;       /* of the samples, where there are any */
+    struct samples empty;       /* calls of an empty kernel, of a row on a GPU */
+    double empty_call;          /* their median, or 0 */
+    size_t wanted;              /* calls; 0: as many as take the method's `seconds` */
+    bool is_complete;           /* has made all its calls */
+    size_t turn;                /* the most calls of a turn, which ends */
+    double turn_seconds;        /* after the call that passes this time */
 };
 
 struct bench {

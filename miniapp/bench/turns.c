@@ -32,9 +32,10 @@ static bool copy_back(struct row *row, bool what_it_writes)
     return done;
 }
 
-/* The seconds of a call on the slowest process and on the fastest, and of this one's exchanges. */
+/* The seconds of a call on the slowest process and on the fastest, and of this one's exchanges and
+ * gathers. */
 struct call {
-    double slowest, fastest, exchanged;
+    double slowest, fastest, exchanged, gathered;
 };
 
 /* Times one call, with the transfers of its data if each_call is set. All processes start together,
@@ -44,6 +45,7 @@ static enum miniapp_status time_call(struct row *row, struct call *call)
     if (row->threads)
         miniapp_host_set_threads(row->threads);
     const double exchanged = miniapp_state_exchange_seconds(row->state);
+    const double gathered = miniapp_state_gather_seconds(row->state);
     const double start = seconds_now();
     const bool is_filled = !row->each_call || refill(row);
     enum miniapp_status status = !is_filled      ? ranks_end_all(MINIAPP_DEVICE)
@@ -55,7 +57,8 @@ static enum miniapp_status time_call(struct row *row, struct call *call)
     double times[] = {own, -own};
     status = agree_on(status, times, 2);
     *call =
-        (struct call){times[0], -times[1], miniapp_state_exchange_seconds(row->state) - exchanged};
+        (struct call){times[0], -times[1], miniapp_state_exchange_seconds(row->state) - exchanged,
+                      miniapp_state_gather_seconds(row->state) - gathered};
     return status;
 }
 
@@ -75,6 +78,7 @@ static enum miniapp_status sample_call(struct row *row, const struct method *met
     samples_add(&row->samples, call.slowest);
     row->fastest += call.fastest;
     row->exchanged += call.exchanged;
+    row->gathered += call.gathered;
     if (row->advances && row->samples.count == 1)
         row->timing.first = call.slowest;
     for (size_t s = 0; s < miniapp_sequence_step_count(row->sequence); s++)

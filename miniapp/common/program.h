@@ -340,6 +340,9 @@ void miniapp_state_overlap(struct miniapp_state *, bool overlaps);
 /* How many seconds it spent on exchanges. */
 double miniapp_state_exchange_seconds(const struct miniapp_state *);
 
+/* How many seconds it spent on gathering the whole ocean for kernels that need it. */
+double miniapp_state_gather_seconds(const struct miniapp_state *);
+
 /* Gathers a plane of a field from all blocks in the first process, with or without the ghosts of
  * the whole ocean. `values` has room for it there, and is not used in the other processes. */
 enum miniapp_status miniapp_state_gather(struct miniapp_state *, const char *name, size_t plane,

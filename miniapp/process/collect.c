@@ -274,8 +274,8 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
 {
     const struct samples *const samples = &row->samples;
     double numbers[] = {miniapp_plan_bytes(row->plan), miniapp_state_bytes(row->state),
-                        row->exchanged};
-    const enum miniapp_status status = agree_on(MINIAPP_DONE, numbers, 3);
+                        row->exchanged, row->gathered};
+    const enum miniapp_status status = agree_on(MINIAPP_DONE, numbers, 4);
     result->device_bytes = numbers[0];
     result->state_bytes = numbers[1];
     if (ranks_count() > 1)
@@ -286,6 +286,7 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
             .largest = block_of(&row->blocks, 0).grid, /* no block is larger than the first */
             .fastest = row->fastest / samples->total,
             .exchange = numbers[2] / samples->total,
+            .gather = numbers[3] / samples->total,
         };
     return status;
 }

@@ -103,6 +103,7 @@ static struct processes processes_of(const json_t *all)
         .largest = read_grid(json_object_get(all, "largest_block")),
         .fastest = number_or(all, "fastest", NAN),
         .exchange = number_or(all, "exchange", NAN),
+        .gather = number_or(all, "gather", 0),
     };
 }
 

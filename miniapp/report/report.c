@@ -66,6 +66,10 @@ static void print_shared(const struct page *page)
     }
 }
 
+/* A step's share beyond which processes that compute the whole ocean's external mode, each for
+ * itself, do not scale. */
+static const double MOST_OF_A_STEP = 0.05;
+
 /* How several processes shared the rows. */
 static void print_processes(const struct page *page)
 {
@@ -81,6 +85,9 @@ static void print_processes(const struct page *page)
               shape_text(&all->largest, shape));
         print("    the fastest process took %.0f %% of the slowest one's time; ghosts %.1f %%\n",
               100 * all->fastest, 100 * all->exchange);
+        if (all->gather > 0)
+            print("    %sgathering the whole ocean for the external mode took %.1f %%\n",
+                  r->shares && all->gather > MOST_OF_A_STEP ? "warning: " : "", 100 * all->gather);
     }
 }
 

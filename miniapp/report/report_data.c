@@ -121,6 +121,7 @@ static json_t *processes_object(const struct processes *all)
                                   (json_int_t)grid->ny, "nz", (json_int_t)grid->nz));
     json_object_set_new(object, "fastest", number(all->fastest));
     json_object_set_new(object, "exchange", number(all->exchange));
+    json_object_set_new(object, "gather", number(all->gather));
     return object;
 }
 

@@ -44,7 +44,8 @@ struct processes {
     int count, along_x, along_y;
     struct miniapp_grid largest; /* block, with ghosts */
     double fastest;              /* the time of the fastest one, as a share of the slowest one's */
-    double exchange;             /* the most that one spent on ghosts, as a share of the same */
+    double exchange, gather;     /* the most that one spent on ghosts, and on gathering the whole
+                                    ocean for kernels, as shares of the same */
 };
 
 enum { RESULT_MARKS = 64 };

@@ -34,7 +34,7 @@ struct exchange {
     bool overlaps;
     struct slot *asked[MOST_ASKED]; /* for, since all last arrived: groups, each ended by NULL */
     size_t asked_count, sent_count; /* entries of it, and those that were sent */
-    double seconds;
+    double seconds, gathered;
 };
 
 /* ---- buffers ---- */
@@ -493,6 +493,17 @@ enum miniapp_status miniapp_state_share(struct miniapp_state *state, int along_x
         return fail(MINIAPP_USAGE, "%d x %d blocks are not one for each of %d processes", along_x,
                     along_y, ranks_count());
     return miniapp_state_spread(state, &(struct blocks){whole, along_x, along_y});
+}
+
+void exchange_note_gather(struct miniapp_state *state, double start)
+{
+    if (state->exchange)
+        state->exchange->gathered += seconds_now() - start;
+}
+
+double miniapp_state_gather_seconds(const struct miniapp_state *state)
+{
+    return state->exchange ? state->exchange->gathered : 0;
 }
 
 double miniapp_state_exchange_seconds(const struct miniapp_state *state)

@@ -1,4 +1,5 @@
 #include "whole.h"
+#include "clock.h"
 #include "exchange.h"
 #include "ranks.h"
 #include "status.h"
@@ -89,18 +90,22 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
         kept->whole->settings = state->settings;
     if (!status)
         miniapp_state_set_cyclic(kept->whole, state->cyclic_x);
+    double start = seconds_now();
     for (size_t i = 0; i < kernel->argument_count && !status; i++) {
         struct slot *const to = state_slot(kept->whole, fields[kernel->arguments[i].field].name);
         if (kernel->arguments[i].access != MINIAPP_WRITE && (is_new || !is_of_grid(slots[i])))
             status = gather_field(state, kept->whole, slots[i], to, values);
     }
+    exchange_note_gather(state, start);
     if (!status)
         status = miniapp_plan_run(kept->whole_plan);
+    start = seconds_now();
     for (size_t i = 0; i < kernel->argument_count && !status; i++)
         if (kernel->arguments[i].access != MINIAPP_READ)
             status = take_block(state, kept->whole, slots[i],
                                 state_slot(kept->whole, fields[kernel->arguments[i].field].name),
                                 values, &kernel->arguments[i]);
+    exchange_note_gather(state, start);
     free(values);
     return status;
 }

@@ -560,7 +560,15 @@ def test_a_report_says_how_processes_shared(ranks):
     results = json.loads(ranks.passes("2x1", "--steps", 3, ACC, "--format", "json"))
     shared = results["results"][0]["processes"]
     assert (shared["count"], shared["along_x"], shared["along_y"]) == (2, 2, 1)
-    assert 0 < shared["exchange"] < 1 and 0 < shared["fastest"] <= 1
+    assert 0 < shared["exchange"] < 1 and 0 < shared["fastest"] <= 1 and shared["gather"] == 0
+
+
+def test_a_report_says_what_gathering_costs(ranks):
+    """It warns of more than a twentieth of a step, but not of a kernel that does nothing else."""
+    said = r"^    (warning: )?gathering the whole ocean for the external mode took ([\d.]+) %$"
+    for words, is_step in ((("--steps", 3, AT_REST), True), (("-k", "surface_pressure", *QUICK, ROUGH), False)):
+        (warning, share), = re.findall(said, ranks.passes("2x1", *words), re.MULTILINE)
+        assert float(share) > 0 and (float(share) == 5.0 or bool(warning) == (is_step and float(share) > 5))
 
 
 def test_memory_of_a_process_falls(ranks):
