@@ -1,7 +1,10 @@
 /*
  * The directives of a nest that computes a sum, PARALLEL_ROWS_SUM(total, turns) and
- * ALONG_X_SUM(sum); `turns` is the number of iterations of all its loops together. ONCE goes before
- * a statement that writes a single element.
+ * ALONG_X_SUM(sum), or a maximum, PARALLEL_COLUMNS_MAX and ALONG_X_MAX; `turns` is the number of
+ * iterations of all its loops together. ONCE goes before a statement that writes a single element.
+ * ONE_TEAM goes before several small nests that one block of a GPU computes in one launch: each
+ * thread, TEAM_MEMBER of TEAM_SIZE, takes its own iterations, and TEAM_BARRIER ends each nest. On
+ * the host the team is the thread that calls.
  */
 #ifndef PHYSICS_SUMS_H
 #define PHYSICS_SUMS_H

@@ -9,12 +9,14 @@
  *
  * Arrays have a ring around the cells: element (i, j), with i from 1 to nx, lies at j * stride + i.
  * Columns 0 and nx + 1 repeat those of the other end, whether x is cyclic or not: a closed ocean
- * has no coupling there, or x = 0 at both ends. Rows 0 and ny + 1 are 0.
+ * has no coupling there, or x = 0 at both ends. Rows 0 and ny + 1 are 0. A row begins on a cache
+ * line and has room for whole vectors, so that the host's loops have no rest.
  *
  * The multigrid cycle of this file approximates x, in float: sums over aggregates of 2 x 2 cells,
  * or 2 x 1 where couplings in one direction are stronger (semicoarsening), make the coarser levels,
- * and Chebyshev polynomials smooth. All of its nests treat points independently, and it has no sums
- * over the grid; so bits do not depend on threads.
+ * and Chebyshev polynomials smooth. Unknowns and equations are multiplied by the root of the
+ * diagonal, which makes the diagonal 1. The cycle is a list of sweeps, made once; a sweep treats
+ * points independently and has no sums over the grid, so bits do not depend on threads.
  */
 #ifndef PHYSICS_ELLIPTIC_H
 #define PHYSICS_ELLIPTIC_H
@@ -28,20 +30,33 @@ enum {
     MOST_LEVELS = 32,
     DEGREE = 3,           /* of a smoother, before and after the coarser levels */
     COARSEST_DEGREE = 24, /* of what solves the coarsest level */
-    ALONE = 8192,         /* a level of at most so many cells is one thread's */
+    MOST_SWEEPS = MOST_LEVELS * (2 * DEGREE + 2) + COARSEST_DEGREE,
+    ALONE = 8192, /* a level of at most so many cells is one thread's, or one block's */
+    LANES = 16,   /* floats of a cache line */
 };
 
-/* The interval of eigenvalues of D^-1 A that a smoother damps ends at 2, by Gershgorin's theorem.
- */
+/* The interval of eigenvalues that a smoother damps ends at 2, by Gershgorin's theorem. */
 static const double MOST_EIGENVALUE = 2, SMOOTHED = 8, COARSEST_SMOOTHED = 60;
 
-/* A level's couplings to the east and north, its diagonal and the diagonal's inverse (0 on land);
- * then the right-hand side, the approximation and two arrays to work in. */
+/* A level's couplings to the east and north, and the share of the aggregate's unknown in a cell's;
+ * the right-hand side, the approximation and two arrays to work in. */
 struct level {
     count nx, ny, stride;
     count cells_x, cells_y; /* of this level in one of the next */
-    float *east, *north, *diagonal, *inverse;
+    float *east, *north, *share;
     float *b, *x, *y, *p;
+};
+
+/* A sweep goes through rows and columns of its level or, to and from the next one, of aggregates. A
+ * degree of a polynomial goes on from an approximation `scale` times `from` and the last change,
+ * `again` times `before`: from b where the approximation was 0 before the first degree. */
+struct sweep {
+    enum { ADD_DEGREE, RESTRICT, PROLONG } kind;
+    struct level level;
+    count rows, columns, coarse_stride;
+    float scale, again, more;
+    const float *from, *before;
+    float *to;
 };
 
 /* Repeats a row's ends on the other side, if they lie in [begin, end); a row of any type. */
@@ -53,180 +68,148 @@ struct level {
             (row)[0] = (row)[nx];                                                                  \
     } while (0)
 
+/* The end of a loop along x: the host goes on to the end of a vector. */
+#define LOOP_END(end) HOST_OR_OFFLOAD(((end) + LANES - 2) / LANES * LANES + 1, end)
+
 /* The sum over the neighbours of a cell of coupling times value. */
 #define NEIGHBOURS(value)                                                                          \
     (east[o] * value[o + 1] + east[o - 1] * value[o - 1] + north[o] * value[o + stride] +          \
      north[o - stride] * value[o - stride])
 
-/* A level's arrays and lengths as locals: a target region takes pointers one by one. */
 #define USABLE __attribute__((unused)) const
 #define LEVEL_LOCALS                                                                               \
-    const count nx = l->nx, ny = l->ny, stride = l->stride;                                        \
-    USABLE bool is_shared = nx * ny > ALONE;                                                       \
-    USABLE float *const b = l->b, *const inverse = l->inverse;                                     \
-    USABLE float *const east = l->east, *const north = l->north;
+    USABLE count nx = s->level.nx, ny = s->level.ny, stride = s->level.stride;                     \
+    USABLE count cells_x = s->level.cells_x, cells_y = s->level.cells_y;                           \
+    USABLE float *const east = s->level.east, *const north = s->level.north,                       \
+                        *const b = s->level.b, *const share = s->level.share,                      \
+                        *const from = s->from;                                                     \
+    float *const to = s->to;
 
-/* The first two degrees of a polynomial that begins with x = 0. */
-static void VARIANT(smooth_from_zero)(const struct level *l, float first, float again, float more)
+/* A degree of a Chebyshev polynomial: the change is p = again p + more (b - A x). */
+INLINED void add_degree(const struct sweep *s, count j, count begin, count end)
 {
     LEVEL_LOCALS
-    float *const x = l->x, *const p = l->p;
-    PARALLEL_COLUMNS_IF(is_shared)
-    for (count j = 1; j <= ny; j++)
-        for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
-            ALONG_X
-            for (count i = i0; i < i0 + ROW_PART(nx); i++) {
-                const count o = j * stride + i, e = o + 1, w = o - 1, n = o + stride,
-                            s = o - stride;
-                const float x0 = inverse[o] * b[o];
-                const float beside = east[o] * (inverse[e] * b[e]) + east[w] * (inverse[w] * b[w]) +
-                                     north[o] * (inverse[n] * b[n]) +
-                                     north[s] * (inverse[s] * b[s]);
-                const float x1 = first * x0;
-                const float step = again * x1 + more * (x0 + inverse[o] * (first * beside) - x1);
-                p[o] = step;
-                x[o] = x1 + step;
-            }
-            CLOSE_RING(x + j * stride, nx, i0, i0 + ROW_PART(nx));
-        }
-}
-
-/* A further degree: p becomes again p + more D^-1 (b - A x), and x becomes x + p. */
-static void VARIANT(smooth)(struct level *l, bool is_first, float again, float more)
-{
-    LEVEL_LOCALS
-    const float *const x = l->x;
-    float *const y = l->y, *const p = l->p;
-    PARALLEL_COLUMNS_IF(is_shared)
-    for (count j = 1; j <= ny; j++)
-        for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
-            ALONG_X
-            for (count i = i0; i < i0 + ROW_PART(nx); i++) {
-                const count o = j * stride + i;
-                const float left = inverse[o] * (b[o] + NEIGHBOURS(x)) - x[o];
-                const float step = (is_first ? 0 : again * p[o]) + more * left;
-                p[o] = step;
-                y[o] = x[o] + step;
-            }
-            CLOSE_RING(y + j * stride, nx, i0, i0 + ROW_PART(nx));
-        }
-    l->x = y;
-    l->y = (float *)x;
+    const float scale = s->scale, again = s->again, more = s->more;
+    const float *const before = s->before;
+    float *const p = s->level.p;
+    ALONG_X
+    for (count o = j * stride + begin; o < j * stride + LOOP_END(end); o++) {
+        const float left = b[o] + scale * (NEIGHBOURS(from) - from[o]);
+        const float step = again * before[o] + more * left;
+        p[o] = step;
+        to[o] = scale * from[o] + step;
+    }
+    CLOSE_RING(to + j * stride, nx, begin, end);
 }
 
 /* The right-hand side of the coarser level: sums of what this one leaves. */
-enum { COARSE_CHUNK = ROW_CHUNK > 1 ? ROW_CHUNK / 2 : 1 };
-
-static void VARIANT(restrict_to)(const struct level *l, const struct level *coarse)
+INLINED void restrict_to(const struct sweep *s, count row, count begin, count end)
 {
     LEVEL_LOCALS
-    const float *const x = l->x, *const diagonal = l->diagonal;
-    const count cells_x = l->cells_x, cells_y = l->cells_y;
-    const count coarse_nx = coarse->nx, coarse_ny = coarse->ny, coarse_stride = coarse->stride;
-    float *const sums = coarse->b;
-    PARALLEL_COLUMNS_IF(is_shared)
-    for (count row = 1; row <= coarse_ny; row++)
-        for (count first = 1; first <= coarse_nx; first += COARSE_CHUNK) {
-            const count last =
-                first + COARSE_CHUNK - 1 < coarse_nx ? first + COARSE_CHUNK - 1 : coarse_nx;
-            const count from = (first - 1) * cells_x + 1;
-            const count to = last * cells_x < nx ? last * cells_x : nx;
-            const count north_most = row * cells_y < ny ? row * cells_y : ny;
-            float left[2 * COARSE_CHUNK] = {0};
-            for (count j = (row - 1) * cells_y + 1; j <= north_most; j++) {
-                ALONG_X
-                for (count i = from; i <= to; i++) {
-                    const count o = j * stride + i;
-                    left[i - from] += b[o] + NEIGHBOURS(x) - diagonal[o] * x[o];
-                }
-            }
-            float *const result = sums + row * coarse_stride;
-            if (cells_x == 2) {
-                ALONG_X
-                for (count i = first; i <= last; i++)
-                    result[i] = left[2 * (i - first)] + left[2 * (i - first) + 1];
-            } else {
-                ALONG_X
-                for (count i = first; i <= last; i++)
-                    result[i] = left[i - first];
-            }
-            CLOSE_RING(result, coarse_nx, first, last + 1);
+    const count north_most = row * cells_y < ny ? row * cells_y : ny, top = (row - 1) * cells_y + 1;
+    const count start = (begin - 1) * cells_x + 1;
+    const count stop = (end - 1) * cells_x < nx ? (end - 1) * cells_x + 1 : nx + 1;
+    float *const left = s->level.p + top * stride;
+    for (count j = top; j <= north_most; j++) {
+        const float before = j > top;
+        ALONG_X
+        for (count i = start; i < LOOP_END(stop); i++) {
+            const count o = j * stride + i;
+            left[i] = before * left[i] + share[o] * (b[o] + NEIGHBOURS(from) - from[o]);
         }
+    }
+    if (stop == nx + 1)
+        left[nx + 1] = 0; /* where nx is odd, the last aggregate has no second cell */
+    float *const result = to + row * s->coarse_stride;
+    if (cells_x == 2) {
+        ALONG_X
+        for (count i = begin; i < end; i++)
+            result[i] = left[2 * i - 1] + left[2 * i];
+    } else {
+        ALONG_X
+        for (count i = begin; i < LOOP_END(end); i++)
+            result[i] = left[i];
+    }
+    CLOSE_RING(result, s->columns, begin, end);
 }
 
 /* Adds the coarser level's approximation. */
-static void VARIANT(prolong_from)(const struct level *l, const struct level *coarse)
+INLINED void prolong_from(const struct sweep *s, count j, count begin, count end)
 {
     LEVEL_LOCALS
-    float *const x = l->x;
-    const float *const correction = coarse->x;
-    const count cells_x = l->cells_x, cells_y = l->cells_y;
-    const count coarse_stride = coarse->stride, coarse_nx = coarse->nx;
-    PARALLEL_COLUMNS_IF(is_shared)
-    for (count j = 1; j <= ny; j++)
-        for (count i0 = 1; i0 <= coarse_nx; i0 += ROW_PART(coarse_nx)) {
-            const count end = i0 + ROW_PART(coarse_nx);
-            const float *const from = correction + ((j - 1) / cells_y + 1) * coarse_stride;
-            float *const row = x + j * stride;
-            const float *const wet = inverse + j * stride;
-            const count pairs = cells_x == 1 ? i0 : (nx / 2 + 1 < end ? nx / 2 + 1 : end);
-            ALONG_X
-            for (count i = i0; i < pairs; i++) {
-                row[2 * i - 1] += wet[2 * i - 1] > 0 ? from[i] : 0;
-                row[2 * i] += wet[2 * i] > 0 ? from[i] : 0;
-            }
-            ALONG_X
-            for (count i = pairs; i < end; i++) /* without a pair: all, or the last of odd nx */
-                row[cells_x * (i - 1) + 1] += wet[cells_x * (i - 1) + 1] > 0 ? from[i] : 0;
-            CLOSE_RING(row, nx, cells_x * (i0 - 1) + 1, end > coarse_nx ? nx + 1 : end);
+    const float *const coarse = from + ((j - 1) / cells_y + 1) * s->coarse_stride;
+    const float *const part = share + j * stride;
+    float *const row = to + j * stride;
+    if (cells_x == 2) {
+        const count pairs_end = end <= nx / 2 ? end : nx / 2 + 1;
+        ALONG_X
+        for (count i = begin; i < pairs_end; i++) {
+            row[2 * i - 1] += part[2 * i - 1] * coarse[i];
+            row[2 * i] += part[2 * i] * coarse[i];
         }
-}
-
-/* The next degree's factors of a Chebyshev polynomial on [low, high]. */
-struct chebyshev {
-    double middle, sigma, half, rho;
-};
-
-static inline struct chebyshev chebyshev_on(double low, double high)
-{
-    const double middle = (high + low) / 2, half = (high - low) / 2;
-    return (struct chebyshev){middle, middle / half, half, half / middle};
-}
-
-/* The factors of a degree: of the previous step, and of what is left. The first degree has 0 and
- * 1 / middle. */
-static inline void next_degree(struct chebyshev *c, bool is_first, double *again, double *more)
-{
-    const double next = is_first ? c->rho : 1 / (2 * c->sigma - c->rho);
-    *again = is_first ? 0 : next * c->rho;
-    *more = is_first ? 1 / c->middle : 2 * next / c->half;
-    c->rho = next;
-}
-
-/* The levels' approximation of A x = b, b and x being those of the first. */
-static void VARIANT(multigrid_cycle)(struct level *l, int levels)
-{
-    const bool is_last = levels == 1;
-    const double low = MOST_EIGENVALUE / (is_last ? COARSEST_SMOOTHED : SMOOTHED);
-    struct chebyshev c = chebyshev_on(low, MOST_EIGENVALUE);
-    double again, more;
-    next_degree(&c, true, &again, &more);
-    const float first = (float)more;
-    next_degree(&c, false, &again, &more);
-    VARIANT(smooth_from_zero)(l, first, (float)again, (float)more);
-    for (int degree = 2; degree < (is_last ? COARSEST_DEGREE : DEGREE); degree++) {
-        next_degree(&c, false, &again, &more);
-        VARIANT(smooth)(l, false, (float)again, (float)more);
+        if (pairs_end < end)
+            row[nx] += part[nx] * coarse[end - 1];
+    } else {
+        ALONG_X
+        for (count i = begin; i < LOOP_END(end); i++)
+            row[i] += part[i] * coarse[i];
     }
-    if (is_last)
-        return;
-    VARIANT(restrict_to)(l, l + 1);
-    VARIANT(multigrid_cycle)(l + 1, levels - 1);
-    VARIANT(prolong_from)(l, l + 1);
-    c = chebyshev_on(low, MOST_EIGENVALUE);
-    for (int degree = 0; degree < DEGREE; degree++) {
-        next_degree(&c, degree == 0, &again, &more);
-        VARIANT(smooth)(l, degree == 0, (float)again, (float)more);
+    CLOSE_RING(row, nx, cells_x * (begin - 1) + 1, end > s->columns ? nx + 1 : end);
+}
+
+INLINED void sweep_part(const struct sweep *s, count j, count begin, count end)
+{
+    if (s->kind == ADD_DEGREE)
+        add_degree(s, j, begin, end);
+    else if (s->kind == RESTRICT)
+        restrict_to(s, j, begin, end);
+    else
+        prolong_from(s, j, begin, end);
+}
+
+static void VARIANT(sweep_by_all)(const struct sweep *s, count rows, count columns)
+{
+    PARALLEL_COLUMNS
+    for (count j = 1; j <= rows; j++)
+        for (count i = 1; i <= columns; i += ROW_PART(columns))
+            sweep_part(s, j, i, i + ROW_PART(columns));
+}
+
+/* Sweeps of small levels: one launch of one block, which would be idle for most of a launch each.
+ */
+static void VARIANT(sweep_by_team)(const struct sweep *all, int begin, int end)
+{
+    ONE_TEAM
+    for (int n = begin; n < end; n++) {
+        const struct sweep *const s = all + n;
+        const count parts = s->columns / ROW_PART(s->columns);
+        for (count turn = TEAM_MEMBER; turn < s->rows * parts; turn += TEAM_SIZE) {
+            const count i = turn % parts * ROW_PART(s->columns) + 1;
+            sweep_part(s, turn / parts + 1, i, i + ROW_PART(s->columns));
+        }
+        TEAM_BARRIER
+    }
+}
+
+static inline bool is_small(const struct sweep *s)
+{
+    return s->level.nx * s->level.ny <= ALONE;
+}
+
+/* The levels' approximation of A x = b, b and x being those of the first. The host has a copy of
+ * the device's list. */
+static void VARIANT(multigrid_cycle)(const struct sweep *host, const struct sweep *device,
+                                     int sweeps)
+{
+    for (int n = 0, end; n < sweeps; n = end) {
+        for (end = n; end < sweeps && is_small(host + end);)
+            end++;
+        if (end > n) {
+            VARIANT(sweep_by_team)(device, n, end);
+        } else {
+            VARIANT(sweep_by_all)(device + n, host[n].rows, host[n].columns);
+            end = n + 1;
+        }
     }
 }
 

@@ -12,20 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A problem: its levels; the finest's couplings, excess, right-hand side, solution and direction in
- * double; a number for each column of cells; and the interval of the eigenvalues of what the cycle
- * makes of A. */
+/* A problem: its levels; the finest's couplings, excess, right-hand side, solution, direction and
+ * an array to work in, in double; the inverse root of its diagonal, 0 where no equation holds; the
+ * cycle, a copy of it on the device; and the interval of the eigenvalues of what it makes of A. */
 struct elliptic {
-    int levels;
+    int levels, sweeps;
     struct level level[MOST_LEVELS];
-    double *east, *north, *excess, *b, *x, *p, *columns;
+    double *east, *north, *excess, *b, *x, *p, *work, *root;
+    struct sweep sweep[MOST_SWEEPS], *on_device;
     double low, high;
     bool has_told; /* that conjugate gradients are needed */
 };
 
-/* A level's numbers on the host while levels are made. */
+/* A level's numbers on the host while levels are made, and the inverse root of the diagonal, 0
+ * where no equation holds. */
 struct couplings {
-    double *east, *north, *excess;
+    double *east, *north, *excess, *root;
 };
 
 static inline count elements_of(const struct level *l)
@@ -33,52 +35,65 @@ static inline count elements_of(const struct level *l)
     return l->stride * (l->ny + 2);
 }
 
-static inline bool take_couplings(struct couplings *c, count elements)
-{
-    double *const all = calloc(3 * (size_t)elements, sizeof(*all));
-    *c = (struct couplings){all, all + elements, all + 2 * elements};
-    return all;
-}
-
 static inline struct level level_of(count nx, count ny)
 {
-    return (struct level){.nx = nx, .ny = ny, .stride = (nx + 2 + 15) / 16 * 16};
+    return (struct level){.nx = nx, .ny = ny, .stride = (nx + LANES - 1) / LANES * LANES + LANES};
 }
 
-/* The memory of a level on the device. */
+/* Memory of the device for so many arrays of a level, the first cell on a cache line; NULL without.
+ */
+static inline void *take_arrays(const struct keeper *keeper, const struct level *l, size_t many,
+                                size_t bytes)
+{
+    const size_t shift = LANES - 1;
+    char *const all =
+        keeper->take_device(keeper->context, (many * (size_t)elements_of(l) + shift) * bytes);
+    return all ? all + shift * bytes : NULL;
+}
+
 static inline bool take_level_memory(const struct keeper *keeper, struct level *l)
 {
-    float **const arrays[] = {&l->east, &l->north, &l->diagonal, &l->inverse,
-                              &l->b,    &l->x,     &l->y,        &l->p};
-    const size_t elements = (size_t)elements_of(l), many = sizeof(arrays) / sizeof(*arrays);
-    float *const all = keeper->take_device(keeper->context, many * elements * sizeof(*all));
+    float **const arrays[] = {&l->east, &l->north, &l->share, &l->b, &l->x, &l->y, &l->p};
+    const size_t many = sizeof(arrays) / sizeof(*arrays);
+    float *const all = take_arrays(keeper, l, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
-        *arrays[a] = all + a * elements;
+        *arrays[a] = all + a * (size_t)elements_of(l);
     return all;
 }
 
-/* Puts a level's numbers onto the device, ring included. */
-static inline bool put_level(const struct keeper *keeper, const struct level *l,
-                             const struct couplings *c)
+static inline void find_roots(const struct level *l, const struct couplings *c)
 {
-    const count stride = l->stride, elements = elements_of(l);
-    float *const all = calloc(4 * (size_t)elements, sizeof(*all));
-    for (count j = 0; j <= l->ny && all; j++)
-        for (count i = 0; i <= l->nx + 1; i++) {
-            const count o = j * stride + i, repeated = (i + l->nx - 1) % l->nx + 1;
-            const count from = j * stride + repeated,
-                        west = repeated > 1 ? from - 1 : from + l->nx - 1;
-            const double south = j > 0 ? c->north[from - stride] : 0;
+    for (count j = 1; j <= l->ny; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const count o = j * l->stride + i, west = i > 1 ? o - 1 : o + l->nx - 1;
             const double diagonal =
-                c->east[from] + c->east[west] + c->north[from] + south + c->excess[from];
-            all[o] = (float)c->east[from];
-            all[elements + o] = (float)c->north[from];
-            all[2 * elements + o] = (float)diagonal;
-            all[3 * elements + o] = (float)diagonal > 0 ? (float)(1 / diagonal) : 0;
+                c->east[o] + c->east[west] + c->north[o] + c->north[o - l->stride] + c->excess[o];
+            c->root[o] = (float)diagonal > 0 ? 1 / sqrt(diagonal) : 0;
         }
-    const bool is_put = all && keeper->to_device(keeper->context, l->east, all,
-                                                 4 * (size_t)elements * sizeof(*all));
-    free(all);
+}
+
+/* Puts a level onto the device: its couplings, ring included, and its cells' shares in aggregates.
+ */
+static inline bool put_level(const struct keeper *keeper, const struct level *l,
+                             const struct couplings *c, const struct couplings *sums)
+{
+    const count stride = l->stride, elements = elements_of(l), nx = l->nx;
+    float *const east = calloc(3 * (size_t)elements, sizeof(*east));
+    float *const north = east + elements, *const share = north + elements;
+    for (count j = 1; j <= l->ny && east; j++) {
+        for (count i = 1; i <= nx; i++) {
+            const count o = j * stride + i;
+            const count above = (j - 1) / l->cells_y + 1, beside = (i - 1) / l->cells_x + 1;
+            east[o] = (float)(c->east[o] * c->root[o] * c->root[j * stride + i % nx + 1]);
+            north[o] = (float)(c->north[o] * c->root[o] * c->root[o + stride]);
+            if (sums && c->root[o] > 0)
+                share[o] = (float)(sums->root[above * l[1].stride + beside] / c->root[o]);
+        }
+        CLOSE_RING(east + j * stride, nx, 1, nx + 1);
+    }
+    const bool is_put = east && keeper->to_device(keeper->context, l->east, east,
+                                                  3 * (size_t)elements * sizeof(*east));
+    free(east);
     return is_put;
 }
 
@@ -106,7 +121,7 @@ static inline bool choose_aggregates(struct level *l, const struct couplings *c)
 }
 
 static inline void add_cells(const struct level *fine, const struct couplings *from,
-                             const struct level *coarse, struct couplings *to)
+                             const struct level *coarse, const struct couplings *to)
 {
     const count cells_x = fine->cells_x, cells_y = fine->cells_y;
     for (count j = 1; j <= fine->ny; j++)
@@ -121,28 +136,106 @@ static inline void add_cells(const struct level *fine, const struct couplings *f
         }
 }
 
-/* Makes the levels; takes over the numbers of the first. */
-static inline bool make_coarse_levels(const struct keeper *keeper, struct elliptic *e,
-                                      struct couplings couplings)
+/* Makes a level, which has memory, and all that are coarser. */
+static inline bool build_levels(const struct keeper *keeper, struct elliptic *e,
+                                const struct couplings *c)
 {
-    bool is_done = put_level(keeper, e->level, &couplings);
-    for (e->levels = 1; is_done && e->levels < MOST_LEVELS; e->levels++) {
-        struct level *const fine = &e->level[e->levels - 1], *const coarse = fine + 1;
-        struct couplings sums;
-        if (!choose_aggregates(fine, &couplings))
-            break;
-        *coarse = level_of((fine->nx + fine->cells_x - 1) / fine->cells_x,
-                           (fine->ny + fine->cells_y - 1) / fine->cells_y);
-        is_done = take_level_memory(keeper, coarse) && take_couplings(&sums, elements_of(coarse));
-        if (!is_done)
-            break;
-        add_cells(fine, &couplings, coarse, &sums);
-        free(couplings.east);
-        couplings = sums;
-        is_done = put_level(keeper, coarse, &couplings);
+    struct level *const l = &e->level[e->levels++];
+    find_roots(l, c);
+    if (e->levels == MOST_LEVELS || !choose_aggregates(l, c))
+        return put_level(keeper, l, c, NULL);
+    l[1] = level_of((l->nx + l->cells_x - 1) / l->cells_x, (l->ny + l->cells_y - 1) / l->cells_y);
+    const size_t elements = (size_t)elements_of(l + 1);
+    double *const all = calloc(4 * elements, sizeof(*all));
+    const struct couplings sums = {all, all + elements, all + 2 * elements, all + 3 * elements};
+    bool is_done = all && take_level_memory(keeper, l + 1);
+    if (is_done) {
+        add_cells(l, c, l + 1, &sums);
+        is_done = build_levels(keeper, e, &sums) && put_level(keeper, l, c, &sums);
     }
-    free(couplings.east);
+    free(all);
     return is_done;
+}
+
+/* ---- the cycle ---- */
+
+/* A Chebyshev polynomial on [middle - half, middle + half]; rho is 0 before its first degree. */
+struct chebyshev {
+    double middle, half, rho;
+};
+
+static inline struct chebyshev chebyshev_on(double low, double high)
+{
+    return (struct chebyshev){(high + low) / 2, (high - low) / 2, 0};
+}
+
+/* The next degree's factors: of the last change, and of what is left. */
+static inline void next_factors(struct chebyshev *c, double *again, double *more)
+{
+    const double twice = c->rho > 0 ? 2 : 1, next = 1 / (twice * c->middle / c->half - c->rho);
+    *again = next * c->rho;
+    *more = twice * next / c->half;
+    c->rho = next;
+}
+
+static inline struct sweep *append_sweep(struct elliptic *e, int kind, const struct level *l,
+                                         count rows, count columns)
+{
+    struct sweep *const s = &e->sweep[e->sweeps++];
+    *s = (struct sweep){.kind = kind, .level = *l, .rows = rows, .columns = columns};
+    return s;
+}
+
+/* Adds the sweeps of a polynomial, which leave the approximation in the level's x. */
+static inline void append_polynomial(struct elliptic *e, struct level *l, double smoothed,
+                                     int degrees, bool is_from_zero)
+{
+    struct chebyshev c = chebyshev_on(MOST_EIGENVALUE / smoothed, MOST_EIGENVALUE);
+    double again, more, scale = 1;
+    if (is_from_zero) /* the first degree is b times a factor */
+        next_factors(&c, &again, &scale);
+    for (int degree = is_from_zero; degree < degrees; degree++) {
+        const bool is_of_b = is_from_zero && degree == 1;
+        struct sweep *const s = append_sweep(e, ADD_DEGREE, l, l->ny, l->nx);
+        next_factors(&c, &again, &more);
+        s->scale = (float)(is_of_b ? scale : 1);
+        s->again = (float)(is_of_b ? scale * again : again);
+        s->more = (float)more;
+        s->from = is_of_b ? l->b : l->x;
+        s->before = is_of_b ? l->b : l->p;
+        s->to = l->y;
+        l->y = l->x;
+        l->x = s->to;
+    }
+}
+
+/* Adds the sweep from a level to the next one, or back. */
+static inline void append_transfer(struct elliptic *e, const struct level *fine, bool is_back)
+{
+    const struct level *const coarse = fine + 1;
+    struct sweep *const s = append_sweep(e, is_back ? PROLONG : RESTRICT, fine,
+                                         is_back ? fine->ny : coarse->ny, coarse->nx);
+    s->coarse_stride = coarse->stride;
+    s->from = is_back ? coarse->x : fine->x;
+    s->to = is_back ? fine->x : coarse->b;
+}
+
+/* Lists the cycle's sweeps. */
+static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
+{
+    struct level *const last = &e->level[e->levels - 1];
+    for (struct level *l = e->level; l < last; l++) {
+        append_polynomial(e, l, SMOOTHED, DEGREE, true);
+        append_transfer(e, l, false);
+    }
+    append_polynomial(e, last, COARSEST_SMOOTHED, COARSEST_DEGREE, true);
+    for (struct level *l = last; l-- > e->level;) {
+        append_transfer(e, l, true);
+        append_polynomial(e, l, SMOOTHED, DEGREE, false);
+    }
+    e->on_device = keeper->take_device(keeper->context, sizeof(e->sweep));
+    return e->on_device &&
+           keeper->to_device(keeper->context, e->on_device, e->sweep, sizeof(e->sweep));
 }
 
 #endif

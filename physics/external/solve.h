@@ -1,13 +1,14 @@
 /*
  * Solves the equations of elliptic.h by Chebyshev's iteration around the multigrid cycle. It has no
  * sums over the grid; only the largest residual decides when it ends. Where it does not converge,
- * conjugate gradients around the same cycle do, whose sums are taken column by column and then over
- * the columns, in an order that nothing changes. They also find the eigenvalues, once.
+ * conjugate gradients around the same cycle do, whose sums the host takes, in an order that nothing
+ * changes. They also find the eigenvalues, once.
  */
 #ifndef PHYSICS_SOLVE_H
 #define PHYSICS_SOLVE_H
 
 #include "levels.h"
+#include "sums.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -24,25 +25,46 @@ enum { MOST_CHEBYSHEV = 60, MOST_GRADIENTS = 500, LANCZOS = 16 };
      north[o] * (x[o + stride] - x[o]) + north[o - stride] * (x[o - stride] - x[o]) -              \
      excess[o] * x[o])
 
-/* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds. */
-static void VARIANT(find_residual)(const struct elliptic *e, double scale)
+/* A number that is not negative, as one whose order is the same; NaN is the largest. */
+INLINED int64_t bits_of(double number)
+{
+    union {
+        double number;
+        int64_t bits;
+    } both = {number};
+    return both.bits;
+}
+
+/* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
+ * With a share of 0 the guess is 0. Returns the largest residual over the diagonal. */
+static double VARIANT(find_residual)(const struct elliptic *e, double scale, double share_of_guess)
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
     const double *const x = e->x, *const b = e->b;
-    const float *const inverse = e->level->inverse;
+    const double *const root = e->root;
     float *const left = e->level->b;
-    PARALLEL_COLUMNS_IF(nx * ny > ALONE)
+    int64_t largest = 0;
+    PARALLEL_COLUMNS_MAX(largest, nx * ny)
     for (count j = 1; j <= ny; j++)
         for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
-            ALONG_X
-            for (count i = i0; i < i0 + ROW_PART(nx); i++) {
-                const count o = j * stride + i;
-                const double here = scale * (b[o] + LEFT_OF(x));
-                left[o] = inverse[o] > 0 ? (float)here : 0;
+            const count end = LOOP_END(i0 + ROW_PART(nx)), row = j * stride;
+            int64_t most = 0;
+            ALONG_X_MAX(most)
+            for (count o = row + i0; o < row + end; o++) {
+                const double here = root[o] * (b[o] + share_of_guess * LEFT_OF(x));
+                const int64_t size = bits_of(__builtin_fabs(root[o] * here));
+                left[o] = (float)(scale * here);
+                most = size > most ? size : most;
             }
-            CLOSE_RING(left + j * stride, nx, i0, i0 + ROW_PART(nx));
+            largest = most > largest ? most : largest;
+            CLOSE_RING(left + row, nx, i0, i0 + ROW_PART(nx));
         }
+    union {
+        int64_t bits;
+        double number;
+    } both = {largest};
+    return both.number;
 }
 
 /* p becomes again p + more z, with the cycle's z, and x gains `gain` of it. */
@@ -50,14 +72,15 @@ static void VARIANT(take_step)(const struct elliptic *e, double again, double mo
 {
     const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const float *const z = e->level->x;
+    const double *const root = e->root;
     double *const x = e->x, *const p = e->p;
-    PARALLEL_COLUMNS_IF(nx * ny > ALONE)
+    PARALLEL_COLUMNS
     for (count j = 1; j <= ny; j++)
         for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
             const count end = i0 + ROW_PART(nx), row = j * stride;
             ALONG_X
-            for (count o = row + i0; o < row + end; o++) {
-                const double step = again * p[o] + more * z[o];
+            for (count o = row + i0; o < row + LOOP_END(end); o++) {
+                const double step = again * p[o] + more * root[o] * (double)z[o];
                 p[o] = step;
                 x[o] += gain * step;
             }
@@ -66,64 +89,38 @@ static void VARIANT(take_step)(const struct elliptic *e, double again, double mo
         }
 }
 
-/* Over all cells: the largest |b| and residual over the diagonal and the largest |x|; the sums of
- * residual times z, and of p times A p. */
-enum measure { LARGEST_B, LARGEST_LEFT, LARGEST_X, LEFT_TIMES_Z, ENERGY_OF_P };
-enum { SUM_PART = ROW_CHUNK > 1 ? 64 : 1 };
-
-INLINED double larger_or_nan(double a, double b)
+/* Each cell's part in p times A p or, without, in the residual times z. */
+static void VARIANT(find_products)(const struct elliptic *e, bool is_energy)
 {
-    return a >= b || a != a ? a : b;
-}
-
-static void VARIANT(measure_columns)(const struct elliptic *e, enum measure what)
-{
-    const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride, once = 1;
+    const count nx = e->level->nx, ny = e->level->ny, stride = e->level->stride;
     const double *const east = e->east, *const north = e->north, *const excess = e->excess;
-    const double *const x = e->x, *const p = e->p, *const b = e->b;
-    const float *const left = e->level->b, *const z = e->level->x,
-                       *const inverse = e->level->inverse;
-    double *const columns = e->columns;
-    PARALLEL_COLUMNS_IF(nx * ny > ALONE)
-    for (count i0 = 1; i0 <= nx; i0 += SUM_PART)
-        for (count turn = 0; turn < once; turn++) {
-            const count end = i0 + SUM_PART <= nx ? i0 + SUM_PART : nx + 1;
-            double found[SUM_PART] = {0};
-            for (count j = 1; j <= ny; j++) {
-                ALONG_X
-                for (count i = i0; i < end; i++) {
-                    const count o = j * stride + i;
-                    double *const all = &found[i - i0];
-                    if (what == LARGEST_B)
-                        *all = larger_or_nan(*all, __builtin_fabs(b[o] * (double)inverse[o]));
-                    else if (what == LARGEST_LEFT)
-                        *all = larger_or_nan(*all,
-                                             __builtin_fabs((double)left[o] * (double)inverse[o]));
-                    else if (what == LARGEST_X)
-                        *all = larger_or_nan(*all, __builtin_fabs(x[o]));
-                    else if (what == LEFT_TIMES_Z)
-                        *all += (double)left[o] * (double)z[o];
-                    else
-                        *all -= p[o] * LEFT_OF(p);
-                }
+    const double *const p = e->p;
+    const float *const left = e->level->b, *const z = e->level->x;
+    double *const work = e->work;
+    PARALLEL_COLUMNS
+    for (count j = 1; j <= ny; j++)
+        for (count i0 = 1; i0 <= nx; i0 += ROW_PART(nx)) {
+            ALONG_X
+            for (count i = i0; i < i0 + ROW_PART(nx); i++) {
+                const count o = j * stride + i;
+                work[o] = is_energy ? -p[o] * LEFT_OF(p) : (double)left[o] * (double)z[o];
             }
-            for (count i = i0; i < end; i++)
-                columns[i] = found[i - i0];
         }
 }
 
-/* False if the numbers cannot be copied from the device. */
-static bool VARIANT(measure)(const struct kernel_call *call, const struct elliptic *e,
-                             enum measure what, double *all)
+/* The sum over all cells, row by row on the host; NaN if the numbers cannot be copied. */
+static double VARIANT(sum_of_products)(const struct kernel_call *call, const struct elliptic *e,
+                                       bool is_energy)
 {
-    const count nx = e->level->nx;
-    VARIANT(measure_columns)(e, what);
-    const double *const columns =
-        call->totals->on_host(call->totals->context, e->columns, (size_t)nx + 1);
-    *all = 0;
-    for (count i = 1; i <= nx && columns; i++)
-        *all = what >= LEFT_TIMES_Z ? *all + columns[i] : larger_or_nan(*all, columns[i]);
-    return columns;
+    const struct level *const l = e->level;
+    VARIANT(find_products)(e, is_energy);
+    const double *const parts =
+        call->totals->on_host(call->totals->context, e->work, (size_t)elements_of(l));
+    double sum = parts ? 0 : NAN;
+    for (count j = 1; j <= l->ny && parts; j++)
+        for (count i = 1; i <= l->nx; i++)
+            sum += parts[j * l->stride + i];
+    return sum;
 }
 
 /* A matrix from the factors of conjugate gradients, whose eigenvalues are near some of the
@@ -159,41 +156,6 @@ static inline double eigenvalue(const struct tridiagonal_matrix *m, int rank)
     return (low + high) / 2;
 }
 
-/* Conjugate gradients around the cycle, until the residual is small enough. With a matrix they
- * stop when it is full. Returns false if a copy fails. */
-static bool VARIANT(conjugate_gradients)(const struct kernel_call *call, struct elliptic *e,
-                                         double scale, double enough, double *left,
-                                         struct tridiagonal_matrix *m)
-{
-    double before = 0, length = 0, beta = 0;
-    for (int it = 0; it < (m ? LANCZOS : MOST_GRADIENTS); it++) {
-        double product, energy;
-        VARIANT(find_residual)(e, scale);
-        if (!VARIANT(measure)(call, e, LARGEST_LEFT, left))
-            return false;
-        *left /= scale;
-        if (!(*left > enough))
-            return true;
-        VARIANT(multigrid_cycle)(e->level, e->levels);
-        if (!VARIANT(measure)(call, e, LEFT_TIMES_Z, &product))
-            return false;
-        beta = it ? product / before : 0;
-        before = product;
-        VARIANT(take_step)(e, beta, 1 / scale, 0);
-        if (!VARIANT(measure)(call, e, ENERGY_OF_P, &energy))
-            return false;
-        const double shorter = length;
-        length = product / (scale * scale) / energy;
-        VARIANT(take_step)(e, 1, 0, length);
-        if (m) {
-            m->diagonal[it] = 1 / length + (it ? beta / shorter : 0);
-            m->square[it] = it ? beta / (shorter * shorter) : 0;
-            m->rows = it + 1;
-        }
-    }
-    return true;
-}
-
 /* A power of two near 1 / number: it scales what the cycle gets in float, without rounding. */
 static inline double scale_for(double number)
 {
@@ -202,22 +164,45 @@ static inline double scale_for(double number)
     return ldexp(1, -exponent);
 }
 
-/* Chebyshev's iteration. It stops, too, where the residual grows, or does not fall any more. */
-static bool VARIANT(chebyshev_iteration)(const struct kernel_call *call, struct elliptic *e,
-                                         double scale, double enough, double *left)
+/* Conjugate gradients around the cycle, until the residual is small enough; returns the residual.
+ * With a matrix they stop when it is full. */
+static double VARIANT(conjugate_gradients)(const struct kernel_call *call, struct elliptic *e,
+                                           double scale, double enough,
+                                           struct tridiagonal_matrix *m)
+{
+    double before = 0, length = 0, left = 0;
+    for (int it = 0; it < (m ? LANCZOS : MOST_GRADIENTS); it++) {
+        left = VARIANT(find_residual)(e, scale, 1);
+        if (!(left > enough))
+            break;
+        VARIANT(multigrid_cycle)(e->sweep, e->on_device, e->sweeps);
+        const double gained = VARIANT(sum_of_products)(call, e, false) / (scale * scale);
+        const double beta = it ? gained / before : 0, shorter = length;
+        before = gained;
+        VARIANT(take_step)(e, beta, 1 / scale, 0);
+        length = gained / VARIANT(sum_of_products)(call, e, true);
+        VARIANT(take_step)(e, 1, 0, length);
+        if (m) {
+            m->diagonal[it] = 1 / length + (it ? beta / shorter : 0);
+            m->square[it] = it ? beta / (shorter * shorter) : 0;
+            m->rows = it + 1;
+        }
+    }
+    return left;
+}
+
+/* Chebyshev's iteration; returns the residual. It stops, too, where that grows. */
+static double VARIANT(chebyshev_iteration)(struct elliptic *e, double scale, double enough)
 {
     struct chebyshev c = chebyshev_on(e->low, e->high);
     double again, more, least = HUGE_VAL;
     for (int it = 0;; it++) {
-        VARIANT(find_residual)(e, scale);
-        if (!VARIANT(measure)(call, e, LARGEST_LEFT, left))
-            return false;
-        *left /= scale;
-        if (!(*left > enough) || it == MOST_CHEBYSHEV || *left > 1e3 * least)
-            return true;
-        least = *left < least ? *left : least;
-        VARIANT(multigrid_cycle)(e->level, e->levels);
-        next_degree(&c, it == 0, &again, &more);
+        const double left = VARIANT(find_residual)(e, scale, 1);
+        if (!(left > enough) || it == MOST_CHEBYSHEV || left > 1e3 * least)
+            return left;
+        least = left < least ? left : least;
+        VARIANT(multigrid_cycle)(e->sweep, e->on_device, e->sweeps);
+        next_factors(&c, &again, &more);
         VARIANT(take_step)(e, again, more / scale, 1);
     }
 }
@@ -232,42 +217,39 @@ static inline void say_unsolved(const struct kernel_call *call, double left, dou
     call->keeper->give_up(call->keeper->context, line);
 }
 
-/* The size that residuals are relative to: of b or, where b is 0 but x has fixed values, of the
- * residual at first. Not finite if a copy fails or b is not. */
-static double VARIANT(size_of_problem)(const struct kernel_call *call, struct elliptic *e,
-                                       bool has_fixed)
+/* The largest |x|; NaN if x cannot be copied. */
+static inline double largest_x(const struct kernel_call *call, const struct elliptic *e)
 {
-    double largest;
-    if (!VARIANT(measure)(call, e, LARGEST_B, &largest))
-        return NAN;
-    if (largest != 0 || !has_fixed)
-        return largest;
-    VARIANT(find_residual)(e, 1);
-    return VARIANT(measure)(call, e, LARGEST_LEFT, &largest) ? largest : NAN;
+    const count elements = elements_of(e->level);
+    const double *const x = call->totals->on_host(call->totals->context, e->x, (size_t)elements);
+    double largest = x ? 0 : NAN;
+    for (count o = 0; o < elements && x; o++)
+        largest = fmax(largest, fabs(x[o]));
+    return largest;
 }
 
-/* Solves for x, from what it holds. Rounding of x alone leaves some residual, too. x may have fixed
- * values where no equation holds. Returns a factor of the solution: 1, but 0 where it is 0, and NaN
- * where it is not finite. */
+/* Solves for x, from what it holds. Residuals are relative to b or, where b is 0 but x has fixed
+ * values where no equation holds, to the residual at first. Rounding of x alone leaves some
+ * residual, too. Returns a factor of the solution: 1, but 0 where it is 0, and NaN where it is not
+ * finite. */
 static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct elliptic *e,
                                       double tolerance, bool has_fixed)
 {
-    const double largest = VARIANT(size_of_problem)(call, e, has_fixed);
-    double left, most;
+    double largest = VARIANT(find_residual)(e, 1, 0);
+    if (largest == 0 && has_fixed)
+        largest = VARIANT(find_residual)(e, 1, 1);
     if (!isfinite(largest) || largest == 0)
         return !isfinite(largest) ? NAN : has_fixed;
     const double scale = scale_for(largest);
-    double enough = tolerance * largest;
-    if (!VARIANT(chebyshev_iteration)(call, e, scale, enough, &left) || !(left > enough))
+    double enough = tolerance * largest, left = VARIANT(chebyshev_iteration)(e, scale, enough);
+    if (!(left > enough))
         return 1;
-    if (!VARIANT(measure)(call, e, LARGEST_X, &most))
-        return NAN;
-    enough += 8 * DBL_EPSILON * most;
+    enough += 8 * DBL_EPSILON * largest_x(call, e);
     if (left > enough) {
         if (!e->has_told)
             call->keeper->tell(call->keeper->context, CONJUGATE_GRADIENTS_NEEDED);
         e->has_told = true;
-        VARIANT(conjugate_gradients)(call, e, scale, enough, &left, NULL);
+        left = VARIANT(conjugate_gradients)(call, e, scale, enough, NULL);
     }
     if (left > enough)
         say_unsolved(call, left, largest);
@@ -281,9 +263,7 @@ static inline void fill_with_noise(const struct level *l, const struct couplings
     for (count j = 1; j <= l->ny; j++)
         for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
             state = state * 1664525u + 1013904223u;
-            const double diagonal =
-                c->east[o] + c->east[o - 1] + c->north[o] + c->north[o - l->stride] + c->excess[o];
-            b[o] = diagonal * ((double)state * 0x1p-31 - 1);
+            b[o] = c->root[o] > 0 ? ((double)state * 0x1p-31 - 1) / (c->root[o] * c->root[o]) : 0;
         }
 }
 
@@ -295,14 +275,14 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(e->level);
     struct tridiagonal_matrix m = {0};
-    double left;
     double *const noise = calloc(elements, sizeof(*noise));
     if (noise)
         fill_with_noise(e->level, c, noise);
     const bool is_done =
-        noise && keeper->to_device(keeper->context, e->b, noise, elements * sizeof(*noise)) &&
-        VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &left, &m);
+        noise && keeper->to_device(keeper->context, e->b, noise, elements * sizeof(*noise));
     free(noise);
+    if (is_done)
+        VARIANT(conjugate_gradients)(call, e, 1, FLT_EPSILON, &m);
     e->low = m.rows ? 0.95 * eigenvalue(&m, 0) : 0.5;
     e->high = m.rows ? 1.03 * eigenvalue(&m, m.rows - 1) : 1.5;
     return is_done;
@@ -311,11 +291,12 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
 /* The memory of the finest level in double. */
 static inline bool take_finest(const struct keeper *keeper, struct elliptic *e)
 {
-    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b, &e->x, &e->p, &e->columns};
-    const size_t elements = (size_t)elements_of(e->level), many = sizeof(arrays) / sizeof(*arrays);
-    double *const all = keeper->take_device(keeper->context, many * elements * sizeof(*all));
+    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b,
+                               &e->x,    &e->p,     &e->work,   &e->root};
+    const size_t many = sizeof(arrays) / sizeof(*arrays);
+    double *const all = take_arrays(keeper, e->level, many, sizeof(*all));
     for (size_t a = 0; a < many && all; a++)
-        *arrays[a] = all + a * elements;
+        *arrays[a] = all + a * (size_t)elements_of(e->level);
     return all && take_level_memory(keeper, e->level);
 }
 
@@ -335,19 +316,20 @@ static inline double *copy_of(const struct kernel_call *call, const double *arra
     return copy ? memcpy(copy, numbers, elements * sizeof(*copy)) : NULL;
 }
 
-/* Makes coarser levels and finds eigenvalues, from couplings that it takes over. */
+/* Makes levels and finds eigenvalues, from couplings whose memory it frees. */
 static bool VARIANT(finish_problem)(const struct kernel_call *call, struct elliptic *e,
-                                    struct couplings finest)
+                                    double *couplings)
 {
+    const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(e->level);
-    struct couplings copy;
-    bool is_done = finest.east && take_couplings(&copy, (count)elements);
-    if (is_done) {
-        memcpy(copy.east, finest.east, 3 * elements * sizeof(*copy.east));
-        is_done =
-            make_coarse_levels(call->keeper, e, copy) && VARIANT(find_spectrum)(call, e, &finest);
-    }
-    free(finest.east);
+    double *const root = calloc(elements, sizeof(*root));
+    const struct couplings c = {couplings, couplings + elements, couplings + 2 * elements, root};
+    const bool is_done =
+        couplings && root && build_levels(keeper, e, &c) && make_cycle(keeper, e) &&
+        keeper->to_device(keeper->context, e->root, root, elements * sizeof(*root)) &&
+        VARIANT(find_spectrum)(call, e, &c);
+    free(couplings);
+    free(root);
     return is_done;
 }
 

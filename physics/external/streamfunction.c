@@ -237,7 +237,7 @@ static bool VARIANT(sum_coasts)(const struct kernel_call *call, const struct str
 
 /* Couplings between corners in water; those to coasts become excess, as that to a western wall. */
 static inline void close_coasts(const struct level *l, const int32_t *kind, bool is_cyclic,
-                                struct couplings *c)
+                                const struct couplings *c)
 {
     for (count j = 0; j <= l->ny; j++) {
         if (!is_cyclic && kind[j * l->stride + 1] == IN_WATER)
@@ -377,11 +377,10 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
     const size_t elements = (size_t)elements_of(p->e.level);
     int32_t *const kind = map_land(call, p);
     double *const all = kind ? copy_of(call, p->e.east, 3 * elements) : NULL;
-    struct couplings inner = {all, all + elements, all + 2 * elements};
     if (all)
-        close_coasts(p->e.level, kind, call->cyclic_x, &inner);
-    bool is_done =
-        all && VARIANT(finish_problem)(call, &p->e, inner) && take_masses(call->keeper, p);
+        close_coasts(p->e.level, kind, call->cyclic_x,
+                     &(struct couplings){all, all + elements, all + 2 * elements, NULL});
+    bool is_done = VARIANT(finish_problem)(call, &p->e, all) && take_masses(call->keeper, p);
     for (count mass = 2; mass <= p->masses && is_done; mass++)
         is_done = VARIANT(find_psin)(call, p, mass, kind, tolerance);
     free(kind);

@@ -102,10 +102,8 @@ static struct elliptic *VARIANT(prepare_pressure)(const struct kernel_call *call
     if (!e || !take_problem(call, e))
         return NULL;
     VARIANT(couple_pressure)(call, e);
-    const size_t elements = (size_t)elements_of(e->level);
-    double *const all = copy_of(call, e->east, 3 * elements);
-    const struct couplings finest = {all, all + elements, all + 2 * elements};
-    return all && VARIANT(finish_problem)(call, e, finest) ? e : NULL;
+    double *const couplings = copy_of(call, e->east, 3 * (size_t)elements_of(e->level));
+    return VARIANT(finish_problem)(call, e, couplings) ? e : NULL;
 }
 
 void VARIANT(surface_pressure)(const struct kernel_call *call)

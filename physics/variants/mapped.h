@@ -3,4 +3,6 @@
 #define LAUNCH omp target teams distribute parallel for TWO_WAVES
 #include "distribute.h"
 #undef ONCE
+#undef ONE_TEAM
 #define ONCE PRAGMA(omp target)
+#define ONE_TEAM PRAGMA(omp target parallel)

@@ -3,7 +3,9 @@
 #if defined(__clang__)
 #undef ALONG_X
 #undef ALONG_X_SUM
+#undef ALONG_X_MAX
 #define MASKED PRAGMA(clang loop vectorize_predicate(enable))
 #define ALONG_X PRAGMA(omp simd) MASKED
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum)) MASKED
+#define ALONG_X_MAX(largest) PRAGMA(omp simd reduction(max : largest)) MASKED
 #endif

@@ -2,5 +2,7 @@
 #include "static.h"
 #undef ALONG_X
 #undef ALONG_X_SUM
+#undef ALONG_X_MAX
 #define ALONG_X
 #define ALONG_X_SUM(sum)
+#define ALONG_X_MAX(largest)

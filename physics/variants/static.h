@@ -6,9 +6,15 @@
 #define PARALLEL_ROWS_SUM(total, turns)                                                            \
     PRAGMA(omp parallel for collapse(2) SCHEDULE reduction(+ : total))
 #define PARALLEL_COLUMNS PRAGMA(omp parallel for SCHEDULE)
-#define PARALLEL_COLUMNS_IF(is_shared) PRAGMA(omp parallel for SCHEDULE if (is_shared))
+#define PARALLEL_COLUMNS_MAX(largest, turns)                                                       \
+    PRAGMA(omp parallel for SCHEDULE reduction(max : largest))
 #define ONCE
+#define ONE_TEAM
+#define TEAM_BARRIER
+#define TEAM_SIZE 1
+#define TEAM_MEMBER 0
 #define ALONG_X PRAGMA(omp simd)
 #define ALONG_X_SUM(sum) PRAGMA(omp simd reduction(+ : sum))
+#define ALONG_X_MAX(largest) PRAGMA(omp simd reduction(max : largest))
 #define ROW_PART(nx) (nx)
 #define ROW_CHUNK 512

@@ -2,13 +2,9 @@
 #include "static.h"
 #undef PARALLEL_ROWS
 #undef PARALLEL_COLUMNS
-#undef PARALLEL_COLUMNS_IF
 #define PARALLEL_ROWS                                                                              \
     PRAGMA(omp parallel for collapse(2) SCHEDULE)                                                  \
     PRAGMA(omp tile sizes(2, 4))
 #define PARALLEL_COLUMNS                                                                           \
     PRAGMA(omp parallel for SCHEDULE)                                                              \
-    PRAGMA(omp unroll partial(2))
-#define PARALLEL_COLUMNS_IF(is_shared)                                                             \
-    PRAGMA(omp parallel for SCHEDULE if (is_shared))                                               \
     PRAGMA(omp unroll partial(2))

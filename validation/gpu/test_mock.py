@@ -22,7 +22,8 @@ from test_gpu_check import check_all_steps
 from test_paper import LIMITS, load_script, paper
 
 MOCK = HERE / "gpu/mock"
-ACC = GRID.with_name("acc.h5")
+ACC, ROUGH = GRID.with_name("acc.h5"), GRID.with_name("rough.h5")
+ROUGH_REFERENCE = GRID_REFERENCE.with_name("rough")
 ODD = ("--shape", "37x23x11")  # nothing in it is a multiple of a warp
 ENTRY = re.compile(r"(\.entry __omp_offloading_[0-9a-f]+_[0-9a-f]+_(\w+)_l\d+\(.*?\n\{\n)(.*?)(?=\n\})",
                    re.DOTALL)
@@ -201,6 +202,27 @@ def test_sum_in_any_order_of_blocks(llvm, miniapp, tmp_path, order):
     sums = [read(tmp_path / f"{device}.h5", "expsum") for device in ("gpu", "cpu")]
     assert sums[0] == pytest.approx(sums[1], rel=1e-14)
     assert llvm.launches("expsum_offload_float64")[0] == (1024, 128)
+
+
+@pytest.mark.parametrize("name, field", [("surface_pressure", "psi_taup1"), ("streamfunction", "dpsi_taup1")])
+def test_external_mode(llvm, miniapp, tmp_path, name, field):
+    """A small sea agrees with its reference; the finest level of a larger one, alone, is too large for one block.
+    The only reduction is a maximum, so in any order the bits are the same."""
+    done = llvm.json("-d", "gpu", "-k", name, "--validate", ROUGH_REFERENCE, ROUGH, order="random")
+    assert all(verdict["passed"] for verdict in done["validation"])
+    assert {blocks for blocks, _ in llvm.launches("sweep_by_team_offload_float64")} == {1}
+    assert not llvm.launches("sweep_by_all_offload_float64")
+    words = ("-k", name, "--shape", "120x80x2", ROUGH, "-o")
+    miniapp.json("-d", "cpu", *words, tmp_path / "cpu.h5")
+    host, first = read(tmp_path / "cpu.h5", field), None
+    for order in ("forward", "reverse"):
+        llvm.json("-d", "gpu", *words, tmp_path / f"{order}.h5", order=order)
+        found = read(tmp_path / f"{order}.h5", field)
+        assert np.abs(found - host).max() <= 1e-8 * np.abs(host).max()
+        np.testing.assert_array_equal(found, found if first is None else first)
+        first = found
+    finest, smaller = (len(llvm.launches(f"sweep_by_{who}_offload_float64")) for who in ("all", "team"))
+    assert finest == 7 * smaller > 0
 
 
 @pytest.mark.parametrize("sequence, more", [("ocean_step_forced", ("dye",)), ("ocean", ("dye", "u", "v", "psi"))])
