@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.every_compiler, pytest.mark.every_device]
 HEADERS = "".join(header.read_text() for header in
                   [*sorted((HERE.parent / "include/miniapp").glob("*.h")),
                    HERE.parent / "miniapp/common/program.h"])
-PROTOTYPE = re.compile(r"^(?!typedef)([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
+PROTOTYPE = re.compile(r"^(?!typedef|static inline)([\w ]+?\s?\**)\s*(miniapp_\w+)\(([^)]*)\)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
