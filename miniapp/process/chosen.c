@@ -13,21 +13,14 @@ static bool moves_the_flow(const struct options *options)
     return moves;
 }
 
-/* The scales of the whole ocean, in the finest of the sizes that are asked for. */
+/* The scales of the whole ocean in the file. */
 static enum miniapp_status find_spacing(const struct run *run, struct miniapp_scales *scales)
 {
-    const struct miniapp_grid own = miniapp_input_grid(run->input);
     enum miniapp_status status = miniapp_input_scales(run->input, scales);
     double most[] = {1 / scales->least_dx, 1 / scales->least_dy, scales->widest, scales->turning,
                      scales->highest};
     status = agree_on(status, most, 5);
-    double finer_x = 1, finer_y = 1;
-    for (size_t i = 0; i < run->options.shape_count; i++) {
-        finer_x = fmax(finer_x, (double)run->options.shapes[i].nx / (double)own.nx);
-        finer_y = fmax(finer_y, (double)run->options.shapes[i].ny / (double)own.ny);
-    }
-    *scales = (struct miniapp_scales){1 / (most[0] * finer_x), 1 / (most[1] * finer_y), most[2],
-                                      most[3], most[4]};
+    *scales = (struct miniapp_scales){1 / most[0], 1 / most[1], most[2], most[3], most[4]};
     return status;
 }
 
@@ -43,13 +36,13 @@ static void choose_one(struct run *run, const char *name, double value)
     if (miniapp_input_setting(run->input, setting, &given) && !is_interpolated)
         return;
     miniapp_settings_set(run->options.settings, name, value);
-    snprintf(run->by_spacing + used, sizeof(run->by_spacing) - used, "%s%s (%g by the spacing)",
-             used ? ", " : "", name, value);
+    snprintf(run->by_spacing + used, sizeof(run->by_spacing) - used, "%s%s (%g by the %s)",
+             used ? ", " : "", name, value, is_interpolated ? "size" : "spacing");
 }
 
 enum miniapp_status choose_by_spacing(struct run *run)
 {
-    const double wave_speed = 3, wild_flow = 200; /* in metres a second */
+    const double wave_speed = 3, short_step = 10; /* m s-1, s */
     struct miniapp_scales scales;
     if (!moves_the_flow(&run->options))
         return MINIAPP_DONE;
@@ -58,8 +51,8 @@ enum miniapp_status choose_by_spacing(struct run *run)
     const bool is_wild = run->options.shapes[0].nx > 0;
     if (status || !isfinite(spacing)) /* all land */
         return status;
-    const double dt = is_wild ? spacing / wild_flow / 2
-                              : fmin(0.2 * spacing / wave_speed, 0.3 / fmax(scales.turning, 1e-9));
+    const double dt =
+        is_wild ? short_step : fmin(0.2 * spacing / wave_speed, 0.3 / fmax(scales.turning, 1e-9));
     choose_one(run, "dt_mom", dt);
     choose_one(run, "dt_tracer", miniapp_settings_get(run->options.settings, "dt_mom"));
     choose_one(run, "A_h", fmin(2e-11 * pow(scales.widest, 3), 0.1 * spacing * spacing / dt));

@@ -9,8 +9,8 @@
  * earth, which is unstable from 0.5 on. The viscosity is Veros's: it makes boundary layers as wide
  * as a cell, but takes no more than a tenth of a difference in a step.
  *
- * An ocean of another size is finer, and not in balance, since land has been mixed into its water:
- * there the file's own time steps are replaced, too. */
+ * An ocean of another size may be finer, and is not in balance, since land has been mixed into its
+ * water: there 10 s replace the file's own time steps, at any size, so that its rows compare. */
 enum miniapp_status choose_by_spacing(struct run *run);
 
 #endif

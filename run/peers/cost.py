@@ -10,6 +10,10 @@ A step of a rank takes
 The four factors on the right are fitted by least squares of relative errors, none below 0. Points
 are those of the largest block with its ghosts. An exchange is a message along x, then one along y.
 A reduction over all ranks takes a message for each doubling of their number.
+
+The external mode of `ocean` is solved by each rank, on the whole ocean: planes come to the first rank, a message from
+each other one, and go to all. Its time is not fitted: it is the solver's share of the runs, for each cell of a plane;
+on GPUs, that of its launches.
 """
 
 import dataclasses
@@ -26,7 +30,11 @@ from .results import Unusable
 LIMITS = Path(__file__).resolve().parents[2] / "validation/gpu/paper.json"
 # Exchanges of a step between blocks, and the fields in space that they hold in all;
 # validation/parallel/test_scaling.py counts both.
-EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4)}
+EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced": (3, 4), "ocean": (6, 10)}
+PLANES = {"ocean": (4, 5)}  # how many more fields of two dimensions are exchanged, and gathered
+SOLVERS = ("streamfunction", "surface_pressure")
+ITERATIONS = 10  # of a solver; physics/README.md
+LAUNCHES_OF_OCEAN = 53  # but for those of the solver, which depend on its iterations
 # Reductions of a step over all ranks: the largest terms and the sums of advection_dissipation, and whether
 # there was a signal.
 REDUCTIONS = 3
@@ -45,6 +53,8 @@ class Step:
     exchanges: int
     fields: int
     element_bytes: int
+    planes: int = 0
+    gathered: int = 0
 
 
 @dataclasses.dataclass
@@ -54,6 +64,7 @@ class Machine:
     name: str
     factors: tuple
     sources: tuple
+    solver: object  # seconds of a solve on nx, ny cells
 
 
 def step_of(row):
@@ -61,8 +72,23 @@ def step_of(row):
     kernel = row["kernel"]
     if kernel not in EXCHANGES:
         raise Unusable(f"the model knows {', '.join(EXCHANGES)}, not '{kernel}'")
-    launches = json.loads(LIMITS.read_text(encoding="utf-8"))[f"{kernel}, float64"]["launches"]
-    return Step(launches, *EXCHANGES[kernel], {"float64": 8, "float32": 4}[row["precision"]])
+    limits = json.loads(LIMITS.read_text(encoding="utf-8"))
+    launches = limits[f"{kernel}, float64"]["launches"] if kernel != "ocean" else LAUNCHES_OF_OCEAN
+    return Step(launches, *EXCHANGES[kernel], {"float64": 8, "float32": 4}[row["precision"]], *PLANES.get(kernel, ()))
+
+
+def cells(run):
+    """Of a plane of the whole ocean."""
+    return math.prod((n - 2 * HALO) * along for n, along in zip(run.block, run.blocks))
+
+
+def seconds_of_solver(run):
+    return run.seconds * sum(part["share"] for part in run.row["shares"] if part["kernel"] in SOLVERS)
+
+
+def launches_of_solver(nx, ny):
+    """Each coarser level has half as many cells along each axis, down to a few."""
+    return ITERATIONS * (7 * max(1, round(math.log2(min(nx, ny)))) + 26)
 
 
 # ---- the model ----
@@ -73,10 +99,11 @@ def counts(step, blocks, block):
     cut_x, cut_y = along_x > 1, along_y > 1
     sides = 2 * cut_x + min(along_y - 1, 2)
     copies = 2 * step.fields * sides - step.fields * cut_x  # in place of those along x on one rank
-    together = REDUCTIONS * math.ceil(math.log2(along_x * along_y))
-    cells = 2 * cut_x * ny + min(along_y - 1, 2) * nx
+    doublings = math.ceil(math.log2(along_x * along_y))
+    together = (REDUCTIONS + (step.gathered > 0)) * doublings + step.gathered * (along_x * along_y - 1 + doublings)
+    beside = 2 * cut_x * ny + min(along_y - 1, 2) * nx
     return (nx * ny * nz, step.launches + copies, step.exchanges * (cut_x + cut_y) + together,
-            step.fields * HALO * cells * nz * step.element_bytes)
+            (step.fields * nz + step.planes) * HALO * beside * step.element_bytes)
 
 
 def seconds(factors, numbers):
@@ -86,7 +113,8 @@ def seconds(factors, numbers):
 def fit(step, runs):
     """The factors that fit the runs best, after all choices of which of them are not 0 were
     tried."""
-    shares = np.array([np.array(counts(step, run.blocks, run.block)) / run.seconds for run in runs])
+    shares = np.array([np.array(counts(step, run.blocks, run.block)) / (run.seconds - seconds_of_solver(run))
+                       for run in runs])
     scale = np.maximum(shares.max(axis=0), 1e-300)
     best, least = None, math.inf
     for size in range(1, len(FACTORS) + 1):
@@ -131,15 +159,15 @@ def predictions(step, machine, size):
     """(ranks, blocks, block, the four parts of a step's seconds) for each number of ranks."""
     for ranks in RANKS:
         blocks, block = block_of(size, ranks)
-        yield ranks, blocks, block, [factor * number for factor, number in
-                                     zip(machine.factors, counts(step, blocks, block))]
+        parts = [factor * number for factor, number in zip(machine.factors, counts(step, blocks, block))]
+        yield ranks, blocks, block, parts + [machine.solver(*size[:2])] * (step.gathered > 0)
 
 
 def time_of_kernels(row, bandwidth, rate):
     """Seconds a point as in run/dev/paper: for each kernel the larger of the times for its bytes and
     for its flops."""
     return sum(max(share["bytes"] / bandwidth, share["flops"] / rate)
-               for share in row["shares"]) / (row["nx"] * row["ny"] * row["nz"])
+               for share in row["shares"] if share["kernel"] not in SOLVERS) / (row["nx"] * row["ny"] * row["nz"])
 
 
 @dataclasses.dataclass
@@ -163,7 +191,7 @@ class Prediction:
                 f"off by {100 * worst:.0f} % at most where held out")
 
     def modelled(self, run):
-        return seconds(self.factors, counts(self.step, run.blocks, run.block))
+        return seconds(self.factors, counts(self.step, run.blocks, run.block)) + self.machines[0].solver(1, cells(run))
 
     def error(self, run):
         """How far the model is off, by the run's own time."""
@@ -176,18 +204,21 @@ def predict(series, options):
     row, block = fitted[0].row, fitted[0].block
     step = step_of(row)
     factors = fit(step, fitted)
+    a_cell = min(seconds_of_solver(run) / cells(run) for run in fitted)  # of the largest plane, or the least disturbed
     network = 1e-6 * options.latency, 1e-9 / options.bandwidth
     on_one_node = all(run.on_one_node for run in fitted)
     ours = Machine(
         "ranks like those measured", factors[:2] + (network if on_one_node else factors[2:]),
-        ("fitted", "fitted", *["stated: the runs were on one node" if on_one_node else "fitted"] * 2))
+        ("fitted", "fitted", *["stated: the runs were on one node" if on_one_node else "fitted"] * 2),
+        lambda nx, ny: a_cell * nx * ny)
     kernels = time_of_kernels(row, 1e12 * options.memory_bandwidth, 1e12 * options.rate)
     launch = 1e-6 * options.launch
     gpus = Machine(
         "GPUs", (kernels, launch, network[0] + 2 * launch, network[1] + 1e-9 / options.copy),
         (f"stated: {options.memory_bandwidth:g} TB/s, {options.rate:g} TFLOP/s", "stated",
          f"stated: {options.latency:g} us, and two copies as long as a launch",
-         f"stated: {options.bandwidth:g} GB/s, and copies at {options.copy:g}"))
+         f"stated: {options.bandwidth:g} GB/s, and copies at {options.copy:g}"),
+        lambda nx, ny: launch * launches_of_solver(nx, ny))
     return Prediction(step, fitted, held, factors, [ours, gpus],
                       row["device_bytes"] / math.prod(block))
 
@@ -225,7 +256,7 @@ def quality(found):
 def table(found, machine, ocean, size):
     yield f"prediction: {ocean}, {' x '.join(map(str, size))} points, {machine.name}"
     yield (f"{'ranks':>6}  {'blocks':>8}  {'GB a rank':>9}  {'ms a step':>10}  {'efficiency':>10}  "
-           "points, launches, latency, bytes")
+           "points, launches, latency, bytes" + ", solver" * (found.step.gathered > 0))
     first = None
     for ranks, blocks, block, parts in predictions(found.step, machine, size):
         time = sum(parts)
