@@ -34,7 +34,7 @@ EXCHANGES = {"ocean_step": (2, 3), "ocean_step_eke": (3, 4), "ocean_step_forced"
 PLANES = {"ocean": (4, 5)}  # how many more fields of two dimensions are exchanged, and gathered
 SOLVERS = ("streamfunction", "surface_pressure")
 ITERATIONS = 10  # of a solver; physics/README.md
-LAUNCHES_OF_OCEAN = 53  # but for those of the solver, which depend on its iterations
+LAUNCHES_OF_OCEAN = 43  # but for those of the solver, which depend on its iterations
 # Reductions of a step over all ranks: the largest terms and the sums of advection_dissipation, and whether
 # there was a signal.
 REDUCTIONS = 3
@@ -87,8 +87,8 @@ def seconds_of_solver(run):
 
 
 def launches_of_solver(nx, ny):
-    """Each coarser level has half as many cells along each axis, down to a few."""
-    return ITERATIONS * (7 * max(1, round(math.log2(min(nx, ny)))) + 26)
+    """Each coarser level has a quarter of the cells; those of at most 8,192 share a launch (physics/README.md)."""
+    return ITERATIONS * (7 * sum(nx * ny / 4**level > 8192 for level in range(20)) + 3)
 
 
 # ---- the model ----
