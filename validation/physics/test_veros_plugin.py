@@ -68,6 +68,15 @@ def test_files(miniapp, case):
     assert_agree(fields, 1e-9)
 
 
+@pytest.mark.parametrize("setup", ["acc", "acc_basic"])
+def test_setups_as_they_ship(miniapp, setup):
+    """In their own size and time step, 40 steps, with their own diagnostics, and a restart."""
+    case = f"{setup} as it ships"
+    fields = answer(miniapp, "--steps", "40", case)[case]
+    assert {"restart.h5 core/temp", "restart.h5 averages/psi", "run.overturning.nc bolus_depth"} < set(fields)
+    assert_agree(fields, 1e-9)
+
+
 def test_veros_by_jax_makes_the_same(miniapp):
     assert_agree(answer(miniapp, "--backend", "jax", "acc")["acc"])
 

@@ -39,6 +39,8 @@ from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wro
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.operators import numpy as npx  # noqa: E402  pylint: disable=wrong-import-position
+from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
+from veros.setups.acc_basic.acc_basic import ACCBasicSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros.variables import Variable  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -266,30 +268,46 @@ def writing(base, with_all):
 
 
 def files(switches, with_all=True):
-    """{file and variable: its values} of a run."""
+    """All files of a run, with the diagnostics of `writing`."""
     change = slower if switches.get("enable_streamfunction", True) else None  # else Veros solves with its first step
 
     def make(kind, seed):
-        with tempfile.TemporaryDirectory() as place:
-            os.chdir(place)
-            setup = start(writing(kind, with_all), {**switches, "restart_output_filename": "restart.h5"}, change, seed)
-            run(setup)
-            restart.write_restart(setup.state, force=True)
-            found = {}
-            for path in sorted(Path(place).iterdir()):
-                with h5py.File(path) as file:
-                    file.visititems(lambda name, data, where=path.name: found.update(
-                        {f"{where} {name}": np.nan_to_num(inside(data))} if isinstance(data, h5py.Dataset) else {}))
-            os.chdir(folder)
-        for name in ("core/dHd", "averages/P_diss_adv"):  # which of dHd nobody reads, or on land
-            found.pop(f"restart.h5 {name}", None)
-        return found
-
-    def inside(data):
-        values = data[...].astype(float)
-        is_field = data.name.startswith(("/core", "/averages")) and values.ndim > 1 and len(values) > 4
-        return values[2:-2, 2:-2] if is_field else values
+        return written(lambda: start(
+            writing(kind, with_all), {**switches, "restart_output_filename": "restart.h5"}, change, seed))
     return beside(make, *remnants(switches))
+
+
+def as_it_ships(base):
+    """All files of one of Veros's setups, to which only the plug-in and a restart are added."""
+    def make(kind, seed):
+        plugins = {"__veros_plugins__": (plugin,)} if kind is WithPlugin else {}
+        return written(lambda: start(lambda switches, _: type("Shipped", (base,), plugins)(override=switches),
+                                     {"identifier": "run", "restart_output_filename": "restart.h5"}, seed=seed))
+    return beside(make)
+
+
+def written(begin):
+    """{file and variable: its values} of the run of a setup in a folder of its own."""
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        setup = begin()
+        run(setup)
+        restart.write_restart(setup.state, force=True)
+        for path in sorted(Path(place).iterdir()):
+            with h5py.File(path) as file:
+                file.visititems(lambda name, data, where=path.name: found.update(
+                    {f"{where} {name}": np.nan_to_num(inside(data))} if getattr(data, "size", 0) else {}))
+        os.chdir(folder)
+    for name in ("core/dHd", "averages/P_diss_adv"):  # which of dHd nobody reads, or on land
+        found.pop(f"restart.h5 {name}", None)
+    return found
+
+
+def inside(data):
+    array = data[...].astype(float)
+    is_field = data.name.startswith(("/core", "/averages")) and array.ndim > 1 and len(array) > 4
+    return array[2:-2, 2:-2] if is_field else array
 
 
 def said_by(function, *arguments, **more):
@@ -498,6 +516,8 @@ CASES = {
         **SETUPS, **{name: {**PARTLY, **OTHERS}[name] for name in WRITTEN}}.items()},
     **{f"values of {name}": lambda switches=switches: values(switches)
        for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
+    "acc as it ships": lambda: as_it_ships(ACCSetup),
+    "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
     "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
     "unread": unread,
