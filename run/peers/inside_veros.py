@@ -106,13 +106,15 @@ class Kernels:
             vs.update(idemix.set_idemix_parameter(self.state))
 
     def write(self, path):
+        from veros_acc import OF_MOMENTUM
         made, vs = self.made, self.state.variables
         names = [*made.GRID, "K_diss_v", "coriolis_t", "c0", "v0", "alpha_c", "u_wgrid", "v_wgrid", "w_wgrid",
-                 "kappaM", "K_gm"]
+                 "kappaM", "K_gm", "tantr"]
         fields = {name: made.in_order(getattr(vs, name)) for name in names}
         fields |= {name: made.in_order(getattr(vs, name)[..., int(vs.tau)])
-                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr", "E_iw", "u", "v")}
-        write(path, fields, self.state.settings, [*made.SETTINGS, *list(WAVES)[1:], *LATERAL, *FRICTION])
+                   for name in ("temp", "salt", "int_drhodT", "int_drhodS", "tke", "Nsqr", "E_iw", "u", "v", "rho")}
+        names = {*made.SETTINGS, *list(WAVES)[1:], *LATERAL, *OF_MOMENTUM, "dt_mom", "AB_eps"}
+        write(path, fields, self.state.settings, names)
 
     def times(self):
         """{what: nanoseconds a point} of each routine, once."""
@@ -131,11 +133,30 @@ class Kernels:
             ("set_idemix_parameter", updating(idemix.set_idemix_parameter)),
             ("integrate_idemix", lambda: idemix.integrate_idemix(state)),
             ("convective adjustment", lambda: self.diffusivities_without("enable_tke")),
+            ("momentum without solver", self.momentum),
             ("isoneutral_friction", updating(eke.update_kappa_gm, isoneutral.isoneutral_friction)),
             ("explicit_vert_friction", updating(friction.explicit_vert_friction)),
             ("biharmonic_friction", updating(friction.biharmonic_friction)),
             ("tempsalt_diffusion", updating(diffusion.tempsalt_diffusion)),
             ("tempsalt_biharmonic", updating(diffusion.tempsalt_biharmonic)))}
+
+    def momentum(self):
+        """With the frictions of acc, and the surface pressure that there is."""
+        from veros.core import friction, momentum
+        import veros.core.external  # noqa: F401  pylint: disable=unused-import
+        pressure = sys.modules["veros.core.external.solve_pressure"]  # the package has a function of this name
+        state, vs, others = self.state, self.state.variables, ("enable_biharmonic_friction", "enable_TEM_friction")
+        with state.settings.unlock():
+            for switch in others:
+                setattr(state.settings, switch, False)
+            for routine in (momentum.tend_coriolisf, momentum.tend_tauxyf, momentum.momentum_advection):
+                vs.update(routine(state))
+            friction.friction(state)
+            vs.update(pressure.prepare_forcing(state)[0])
+            vs.update(pressure.barotropic_velocity_update(state))
+            vs.update(momentum.vertical_velocity_kernel(state))
+            for switch in others:
+                setattr(state.settings, switch, True)
 
     def diffusivities_without(self, switch):
         from veros.core import tke
