@@ -489,7 +489,7 @@ def another_version():
     return said
 
 
-PARTLY = {  # settings beside those of Veros's setups; with some, a part of the step is left to Veros
+PARTLY = {  # settings beside those of Veros's setups
     "lateral diffusion": {"enable_hor_diffusion": True, "K_h": 500.0},
     "biharmonic diffusion": {"enable_biharmonic_mixing": True, "K_hbi": 1e12},
     "biharmonic friction": {"enable_biharmonic_friction": True, "A_hbi": 1e14},

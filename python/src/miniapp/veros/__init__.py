@@ -7,7 +7,7 @@
 
 Forcing, what a setup does after a step, diagnostics and files stay Veros's. The fields that the kernels need stay
 in a state; each step takes in those arrays that somebody has replaced since the last one, and Veros gets what the
-kernels made when somebody reads it. A part of the step whose kernels do not cover the settings is left to Veros.
+kernels made when somebody reads it.
 
 In set_parameter a setup may say `settings.miniapp_device = "gpu"`, `settings.miniapp_threads = 4`, and
 `settings.miniapp_check = N`: each part of every N-th step is made both ways from the same fields, and the log

@@ -109,10 +109,8 @@ class Ocean:
                       if any(step.kernel.name in part.kernels for part in self.parts)]
         self.kernels = {part.name: Kernels(self, [step for step in self.steps if step.kernel.name in part.kernels],
                                            others, self.register)
-                        for part in self.parts if part.is_covered(settings)}
-        self.left = [part.name for part in self.parts if part.name not in self.kernels]
+                        for part in self.parts}
         self.last = {field: part for part, kernels in self.kernels.items() for field in kernels.writes}
-        self.steps_made = 0
         self.ghosts = {self.place[field][0]: widths for kernels in self.kernels.values()
                        for field, widths in kernels.ghosts.items() if field in self.place}
         self.ghosts |= {**FILLED, "w": (1, 2, 1, 2)}
@@ -130,10 +128,9 @@ class Ocean:
 
     @property
     def description(self) -> str:
-        makes = f"all of the step but {', '.join(self.left)}, which Veros makes" if self.left else "the whole step"
         threads = self.library.c.host_threads()
         of_each = f"each of {runtime_state.proc_num} processes " * (runtime_state.proc_num > 1)
-        return f"miniapp {self.library.version} on {self.state.device}, {of_each}{threads} threads, makes {makes}"
+        return f"miniapp {self.library.version} on {self.state.device}, {of_each}{threads} threads, makes the whole step"
 
     # -- fields --
 
@@ -317,27 +314,24 @@ class Ocean:
             self.begin_with_all = False
 
     def make(self, part, state) -> None:
-        """Makes a part by kernels, by Veros's routine, or both ways, from the same fields."""
-        kernels = self.kernels.get(part.name)
-        if kernels:
-            self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
-            kernels.run()
-            for field in kernels.writes:
-                if self.last[field] == part.name and self.place.get(field, ("",))[0] in FILLED:
-                    self.state.exchange(field)
-            if part.after:
-                part.after(self)
-            if not self.is_checked:
-                self.give({self.place[field][0]: None for field in kernels.writes if field in self.place})
-                self.give(name for names in part.on_demand for name in names)
-        if self.is_checked or not kernels:
+        """Makes a part by kernels; and by Veros's routine, too, from the same fields, if the step is checked."""
+        kernels = self.kernels[part.name]
+        self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
+        kernels.run()
+        for field in kernels.writes:
+            if self.last[field] == part.name and self.place.get(field, ("",))[0] in FILLED:
+                self.state.exchange(field)
+        if part.after:
+            part.after(self)
+        if self.is_checked:
             part.by_veros(state)
-        if self.is_checked and kernels:
             self.compare(kernels.writes)
+        else:
+            self.give({self.place[field][0]: None for field in kernels.writes if field in self.place})
+            self.give(name for names in part.on_demand for name in names)
 
     def end(self) -> None:
         self.is_in_step = False
-        self.steps_made += 1
 
     def compare(self, fields) -> None:
         """Compares with what Veros's own routine has made of the same: the largest differences on water."""

@@ -1,4 +1,4 @@
-"""The parts of Veros's step: the kernels that make each, Veros's routine, and which settings the kernels cover."""
+"""The parts of Veros's step: the kernels that make each, and Veros's routine, with which they are compared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ class Part(NamedTuple):
     timer: str  # of Veros
     kernels: tuple[str, ...]
     by_veros: Callable
-    is_covered: Callable
     is_needed: Callable = always
     on_demand: tuple[tuple[str, ...], ...] = ()  # variables that are made when somebody reads them
     after: Callable | None = None  # what is to do after the kernels
@@ -227,29 +226,29 @@ def first_pressure(ocean) -> None:
 
 PARTS = (
     Part("the parameters of internal waves", "idemix", ("idemix_parameters",),
-         updating(idemix.set_idemix_parameter), always, if_enabled("idemix")),
-    Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities, always),
+         updating(idemix.set_idemix_parameter), if_enabled("idemix")),
+    Part("the diffusivities of eddies", "eke", ("eke_diffusivities",), eke.set_eke_diffusivities),
     Part("the vertical diffusivities", "tke", ("tke_diffusivities", "convective_adjustment"),
-         tke.set_tke_diffusivities, always),
+         tke.set_tke_diffusivities),
     Part("momentum", "momentum", (*FLOW, "streamfunction", "surface_pressure", "barotropic_correction"),
-         momentum_by_veros, always, on_demand=(TERMS, ("ssh",), ("dpsin",)), after=first_pressure),
+         momentum_by_veros, on_demand=(TERMS, ("ssh",), ("dpsin",)), after=first_pressure),
     Part("the advection of tracers", "thermodynamics", ("tracer_advection", "advection_dissipation"),
-         updating(thermodynamics.advect_temp_salt_enthalpy), always, on_demand=(("dHd",),)),
-    Part("lateral diffusion", "isoneutral", ("lateral_diffusion",), updating(diffusion.tempsalt_diffusion), always,
+         updating(thermodynamics.advect_temp_salt_enthalpy), on_demand=(("dHd",),)),
+    Part("lateral diffusion", "isoneutral", ("lateral_diffusion",), updating(diffusion.tempsalt_diffusion),
          if_enabled("hor_diffusion"), (LATERAL,)),
-    Part("biharmonic diffusion", "isoneutral", ("biharmonic_mixing",), updating(diffusion.tempsalt_biharmonic), always,
+    Part("biharmonic diffusion", "isoneutral", ("biharmonic_mixing",), updating(diffusion.tempsalt_biharmonic),
          if_enabled("biharmonic_mixing"), (LATERAL,)),
-    Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources), always,
+    Part("sources", "isoneutral", ("tempsalt_sources",), updating(diffusion.tempsalt_sources),
          if_enabled("tempsalt_sources")),
-    Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros, always,
+    Part("isoneutral mixing", "isoneutral", ("isoneutral_mixing",), isoneutral_by_veros,
          if_enabled("neutral_diffusion"), (TENSOR, ("B1_gm", "B2_gm"))),
     Part("the vertical mixing of tracers", "vmix", ("vertical_mixing",), updating(thermodynamics.vertmix_tempsalt),
-         always, on_demand=(MIXED,)),
-    Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros, always,
+         on_demand=(MIXED,)),
+    Part("density", "eq_of_state", ("density", "vertical_dissipation"), density_by_veros,
          on_demand=(("forc_rho_surface",),)),
     Part("velocities on the W grid", "advection", ("velocities_on_wgrid",), advection.calculate_velocity_on_wgrid,
-         always, if_enabled("eke", "tke", "idemix")),
-    Part("EKE", "eke", ("eke",), eke_by_veros, always, if_enabled("eke")),
-    Part("internal waves", "idemix", ("idemix",), idemix_by_veros, always, if_enabled("idemix")),
-    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, always, if_enabled("tke")),
+         if_enabled("eke", "tke", "idemix")),
+    Part("EKE", "eke", ("eke",), eke_by_veros, if_enabled("eke")),
+    Part("internal waves", "idemix", ("idemix",), idemix_by_veros, if_enabled("idemix")),
+    Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, if_enabled("tke")),
 )

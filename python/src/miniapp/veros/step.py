@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 
 import numpy as np
 from veros import diagnostics, distributed, logger, restart, runtime_settings, signals
@@ -68,20 +67,14 @@ def make(state, ocean) -> None:
     ocean.begin()
     ocean.is_checked = every > 0 and number % every == 0
     ocean.differences = {} if ocean.is_checked else ocean.differences
-    seconds = {}
     for part in ocean.parts:
-        start = time.perf_counter()
         with state.timers[part.timer]:
             ocean.make(part, state)
-        seconds[part.name] = time.perf_counter() - start
     ocean.end()
     if ocean.is_checked:
         logger.info("miniapp: step {} by Veros's own routines differs by, and has at most: {}", number,
                     ", ".join(f"{name} {difference:.1e} {most:.1e}"
                               for name, (difference, most) in ocean.differences.items()))
-    elif ocean.left and ocean.steps_made == 2:  # the first one compiles and loads
-        logger.info("miniapp: {} % of this step went into {}, by Veros",
-                    round(100 * sum(map(seconds.get, ocean.left)) / sum(seconds.values())), ", ".join(ocean.left))
 
 
 def is_sane(state, ocean) -> bool:
