@@ -309,7 +309,7 @@ def test_ptx_on_the_mock_of_a_driver(ranks, mock, monkeypatch):  # noqa: F811
 CLIENT = f"""
 import ctypes, os, sys
 import numpy as np
-mpi = ctypes.CDLL(os.environ["MINIAPP_LIBRARY"])
+mpi = ctypes.CDLL(os.environ["MINIAPP_LIBRARY"], ctypes.RTLD_GLOBAL)  # idling.so looks for MPICH's progress
 mpi.MPI_Init(None, None)
 import miniapp
 rank, along_x, along_y = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["PMI_RANK"]), *map(int, sys.argv[1:])
