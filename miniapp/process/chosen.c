@@ -1,9 +1,55 @@
 #include "chosen.h"
+#include "status.h"
 #include "stop.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- on the command line or in the file ---- */
+
+static bool is_read(const struct options *options, const struct miniapp_setting *setting)
+{
+    for (size_t i = 0; i < options->kernel_count; i++)
+        if (miniapp_sequence_uses(options->kernels[i], setting))
+            return true;
+    return false;
+}
+
+static bool is_possible(const struct miniapp_setting *setting, double value)
+{
+    double least, most;
+    miniapp_setting_range(setting, &least, &most);
+    return value >= least && value <= most &&
+           (!miniapp_setting_is_whole(setting) || value == floor(value));
+}
+
+static enum miniapp_status choose_given(struct run *run)
+{
+    const struct options *options = &run->options;
+    for (size_t i = 0; i < miniapp_setting_count(); i++) {
+        const struct miniapp_setting *const setting = miniapp_setting_at(i);
+        const char *const name = miniapp_setting_name(setting);
+        double value;
+        if (options->is_set[i] && !is_read(options, setting))
+            warn("--set %s: none of the kernels reads it", name);
+        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
+            continue;
+        if (!is_read(options, setting)) { /* its value is reported, but need not be valid */
+            if (is_possible(setting, value))
+                miniapp_settings_set(run->options.settings, name, value);
+            continue;
+        }
+        const enum miniapp_status status =
+            options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
+        if (status)
+            return status;
+        miniapp_settings_set(run->options.settings, name, value);
+    }
+    return MINIAPP_DONE;
+}
+
+/* ---- by the spacing ---- */
 
 static bool moves_the_flow(const struct options *options)
 {
@@ -40,7 +86,7 @@ static void choose_one(struct run *run, const char *name, double value)
              used ? ", " : "", name, value, is_interpolated ? "size" : "spacing");
 }
 
-enum miniapp_status choose_by_spacing(struct run *run)
+static enum miniapp_status choose_by_spacing(struct run *run)
 {
     const double wave_speed = 3, short_step = 10; /* m s-1, s */
     struct miniapp_scales scales;
@@ -58,4 +104,10 @@ enum miniapp_status choose_by_spacing(struct run *run)
     choose_one(run, "A_h", fmin(2e-11 * pow(scales.widest, 3), 0.1 * spacing * spacing / dt));
     choose_one(run, "r_bot", fmin(5e-3 / scales.highest, 0.1 / dt));
     return MINIAPP_DONE;
+}
+
+enum miniapp_status choose_settings(struct run *run)
+{
+    const enum miniapp_status status = agree(choose_given(run));
+    return status ? status : choose_by_spacing(run);
 }

@@ -20,7 +20,6 @@
 #include "stop.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,49 +175,6 @@ static enum miniapp_status look_for_water_anywhere(struct run *run)
         ranks_own() == 0 && ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);
     return status;
-}
-
-static bool is_read(const struct options *options, const struct miniapp_setting *setting)
-{
-    for (size_t i = 0; i < options->kernel_count; i++)
-        if (miniapp_sequence_uses(options->kernels[i], setting))
-            return true;
-    return false;
-}
-
-static bool is_possible(const struct miniapp_setting *setting, double value)
-{
-    double least, most;
-    miniapp_setting_range(setting, &least, &most);
-    return value >= least && value <= most &&
-           (!miniapp_setting_is_whole(setting) || value == floor(value));
-}
-
-/* The command line's settings, else the file's, else the defaults; those that the kernels read
- * have to be in their ranges. */
-static enum miniapp_status choose_settings(struct run *run)
-{
-    const struct options *options = &run->options;
-    for (size_t i = 0; i < miniapp_setting_count(); i++) {
-        const struct miniapp_setting *const setting = miniapp_setting_at(i);
-        const char *const name = miniapp_setting_name(setting);
-        double value;
-        if (options->is_set[i] && !is_read(options, setting))
-            warn("--set %s: none of the kernels reads it", name);
-        if (options->is_set[i] || !miniapp_input_setting(run->input, setting, &value))
-            continue;
-        if (!is_read(options, setting)) { /* its value is reported, but need not be valid */
-            if (is_possible(setting, value))
-                miniapp_settings_set(run->options.settings, name, value);
-            continue;
-        }
-        const enum miniapp_status status =
-            options_check_setting(options, setting, value, options->input, MINIAPP_INPUT);
-        if (status)
-            return status;
-        miniapp_settings_set(run->options.settings, name, value);
-    }
-    return MINIAPP_DONE;
 }
 
 /* ---- which rows ---- */
@@ -556,9 +512,7 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(same_options(run));
     if (!status)
-        status = agree(choose_settings(run));
-    if (!status)
-        status = choose_by_spacing(run);
+        status = choose_settings(run);
     if (!status)
         status = agree(same_file(options->input, run->input_sha256));
     if (!status)
@@ -594,9 +548,7 @@ enum miniapp_status run_check(struct run *run)
     if (!status)
         status = look_for_water_anywhere(run);
     if (!status)
-        status = agree(choose_settings(run));
-    if (!status)
-        status = choose_by_spacing(run);
+        status = choose_settings(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (status)

@@ -7,18 +7,17 @@
  *
  * They are Veros's, and odd where Veros is odd. Without slip, half of what a wall dissipates goes
  * to a face of land, and is lost unless that face has water on one side. r_bot is a rate, not a
- * velocity. A source counts as negative dissipation. Friction acts for one step forward, all else
- * by Adams and Bashforth. But friction of one step is not added to that of the last one, as Veros
- * does without vertical friction. Explicit vertical friction, friction by eddies and biharmonic
- * friction are kernels of their own, which act after this one. Beside explicit vertical friction,
- * the implicit one only dissipates: the flow has the explicit one in its place.
+ * velocity. A source counts as negative dissipation. Beside explicit vertical friction, the
+ * implicit one only dissipates. Unlike Veros's without vertical friction, friction of one step is
+ * not added to that of the last one. Explicit vertical friction, friction by eddies and biharmonic
+ * friction are kernels of their own, which act after this one.
  *
- * There are two drivers, because no single nest suits both. On the host a thread marches through
- * its rows from south to north. In a row it eliminates both velocities upwards and then does all
- * else downwards, level by level. Rows of memory keep what the level below needs; the outputs keep
- * the reduced rows until they are overwritten, and the row to the north keeps what v loses in this
- * row. On a GPU a thread has a column, in three nests that fit into its registers: all friction of
- * u, that of v, and the rest, which needs what vertical friction of the neighbours dissipates.
+ * There are two drivers, because no single nest suits both. On the host a thread goes through its
+ * rows from south to north. In a row it eliminates both velocities upwards and then does all else
+ * downwards, level by level. Rows of memory keep what the level below needs; the outputs keep the
+ * reduced rows until they are overwritten, and the row to the north keeps what v loses in this one.
+ * On a GPU a thread has a column, in three nests that fit into its registers: all friction of u,
+ * that of v, and the rest, which needs what vertical friction of the neighbours dissipates.
  */
 #define DESCRIPTION "momentum/momentum.kernel"
 #define DERIVED(VALUE)                                                                             \
@@ -46,7 +45,6 @@ INLINED struct of_face of_v(const struct arguments *a, bool has_all)
     return (struct of_face){a->v, a->u, a->v_source, a->r_bot_var_v, a->nx, -1, has_all};
 }
 
-/* Zeros in the ghosts of row y. */
 INLINED void zero_ghosts(const struct arguments *a, count y, struct span part)
 {
     const struct span inside = interior(part, y, a->nx, a->ny);
@@ -556,8 +554,7 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct row
     put_means(a, &m->v, a->dv_mean, a->v_mean, p);
 }
 
-/* The rows [begin, end) of a thread. Chunks go from east to west: the reduced rows of u at the face
- * to the west of a chunk lie in outputs of the next one. */
+/* Chunks go from east to west: the reduced rows west of a chunk lie in outputs of the next one. */
 INLINED void advance_rows(const struct arguments *a, count begin, count end)
 {
     const count nx = a->nx, cells = nx - 2 * MINIAPP_HALO;

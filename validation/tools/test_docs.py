@@ -57,6 +57,7 @@ NOT_RUN = {
     r"build/compare\.json| a\.json ": "needs results of other commands that are not run",
     r"--sweep (--roofline|-d)": "takes a minute; the sweep of --resume is run",
     r"--forcing wind": "needs wind and fluxes; test_make_forcing.py makes some",
+    r"build/eady": "takes half a minute; test_eady.py draws nothing, but makes the steps",
     r"ten_years": "takes a minute; test_ocean.py makes the same steps, or some of them",
     r"make_reference\.py": "writes the stored reference; test_reference.py checks it",
     r"^run/wheel|venv-of-wheel": "needs the network",
