@@ -34,10 +34,10 @@ struct run {
     size_t first_step;  /* from which steps in time continue; 0: from the input */
     double steps_begun; /* when */
     struct time_means means;
-    char nonfinite[NONFINITE_TEXT];   /* which outputs are not finite or beyond their limits,
-                                         beginning with the first one's index; or "" */
-    bool is_finite;                   /* that first one */
-    char by_spacing[PROVENANCE_TEXT]; /* which settings the spacing chose, and their values */
+    char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
+                                       beginning with the first one's index; or "" */
+    bool is_finite;                 /* that first one */
+    char by_spacing[256];           /* which settings the spacing chose, and their values */
 };
 
 /* Does what the options ask for, except listing. results.interrupted says whether a signal ended
