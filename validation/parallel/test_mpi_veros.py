@@ -13,7 +13,7 @@ import pytest
 from conftest import HERE, PACKAGE
 from test_mpi import count, ranks  # noqa: F401, a fixture
 
-CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE"]
+CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers"]
 
 
 def run(ranks, cut, *arguments, **environment):  # noqa: F811

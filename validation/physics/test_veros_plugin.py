@@ -16,11 +16,13 @@ PARTLY = ["lateral diffusion", "biharmonic diffusion", "biharmonic friction", "e
           "explicit friction alone", "TEM", "IDEMIX", "no TKE", "no skew diffusion", "no isoneutral mixing"]
 AGREE = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved",
          "equation of state", "basin", *PARTLY, "changes", "unread", "replaced", "in place", "failed", "copied",
-         "a dye", "restart of the plug-in", "restart of Veros"]
+         "a dye", "restart of the plug-in", "restart of Veros", "restart of passive tracers"]
 FILES = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy that is not conserved", "IDEMIX",
          "lateral diffusion", "TEM", "no TKE"]
 REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels have pi = 3.14",
                        "device 'gpu:7' cannot be used"],
+           "tracers": ["a tracer cannot be 'temp'", "no lateral diffusion of passive tracers",
+                       "its variable 'dtemp_hmix' needs the dimensions ('xt', 'yt', 'zt', 'timesteps')"],
            "gravity": ["its kernels have grav = 9.81, not 9.8"],
            "friction": ["without vertical friction, Veros adds friction to that of the steps before"],
            "version": ["Veros 1.7.0 was not tested with it, only 1.6.0"]}
@@ -58,6 +60,14 @@ def test_veros_makes_the_same(miniapp, case):
     assert_agree(fields)
 
 
+@pytest.mark.parametrize("case", ["", " of a basin", " without isoneutral mixing"])
+def test_passive_tracers(miniapp, case):
+    """Veros's own routines step them the same, and what is in the ocean stays there."""
+    fields = answer(miniapp, f"passive tracers{case}")[f"passive tracers{case}"]
+    assert {"dye", "ddye", "age"} < set(fields)
+    assert_agree(fields)
+
+
 @pytest.mark.parametrize("case", FILES)
 def test_files(miniapp, case):
     """Each variable of all diagnostics and of the restart, with means that are sampled in each step, a diagnostic of a
@@ -90,7 +100,8 @@ def test_a_signal_waits_for_the_kernels(miniapp):
 def test_a_step_that_is_made_both_ways(miniapp):
     """From the same fields, so that no difference has grown."""
     fields = answer(miniapp, "check")["check"]
-    assert {"temp", "salt", "tke", "eke", "rho", "u", "psi", "dpsi", "w", "kappaM", "P_diss_v"} < set(fields)
+    assert {"temp", "salt", "tke", "eke", "rho", "u", "psi", "dpsi", "w", "kappaM", "P_diss_v", "dye",
+            "ddye", "age"} < set(fields)
     assert_agree(fields, 1e-9)
 
 

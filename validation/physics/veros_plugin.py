@@ -43,6 +43,7 @@ from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-i
 from veros.setups.acc_basic.acc_basic import ACCBasicSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros.variables import Variable  # noqa: E402  pylint: disable=wrong-import-position
 import miniapp.veros as plugin  # noqa: E402  pylint: disable=wrong-import-position
+from miniapp.veros.parts import passive_by_veros  # noqa: E402  pylint: disable=wrong-import-position
 
 STEPS, REMNANT, LEFT_BY_ROUNDING, REMNANTS = options.steps, 1e-20, 1e-25, "remnants"
 GLOBAL = {"eq_of_state_type": 5, "enable_tke_superbee_advection": True, "dt_mom": 1800.0}
@@ -54,7 +55,7 @@ SETUPS = {
                        "enable_eke_isopycnal_diffusion": False},
 }
 COMPARED = ["temp", "salt", "tke", "eke", "u", "v", "rho", "Nsqr", "kappaM", "kappaH", "K_gm",
-            "P_diss_iso", "P_diss_v"]
+            "P_diss_iso", "P_diss_v", "dye", "ddye", "age"]
 
 
 class Setup(SmallSetup):
@@ -161,8 +162,8 @@ def beside(make, *more):
     return compare(plain, make(WithPlugin, None), nudged)
 
 
-def agree(switches, change=None):
-    return beside(lambda kind, seed: run(start(kind, switches, change, seed)), *remnants(switches))
+def agree(switches, change=None, by=lambda kind: kind):
+    return beside(lambda kind, seed: run(start(by(kind), switches, change, seed)), *remnants(switches))
 
 
 def remnants(switches):
@@ -201,9 +202,9 @@ def all_read(setup):
     return setup.state.found
 
 
-def values(switches):
+def values(switches, by=lambda kind: kind):
     """The variables that the plug-in makes, of the whole ocean in the first process."""
-    found = all_read(start(WithPlugin, switches, read_all))
+    found = all_read(start(by(WithPlugin), switches, read_all))
     return {name: array.tolist() for name, array in found.items()}
 
 
@@ -332,6 +333,46 @@ def dyed():
     return beside(make)
 
 
+def dyeing(base):
+    """With two passive tracers, which plain Veros steps by its own routines, after the rest."""
+    class Dyeing(base):
+        @veros_routine
+        def set_parameter(self, state):
+            super().set_parameter(state)
+            if base is WithPlugin:
+                state.settings.miniapp_tracers = "dye, age"
+            else:
+                state.var_meta.update({**plugin.variables_of("dye"), **plugin.variables_of("age")})
+
+        @veros_routine
+        def set_initial_conditions(self, state):
+            super().set_initial_conditions(state)
+            vs = state.variables
+            vs.dye, vs.age = vs.temp ** 2 * vs.maskT[..., None], vs.salt * vs.maskT[..., None]
+            vs.forc_age_surface = 1e-5 * vs.maskT[..., -1]
+
+        @veros_routine
+        def after_timestep(self, state):
+            super().after_timestep(state)
+            for name in ("dye", "age") if base is Setup else ():
+                passive_by_veros(state, name)
+    return Dyeing
+
+
+def content(state):
+    vs = state.variables
+    amount = vs.dye[..., vs.tau] * vs.maskT * vs.area_t[..., None] * vs.dzt
+    return float(amount[2:-2, 2:-2].sum())
+
+
+def passive(switches):
+    agreed = agree(switches, by=dyeing)
+    setup = start(dyeing(WithPlugin), switches)
+    before = content(setup.state)
+    run(setup)
+    return {**agreed, "content": [content(setup.state) - before, 0, before]}
+
+
 def quiet(base):
     """Where nothing reads tracers: the surface is not restored."""
     class Quiet(base):
@@ -447,17 +488,17 @@ def interrupted():
 
 def check():
     """Two of the steps are made both ways."""
-    setup = start(WithPlugin, {"miniapp_check": 5})
+    setup = start(dyeing(WithPlugin), {"miniapp_check": 5})
     run(setup)
     found = plugin.OCEANS[setup.state].differences
     return {name: [difference, 0, most] for name, (difference, most) in found.items()}
 
 
-def restarts(first, second):
+def restarts(first, second, plain=Setup):
     """A restart that one writes goes on by the other."""
     def make(kind, seed):
         if kind is Setup:
-            return run(start(Setup, {}, seed=seed))
+            return run(start(plain, {}, seed=seed))
         path = f"half of {first.__name__}.h5"
         written = start(first, {"restart_output_filename": path})
         run(written, STEPS // 2)
@@ -532,7 +573,13 @@ CASES = {
     "every variable": lambda: every_variable({}),
     "every variable of a basin": lambda: every_variable(OTHERS["basin"]),
     "a dye": dyed,
+    "passive tracers": lambda: passive({}),
+    "passive tracers of a basin": lambda: passive(OTHERS["basin"]),
+    "passive tracers without isoneutral mixing": lambda: passive(PARTLY["no isoneutral mixing"]),
+    "values of passive tracers": lambda: values({}, dyeing),
+    "restart of passive tracers": lambda: restarts(dyeing(WithPlugin), dyeing(WithPlugin), dyeing(Setup)),
     "several": lambda: refusal(rho_0=1025.0, pi=3.14, miniapp_device="gpu:7"),
+    "tracers": lambda: refusal(miniapp_tracers="temp,dtemp_hmix", enable_hor_diffusion=True),
     "friction": lambda: refusal(enable_implicit_vert_friction=False, enable_tke=False),
     "gravity": lambda: refusal(another_gravity),
     "version": another_version,

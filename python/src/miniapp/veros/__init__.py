@@ -27,9 +27,10 @@ with needing("veros", "veros==1.7.0"):
     import veros
 # None of these imports Veros's core, which would settle the backend.
 from veros import logger, runtime_settings, runtime_state, veros_routine
-from veros import settings as of_veros
 from veros.diagnostics.base import VerosDiagnostic
 from veros.settings import Setting
+from veros.state import VerosState
+from veros.variables import T_GRID, T_HOR, TIMESTEPS, Variable
 from veros.veros import VerosSetup
 
 from .. import library
@@ -49,8 +50,9 @@ class Refusal(UsageError, SystemExit):
 
 # ---- what cannot be done ----
 
-def obstacles(settings):
+def obstacles(state):
     """Why the plug-in cannot be used, a line for each reason."""
+    settings = state.settings
     if veros.__version__ != TESTED:
         yield f"Veros {veros.__version__} was not tested with it, only {TESTED}: install veros=={TESTED}"
     if runtime_state.proc_num > 1 and runtime_settings.backend != "numpy":
@@ -68,11 +70,40 @@ def obstacles(settings):
         library.default().c.join(runtime_state.proc_num)
     except Error as error:
         yield f"{error}: $MINIAPP_LIBRARY names another library"
+    yield from declare_tracers(state)
     try:
         library.default().check_device(settings.miniapp_device)
         library.default().set_threads(settings.miniapp_threads)
     except Error as error:
         yield f"{error}: choose another by MINIAPP_DEVICE, MINIAPP_THREADS or in set_parameter"
+
+
+def tracers_of(settings) -> list[str]:
+    return settings.miniapp_tracers.replace(",", " ").split()
+
+
+def variables_of(tracer):
+    """The variables of a passive tracer: itself, its tendency by advection, and what the surface takes in."""
+    levels = T_GRID + TIMESTEPS
+    return {name: Variable(name, dims, write_to_restart=dims == levels) for name, dims in (
+        (tracer, levels), (f"d{tracer}", levels), (f"forc_{tracer}_surface", T_HOR))}
+
+
+def declare_tracers(state):
+    """Gives Veros the variables of the passive tracers that it lacks; tells why some cannot be."""
+    tracers = tracers_of(state.settings)
+    if not tracers:
+        return
+    if state.settings.enable_hor_diffusion or state.settings.enable_biharmonic_mixing:
+        yield ("it has no lateral diffusion of passive tracers: "
+               "switch off enable_hor_diffusion and enable_biharmonic_mixing")
+    try:
+        library.default().find_sequence("+".join(("ocean", *tracers)))
+    except Error as error:
+        yield str(error)
+    for name, wanted in (pair for tracer in tracers for pair in variables_of(tracer).items()):
+        if (dims := state.var_meta.setdefault(name, wanted).dims) != wanted.dims:
+            yield f"its variable '{name}' needs the dimensions {wanted.dims}, not {dims}"
 
 
 def other_constants(settings):
@@ -87,11 +118,11 @@ def refuse(reasons) -> None:
     raise Refusal(message)
 
 
-def check_settings(settings, plain=of_veros.check_setting_conflicts) -> None:
-    """Veros's own check of settings, which comes before it makes anything of them; then the plug-in's."""
-    plain(settings)
-    if "miniapp_device" in settings and (reasons := list(obstacles(settings))):
+def initialize_variables(self, plain=VerosState.initialize_variables) -> None:
+    """The check of settings, which comes before Veros makes anything of them, and after its own check."""
+    if "miniapp_device" in self.settings and (reasons := list(obstacles(self))):
         refuse(reasons)
+    plain(self)
 
 
 # ---- in the place of Veros's own ----
@@ -122,7 +153,7 @@ def get_output_file_name(self, state):
     return self.output_path.format_map(Names(state))
 
 
-of_veros.check_setting_conflicts = check_settings
+VerosState.initialize_variables = initialize_variables
 VerosSetup.step = make_step
 VerosDiagnostic.get_output_file_name = get_output_file_name
 
@@ -160,5 +191,6 @@ __VEROS_INTERFACE__ = {
                                    "threads of the host that run them; 0: as OMP_NUM_THREADS says"),
         "miniapp_check": Setting(number("MINIAPP_CHECK"), int,
                                  "every N-th step is made by Veros, too, and compared; 0: none"),
+        "miniapp_tracers": Setting("", str, "passive tracers that are stepped, too: names, with a comma between them"),
         "miniapp_version": Setting("", str, "what has made the steps; it is set by the plug-in"),
     }}

@@ -12,8 +12,8 @@ from veros.core.operators import numpy as npx
 from veros.state import VerosVariables
 
 from ..state import State
-from . import CONSTANTS, other_constants, refuse
-from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, unchanged_by_veros
+from . import CONSTANTS, other_constants, refuse, tracers_of
+from .parts import ALL_GHOSTS, ON_DEMAND, PARTS, SEQUENCE, TENSOR, passive, unchanged_by_veros
 
 LEVELS = ("taum1", "tau", "taup1")
 INSIDE = (..., slice(2, -2), slice(2, -2))
@@ -105,15 +105,19 @@ class Ocean:
         self.islands = Islands(vs) if settings.enable_streamfunction else None
         others = {}  # the fields in the place of those that a kernel has made for the new level
         self.parts = [part for part in PARTS if part.is_needed(settings)]
-        self.steps = [step for step in self.library.steps(SEQUENCE, self.state.call(self.library.c.state_settings))
-                      if any(step.kernel.name in part.kernels for part in self.parts)]
-        self.kernels = {part.name: Kernels(self, [step for step in self.steps if step.kernel.name in part.kernels],
-                                           others, self.register)
-                        for part in self.parts}
+        handle, tracers = self.state.call(self.library.c.state_settings), tracers_of(settings)
+        whole = self.library.steps(SEQUENCE, handle)
+        steps = {part: [step for step in whole if step.kernel.name in part.kernels] for part in self.parts}
+        self.steps = [step for step in whole if any(step in of_part for of_part in steps.values())]
+        if tracers:
+            self.parts.append(passive(tracers))
+            steps[self.parts[-1]] = self.library.steps("+".join((SEQUENCE, *tracers)), handle)[len(whole):]
+        self.filled = {**FILLED, **dict.fromkeys(tracers, ALL_GHOSTS)}
+        self.kernels = {part.name: Kernels(self, of_part, others, self.register) for part, of_part in steps.items()}
         self.last = {field: part for part, kernels in self.kernels.items() for field in kernels.writes}
         self.ghosts = {self.place[field][0]: widths for kernels in self.kernels.values()
                        for field, widths in kernels.ghosts.items() if field in self.place}
-        self.ghosts |= {**FILLED, "w": (1, 2, 1, 2)}
+        self.ghosts |= {**self.filled, "w": (1, 2, 1, 2)}
         self.unchanged = unchanged_by_veros(settings)
         self.plans = {}  # those of kernels that are run on demand
         self.unwanted, self.blanks = frozenset(), {}
@@ -146,11 +150,11 @@ class Ocean:
 
     def register(self, field) -> None:
         """Notes of which variable it is a level, and adds those levels that the library lacks; without a variable of
-        Veros's that is active, it is 0."""
+        Veros's that is active and is not made on demand, it is 0."""
         variable = field
         for level in ("_taum1", "_taup1"):
             variable = variable.removesuffix(level)
-        if variable not in self.vs:
+        if variable not in self.vs or variable in TENSOR:
             if field not in self.state:
                 self.state.write(field)[...] = 0
         elif variable not in self.fields:
@@ -319,7 +323,7 @@ class Ocean:
         self.take({self.place[field][0]: None for field in kernels.reads if field in self.place})
         kernels.run()
         for field in kernels.writes:
-            if self.last[field] == part.name and self.place.get(field, ("",))[0] in FILLED:
+            if self.last[field] == part.name and self.place.get(field, ("",))[0] in self.filled:
                 self.state.exchange(field)
         if part.after:
             part.after(self)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from veros.core import (
     advection, density, diffusion, eke, idemix, isoneutral, momentum, thermodynamics, tke, utilities)
-from veros.core.operators import numpy as npx
+from veros.core.operators import at, numpy as npx, update
 from veros.core.isoneutral import isoneutral as eddies
+from veros.core.isoneutral.diffusion import isoneutral_diffusion_tracer
 from veros.state import VerosVariables
 
 SEQUENCE = "ocean"
@@ -88,6 +89,21 @@ def tke_by_veros(state) -> None:
     with_ghosts(state, "tke")
 
 
+def passive_by_veros(state, name) -> None:
+    """A step of a passive tracer, as Veros makes those of temperature and salinity."""
+    vs, settings = state.variables, state.settings
+    tracer, tendency, flux = (getattr(vs, each) for each in (name, f"d{name}", f"forc_{name}_surface"))
+    tendency = update(tendency, at[..., vs.tau], thermodynamics.advect_tracer(state, tracer[..., vs.tau]))
+    change = (1.5 + settings.AB_eps) * tendency[..., vs.tau] - (0.5 + settings.AB_eps) * tendency[..., vs.taum1]
+    tracer = update(tracer, at[..., vs.taup1], tracer[..., vs.tau] + settings.dt_tracer * change * vs.maskT)
+    for is_iso in (True, False):
+        if settings.enable_neutral_diffusion and (is_iso or settings.enable_skew_diffusion):
+            tracer = isoneutral_diffusion_tracer(state, tracer, vs.dtemp_iso, iso=is_iso, skew=not is_iso)[0]
+    as_temp = made_aside(thermodynamics.vertmix_tempsalt, state, temp=tracer, salt=tracer, forc_temp_surface=flux)
+    setattr(vs, name, as_temp.temp)
+    setattr(vs, f"d{name}", tendency)
+
+
 def updating(kernel):
     """A kernel of Veros that makes changes in variables."""
     return lambda state: state.variables.update(kernel(state))
@@ -103,24 +119,28 @@ def unchanged_by_veros(settings) -> set[str]:
 # ---- on demand, from the fields of the step that was made last ----
 
 class Aside(VerosVariables):
-    """Variables that a routine of Veros may set without a change of the model's; those that it makes are 0 at first."""
+    """Variables that a routine of Veros may set without a change of the model's, with other values of some."""
 
-    def __init__(self, ocean, made):  # pylint: disable=super-init-not-called
-        vars(self).update({name: value for name, value in vars(ocean.vs).items() if name.startswith("__")},
-                          _of=ocean.vs, __locked__=False)
-        vars(self).update({name: npx.zeros(ocean.shape_of(name)) for name in made})
-        vars(self).update(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
+    def __init__(self, vs, **others):  # pylint: disable=super-init-not-called
+        vars(self).update({name: value for name, value in vars(vs).items() if name.startswith("__")},
+                          _of=vs, __locked__=False, **others)
 
     def __getattr__(self, name):
         return getattr(vars(self)["_of"], name)
 
 
+def made_aside(kernel, state, **others):
+    """What a kernel of Veros makes of other values of some variables."""
+    aside = copy.copy(state)
+    aside._variables = Aside(state.variables, **others)  # pylint: disable=protected-access
+    return kernel.__wrapped__(aside)
+
+
 def made_by(kernel, *names):
     """Makes variables by a kernel of Veros."""
     def make(ocean):
-        state = copy.copy(ocean.veros)
-        state._variables = Aside(ocean, names)  # pylint: disable=protected-access
-        made = kernel.__wrapped__(state)
+        slots = dict(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
+        made = made_aside(kernel, ocean.veros, **{name: npx.zeros(ocean.shape_of(name)) for name in names}, **slots)
         return [getattr(made, name) for name in names]
     return make
 
@@ -252,3 +272,11 @@ PARTS = (
     Part("internal waves", "idemix", ("idemix",), idemix_by_veros, if_enabled("idemix")),
     Part("TKE", "tke", ("tke_forcing", "tke"), tke_by_veros, if_enabled("tke")),
 )
+
+
+def passive(names) -> Part:
+    """The step of passive tracers, by those kernels that the library's sequence with them has beside the ocean's."""
+    def by_veros(state):
+        for name in names:
+            passive_by_veros(state, name)
+    return Part("passive tracers", "thermodynamics", (), by_veros)
