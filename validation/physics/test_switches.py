@@ -61,7 +61,7 @@ FROM_EDDIES = ("enable_eke", "enable_eke_diss_bottom", "enable_eke_diss_surfbot"
 CASES += [("idemix", dict(zip(FROM_EDDIES, chosen))) for chosen in itertools.product(*5 * [ON_OFF])
           if chosen[0] or chosen[3] == chosen[4]]
 SWITCHES["idemix"] |= {name: ON_OFF for name in FROM_EDDIES}
-SWITCHES["momentum"] = {name: ON_OFF for name in FRICTION}
+SWITCHES["momentum"] = {name: ON_OFF for name in (*FRICTION, "enable_explicit_vert_friction")}
 
 
 def choices_of_runs():
