@@ -10,7 +10,7 @@
 
 #define OUTPUTS(DO) DO(du_cor) DO(dv_cor) DO(du_adv) DO(dv_adv) DO(du_mix) DO(dv_mix) DO(p_hydro)
 
-/* What the columns of a chunk leave for the level below. */
+/* The columns of a chunk leave these for the level below. */
 struct columns_above {
     real p[ROW_CHUNK], flux_u[ROW_CHUNK], flux_v[ROW_CHUNK];
 };

@@ -10,7 +10,7 @@
 #include "constants.h"
 #include "faces.h"
 
-/* What a row shares. */
+/* All points of a row share these. */
 struct flow_row {
     real cost, cost_north, cosu, cosu_south, cosu_north;
     real dyt, dyt_north, per_dyu, per_cosine;
@@ -73,8 +73,8 @@ INLINED real turned_into_u(const struct arguments *a, const struct flow_row *r, 
            (north_east + south_east) * (f[1] + r->curve * east);
 }
 
-/* What flows out of the cell of a u. *flux goes in through its top and comes out through its
- * floor. */
+/* The flow out of the cell of a u. *flux goes in through its top and comes out through its floor.
+ */
 INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
                       real *flux)
 {
@@ -92,7 +92,7 @@ INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struc
            (through_top - through_floor) * at.per_dz;
 }
 
-/* Likewise for v. */
+/* As turned_into_u, for v. */
 INLINED real turned_into_v(const struct arguments *a, const struct flow_row *r, struct where at)
 {
     const count nx = a->nx;

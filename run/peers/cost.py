@@ -78,7 +78,7 @@ def step_of(row):
 
 
 def cells(run):
-    """Of a plane of the whole ocean."""
+    """The cells of a plane of the whole ocean."""
     return math.prod((n - 2 * HALO) * along for n, along in zip(run.block, run.blocks))
 
 

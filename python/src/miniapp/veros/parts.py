@@ -130,7 +130,7 @@ class Aside(VerosVariables):
 
 
 def made_aside(kernel, state, **others):
-    """What a kernel of Veros makes of other values of some variables."""
+    """Runs a kernel of Veros on other values of some variables."""
     aside = copy.copy(state)
     aside._variables = Aside(state.variables, **others)  # pylint: disable=protected-access
     return kernel.__wrapped__(aside)
