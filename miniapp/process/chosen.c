@@ -24,7 +24,7 @@ static bool is_possible(const struct miniapp_setting *setting, double value)
            (!miniapp_setting_is_whole(setting) || value == floor(value));
 }
 
-static enum miniapp_status choose_given(struct run *run)
+enum miniapp_status choose_settings(struct run *run)
 {
     const struct options *options = &run->options;
     for (size_t i = 0; i < miniapp_setting_count(); i++) {
@@ -86,7 +86,7 @@ static void choose_one(struct run *run, const char *name, double value)
              used ? ", " : "", name, value, is_interpolated ? "size" : "spacing");
 }
 
-static enum miniapp_status choose_by_spacing(struct run *run)
+enum miniapp_status choose_by_spacing(struct run *run)
 {
     const double wave_speed = 3, short_step = 10; /* m s-1, s */
     struct miniapp_scales scales;
@@ -104,10 +104,4 @@ static enum miniapp_status choose_by_spacing(struct run *run)
     choose_one(run, "A_h", fmin(2e-11 * pow(scales.widest, 3), 0.1 * spacing * spacing / dt));
     choose_one(run, "r_bot", fmin(5e-3 / scales.highest, 0.1 / dt));
     return MINIAPP_DONE;
-}
-
-enum miniapp_status choose_settings(struct run *run)
-{
-    const enum miniapp_status status = agree(choose_given(run));
-    return status ? status : choose_by_spacing(run);
 }

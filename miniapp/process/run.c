@@ -512,9 +512,11 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(same_options(run));
     if (!status)
-        status = choose_settings(run);
+        status = agree(choose_settings(run));
     if (!status)
         status = agree(same_file(options->input, run->input_sha256));
+    if (!status)
+        status = choose_by_spacing(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (!status && options->reference)
@@ -548,7 +550,9 @@ enum miniapp_status run_check(struct run *run)
     if (!status)
         status = look_for_water_anywhere(run);
     if (!status)
-        status = choose_settings(run);
+        status = agree(choose_settings(run));
+    if (!status)
+        status = choose_by_spacing(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (status)
