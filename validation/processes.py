@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import mmap
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -114,6 +115,16 @@ def read_to_the_end(leader):
         while chunk := os.read(leader, 4096):
             seen += chunk
     return seen.decode()
+
+
+def watch(command, **more):
+    """Exit code and what a terminal shows of a program's stderr."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(command, stderr=follower, stdout=subprocess.DEVNULL, **more) as process:
+        os.close(follower)
+        seen = read_to_the_end(leader)
+    os.close(leader)
+    return process.returncode, seen
 
 
 class FullPipe:

@@ -5,28 +5,27 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { WIDTH = 40 };
+enum { WIDTH = 10, TEXT = 60 }; /* 79 columns */
 
-/* One process shows what all of them do. */
-static bool is_shown(void)
+bool progress_is_shown(void)
 {
     return ranks_own() == 0 && isatty(STDERR_FILENO);
 }
 
 void progress_show(double done, const char *what)
 {
-    static const char bar[] = "########################################";
-    static double shown; /* drawing takes time too: ten a second are enough */
+    static const char bar[] = "##########";
+    static double shown; /* drawing takes time too: ten a second, and the end */
     const double now = seconds_now();
-    if (!is_shown() || now - shown < 0.1)
+    if (!progress_is_shown() || (now - shown < 0.1 && done < 1))
         return;
     shown = now;
-    fprintf(stderr, "\r[%-*.*s] %3.0f%% %-40.40s", WIDTH, (int)(done * WIDTH), bar, 100 * done,
-            what);
+    fprintf(stderr, "\r[%-*.*s] %3.0f%% %-*.*s", WIDTH, (int)(done * WIDTH), bar, 100 * done, TEXT,
+            TEXT, what);
 }
 
 void progress_clear(void)
 {
-    if (is_shown())
-        fprintf(stderr, "\r%*s\r", WIDTH + 50, "");
+    if (progress_is_shown())
+        fprintf(stderr, "\r%*s\r", WIDTH + TEXT + 9, "");
 }

@@ -404,6 +404,10 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *, const struct mi
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *, size_t ghosts, const char *path,
                                        const char *remedy);
 
+/* The largest velocity along x or y anywhere in the ocean; infinite if one is not finite. All
+ * processes call it. */
+enum miniapp_status miniapp_flow_speed(struct miniapp_state *, double *speed);
+
 /* Takes a field into its mean over time, as number `number` of those that the mean is of. The mean
  * stays on the device. */
 enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *name, size_t number);

@@ -33,6 +33,8 @@ struct run {
     struct results results;
     size_t first_step;  /* from which steps in time continue; 0: from the input */
     double steps_begun; /* when */
+    bool is_watched;    /* by a user at the first process's terminal */
+    double watched_at;  /* how many seconds of a row's steps */
     struct time_means means;
     char nonfinite[NONFINITE_TEXT]; /* which outputs are not finite or beyond their limits,
                                        beginning with the first one's index; or "" */

@@ -320,7 +320,10 @@ static enum miniapp_status check_snapshot(const struct run *run, const struct ro
 
 enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
-    enum miniapp_status status = MINIAPP_DONE;
+    double is_watched = progress_is_shown();
+    enum miniapp_status status = agree_on(MINIAPP_DONE, &is_watched, 1);
+    run->is_watched = is_watched > 0;
+    run->watched_at = -INFINITY;
     run->steps_begun = seconds_now();
     for (int i = 0; i < bench->count && !status; i++) {
         struct row *const row = &bench->rows[i];
@@ -343,20 +346,30 @@ enum miniapp_status steps_begin(struct run *run, struct bench *bench)
     return status;
 }
 
-/* "step 12 of 1000, 3:20 left, 150 years a day", estimated from the time that the steps so far have
- * taken. */
-static void show_progress(const struct run *run, const struct row *row)
+/* "step 12 of 1000, 3:20 left, 0.21 m/s, 150 years a day", estimated from the time that the steps
+ * so far have taken; the velocity is the largest. All processes look at it after the same steps,
+ * since they have the same samples. */
+static enum miniapp_status show_progress(struct run *run, const struct row *row)
 {
-    const double done = (double)row->samples.count / (double)row->wanted;
-    const double left = (seconds_now() - run->steps_begun) * (1 - done) / done;
-    const unsigned long seconds = (unsigned long)left;
+    const double interval = 0.1, done = (double)row->samples.count / (double)row->wanted;
+    const double passed = seconds_now() - run->steps_begun;
+    const unsigned long left = (unsigned long)(passed * (1 - done) / done);
     const double time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
-    const double rate =
-        (double)row->samples.count * time_step / (seconds_now() - run->steps_begun) / 365;
-    char text[128];
-    snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left, %.3g years a day",
-             steps_done(run, row), run->options.steps, seconds / 60, seconds % 60, rate);
+    const double rate = (double)row->samples.count * time_step / passed / 365;
+    double speed;
+    char text[128], flow[40] = "";
+    enum miniapp_status status = MINIAPP_DONE;
+    if (!run->is_watched || (fabs(row->samples.total - run->watched_at) < interval && done < 1))
+        return MINIAPP_DONE;
+    run->watched_at = row->samples.total;
+    if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
+        status = miniapp_flow_speed(row->state, &speed);
+        snprintf(flow, sizeof(flow), "%.3g m/s, ", speed);
+    }
+    snprintf(text, sizeof(text), "step %zu of %zu, %lu:%02lu left, %s%.3g years a day",
+             steps_done(run, row), run->options.steps, left / 60, left % 60, flow, rate);
     progress_show(done, text);
+    return status;
 }
 
 /* Whether fields are looked at after a step, and a snapshot is written; without snapshots they are
@@ -381,8 +394,9 @@ enum miniapp_status steps_after(void *context, struct row *row)
     struct run *const run = context;
     const struct bound_field *bad;
     struct nonfinite found;
-    show_progress(run, row);
-    enum miniapp_status status = means_after(run, row);
+    enum miniapp_status status = show_progress(run, row);
+    if (!status)
+        status = means_after(run, row);
     if (status || !is_milestone(run, steps_done(run, row)))
         return status;
     status = check_row(run, row, &bad, &found);

@@ -188,6 +188,23 @@ enum miniapp_status miniapp_flow_measure(struct miniapp_state *state,
     return status;
 }
 
+enum miniapp_status miniapp_flow_speed(struct miniapp_state *state, double *speed)
+{
+    const struct miniapp_grid *const g = &state->grid;
+    enum miniapp_status status = MINIAPP_DONE;
+    *speed = 0;
+    for (int a = U; a <= V && !status; a++) {
+        struct slot *const slot = state_slot(state, names[a]);
+        status = slot ? state_to_device(state, slot) : MINIAPP_USAGE;
+        const double largest =
+            status ? 0 : functions_for(state, slot)->largest(slot->device, g->nx, g->ny, g->nz);
+        *speed = fmax(*speed, isnan(largest) ? INFINITY : largest);
+    }
+    if (state->exchange)
+        ranks_reduce(RANKS_LARGEST, speed, 1);
+    return status;
+}
+
 enum miniapp_status miniapp_flow_judge(const struct miniapp_flow *flow, size_t ghosts,
                                        const char *path, const char *remedy)
 {

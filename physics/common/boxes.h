@@ -1,5 +1,5 @@
-/* The functions that fill ghosts, pack messages and blend records, and what they are called with.
- */
+/* The functions that fill ghosts, pack messages, blend records and find largest values, and what
+ * they are called with. */
 #ifndef PHYSICS_BOXES_H
 #define PHYSICS_BOXES_H
 
@@ -28,5 +28,8 @@ struct record_pair {
 
 /* Makes a field the weighted mean of two records, which are real. */
 typedef void blend_function(const struct record_pair *pair, void *field);
+
+/* The largest magnitude in the interior of a real field; NaN if there is one. */
+typedef double largest_function(const void *field, size_t nx, size_t ny, size_t planes);
 
 #endif

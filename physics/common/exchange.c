@@ -1,7 +1,7 @@
 /* Loop nests beside the kernels. Ghost cells: copies within a grid that is cyclic along x, and
- * messages between blocks. Records of forcing: the mean of two. */
+ * messages between blocks. Records of forcing: the mean of two. Largest values. */
 #include "boxes.h"
-#include "directives.h"
+#include "sums.h"
 #include "variant.h"
 
 enum { GHOSTS = 2 * MINIAPP_HALO }; /* of each row, half of them on each side */
@@ -105,4 +105,26 @@ void VARIANT(blend)(const struct record_pair *pair, void *result)
             for (count x = x0; x < x0 + ROW_PART((count)nx); x++)
                 to[r * nx + x] = weight_1 * first[r * nx + x] + weight_2 * second[r * nx + x];
         }
+}
+
+double VARIANT(largest)(const void *of_field, size_t cells, size_t all_rows, size_t planes)
+{
+    const real *const field = of_field;
+    const count nx = (count)cells, ny = (count)all_rows, inner = ny - GHOSTS;
+    const count rows = (count)planes * inner, last = nx - MINIAPP_HALO;
+    int64_t largest = 0;
+
+    PARALLEL_COLUMNS_MAX(largest, rows * (nx - GHOSTS))
+    for (count r = 0; r < rows; r++)
+        for (count x0 = MINIAPP_HALO; x0 < last; x0 += ROW_PART(nx - GHOSTS)) {
+            const real *const row = field + (r / inner * ny + MINIAPP_HALO + r % inner) * nx;
+            int64_t most = 0;
+            ALONG_X_MAX(most)
+            for (count x = x0; x < x0 + ROW_PART(nx - GHOSTS); x++) {
+                const int64_t size = bits_of(__builtin_fabs((double)row[x]));
+                most = size > most ? size : most;
+            }
+            largest = most > largest ? most : largest;
+        }
+    return number_of(largest);
 }

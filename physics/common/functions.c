@@ -6,6 +6,7 @@
 exchange_function VARIANT(exchange_x);
 box_function VARIANT(copy_box);
 blend_function VARIANT(blend);
+largest_function VARIANT(largest);
 #define KERNEL(name, ...) kernel_function VARIANT(name);
 #define DESCRIPTIONS "all.kernels"
 #include "describe.h"
@@ -15,5 +16,5 @@ static kernel_function *const run[KERNELS] = {
 #include "describe.h"
 };
 
-const struct kernel_functions VARIANT(functions) = {run, VARIANT(exchange_x), VARIANT(copy_box),
-                                                    VARIANT(blend), MOST_TURNS};
+const struct kernel_functions VARIANT(functions) = {
+    run, VARIANT(exchange_x), VARIANT(copy_box), VARIANT(blend), VARIANT(largest), MOST_TURNS};

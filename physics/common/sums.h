@@ -27,4 +27,21 @@ static inline int blocks_of_sum(count turns)
 }
 #endif
 
+/* A number that is not negative, as one whose order is the same, so that a maximum shows a NaN: it
+ * is the largest; and back. */
+union number_or_bits {
+    double number;
+    int64_t bits;
+};
+
+INLINED int64_t bits_of(double number)
+{
+    return (union number_or_bits){.number = number}.bits;
+}
+
+INLINED double number_of(int64_t bits)
+{
+    return (union number_or_bits){.bits = bits}.number;
+}
+
 #endif

@@ -138,6 +138,7 @@ struct kernel_functions {
     exchange_function *exchange_x;
     box_function *copy_box;
     blend_function *blend;
+    largest_function *largest;
     ptrdiff_t most_turns; /* of a loop nest */
 };
 

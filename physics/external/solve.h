@@ -25,16 +25,6 @@ enum { MOST_CHEBYSHEV = 60, MOST_GRADIENTS = 500, LANCZOS = 16 };
      north[o] * (x[o + stride] - x[o]) + north[o - stride] * (x[o - stride] - x[o]) -              \
      excess[o] * x[o])
 
-/* A number that is not negative, as one whose order is the same; NaN is the largest. */
-INLINED int64_t bits_of(double number)
-{
-    union {
-        double number;
-        int64_t bits;
-    } both = {number};
-    return both.bits;
-}
-
 /* Puts the residual, times a scale, into the cycle's right-hand side; 0 where no equation holds.
  * With a share of 0 the guess is 0. Returns the largest residual over the diagonal. */
 static double VARIANT(find_residual)(const struct elliptic *e, double scale, double share_of_guess)
@@ -60,11 +50,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
             largest = most > largest ? most : largest;
             CLOSE_RING(left + row, nx, i0, i0 + ROW_PART(nx));
         }
-    union {
-        int64_t bits;
-        double number;
-    } both = {largest};
-    return both.number;
+    return number_of(largest);
 }
 
 /* p becomes again p + more z, with the cycle's z, and x gains `gain` of it. */

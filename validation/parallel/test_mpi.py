@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, LONG, OUTPUT, PACKAGE, QUICK, TROUBLE, USAGE, replace, write)
-from processes import Running, executable, library, wait_for
+from processes import Running, executable, library, wait_for, watch
 from test_mock import mock  # noqa: F401, a fixture
 from test_steps import ACC, with_tendencies
 from test_variants import built
@@ -454,6 +454,18 @@ def test_ceilings_have_the_blocks_of_their_row(ranks, tmp_path, cut):
     ranks.passes("1x1", *words, "-o", tmp_path / "one.h5")
     ranks.passes(cut, *words, "-o", tmp_path / "four.h5")
     same_datasets(tmp_path / "one.h5", tmp_path / "four.h5")
+
+
+def test_progress_where_one_process_has_a_terminal(ranks):
+    """All processes look for the largest velocity when it is to be shown."""
+    terminal = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    script = ("case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) "
+              f"set -- {sys.executable} -c '{terminal}' \"$@\";; esac; exec \"$@\"")
+    words = ("--steps", 1, AT_REST)
+    done = ranks.run(2, *words, program=["sh", "-c", script, "sh", ranks.miniapp.path])
+    alone, seen = watch(ranks.command(0, *words), env=ranks.environment())
+    shown, expected = (re.findall(r"step 1 of 1, 0:00 left, (\S+) m/s", text) for text in (done.stdout, seen))
+    assert done.returncode == alone == DONE and len(shown) == 1 and shown == expected, done
 
 
 # ---- processes that disagree ----

@@ -6,7 +6,8 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import GRID, INPUT, LONG, assert_same_on_threads, put_output, read
+from conftest import GRID, INPUT, LONG, assert_same_on_threads, put_output, read, replace
+from processes import watch
 from test_verdict import edit
 from whole import CASES, INSIDE, Whole
 
@@ -215,6 +216,22 @@ def test_another_size(miniapp, words, tmp_path):
     path, is_set = GRID.with_name("acc_rest.h5"), "--set" in words
     table = miniapp.passes(path, "--steps", 20, *words, quick=False)
     assert ("dt_tracer (10 by the size)" in " ".join(table.replace("#", " ").split())) != is_set
+
+
+@pytest.mark.parametrize("value", [0.25, np.nan])
+def test_largest_velocity_in_the_progress_line(miniapp, value, device, tmp_path):
+    """On a terminal; it is infinite where a velocity is not finite."""
+    path, output = tmp_path / "in.h5", tmp_path / "out.h5"
+    path.write_bytes(GRID.with_name("acc.h5").read_bytes())
+    with h5py.File(path) as file:
+        v = file["v"][...]
+    v[9, 20, 17] = value
+    replace(path, "v", v)
+    code, seen = watch(miniapp.command(path, "--steps", 1, "-d", device, "--allow-divergent", "--allow-nonfinite",
+                                       "-o", output), env=miniapp.environment())
+    flow = np.abs([read(output, "u"), read(output, "v")])
+    shown = f"{np.max(flow):.3g}" if np.isfinite(value) else "inf"
+    assert code == 0 and f"100% step 1 of 1, 0:00 left, {shown} m/s, " in seen, seen
 
 
 FRICTIONS = {

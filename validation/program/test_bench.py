@@ -5,18 +5,16 @@ import io
 import json
 import math
 import os
-import pty
 import random
 import re
 import signal
-import subprocess
 import time
 
 import h5py
 import pytest
 
 from conftest import (DEVICE, DONE, GRID, INPUT, OUTPUT, QUICK, TROUBLE, USAGE, assert_one_line)
-from processes import DEADLINE_S, pause_at_random, read_to_the_end
+from processes import pause_at_random, watch
 
 pytestmark = pytest.mark.every_device
 
@@ -443,12 +441,8 @@ def test_what_is_done_is_printed(miniapp, small, number, name, code):
 
 def test_progress_on_a_terminal(miniapp, small):
     """A bar on stderr that is gone in the end; nothing of it where stderr is no terminal."""
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(miniapp.command(small, "-k", "eos,tke", "--seconds", "0.3"), stderr=follower,
-                               env=miniapp.environment(), stdout=subprocess.DEVNULL)
-    os.close(follower)
-    seen = read_to_the_end(leader)
-    assert process.wait(timeout=DEADLINE_S) == DONE
+    code, seen = watch(miniapp.command(small, "-k", "eos,tke", "--seconds", "0.3"), env=miniapp.environment())
+    assert code == DONE
     assert re.search(r"\[#* *\] +\d+%", seen) and seen.rstrip(" ").endswith("\r")
     assert not TROUBLE.search(seen)
 
