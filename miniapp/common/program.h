@@ -249,17 +249,17 @@ bool miniapp_input_is_at_rest(const struct miniapp_input *);
 enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct miniapp_input *,
                                             const struct miniapp_sequence *);
 
-/* Counts the cells that are water by maskT, maskW or kbot: all of them where the wanted fields are
- * none of these; and the wet ghosts of the file's closed sides. */
-enum miniapp_status miniapp_input_count_water(struct miniapp_input *, size_t *cells,
-                                              size_t *beyond);
-
-/* Scales of a grid's wet cells: the least spacings, the largest of both, in metres; the largest
- * Coriolis parameter; and the height of the highest level. */
-struct miniapp_scales {
-    double least_dx, least_dy, widest, turning, highest;
+/* The water in this process's part of a file. Cells are water by maskT, maskW or kbot: all of them
+ * where the wanted fields are none of these. The rest is 0 unless the wanted fields are those of an
+ * ocean whose flow is stepped. */
+struct miniapp_water {
+    double cells, beyond; /* how many are wet, and how many ghosts of the file's closed sides */
+    double per_length;    /* the largest inverse spacing, m-1 */
+    double widest;        /* the largest spacing along x, on the equator, or along y, m */
+    double turning;       /* the largest Coriolis parameter, s-1 */
+    double highest;       /* the height of the highest level, m */
 };
-enum miniapp_status miniapp_input_scales(struct miniapp_input *, struct miniapp_scales *);
+enum miniapp_status miniapp_input_look_at_water(struct miniapp_input *, struct miniapp_water *);
 
 /* The grid, in words. */
 const char *miniapp_input_grid_text(const struct miniapp_input *);

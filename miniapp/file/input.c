@@ -367,11 +367,11 @@ static enum miniapp_status check_fields(struct miniapp_input *input)
  * that checks a part of the rows cannot tell. */
 static enum miniapp_status look_for_water(struct miniapp_input *input)
 {
-    size_t water, beyond;
+    struct miniapp_water water;
     if (input->strips > 1 || (input->allow & MINIAPP_ALLOW_INVALID))
         return MINIAPP_DONE;
-    const enum miniapp_status status = miniapp_input_count_water(input, &water, &beyond);
-    if (!status && water == 0)
+    const enum miniapp_status status = miniapp_input_look_at_water(input, &water);
+    if (!status && water.cells == 0)
         warn("%s: all of the ocean is land", input->path);
     return status;
 }

@@ -35,22 +35,61 @@ static bool is_beyond_closed_side(const struct miniapp_input *input, size_t i)
             (!input->is_cyclic && is_outer(column_in_file(input, i), input->whole.nx)));
 }
 
-enum miniapp_status miniapp_input_count_water(struct miniapp_input *input, size_t *cells,
-                                              size_t *beyond)
+enum { DXT, DYT, COST, DZT, TURNING, LINES };
+static const enum field_id ids[LINES] = {FIELD_dxt, FIELD_dyt, FIELD_cost, FIELD_dzt,
+                                         FIELD_coriolis_t};
+
+static bool has_scales(const struct miniapp_input *input)
+{
+    bool has = input->needed[FIELD_du_taum1];
+    for (int l = 0; l < LINES; l++)
+        has &= input->needed[ids[l]];
+    return has;
+}
+
+static void look_at_column(double *const line[LINES], const struct miniapp_input *input, size_t i,
+                           struct miniapp_water *water)
+{
+    const size_t x = i % input->grid.nx, y = i / input->grid.nx;
+    const double spacing = fmin(line[DXT][x] * line[COST][y], line[DYT][y]);
+    water->per_length = fmax(water->per_length, 1 / spacing);
+    water->widest = fmax(water->widest, fmax(line[DXT][x], line[DYT][y]));
+    water->turning = fmax(water->turning, fabs(line[TURNING][i]));
+}
+
+static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,
+                          double *const line[LINES], size_t z, struct miniapp_water *water)
+{
+    const struct cells rows = own_rows(input);
+    const size_t plane = input->grid.nx * input->grid.ny;
+    for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++) {
+        if (wet && !wet[z * plane + i])
+            continue;
+        water->cells++;
+        water->beyond += wet && is_beyond_closed_side(input, z * plane + i);
+        if (line[TURNING] && z + 1 == input->grid.nz)
+            look_at_column(line, input, i, water);
+    }
+    if (line[TURNING])
+        water->highest = fmax(water->highest, line[DZT][z]);
+}
+
+enum miniapp_status miniapp_input_look_at_water(struct miniapp_input *input,
+                                                struct miniapp_water *water)
 {
     const struct window own = own_window(input);
-    const struct cells rows = own_rows(input);
-    const uint8_t *water;
+    const uint8_t *wet;
+    double *line[LINES] = {NULL};
     enum field_id source;
     move_window(input, &own);
-    const enum miniapp_status status = find_cells(input, &water, &source);
-    const size_t plane = input->grid.nx * input->grid.ny;
-    *cells = *beyond = 0;
-    for (size_t z = 0; z < input->grid.nz; z++)
-        for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++) {
-            *cells += !water || water[z * plane + i];
-            *beyond += water && water[z * plane + i] && is_beyond_closed_side(input, z * plane + i);
-        }
+    enum miniapp_status status = find_cells(input, &wet, &source);
+    for (int l = 0; l < LINES && has_scales(input) && !status; l++)
+        status = read_field(input, ids[l], &line[l]);
+    *water = (struct miniapp_water){0};
+    for (size_t z = 0; z < input->grid.nz && !status; z++)
+        look_at_level(input, wet, line, z, water);
+    for (int l = 0; l < LINES; l++)
+        free(line[l]);
     return status;
 }
 

@@ -202,7 +202,7 @@ static enum miniapp_status use_outputs(struct run *run, struct row *row, bool *i
         if (options->output)
             run->results.write_seconds += seconds_now() - start;
     }
-    results_judge(&run->results, first, run->is_land && is_of_the_ocean(row));
+    results_judge(&run->results, first, run->water.cells == 0 && is_of_the_ocean(row));
     return status;
 }
 

@@ -54,7 +54,7 @@ static enum miniapp_status check_verdicts(const struct run *run)
     if (uncompared)
         return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
                     uncompared->kernel,
-                    run->is_land
+                    run->water.cells == 0
                         ? "all of the input is land"
                         : "its outputs and their reference are 0 or not finite everywhere");
     return results_passed(&run->results)

@@ -162,16 +162,16 @@ static enum miniapp_status open_input(struct run *run)
     return status ? status : miniapp_input_check(run->input);
 }
 
-/* Whether any process has found water in its part. The reader warns where there is only one. */
-static enum miniapp_status look_for_water_anywhere(struct run *run)
+/* Finds the most of each that a process has in its part. The reader warns of land where there is
+ * only one. */
+static enum miniapp_status look_at_water(struct run *run)
 {
-    size_t water, beyond;
-    enum miniapp_status status = miniapp_input_count_water(run->input, &water, &beyond);
-    double most[] = {(double)water, (double)beyond}; /* that a process found in its part */
-    status = agree_on(status, most, 2);
-    run->is_land = most[0] == 0;
-    run->is_open = most[1] > 0;
-    if (!status && run->is_land && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
+    struct miniapp_water *const water = &run->water;
+    enum miniapp_status status = miniapp_input_look_at_water(run->input, water);
+    double most[] = {water->cells, water->beyond, water->per_length, water->widest, water->turning};
+    status = agree_on(status, most, 5);
+    *water = (struct miniapp_water){most[0], most[1], most[2], most[3], most[4], water->highest};
+    if (!status && water->cells == 0 && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
         ranks_own() == 0 && ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);
     return status;
@@ -506,7 +506,7 @@ enum miniapp_status run_all(struct run *run)
     if (!status)
         status = agree(open_input(run));
     if (!status)
-        status = look_for_water_anywhere(run);
+        status = look_at_water(run);
     if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
         status = agree(same_build(run));
     if (!status)
@@ -515,8 +515,6 @@ enum miniapp_status run_all(struct run *run)
         status = agree(choose_settings(run));
     if (!status)
         status = agree(same_file(options->input, run->input_sha256));
-    if (!status)
-        status = choose_by_spacing(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (!status && options->reference)
@@ -548,11 +546,9 @@ enum miniapp_status run_check(struct run *run)
     char absent[PROVENANCE_TEXT];
     enum miniapp_status status = agree(open_input(run));
     if (!status)
-        status = look_for_water_anywhere(run);
+        status = look_at_water(run);
     if (!status)
         status = agree(choose_settings(run));
-    if (!status)
-        status = choose_by_spacing(run);
     if (!status)
         status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
     if (status)
@@ -563,7 +559,7 @@ enum miniapp_status run_check(struct run *run)
     print(": %s\n", miniapp_input_grid_text(run->input));
     if (absent_text(run, absent)[0])
         print("absent: %s\n", absent);
-    if (run->is_open)
+    if (run->water.beyond > 0)
         print("ghosts of closed sides are water: kernels read them as they are, but steps in time "
               "refuse them\n");
     if (fflush(stdout) != 0 || ferror(stdout))

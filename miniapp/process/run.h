@@ -28,8 +28,7 @@ struct run {
     struct miniapp_output *output;         /* where options.output is given */
     struct resume resume;                  /* where options.resume is given */
     double beyond_caches;                  /* the bytes that a row of --size memory moves */
-    bool is_open;                          /* ghosts of its closed sides are water */
-    bool is_land;                          /* all of the validated grid is land */
+    struct miniapp_water water;            /* the most of each that a process has */
     struct results results;
     size_t first_step;  /* from which steps in time continue; 0: from the input */
     double steps_begun; /* when */

@@ -126,5 +126,5 @@ double VARIANT(largest)(const void *of_field, size_t cells, size_t all_rows, siz
             }
             largest = most > largest ? most : largest;
         }
-    return number_of(largest);
+    return number_from(largest);
 }

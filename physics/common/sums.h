@@ -39,7 +39,7 @@ INLINED int64_t bits_of(double number)
     return (union number_or_bits){.number = number}.bits;
 }
 
-INLINED double number_of(int64_t bits)
+INLINED double number_from(int64_t bits)
 {
     return (union number_or_bits){.bits = bits}.number;
 }

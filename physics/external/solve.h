@@ -50,7 +50,7 @@ static double VARIANT(find_residual)(const struct elliptic *e, double scale, dou
             largest = most > largest ? most : largest;
             CLOSE_RING(left + row, nx, i0, i0 + ROW_PART(nx));
         }
-    return number_of(largest);
+    return number_from(largest);
 }
 
 /* p becomes again p + more z, with the cycle's z, and x gains `gain` of it. */

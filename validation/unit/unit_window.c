@@ -257,10 +257,10 @@ static int check_shared(int of)
     lines = water = said[0] = 0;
     for (int number = 0; number < of; number++) {
         struct miniapp_input *const input = open_shared(number, of);
-        size_t own = 0, beyond;
+        struct miniapp_water own;
         found += miniapp_input_check(input) != MINIAPP_DONE ||
-                 miniapp_input_count_water(input, &own, &beyond) != MINIAPP_DONE;
-        water += own;
+                 miniapp_input_look_at_water(input, &own) != MINIAPP_DONE;
+        water += own.cells;
         miniapp_input_close(input);
     }
     miniapp_listen(before);
