@@ -364,6 +364,7 @@ def test_cuts(tmp_path):
     found = planes(path, cuts.on("z")("z=-120"),
                    [cuts.on("xy")(text) for text in ("x=100", "j=-1")])
     assert list(found) == ["temp, z = -100", "temp, x = 90", "temp, y = 4"]
+    assert list(planes(path, section=[])) == ["temp, z = -1"]
     with pytest.raises(cuts.WrongUse, match="k=4: there are k=0 to k=3"):
         planes(path, cuts.on("z")("k=4"))
 

@@ -178,7 +178,8 @@ def planes(field, level, sections):
         return [(field, "")]
     cuts = [level or default_level(field)]
     if field.sizes["z"] > 1:
-        cuts += sections or [Cut(axis, field.sizes[axis] // 2, True) for axis in "yx"]
+        middles = [Cut(axis, field.sizes[axis] // 2, True) for axis in "yx"]
+        cuts += middles if sections is None else sections
     return [cut(field, where) for where in cuts]
 
 
