@@ -5,15 +5,9 @@
 #define VALIDATION_INVENTED_H
 
 #include "table.h"
+#include "unit.h"
 
-#include <math.h>
 #include <miniapp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Reals between 1/2 and 3/2; pressures that reach through all of eos on seven levels. */
 static inline double invented(const struct miniapp_field *field, size_t i, size_t levels)
@@ -43,7 +37,7 @@ static inline void set_invented(struct miniapp_state *state, const char *name, c
 {
     const struct miniapp_grid grid = miniapp_state_grid(state);
     double *const values = invent(miniapp_field_find(like), &grid);
-    assert_int_equal(miniapp_state_set(state, name, values), MINIAPP_DONE);
+    assert_done(miniapp_state_set(state, name, values));
     free(values);
 }
 
@@ -62,14 +56,23 @@ static inline double *values_of(struct miniapp_state *state, const char *name, c
     double *const values =
         malloc(miniapp_field_elements(miniapp_field_find(like), &grid) * sizeof(*values));
     assert_non_null(values);
-    assert_int_equal(miniapp_state_get(state, name, values), MINIAPP_DONE);
+    assert_done(miniapp_state_get(state, name, values));
     return values;
+}
+
+/* The library refuses something, in these words. */
+static inline void assert_refused(enum miniapp_status status, enum miniapp_status expected,
+                                  const char *message)
+{
+    assert_int_equal(status, expected);
+    assert_int_equal(miniapp_last_failure(), expected);
+    assert_string_equal(miniapp_message(), message);
 }
 
 static inline const struct miniapp_sequence *sequence_of(const char *text)
 {
     const struct miniapp_sequence *sequence;
-    assert_int_equal(miniapp_sequence_find(text, &sequence), MINIAPP_DONE);
+    assert_done(miniapp_sequence_find(text, &sequence));
     return sequence;
 }
 
@@ -78,7 +81,7 @@ static inline struct miniapp_state *state_on(const struct miniapp_device *device
                                              struct miniapp_grid grid)
 {
     struct miniapp_state *state;
-    assert_int_equal(miniapp_state_create(device, precision, &grid, &state), MINIAPP_DONE);
+    assert_done(miniapp_state_create(device, precision, &grid, &state));
     return state;
 }
 

@@ -11,15 +11,11 @@
 
 #include "device.h"
 #include "host.h"
+#include "unit.h"
 
 #include <miniapp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* float32: a row is 64 KiB, a block 16 MiB */
 enum { LARGE_NX = 1 << 14, LARGE_BLOCK_ROWS = 1 << 8, LARGE_BLOCKS = 520 };
@@ -58,8 +54,6 @@ static void *map_repeatedly(int number, size_t bytes)
 /* Only the pressures have the host's memory. Address space is none that runs out. */
 static void release_nothing(int number, void *memory)
 {
-    (void)number;
-    (void)memory;
 }
 
 static void give_own_blocks(float *output)
@@ -94,7 +88,7 @@ eos_past_two_to_the_31(const struct kernel_functions *(*kernels)(enum miniapp_pr
     const struct miniapp_grid grid = {LARGE_NX, ny, nz};
     struct miniapp_state *state;
     assert_true(miniapp_grid_points(&grid) > (size_t)INT32_MAX);
-    assert_int_equal(miniapp_state_create(&device, MINIAPP_FLOAT32, &grid, &state), MINIAPP_DONE);
+    assert_done(miniapp_state_create(&device, MINIAPP_FLOAT32, &grid, &state));
     float *const salt = miniapp_state_write(state, "salt");
     float *const temp = miniapp_state_write(state, "temp");
     float *const p = miniapp_state_write(state, "p");
@@ -106,7 +100,7 @@ eos_past_two_to_the_31(const struct kernel_functions *(*kernels)(enum miniapp_pr
     for (size_t z = 0; z < nz; z++)
         p[z] = 500;
     give_own_blocks(dHdT);
-    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    assert_done(miniapp_run(state, "eos"));
     assert_ptr_equal(miniapp_state_read(state, "dHdT"), dHdT);
     for (size_t i = 0; i < OWN_BLOCKS; i++)
         check_block(dHdT + own_blocks[i] * LARGE_BLOCK_POINTS);

@@ -1,18 +1,18 @@
-/* The device that the argument of a test names. */
+/* The device of a test: the host, or the one that its argument names. */
 #ifndef VALIDATION_ON_DEVICE_H
 #define VALIDATION_ON_DEVICE_H
 
+#include "unit.h"
+
 #include <miniapp/device.h>
 #include <stdio.h>
-#include <string.h>
 
-static const char *device_name;
+static const char *device_name = "cpu";
 static struct miniapp_device *device;
 static bool on_host; /* nothing is copied to it */
 
 static int open_device(void **state)
 {
-    (void)state;
     if (miniapp_device_open(device_name, &device)) {
         fprintf(stderr, "%s\n", miniapp_message());
         return 1;
@@ -23,7 +23,6 @@ static int open_device(void **state)
 
 static int close_device(void **state)
 {
-    (void)state;
     miniapp_device_close(device);
     return 0;
 }

@@ -1,15 +1,7 @@
 /* How an ocean is cut into blocks. */
 #include "blocks.h"
 #include "program.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static const struct miniapp_grid grids[] = {
     {5, 5, 1}, {6, 9, 2}, {14, 11, 3}, {94, 44, 20}, {204, 7, 1}};
@@ -43,12 +35,11 @@ static void check_parts(const struct blocks *blocks, bool has_x, bool has_y, boo
 
 static void each_cell_belongs_to_one_block(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < GRIDS; g++)
         for (int x = 1; (size_t)x <= grids[g].nx - 4 && x < 8; x++)
             for (int y = 1; (size_t)y <= grids[g].ny - 4 && y < 8; y++) {
                 struct blocks blocks;
-                assert_int_equal(blocks_cut(&grids[g], x * y, x, y, &blocks), MINIAPP_DONE);
+                assert_done(blocks_cut(&grids[g], x * y, x, y, &blocks));
                 for (int kind = 0; kind < 8; kind++)
                     check_parts(&blocks, kind & 1, kind & 2, kind & 4);
             }
@@ -57,9 +48,8 @@ static void each_cell_belongs_to_one_block(void **state)
 /* A block ends where the next one begins, and none is larger than the first. */
 static void blocks_are_alike(void **state)
 {
-    (void)state;
     struct blocks blocks;
-    assert_int_equal(blocks_cut(&grids[3], 12, 4, 3, &blocks), MINIAPP_DONE);
+    assert_done(blocks_cut(&grids[3], 12, 4, 3, &blocks));
     const struct block first = block_of(&blocks, 0);
     for (int rank = 0; rank < 12; rank++) {
         const struct block block = block_of(&blocks, rank);
@@ -74,7 +64,6 @@ static void blocks_are_alike(void **state)
 
 static void neighbours_across_the_seam(void **state)
 {
-    (void)state;
     const struct blocks blocks = {grids[3], 3, 2};
     assert_int_equal(rank_of(&blocks, -1, 1, true), 5);
     assert_int_equal(rank_of(&blocks, 3, 1, true), 3);
@@ -85,7 +74,6 @@ static void neighbours_across_the_seam(void **state)
 
 static void the_least_surface_is_chosen(void **state)
 {
-    (void)state;
     const struct miniapp_grid wide = {404, 104, 1}, square = {204, 204, 1}, line = {304, 5, 1};
     struct blocks blocks;
     blocks_cut(&wide, 2, 0, 0, &blocks);
@@ -102,13 +90,11 @@ static char said[1024];
 
 static void listen(enum miniapp_status status, const char *line)
 {
-    (void)status;
     strncpy(said, line, sizeof(said) - 1);
 }
 
 static void more_blocks_than_columns(void **state)
 {
-    (void)state;
     struct blocks blocks;
     const miniapp_listener before = miniapp_listen(listen);
     assert_int_equal(blocks_cut(&grids[1], 7, 0, 0, &blocks), MINIAPP_USAGE);

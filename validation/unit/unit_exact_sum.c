@@ -2,23 +2,9 @@
  * Sums that do not depend on their order. Built with -DREAL=double -DPHYSICS_VARIANT=host_float64.
  */
 #include "exact_sum.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-/* cmocka.h needs four of those */
-#include <cmocka.h>
+#include "unit.h"
 
 enum { TERMS = 10000 };
-
-/* Uniform in [-1, 1), the same on every machine: a linear congruential generator (Knuth). */
-static double random_number(void)
-{
-    static uint64_t state = 1;
-    state = state * 6364136223846793005 + 1442695040888963407;
-    return (double)(int64_t)state * 0x1p-63;
-}
 
 static double largest(const double *terms, size_t count)
 {
@@ -45,7 +31,6 @@ static double sum_of(const double *terms, size_t count, size_t blocks, bool back
 
 static void order_does_not_show(void **state)
 {
-    (void)state;
     static double terms[TERMS];
     for (int spread = 0; spread <= 900; spread += 100) {
         for (size_t i = 0; i < TERMS; i++)
@@ -64,7 +49,6 @@ static void order_does_not_show(void **state)
 /* Where the terms cancel, too: then the error is one of the largest term. */
 static void is_as_good_as_more_digits(void **state)
 {
-    (void)state;
     static double terms[TERMS];
     for (int cancels = 0; cancels <= 1; cancels++)
         for (int spread = 0; spread <= 60; spread += 20) {
@@ -84,7 +68,6 @@ static void is_as_good_as_more_digits(void **state)
 
 static void knows_numbers_of_all_sizes(void **state)
 {
-    (void)state;
     const double zeros[] = {0, -0.0, 0}, one[] = {0, 1e-30, 0}, large[] = {1e280, 1, -1e280};
     const double invalid[][2] = {{1, NAN}, {NAN, 1}, {1, INFINITY}, {-INFINITY, INFINITY}};
     assert_true(sum_of(zeros, 3, 1, false) == 0);

@@ -16,13 +16,12 @@ static struct miniapp_state *state_with_inputs(const struct miniapp_device *devi
 
 static void a_child_runs_kernels(void **nothing)
 {
-    (void)nothing;
     struct miniapp_device *device;
     int ended = -1;
-    assert_int_equal(miniapp_device_open("cpu", &device), MINIAPP_DONE);
-    assert_int_equal(miniapp_host_set_threads(3), MINIAPP_DONE);
+    assert_done(miniapp_device_open("cpu", &device));
+    assert_done(miniapp_host_set_threads(3));
     struct miniapp_state *const state = state_with_inputs(device);
-    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    assert_done(miniapp_run(state, "eos"));
     const pid_t child = fork();
     if (child == 0) { /* with its parent's state, and with one of its own */
         enum miniapp_status status = miniapp_run(state, "eos");
@@ -32,9 +31,9 @@ static void a_child_runs_kernels(void **nothing)
     }
     assert_int_equal(waitpid(child, &ended, 0), child);
     assert_true(WIFEXITED(ended));
-    assert_int_equal(WEXITSTATUS(ended), MINIAPP_DONE);
+    assert_done(WEXITSTATUS(ended));
     assert_int_equal(miniapp_host_threads(), 3);
-    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
+    assert_done(miniapp_run(state, "eos"));
     miniapp_state_free(state);
     miniapp_device_close(device);
 }

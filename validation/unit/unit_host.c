@@ -2,26 +2,18 @@
  * What the host's kernels ask of the processor.
  */
 #include "host.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 extern const char *const host_features[];
 
 static void this_processor_has_what_was_compiled_for(void **state)
 {
-    (void)state;
     assert_null(missing_feature(host_features));
     assert_null(missing_feature((const char *const[]){NULL}));
 }
 
 static void what_is_missing_is_named(void **state)
 {
-    (void)state;
 #if defined(__x86_64__)
     const char *const features[] = {"of the future", "of another future", NULL};
     assert_string_equal(missing_feature(features), "of the future");

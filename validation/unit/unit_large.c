@@ -3,7 +3,6 @@
 
 static void eos_of_the_host(void **state)
 {
-    (void)state;
     eos_past_two_to_the_31(host_backend.functions, LARGE_BLOCK_ROWS, LARGE_BLOCKS);
 }
 

@@ -8,7 +8,6 @@
 #include "state.h"
 
 #include <float.h>
-#include <string.h>
 
 static bool is_text(const char *text)
 {
@@ -20,7 +19,6 @@ static bool is_text(const char *text)
 
 static void fields_are_described(void **state)
 {
-    (void)state;
     assert_int_equal(miniapp_field_count(), FIELDS - 1);
     assert_null(miniapp_field_at(FIELDS - 1));
     assert_null(miniapp_field_find("no field"));
@@ -48,7 +46,6 @@ static void fields_are_described(void **state)
 
 static void axes_are_slowest_first(void **state)
 {
-    (void)state;
     const enum miniapp_axis order[] = {MINIAPP_IP, MINIAPP_JP, MINIAPP_KR,
                                        MINIAPP_Z,  MINIAPP_Y,  MINIAPP_X};
     for (size_t id = 1; id < FIELDS; id++) {
@@ -67,7 +64,6 @@ static void axes_are_slowest_first(void **state)
 
 static void ranges_are_ranges(void **state)
 {
-    (void)state;
     for (size_t id = 1; id < FIELDS; id++) {
         const struct miniapp_field *field = &fields[id];
         double least, most;
@@ -91,7 +87,6 @@ static bool same_axes(const struct miniapp_field *a, const struct miniapp_field 
 
 static void fields_refer_to_fields_that_fit(void **state)
 {
-    (void)state;
     for (size_t id = 1; id < FIELDS; id++) {
         const struct miniapp_field *field = &fields[id];
         if (field->wet) { /* a mask of its own points, or the deepest level of its columns */
@@ -125,7 +120,6 @@ static void fields_refer_to_fields_that_fit(void **state)
 
 static void sizes_of_fields(void **state)
 {
-    (void)state;
     const struct miniapp_grid grid = {7, 6, 5};
     const struct miniapp_grid huge = {SIZE_MAX / 2, SIZE_MAX / 2, 3};
     assert_int_equal(miniapp_grid_points(&grid), 210);
@@ -145,7 +139,6 @@ static void sizes_of_fields(void **state)
 
 static void axes_have_names(void **state)
 {
-    (void)state;
     for (int axis = 1; axis < MINIAPP_AXES; axis++) {
         assert_true(is_text(miniapp_axis_name((enum miniapp_axis)axis)));
         for (int other = 1; other < axis; other++)
@@ -158,7 +151,6 @@ static void axes_have_names(void **state)
 
 static void settings_are_described(void **state)
 {
-    (void)state;
     struct miniapp_settings *const values = miniapp_settings_create();
     assert_int_equal(miniapp_setting_count(), SETTINGS);
     assert_null(miniapp_setting_at(SETTINGS));
@@ -184,12 +176,11 @@ static void settings_are_described(void **state)
 
 static void settings_are_set_in_their_range(void **state)
 {
-    (void)state;
     struct miniapp_settings *const values = miniapp_settings_create();
     for (size_t id = 0; id < SETTINGS; id++) {
         const char *const name = settings[id].name;
         const double most = settings[id].valid_max;
-        assert_int_equal(miniapp_settings_set(values, name, most), MINIAPP_DONE);
+        assert_done(miniapp_settings_set(values, name, most));
         assert_true(miniapp_settings_get(values, name) == most);
         assert_int_equal(miniapp_settings_set(values, name, NAN), MINIAPP_USAGE);
         assert_int_equal(miniapp_settings_set(values, name, INFINITY), MINIAPP_USAGE);
@@ -264,7 +255,6 @@ static void check_settings(const struct miniapp_kernel *kernel)
 
 static void kernels_are_described(void **state)
 {
-    (void)state;
     assert_true(miniapp_kernel_count() > 0);
     assert_null(miniapp_kernel_at(miniapp_kernel_count()));
     assert_null(miniapp_kernel_find("no kernel"));
@@ -299,7 +289,6 @@ static bool writes_each_point(const struct miniapp_kernel *kernel)
 
 static void kernels_cost_something(void **state)
 {
-    (void)state;
     const struct miniapp_grid grid = {100, 90, 80};
     struct miniapp_settings *const values = miniapp_settings_create();
     for (size_t k = 0; k < KERNELS; k++) {
@@ -318,7 +307,6 @@ static void kernels_cost_something(void **state)
 
 static void precisions_have_functions_of_their_own(void **state)
 {
-    (void)state;
     const struct kernel_functions *const wide = host_backend.functions(MINIAPP_FLOAT64);
     const struct kernel_functions *const narrow = host_backend.functions(MINIAPP_FLOAT32);
     assert_true(wide->exchange_x && narrow->exchange_x);
@@ -335,7 +323,6 @@ static int runs;
 
 static void count_runs(const struct kernel_call *call)
 {
-    (void)call;
     runs++;
 }
 
@@ -353,15 +340,11 @@ static const struct kernel_functions *counting_functions(enum miniapp_precision 
 static void *take_little(int number, size_t bytes)
 {
     static double memory[1];
-    (void)number;
-    (void)bytes;
     return memory;
 }
 
 static void keep(int number, void *memory)
 {
-    (void)number;
-    (void)memory;
 }
 
 static struct backend counting;
@@ -369,7 +352,6 @@ static const struct miniapp_device device = {.label = "counting", .backend = &co
 
 static int make_backend(void **state)
 {
-    (void)state;
     counting = host_backend;
     counting.functions = counting_functions;
     counting.allocate = take_little;
@@ -393,10 +375,9 @@ static const struct miniapp_grid smallest = {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELL
 
 static void run_accepts_what_is_whole(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < KERNELS; k++) {
         struct miniapp_state *const whole = state_without(&kernels[k], SIZE_MAX, smallest);
-        assert_int_equal(miniapp_run(whole, kernels[k].name), MINIAPP_DONE);
+        assert_done(miniapp_run(whole, kernels[k].name));
         assert_int_equal(runs, 1);
         miniapp_state_free(whole);
     }
@@ -404,7 +385,6 @@ static void run_accepts_what_is_whole(void **state)
 
 static void run_refuses_no_kernel(void **state)
 {
-    (void)state;
     struct miniapp_state *const whole = state_without(&kernels[0], SIZE_MAX, smallest);
     assert_int_equal(miniapp_run(whole, "eso"), MINIAPP_USAGE);
     assert_string_equal(miniapp_message(), "unknown kernel 'eso'; the closest is 'eos'");
@@ -416,7 +396,6 @@ static void run_refuses_no_kernel(void **state)
 /* Of what is read. What is only written needs no more than a name. */
 static void run_refuses_missing_fields(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < KERNELS; k++)
         for (size_t i = 0; i < kernels[k].argument_count; i++) {
             struct miniapp_state *const part = state_without(&kernels[k], i, smallest);
@@ -432,7 +411,6 @@ static void run_refuses_missing_fields(void **state)
 
 static void states_refuse_unusable_grids(void **state)
 {
-    (void)state;
     const struct miniapp_grid grids[] = {
         {0, 0, 0},
         {4, 5, 1},
@@ -462,7 +440,6 @@ static void states_refuse_unusable_grids(void **state)
 /* Along each axis, of as few points as that leaves. */
 static void run_accepts_the_longest_grids(void **state)
 {
-    (void)state;
     const struct miniapp_grid grids[] = {
         {MINIAPP_MAX_CELLS, MINIAPP_MIN_CELLS, 1},
         {MINIAPP_MIN_CELLS, MINIAPP_MAX_CELLS, 1},
@@ -470,7 +447,7 @@ static void run_accepts_the_longest_grids(void **state)
     };
     for (size_t i = 0; i < sizeof(grids) / sizeof(*grids); i++) {
         struct miniapp_state *const long_one = state_without(&kernels[0], SIZE_MAX, grids[i]);
-        assert_int_equal(miniapp_run(long_one, kernels[0].name), MINIAPP_DONE);
+        assert_done(miniapp_run(long_one, kernels[0].name));
         assert_int_equal(runs, 1);
         miniapp_state_free(long_one);
     }
@@ -479,7 +456,6 @@ static void run_accepts_the_longest_grids(void **state)
 /* The smallest grid: kernels run on it for real, on ones. */
 static void kernels_run_on_the_smallest_grid(void **state)
 {
-    (void)state;
     const struct miniapp_device cpu = {.label = "cpu", .backend = &host_backend};
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
         for (size_t k = 0; k < KERNELS; k++) {
@@ -490,11 +466,10 @@ static void kernels_run_on_the_smallest_grid(void **state)
                 for (size_t j = 0; j < sizeof(ones) / sizeof(*ones); j++)
                     ones[j] = 1;
                 if (is_read(&kernels[k], i))
-                    assert_int_equal(
-                        miniapp_state_set(small, fields[kernels[k].arguments[i].field].name, ones),
-                        MINIAPP_DONE);
+                    assert_done(
+                        miniapp_state_set(small, fields[kernels[k].arguments[i].field].name, ones));
             }
-            assert_int_equal(miniapp_run(small, kernels[k].name), MINIAPP_DONE);
+            assert_done(miniapp_run(small, kernels[k].name));
             miniapp_state_free(small);
         }
 }

@@ -1,13 +1,6 @@
 /* Times of calls: their summary, and how they are thinned out. */
 #include "measure.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static struct timing summary_of(size_t room, size_t calls, double (*time)(size_t call))
 {
@@ -29,7 +22,6 @@ static double ascending(size_t call)
 
 static void summary_of_few(void **state)
 {
-    (void)state;
     const struct timing timing = summary_of(5, 5, ascending);
     assert_int_equal(timing.calls, 5);
     assert_true(timing.min == 1 && timing.max == 5 && timing.mean == 3 && timing.median == 3);
@@ -41,7 +33,6 @@ static void summary_of_few(void **state)
 /* Counts, mean and extremes are of all calls, quantiles of those that are kept. */
 static void summary_of_more_than_there_is_room_for(void **state)
 {
-    (void)state;
     for (size_t calls = 60; calls < 70; calls++) {
         const struct timing timing = summary_of(8, calls, ascending);
         assert_int_equal(timing.calls, calls);
@@ -54,7 +45,6 @@ static void summary_of_more_than_there_is_room_for(void **state)
 
 static void room_is_bounded(void **state)
 {
-    (void)state;
     const struct timing timing = summary_of(0, 1000000, ascending);
     assert_true(fabs(timing.median / timing.mean - 1) < 1e-4);
 }

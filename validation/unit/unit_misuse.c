@@ -3,29 +3,15 @@
  * extreme numbers and texts. Each is answered; none may crash, hang or read what is not there.
  */
 #include "invented.h"
+#include "on_device.h"
 #include "threads.h"
 
 #include <fcntl.h>
 #include <float.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct miniapp_grid grid = {9, 8, 5};
 static double many[4 * 9 * 8 * 5];
-static struct miniapp_device *device;
-
-static int open_cpu(void **nothing)
-{
-    (void)nothing;
-    return miniapp_device_open("cpu", &device);
-}
-
-static int close_cpu(void **nothing)
-{
-    (void)nothing;
-    miniapp_device_close(device);
-    return 0;
-}
 
 static void assert_usage(enum miniapp_status status)
 {
@@ -37,7 +23,6 @@ static void assert_usage(enum miniapp_status status)
 
 static void the_tables_answer_null(void **nothing)
 {
-    (void)nothing;
     double factor = 1, least = 1, most = 1;
     assert_null(miniapp_field_find(NULL));
     assert_null(miniapp_field_name(NULL));
@@ -70,7 +55,6 @@ static void the_tables_answer_null(void **nothing)
 
 static void kernels_and_sequences_answer_null(void **nothing)
 {
-    (void)nothing;
     const struct miniapp_kernel *const eos = miniapp_kernel_find("eos");
     const struct miniapp_field *const temp = miniapp_field_find("temp");
     const struct miniapp_sequence *const sequence = sequence_of("eos"), *found = sequence;
@@ -106,7 +90,6 @@ static void kernels_and_sequences_answer_null(void **nothing)
 
 static void devices_answer_null(void **nothing)
 {
-    (void)nothing;
     struct miniapp_device *opened = device;
     assert_usage(miniapp_device_open(NULL, &opened));
     assert_null(opened);
@@ -123,7 +106,6 @@ static void devices_answer_null(void **nothing)
 
 static void no_state_is_created_of_null(void **nothing)
 {
-    (void)nothing;
     struct miniapp_state *state = (struct miniapp_state *)many;
     assert_usage(miniapp_state_create(NULL, MINIAPP_FLOAT64, &grid, &state));
     assert_null(state);
@@ -154,7 +136,6 @@ static void refuse(struct miniapp_state *state, const char *name)
 
 static void states_answer_null(void **nothing)
 {
-    (void)nothing;
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     refuse(state, NULL);
     refuse(NULL, "temp");
@@ -176,7 +157,6 @@ static void states_answer_null(void **nothing)
 
 static void plans_answer_null(void **nothing)
 {
-    (void)nothing;
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan = (struct miniapp_plan *)many;
     assert_usage(miniapp_plan_create(state, NULL, NULL, &plan));
@@ -192,7 +172,6 @@ static void plans_answer_null(void **nothing)
 
 static void files_answer_null(void **nothing)
 {
-    (void)nothing;
     char path[] = "/tmp/misuse.XXXXXX";
     const struct miniapp_field *const temp = miniapp_field_find("temp");
     const struct miniapp_field *const wanted[] = {temp, miniapp_field_find("tempp")};
@@ -213,7 +192,7 @@ static void files_answer_null(void **nothing)
     assert_null(output);
     assert_usage(miniapp_output_open(path, NULL, 1, &output));
     assert_usage(miniapp_output_open(path, NULL, 0, NULL));
-    assert_int_equal(miniapp_output_open(path, NULL, 0, &output), MINIAPP_DONE);
+    assert_done(miniapp_output_open(path, NULL, 0, &output));
     assert_usage(miniapp_output_write(output, NULL, wanted[1], &grid, MINIAPP_FLOAT64, many));
     assert_usage(miniapp_output_write(output, NULL, temp, NULL, MINIAPP_FLOAT64, many));
     assert_usage(miniapp_output_write(output, NULL, temp, &grid, MINIAPP_FLOAT64, NULL));
@@ -224,7 +203,7 @@ static void files_answer_null(void **nothing)
     assert_usage(miniapp_output_attribute(NULL, "name", "text"));
     assert_usage(miniapp_output_finish(NULL));
     miniapp_output_discard(NULL);
-    assert_int_equal(miniapp_output_finish(output), MINIAPP_DONE); /* as if nothing had been */
+    assert_done(miniapp_output_finish(output)); /* as if nothing had been */
     unlink(path);
 }
 
@@ -232,7 +211,6 @@ static void files_answer_null(void **nothing)
 
 static void bindings_are_bindings(void **nothing)
 {
-    (void)nothing;
     static const char *const bad[] = {"temp",           "temp=",           "=temp",
                                       "temp=salt,",     ",temp=salt",      "temp=salt,,p=p",
                                       "temp=salt salt", "temp=a,temp=b",   "temp=salt,temp=salt",
@@ -240,8 +218,8 @@ static void bindings_are_bindings(void **nothing)
     static const char *const good[] = {"", "salt=temp,temp=salt", " salt=temp, temp=salt "};
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
-    assert_int_equal(miniapp_state_add(state, "a", "temp"), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_add(state, "b", "temp"), MINIAPP_DONE);
+    assert_done(miniapp_state_add(state, "a", "temp"));
+    assert_done(miniapp_state_add(state, "b", "temp"));
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         const struct miniapp_sequence *sequence;
         char text[80] = "eos:";
@@ -265,7 +243,6 @@ static size_t below(size_t end)
 
 static void any_text_has_an_answer(void **nothing)
 {
-    (void)nothing;
     static const char *const words[] = {"eos", ":",    "+",  "=",      ",",       " ",
                                         "dye", "temp", "zt", "triad",  "salt",    "b",
                                         "%s",  "\n",   "é",  "\x1b[m", "maskT",   "ocean_step",
@@ -297,7 +274,6 @@ static void any_text_has_an_answer(void **nothing)
 
 static void no_index_is_beyond_the_levels(void **nothing)
 {
-    (void)nothing;
     static const double bad[] = {6, 1000, 1e9, 2147483647, 1e300, -1, 2.5, NAN, INFINITY};
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     double kbot[9 * 8] = {0};
@@ -306,19 +282,18 @@ static void no_index_is_beyond_the_levels(void **nothing)
         assert_int_equal(miniapp_state_set(state, "kbot", kbot), MINIAPP_INPUT);
     }
     kbot[70] = 5; /* the levels of the grid */
-    assert_int_equal(miniapp_state_set(state, "kbot", kbot), MINIAPP_DONE);
+    assert_done(miniapp_state_set(state, "kbot", kbot));
     miniapp_state_free(state);
 }
 
 static void numbers_fit_the_precision(void **nothing)
 {
-    (void)nothing;
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT32, grid);
     const double heights[] = {1, 1, 1e-300, 1, 1}; /* 0 in float32, by which kernels would divide */
     assert_int_equal(miniapp_state_set(state, "dzt", heights), MINIAPP_INPUT);
     set_inputs(state, sequence_of("tracer_mixing"));
     assert_usage(miniapp_state_set_setting(state, "dt_tracer", NAN));
-    assert_int_equal(miniapp_state_set_setting(state, "dt_tracer", 1e-300), MINIAPP_DONE);
+    assert_done(miniapp_state_set_setting(state, "dt_tracer", 1e-300));
     assert_usage(miniapp_run(state, "tracer_mixing"));
     miniapp_state_free(state);
 }
@@ -326,7 +301,6 @@ static void numbers_fit_the_precision(void **nothing)
 /* Each kernel, on fields of numbers that no ocean has. */
 static void extreme_fields_end_no_process(void **nothing)
 {
-    (void)nothing;
     static const double values[] = {0,      1,        -1,  1e9,  1e300, -1e300,
                                     1e-300, INFINITY, NAN, 1e38, 35,    5};
     enum { VALUES = sizeof(values) / sizeof(*values) };
@@ -368,5 +342,5 @@ int main(void)
         cmocka_unit_test(numbers_fit_the_precision),
         cmocka_unit_test(extreme_fields_end_no_process),
     };
-    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+    return cmocka_run_group_tests(tests, open_device, close_device);
 }

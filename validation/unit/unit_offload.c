@@ -12,7 +12,6 @@
 #include <dlfcn.h>
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 
 static const struct miniapp_grid grid = {37, 11, 7};
 
@@ -37,10 +36,10 @@ static struct miniapp_state *state_for(const struct miniapp_device *device,
         double *const values = malloc(elements * sizeof(*values));
         memset(values, 0xff, elements * sizeof(*values)); /* NaN */
         if (kernel->arguments[i].access == MINIAPP_WRITE)
-            assert_int_equal(miniapp_state_set(state, field->name, values), MINIAPP_DONE);
+            assert_done(miniapp_state_set(state, field->name, values));
         free(values);
     }
-    assert_int_equal(miniapp_run(state, kernel->name), MINIAPP_DONE);
+    assert_done(miniapp_run(state, kernel->name));
     return state;
 }
 
@@ -82,20 +81,17 @@ static void compare_kernels(enum miniapp_precision precision, double tolerance)
 
 static void float64_kernels(void **state)
 {
-    (void)state;
     compare_kernels(MINIAPP_FLOAT64, 1e-12);
 }
 
 static void float32_kernels(void **state)
 {
-    (void)state;
     compare_kernels(MINIAPP_FLOAT32, 1e-3);
 }
 
 /* Of oceans of one and more cells between the ghosts, and elements of each size. */
 static void exchanges(void **state)
 {
-    (void)state;
     const size_t sizes[] = {1, 4, 8};
     for (size_t nx = MINIAPP_MIN_CELLS; nx < 20; nx++)
         for (size_t s = 0; s < 3; s++) {
@@ -113,14 +109,12 @@ static void exchanges(void **state)
 /* Clang's kernels refuse a grid that they cannot count. */
 static void most_turns(void **state)
 {
-    (void)state;
     for (int precision = MINIAPP_FLOAT64; precision <= MINIAPP_FLOAT32; precision++)
         assert_true(offload_functions(precision)->most_turns == MOST_TURNS);
 }
 
 static void kernel_past_two_to_the_31(void **state)
 {
-    (void)state;
     if (!getenv("MINIAPP_TEST_LONG") || MOST_TURNS < PTRDIFF_MAX)
         skip(); /* it takes minutes, or this build does not count so far */
     eos_past_two_to_the_31(offload_functions, LARGE_BLOCK_ROWS, LARGE_BLOCKS);

@@ -1,25 +1,17 @@
 /* Texts of the provenance: those that are too long are cut, but still tell all others apart. */
 #include "provenance.h"
 #include "topology.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct provenance provenance;
 
 static void test_long_texts_differ_in_any_character(void **state)
 {
     static char text[2 * PROVENANCE_TEXT];
-    (void)state;
     memset(text, 'a', sizeof(text) - 1);
     provenance_add(&provenance, "one", text);
     text[sizeof(text) - 2] = 'b';
@@ -33,7 +25,6 @@ static void test_long_texts_differ_in_any_character(void **state)
 static void test_texts_that_fit_are_kept(void **state)
 {
     static char text[PROVENANCE_TEXT];
-    (void)state;
     memset(text, 'a', sizeof(text) - 1);
     provenance_add(&provenance, "one", text);
     assert_string_equal(provenance_text(&provenance, "one"), text);
@@ -51,7 +42,6 @@ static void write_line(const char *folder, const char *name, const char *line)
 
 static void test_clock_of_a_cpu(void **state)
 {
-    (void)state;
     static const char *const files[][2] = {{"scaling_governor", "performance"},
                                            {"cpuinfo_min_freq", "400000"},
                                            {"cpuinfo_max_freq", "3700000"}};

@@ -1,16 +1,9 @@
 /* Fields on other grids: shapes, resampling, ghost cells. */
+#include "on_device.h"
 #include "regrid.h"
 #include "shape.h"
 
-#include <math.h>
 #include <miniapp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* ---- shapes ---- */
 
@@ -28,7 +21,6 @@ static const struct {
 
 static void shapes_are_those_of_pyhpc(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         const struct miniapp_grid grid = grid_of_size(shapes[i].points);
         assert_int_equal(grid.nx, shapes[i].horizontal);
@@ -40,7 +32,6 @@ static void shapes_are_those_of_pyhpc(void **state)
 /* Every whole cube: no cell more than its root. */
 static void shapes_of_cubes(void **state)
 {
-    (void)state;
     for (size_t root = 1; root <= 100000; root++) {
         const struct miniapp_grid grid = grid_of_size(root * root * root);
         assert_int_equal(grid.nx, 2 * root);
@@ -50,7 +41,6 @@ static void shapes_of_cubes(void **state)
 
 static void interiors(void **state)
 {
-    (void)state;
     const struct miniapp_grid grid = {9, 8, 7};
     const struct miniapp_grid inside = miniapp_grid_interior(&grid);
     const struct miniapp_grid again = miniapp_grid_with_ghosts(&inside);
@@ -130,7 +120,7 @@ static struct ocean regrid(const struct ocean *from, bool has_ghosts, bool cycli
         if (!from->data[id])
             continue;
         give(&ocean, (enum field_id)id);
-        assert_int_equal(regrid_open(&fields[id], &file, &all, resample, &plan), MINIAPP_DONE);
+        assert_done(regrid_open(&fields[id], &file, &all, resample, &plan));
         assert_int_equal(plan.planes * plan.plane_elements, elements_of((enum field_id)id, &ocean));
         for (size_t p = 0; p < plan.planes; p++)
             memcpy(ocean.data[id] + p * plan.plane_elements, regrid_plane(&plan, from->data[id], p),
@@ -140,21 +130,18 @@ static struct ocean regrid(const struct ocean *from, bool has_ghosts, bool cycli
     return ocean;
 }
 
-static struct miniapp_device *cpu;
-
 /* The same without ghosts: a state takes them off. */
 static struct ocean inside_of(const struct ocean *with)
 {
     struct ocean ocean = {.grid = miniapp_grid_interior(&with->grid)};
     struct miniapp_state *state;
-    assert_int_equal(miniapp_state_create(cpu, MINIAPP_FLOAT64, &with->grid, &state), MINIAPP_DONE);
+    assert_done(miniapp_state_create(device, MINIAPP_FLOAT64, &with->grid, &state));
     for (size_t id = 1; id < FIELDS; id++) {
         if (!with->data[id])
             continue;
         give(&ocean, (enum field_id)id);
-        assert_int_equal(miniapp_state_set(state, fields[id].name, with->data[id]), MINIAPP_DONE);
-        assert_int_equal(miniapp_state_get_interior(state, fields[id].name, ocean.data[id]),
-                         MINIAPP_DONE);
+        assert_done(miniapp_state_set(state, fields[id].name, with->data[id]));
+        assert_done(miniapp_state_get_interior(state, fields[id].name, ocean.data[id]));
     }
     miniapp_state_free(state);
     return ocean;
@@ -209,7 +196,6 @@ enum { NEW_GRIDS = sizeof(new_grids) / sizeof(*new_grids) };
 
 static void resampling_to_the_same_grid_changes_nothing(void **state)
 {
-    (void)state;
     struct ocean from = make(9, 8, 7), to = resampled(&from, &from.grid);
     assert_same_fields(&from, &to);
     drop(&from);
@@ -219,7 +205,6 @@ static void resampling_to_the_same_grid_changes_nothing(void **state)
 /* The ghosts of the file have no part in what is resampled. */
 static void resampling_a_file_with_ghosts(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < NEW_GRIDS; g++)
         for (int cyclic = 0; cyclic < 2; cyclic++) {
             struct ocean from = make(9, 8, 7);
@@ -239,7 +224,6 @@ static void resampling_a_file_with_ghosts(void **state)
 /* What a file with ghosts holds is taken as it is, whatever its ghosts hold. */
 static void files_with_ghosts_stay_as_they_are(void **state)
 {
-    (void)state;
     struct ocean from = make(9, 8, 7), to = regrid(&from, true, true, &from.grid, false);
     assert_same_fields(&from, &to);
     drop(&from);
@@ -248,7 +232,6 @@ static void files_with_ghosts_stay_as_they_are(void **state)
 
 static void spacings_keep_their_sum(void **state)
 {
-    (void)state;
     const enum field_id ids[] = {FIELD_dxt, FIELD_dyu, FIELD_dzw};
     for (size_t g = 0; g < NEW_GRIDS; g++) {
         struct ocean from = make(9, 8, 7), to = resampled(&from, &new_grids[g]);
@@ -266,7 +249,6 @@ static void spacings_keep_their_sum(void **state)
 
 static void resampled_values_stay_in_range(void **state)
 {
-    (void)state;
     const enum field_id ids[] = {FIELD_salt, FIELD_zt, FIELD_cost, FIELD_forc_tke_surface};
     for (size_t g = 0; g < NEW_GRIDS; g++) {
         struct ocean from = make(9, 8, 7), to = resampled(&from, &new_grids[g]);
@@ -284,7 +266,6 @@ static void resampled_values_stay_in_range(void **state)
 /* A plane through the ocean stays one, away from the edges. */
 static void resampling_is_linear(void **state)
 {
-    (void)state;
     struct ocean from = {.grid = {8, 6, 4}};
     give(&from, FIELD_salt);
     for (size_t i = 0; i < 8 * 6 * 4; i++)
@@ -308,7 +289,6 @@ static void resampling_is_linear(void **state)
 /* kbot is 1 + the deepest wet level of maskT, and 0 where there is none. */
 static void levels_fit_the_mask(void **state)
 {
-    (void)state;
     for (size_t g = 0; g < NEW_GRIDS; g++) {
         struct ocean from = make(9, 8, 7), to = resampled(&from, &new_grids[g]);
         const size_t columns = to.grid.nx * to.grid.ny;
@@ -381,7 +361,6 @@ static void check_ghosts(size_t nx, size_t ny, size_t nz, bool cyclic)
 
 static void ghosts(void **state)
 {
-    (void)state;
     for (int cyclic = 0; cyclic < 2; cyclic++) {
         check_ghosts(9, 8, 7, cyclic);
         check_ghosts(1, 1, 1, cyclic); /* the only cell, five times */
@@ -392,7 +371,6 @@ static void ghosts(void **state)
 
 static void ghosts_come_off_again(void **state)
 {
-    (void)state;
     struct ocean from = make(9, 8, 7);
     const struct miniapp_grid grid = miniapp_grid_with_ghosts(&from.grid);
     struct ocean with = regrid(&from, false, true, &grid, false), without = inside_of(&with);
@@ -405,7 +383,6 @@ static void ghosts_come_off_again(void **state)
 /* Every field of the table, whatever its rank, is stripped to the size that it says, in order. */
 static void every_field_can_be_stripped(void **state)
 {
-    (void)state;
     struct ocean from = {.grid = {9, 8, 72}}; /* kbot is at most the levels */
     for (size_t id = 1; id < FIELDS; id++) {
         give(&from, (enum field_id)id);
@@ -425,19 +402,6 @@ static void every_field_can_be_stripped(void **state)
     drop(&inside);
 }
 
-static int open_cpu(void **state)
-{
-    (void)state;
-    return miniapp_device_open("cpu", &cpu);
-}
-
-static int close_cpu(void **state)
-{
-    (void)state;
-    miniapp_device_close(cpu);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,5 +419,5 @@ int main(void)
         cmocka_unit_test(ghosts_come_off_again),
         cmocka_unit_test(every_field_can_be_stripped),
     };
-    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+    return cmocka_run_group_tests(tests, open_device, close_device);
 }

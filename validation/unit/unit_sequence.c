@@ -9,18 +9,8 @@
 #include "state.h"
 
 #include <pthread.h>
-#include <string.h>
 
 static const struct miniapp_grid grid = {11, 9, 7};
-
-#define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
-
-static void assert_refused(enum miniapp_status status, enum miniapp_status expected,
-                           const char *message)
-{
-    assert_int_equal(status, expected);
-    assert_string_equal(miniapp_message(), message);
-}
 
 static const struct miniapp_field *field_of(const char *name)
 {
@@ -44,13 +34,12 @@ static void assert_same(struct miniapp_state *a, const char *name, struct miniap
 
 static void the_table(void **state)
 {
-    (void)state;
     assert_true(miniapp_sequence_count() >= miniapp_kernel_count());
     assert_null(miniapp_sequence_at(miniapp_sequence_count()));
     for (size_t place = 0; place < miniapp_sequence_count(); place++) {
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
         const char *const name = miniapp_sequence_name(sequence);
-        assert_int_equal(miniapp_last_failure(), MINIAPP_DONE); /* of the bindings in it */
+        assert_done(miniapp_last_failure()); /* of the bindings in it */
         assert_ptr_equal(sequence_of(name), sequence);
         assert_true(miniapp_sequence_summary(sequence)[0] != '\0');
         assert_true(miniapp_sequence_subject(sequence)[0] != '\0');
@@ -85,7 +74,6 @@ static void assert_bound(const char *text, const char *b, const char *c, const c
 
 static void bindings(void **state)
 {
-    (void)state;
     assert_bound("triad", "salt", "temp", "triad");
     assert_bound("triad:salt=temp", "temp", "temp", "triad"); /* by the field */
     assert_bound("triad:b=temp", "temp", "temp", "triad");    /* by the argument */
@@ -97,7 +85,6 @@ static void bindings(void **state)
 /* In all steps of a sequence. */
 static void bindings_of_several_steps(void **state)
 {
-    (void)state;
     const struct miniapp_sequence *const plain = sequence_of("mixing");
     const struct miniapp_sequence *const bound = sequence_of("mixing:salt=forc");
     size_t changed = 0;
@@ -116,7 +103,6 @@ static void bindings_of_several_steps(void **state)
 
 static void wrong_bindings(void **state)
 {
-    (void)state;
     const char *const shape = "'b' of kernel 'triad' cannot be '%s': it has other axes or another "
                               "type than 'salt'";
     char of_index[128], of_column[128], of_mask[128], text[200], name[100];
@@ -168,7 +154,6 @@ static void wrong_bindings(void **state)
 
 static void reads_and_writes(void **state)
 {
-    (void)state;
     const struct miniapp_sequence *const mixing = sequence_of("mixing");
     const char *const read_only[] = {"salt", "temp", "p", "zt", "maskW", "kbot", "tke"};
     const char *const written_only[] = {"dHdT", "K_11", "K_33", "Ai_by", "dtke", "tke_surf_corr"};
@@ -194,7 +179,6 @@ static void reads_and_writes(void **state)
 /* What one step writes and a later one reads need not be there before. */
 static void reads_of_what_was_written(void **state)
 {
-    (void)state;
     struct step steps[2] = {sequence_of("triad")->steps[0], sequence_of("fma")->steps[0]};
     const struct miniapp_sequence both = {"both", "test", "", 2, steps};
     steps[1].field[0] = FIELD_triad;
@@ -215,7 +199,6 @@ static void reads_of_what_was_written(void **state)
 
 static void steps_of_tracers(void **state)
 {
-    (void)state;
     const struct miniapp_sequence *const base = sequence_of("ocean_step");
     const struct miniapp_sequence *const one = sequence_of("tracer_step");
     const struct miniapp_sequence *const both = sequence_of("ocean_step+dye+age");
@@ -236,7 +219,6 @@ static void steps_of_tracers(void **state)
 
 static void fields_of_tracers(void **state)
 {
-    (void)state;
     const struct miniapp_sequence *const both = sequence_of("ocean_step+dye+age");
     const char *const names[] = {"age", "age_taup1", "dage", "dage_taum1", "forc_age_surface"};
     for (size_t i = 0; i < 5; i++) {
@@ -254,7 +236,6 @@ static void fields_of_tracers(void **state)
 
 static void wrong_tracers(void **state)
 {
-    (void)state;
     const struct miniapp_sequence *none;
     assert_refused(miniapp_sequence_find("ocean_step+temp", &none), MINIAPP_USAGE,
                    "a tracer cannot be 'temp': there is a field 'temp' already");
@@ -271,7 +252,6 @@ static void wrong_tracers(void **state)
 
 static void settings_that_are_used(void **state)
 {
-    (void)state;
     for (size_t place = 0; place < miniapp_sequence_count(); place++) {
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
         for (size_t id = 0; id < SETTINGS; id++) {
@@ -293,7 +273,6 @@ static void settings_that_are_used(void **state)
 
 static void costs(void **state)
 {
-    (void)state;
     struct miniapp_settings *const values = miniapp_settings_create();
     const double points = (double)miniapp_grid_points(&grid);
     const struct miniapp_sequence *const triad = sequence_of("triad");
@@ -317,14 +296,12 @@ static void costs(void **state)
 
 static enum extent touches_a_level_of_b(const double *setting, const char *argument)
 {
-    (void)setting;
     return strcmp(argument, "b") == 0 ? ONE_LEVEL_OF_IT : ALL_OF_IT;
 }
 
 /* An updated field moves twice, and b by a level. */
 static void bytes_of_updates(void **state)
 {
-    (void)state;
     struct miniapp_settings *const values = miniapp_settings_create();
     const struct argument arguments[] = {
         {"a", FIELD_salt, MINIAPP_UPDATE, MINIAPP_REAL, {0}},
@@ -367,7 +344,6 @@ static void run_with(struct miniapp_state *state, const char *sequence, const ch
 /* Other fields of the state in the place of the table's: isoneutral mixing of two more tracers. */
 static void renamed_fields(void **state)
 {
-    (void)state;
     struct miniapp_state *const a = state_for("isoneutral", MINIAPP_FLOAT64, false);
     struct miniapp_state *const b = state_for("isoneutral", MINIAPP_FLOAT64, false);
     struct miniapp_plan *plan;
@@ -392,7 +368,6 @@ static void renamed_fields(void **state)
 /* As the sequence's own bindings do it. */
 static void bound_sequences_run(void **state)
 {
-    (void)state;
     struct miniapp_state *const a = state_for("triad", MINIAPP_FLOAT64, false);
     struct miniapp_state *const b = state_for("triad", MINIAPP_FLOAT64, false);
     assert_done(miniapp_run(a, "triad:salt=temp,temp=salt,a=forc"));
@@ -405,7 +380,6 @@ static void bound_sequences_run(void **state)
 
 static void wrong_names(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_for("triad", MINIAPP_FLOAT64, false);
     const char *const wrong[][2] = {
         {"salt", "bindings are ARGUMENT=FIELD, ..., not 'salt'"},
@@ -436,7 +410,6 @@ static void wrong_names(void **state)
 /* Scratch is bound to no field: what would bind it would have no effect. */
 static void bound_scratch(void **state)
 {
-    (void)state;
     static const char *const wrong[][3] = {
         {"isoneutral_diffusion", "temp=salt", "'isoneutral_diffusion' has no field 'temp'"},
         {"isoneutral_mixing", "Ai_ez=salt", "'isoneutral_mixing' has no field 'Ai_ez'"},
@@ -453,7 +426,6 @@ static void bound_scratch(void **state)
 
 static void aliases(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_for("tke", MINIAPP_FLOAT64, false);
     const char *const refused[] = {"triad:salt=triad", "triad:a=temp", "tke:tke=tke_taup1",
                                    "tke:dtke=tke_taup1", "tke:dtke=dtke_taum1"};
@@ -468,7 +440,6 @@ static void aliases(void **state)
 
 static void steps_take_time(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT64, false);
     struct miniapp_plan *plan;
     assert_done(miniapp_plan_create(ocean, sequence_of("mixing"), NULL, &plan));
@@ -487,7 +458,6 @@ static void steps_take_time(void **state)
 
 static void what_kernels_leave_of_ghosts(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT32, true);
     assert_done(miniapp_run(ocean, "mixing"));
     for (size_t s = 0; s < 3; s++) {
@@ -559,7 +529,6 @@ static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
 
 static void time_steps_exchange_ghosts(void **state)
 {
-    (void)state;
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
         for (int cyclic = 0; cyclic < 2; cyclic++)
             two_steps_of_tke((enum miniapp_precision)precision, cyclic);
@@ -568,7 +537,6 @@ static void time_steps_exchange_ghosts(void **state)
 /* The same within one sequence. */
 static void sequences_exchange_ghosts(void **state)
 {
-    (void)state;
     struct step steps[] = {sequence_of("tke")->steps[0],
                            sequence_of("tke:tke=tke_taup1,tke_taup1=tke")->steps[0]};
     const struct miniapp_sequence both = {"both", "test", "", 2, steps};
@@ -590,7 +558,6 @@ static void sequences_exchange_ghosts(void **state)
 
 static void mixing_is_its_kernels(void **state)
 {
-    (void)state;
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
         struct miniapp_state *const a =
             state_for("mixing", (enum miniapp_precision)precision, true);
@@ -669,7 +636,6 @@ static struct miniapp_sequence scratch_sequence(struct step steps[2])
 
 static void scratch(void **state)
 {
-    (void)state;
     struct step steps[2] = {0};
     const struct miniapp_sequence sequence = scratch_sequence(steps);
     struct backend backend = host_backend;
@@ -705,7 +671,6 @@ static void scratch(void **state)
  */
 static void growing_scratch(void **state)
 {
-    (void)state;
     struct step steps[2] = {0}, small[2] = {0};
     const struct miniapp_sequence sequence = scratch_sequence(steps);
     struct miniapp_sequence swapped = scratch_sequence(small);
@@ -773,7 +738,6 @@ static void *compute(void *argument)
 
 static void threads_with_states_of_their_own(void **state)
 {
-    (void)state;
     pthread_t threads[THREADS];
     double results[THREADS];
     for (size_t i = 0; i < THREADS; i++)

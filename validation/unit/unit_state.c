@@ -9,21 +9,10 @@
 #include "program.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const struct miniapp_grid grid = {9, 8, 7};
 static const char *const kinds[] = {"salt", "maskT", "kbot", "dxt", "dyt", "zt", "Ai_ez"};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
-
-#define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
-
-static void assert_refused(enum miniapp_status status, enum miniapp_status expected,
-                           const char *message)
-{
-    assert_int_equal(status, expected);
-    assert_int_equal(miniapp_last_failure(), expected);
-    assert_string_equal(miniapp_message(), message);
-}
 
 static size_t elements_of(const char *name, const struct miniapp_grid *of)
 {
@@ -89,7 +78,6 @@ static void set_and_get(enum miniapp_precision precision)
 
 static void what_is_set_is_got(void **state)
 {
-    (void)state;
     in_both(set_and_get);
 }
 
@@ -109,7 +97,6 @@ static void what_is_not_finite_is_held(enum miniapp_precision precision)
 
 static void special_values(void **state)
 {
-    (void)state;
     in_both(what_is_not_finite_is_held);
 }
 
@@ -142,7 +129,6 @@ static void set_in_parts(enum miniapp_precision precision)
 
 static void parts(void **state)
 {
-    (void)state;
     in_both(set_in_parts);
 }
 
@@ -178,13 +164,11 @@ static void keep_the_rest(enum miniapp_precision precision)
 
 static void a_part_keeps_the_rest(void **state)
 {
-    (void)state;
     in_both(keep_the_rest);
 }
 
 static void parts_beyond_the_end(void **state)
 {
-    (void)state;
     double values[8] = {0};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     fill(ocean, "zt", 3);
@@ -238,7 +222,6 @@ static void get_interior(enum miniapp_precision precision)
 
 static void interiors(void **state)
 {
-    (void)state;
     in_both(get_interior);
 }
 
@@ -287,7 +270,6 @@ static void copy_once(enum miniapp_precision precision)
 
 static void current_copies_are_not_copied_again(void **state)
 {
-    (void)state;
     in_both(copy_once);
 }
 
@@ -325,14 +307,12 @@ static void write_and_run(enum miniapp_precision precision)
 
 static void what_is_written_is_used(void **state)
 {
-    (void)state;
     in_both(write_and_run);
 }
 
 /* In the state's precision and the field's type. */
 static void pointers(void **state)
 {
-    (void)state;
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
         struct miniapp_state *const ocean =
             state_on(device, (enum miniapp_precision)precision, grid);
@@ -358,7 +338,6 @@ static void pointers(void **state)
 
 static void added_fields(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     for (size_t k = 0; k < KINDS; k++) {
         char name[MOST_NAME];
@@ -378,7 +357,6 @@ static void added_fields(void **state)
 
 static void names_that_cannot_be_added(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     char name[MOST_NAME + 1];
     memset(name, 'x', MOST_NAME);
@@ -416,7 +394,6 @@ static void some_ghosts(struct miniapp_state *state, const char *name, signed ch
 
 static void rotation(void **state)
 {
-    (void)state;
     const char *const levels[] = {"tke", "tke_taup1", "tke_before"};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_add(ocean, "tke_before", "tke"));
@@ -449,7 +426,6 @@ static void rotation(void **state)
 /* A host's copy that the device lacks goes along, too. */
 static void rotation_of_what_the_host_has(void **state)
 {
-    (void)state;
     const char *const levels[] = {"tke", "tke_taup1"};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     double *const tke = miniapp_state_write(ocean, "tke");
@@ -464,7 +440,6 @@ static void rotation_of_what_the_host_has(void **state)
 
 static void rotations_that_are_none(void **state)
 {
-    (void)state;
     const char *const unknown[] = {"tke", "tke_tau"};
     const char *const axes[] = {"tke", "kbot"};
     const char *const twice[] = {"tke", "tke_taup1", "tke"};
@@ -484,7 +459,6 @@ static void rotations_that_are_none(void **state)
 /* A plan goes on with what its fields hold now, and gives memory to one that has none. */
 static void rotation_under_a_plan(void **state)
 {
-    (void)state;
     const char *const levels[] = {"triad", "older"};
     struct miniapp_plan *plan;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -540,7 +514,6 @@ static void check_exchange(const char *name, enum miniapp_precision precision, s
 
 static void exchanges(void **state)
 {
-    (void)state;
     for (size_t nx = MINIAPP_MIN_CELLS; nx <= 13; nx++)
         for (size_t k = 0; k < KINDS; k++)
             for (int cyclic = 0; cyclic < 2; cyclic++) {
@@ -553,7 +526,6 @@ static void exchanges(void **state)
  * not current. */
 static void becoming_cyclic(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     set_invented(ocean, "salt", "salt");
     set_invented(ocean, "dyt", "dyt"); /* without x */
@@ -578,7 +550,6 @@ static void becoming_cyclic(void **state)
 /* A part has the ghosts that it was given, since no exchange can give it others. */
 static void a_part_becoming_cyclic(void **state)
 {
-    (void)state;
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
     struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(part, &whole, 1, 0));
@@ -591,7 +562,6 @@ static void a_part_becoming_cyclic(void **state)
 /* An elliptic problem is one of all parts. */
 static void a_part_without_the_rest(void **state)
 {
-    (void)state;
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
     struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(part, &whole, 1, 0));
@@ -604,7 +574,6 @@ static void a_part_without_the_rest(void **state)
 /* Its kernel keeps levels of the elliptic problem, in memory of the state's device. */
 static void a_plan_is_freed_after_its_state(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
     set_inputs(ocean, sequence_of("surface_pressure"));
@@ -619,7 +588,6 @@ static void a_plan_is_freed_after_its_state(void **state)
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
 static void only_what_is_needed_is_exchanged(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     miniapp_state_set_cyclic(ocean, true);
     set_inputs(ocean, sequence_of("isoneutral"));
@@ -650,7 +618,6 @@ static void only_what_is_needed_is_exchanged(void **state)
 /* A part that is set changes nothing of what is known, where the rest is there. */
 static void ghosts_of_parts(void **state)
 {
-    (void)state;
     const double value[] = {1};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_set_part(ocean, "salt", 3, 1, value));
@@ -668,7 +635,6 @@ static void ghosts_of_parts(void **state)
 
 static void parts_of_an_ocean(void **state)
 {
-    (void)state;
     const struct miniapp_grid whole = {14, 13, 7}, deeper = {14, 13, 8}, narrower = {8, 13, 7};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     assert_done(miniapp_state_place(ocean, &grid, 0, 0));
@@ -696,7 +662,6 @@ static void parts_of_an_ocean(void **state)
 
 static void a_field_is_held_once(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const double field = 4 * (double)miniapp_grid_points(&grid);
     struct miniapp_plan *plan, *other;
@@ -724,7 +689,6 @@ static void a_field_is_held_once(void **state)
 static struct kernel_functions counting;
 static const struct kernel_functions *counting_functions(enum miniapp_precision precision)
 {
-    (void)precision;
     return &counting;
 }
 
@@ -745,7 +709,6 @@ static const struct miniapp_device *device_that_counts_to(ptrdiff_t most_turns)
 /* Accepted, and far more than any address space. */
 static void no_memory(void **state)
 {
-    (void)state;
     const struct miniapp_grid huge = {(size_t)1 << 20, (size_t)1 << 20, 1 << 10};
     const double value = 0;
     char expected[256];
@@ -767,7 +730,6 @@ static void no_memory(void **state)
 
 static void several_states(void **state)
 {
-    (void)state;
     enum { STATES = 6 };
     struct miniapp_state *oceans[STATES];
     for (size_t i = 0; i < STATES; i++) {
@@ -798,7 +760,6 @@ static void several_states(void **state)
 
 static void unknown_names(void **state)
 {
-    (void)state;
     double values[1] = {0};
     const char *const message = "unknown field 'tmep'; the closest is 'temp'";
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -819,7 +780,6 @@ static void unknown_names(void **state)
 
 static void what_was_never_set_is_not_read(void **state)
 {
-    (void)state;
     double values[9 * 8 * 7];
     const char *const message = "field 'temp' is read, but was never set";
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -859,7 +819,6 @@ static void check_misfit(enum miniapp_precision precision, const char *name, dou
 
 static void values_that_do_not_fit(void **state)
 {
-    (void)state;
     const enum miniapp_precision wide = MINIAPP_FLOAT64, narrow = MINIAPP_FLOAT32;
     check_misfit(narrow, "salt", 1e39, "'salt' holds 1e+39, which float32 cannot");
     check_misfit(narrow, "salt", -3.5e38, "'salt' holds -3.5e+38, which float32 cannot");
@@ -876,7 +835,6 @@ static void values_that_do_not_fit(void **state)
 
 static void settings_of_a_state(void **state)
 {
-    (void)state;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const struct miniapp_settings *const values = miniapp_state_settings(ocean);
     struct miniapp_plan *plan, *none;
@@ -904,7 +862,6 @@ static void settings_of_a_state(void **state)
 
 static void times_of_copies(void **state)
 {
-    (void)state;
     const char *const names[] = {"salt", "temp"}, *const unknown[] = {"slat"};
     double seconds = -1;
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -934,7 +891,6 @@ static void times_of_copies(void **state)
 
 static void devices(void **state)
 {
-    (void)state;
     struct miniapp_device *none = (struct miniapp_device *)&none;
     const char *const bad[] = {"",       "cpus",           "cpu:0",  "gpu:", "gpu:x",
                                "gpu:-1", "gpu:1000000000", "auto:1", ":1"};
@@ -963,7 +919,6 @@ static void devices(void **state)
  */
 static void grids_beyond_the_count(void **unused)
 {
-    (void)unused;
     const struct {
         struct miniapp_grid grid;
         ptrdiff_t turns;

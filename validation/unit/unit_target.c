@@ -1,11 +1,6 @@
 /* The table of targets: how they are spelled, and which GPUs a build's code fits. */
 #include "target.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static bool parse(const char *text, struct target *target)
 {
@@ -16,7 +11,6 @@ static void test_spellings(void **state)
 {
     static const char *const spelled[] = {"nvidia:sm_80", "nvidia:sm_90a", "nvidia:sm_120",
                                           "amd:gfx90a",   "amd:gfx1100",   "emulated"};
-    (void)state;
     for (size_t i = 0; i < sizeof(spelled) / sizeof(*spelled); i++) {
         struct target target;
         char text[TARGET_TEXT];
@@ -53,7 +47,6 @@ static void test_what_is_no_target(void **state)
                                         "Nvidia:sm_80",
                                         "nvidia:sm_80,nvidia:sm_90",
                                         "nvidia:sm_80                                            "};
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         struct target target;
         if (parse(wrong[i], &target))
@@ -64,7 +57,6 @@ static void test_what_is_no_target(void **state)
 static void test_kinds(void **state)
 {
     enum target_kind kind;
-    (void)state;
     assert_true(target_kind_find("nvidia:1", 6, &kind));
     assert_int_equal(kind, TARGET_NVIDIA);
     assert_true(target_kind_find("amd", 3, &kind));
@@ -98,7 +90,6 @@ static void test_which_gpus_code_fits(void **state)
         {"amd:gfx90a", "nvidia:sm_90", false, false},
         {"", "nvidia:sm_90", false, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct target gpu;
         assert_true(parse(rows[i].gpu, &gpu));

@@ -1,13 +1,7 @@
 /* Tiles of a grid: all threads have about the same work, and most of it lies inside the tiles.
  * Built with -DREAL=double -DPHYSICS_VARIANT=host_float64. */
 #include "tile.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs four of those */
-#include <cmocka.h>
+#include "unit.h"
 
 static struct tile tile_on(int threads, count nz, count ny)
 {
@@ -33,7 +27,6 @@ static count busiest(struct tile t, int threads, count nz, count ny)
 
 static void threads_have_the_same_work(void **state)
 {
-    (void)state;
     static const count grids[][2] = {{1, 5}, {20, 44}, {25, 200}, {17, 23}, {45, 84}, {100, 1000}};
     for (size_t grid = 0; grid < sizeof grids / sizeof *grids; grid++)
         for (int threads = 1; threads <= 130; threads++) {
@@ -50,7 +43,6 @@ static void threads_have_the_same_work(void **state)
 
 static void most_work_lies_inside(void **state)
 {
-    (void)state;
     static const int threads[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
         assert_true(share_inside(tile_on(threads[i], 100, 1000), 100) > 0.85);
@@ -60,7 +52,6 @@ static void most_work_lies_inside(void **state)
 
 static void one_thread_has_all_levels(void **state)
 {
-    (void)state;
     const struct tile t = tile_on(1, 25, 200);
     assert_int_equal(t.levels, 25);
     assert_int_equal(t.rows, 16);
@@ -68,7 +59,6 @@ static void one_thread_has_all_levels(void **state)
 
 static void no_tile_where_threads_are_many(void **state)
 {
-    (void)state;
     const struct tile t = tile_on(64, 2, 5);
     assert_int_equal(t.levels, 1);
     assert_int_equal(t.rows, 1);
@@ -76,7 +66,6 @@ static void no_tile_where_threads_are_many(void **state)
 
 static void rows_of_columns_are_balanced(void **state)
 {
-    (void)state;
     for (count ny = 5; ny <= 400; ny += 3)
         for (int threads = 1; threads <= 130; threads++) {
             omp_set_num_threads(threads);

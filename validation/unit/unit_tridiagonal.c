@@ -3,26 +3,12 @@
  * with -DREAL=double -DPHYSICS_VARIANT=host_float64.
  */
 #include "tridiagonal.h"
+#include "unit.h"
 
 #include <lapacke.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-/* cmocka.h needs four of those */
-#include <cmocka.h>
 
 #define MAX_SIZE 64
 #define ANY_X 1e9 /* above the last row, which does not see it */
-
-/* Uniform in [-1, 1), the same on every machine: a linear congruential generator (Knuth). */
-static double random_number(void)
-{
-    static uint64_t state = 1;
-    state = state * 6364136223846793005 + 1442695040888963407;
-    return (double)(int64_t)state * 0x1p-63;
-}
 
 static struct tridiagonal_row random_row(void)
 {
@@ -56,7 +42,6 @@ static void solve_by_lapack(int n, const struct tridiagonal_row *rows, double *x
 
 static void agrees_with_lapack(void **state)
 {
-    (void)state;
     static const int sizes[] = {1, 2, 3, 7, MAX_SIZE};
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++)
         for (int system = 0; system < 1000; system++) {
@@ -78,7 +63,6 @@ static void agrees_with_lapack(void **state)
 /* Rows x = d, and what couples to them, leave d as it is to the last bit. */
 static void keeps_identity_rows(void **state)
 {
-    (void)state;
     struct tridiagonal_row rows[8];
     double x[8];
     for (int k = 0; k < 8; k++)
@@ -93,7 +77,6 @@ static void keeps_identity_rows(void **state)
  * last bit, and else where as much comes in as decays. */
 static void keeps_what_is_uniform(void **state)
 {
-    (void)state;
     for (double strength = 1e-6; strength < 1e18; strength *= 10)
         for (int decays = 0; decays < 2; decays++) {
             struct tridiagonal_row rows[MAX_SIZE];
@@ -114,7 +97,6 @@ static void keeps_what_is_uniform(void **state)
 /* Where much is lost and little is exchanged, x grows upwards by orders of magnitude. */
 static void has_digits_where_little_is_left(void **state)
 {
-    (void)state;
     struct tridiagonal_row rows[MAX_SIZE];
     double x[MAX_SIZE], expected[MAX_SIZE];
     for (int k = 0; k < MAX_SIZE; k++)

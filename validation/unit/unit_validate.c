@@ -1,13 +1,7 @@
 /* The verdict on an output, and the names that a mistyped word may have meant. */
 #include "suggest.h"
+#include "unit.h"
 #include "validate.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { NX = 7, NY = 6, NZ = 5, POINTS = NX * NY * NZ };
 
@@ -18,7 +12,6 @@ static double values[POINTS], expected[POINTS];
 
 static int reset(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < POINTS; i++)
         values[i] = expected[i] = 1;
     return 0;
@@ -51,7 +44,6 @@ static void assert_worst(const struct verdict *verdict, size_t z, size_t y, size
 
 static void equal_values_pass(void **state)
 {
-    (void)state;
     const struct verdict verdict = verdict_of(0, 0);
     assert_true(verdict.passed);
     assert_true(verdict.max_abs == 0 && verdict.max_rel == 0 && verdict.largest == 1);
@@ -62,7 +54,6 @@ static void equal_values_pass(void **state)
 /* Powers of two: every sum below is exact. */
 static void tolerance_is_included(void **state)
 {
-    (void)state;
     expected[at(4, 3, 2)] = -8;
     values[at(4, 3, 2)] = -8.75;
     assert_true(verdict_of(0, 0.75).passed);
@@ -77,7 +68,6 @@ static void tolerance_is_included(void **state)
 
 static void tolerance_is_of_the_reference_not_the_value(void **state)
 {
-    (void)state;
     expected[0] = 1;
     values[0] = 2;
     assert_false(verdict_of(0.5, 0).passed);
@@ -86,7 +76,6 @@ static void tolerance_is_of_the_reference_not_the_value(void **state)
 
 static void worst_is_the_largest_for_its_tolerance(void **state)
 {
-    (void)state;
     expected[at(1, 2, 3)] = 1000;
     values[at(1, 2, 3)] = 1000.5; /* half of its tolerance */
     values[at(4, 5, 6)] = 1.002;  /* twice */
@@ -100,7 +89,6 @@ static void worst_is_the_largest_for_its_tolerance(void **state)
 
 static void worst_is_named_where_all_passes(void **state)
 {
-    (void)state;
     expected[0] = 1e-30;
     values[0] = 1e-30;
     values[at(3, 0, 1)] = 1 + 1e-6;
@@ -111,7 +99,6 @@ static void worst_is_named_where_all_passes(void **state)
 
 static void worst_without_tolerance_is_the_largest(void **state)
 {
-    (void)state;
     values[at(0, 0, 1)] = 1.5;
     values[at(2, 0, 1)] = 7;
     values[at(3, 0, 1)] = 0;
@@ -122,7 +109,6 @@ static void worst_without_tolerance_is_the_largest(void **state)
 
 static void only_one_side_is_not_finite(void **state)
 {
-    (void)state;
     const double pairs[][2] = {{NAN, 1},        {1, NAN},         {INFINITY, 1},
                                {1, INFINITY},   {-INFINITY, 0},   {NAN, 0},
                                {INFINITY, NAN}, {NAN, -INFINITY}, {INFINITY, -INFINITY}};
@@ -144,7 +130,6 @@ static void only_one_side_is_not_finite(void **state)
 /* Tolerances may overflow at a large reference: that tolerates no NaN. */
 static void infinite_tolerance_tolerates_no_nan(void **state)
 {
-    (void)state;
     expected[at(2, 3, 4)] = 1e300;
     values[at(2, 3, 4)] = NAN;
     assert_false(verdict_of(1e300, 0).passed);
@@ -154,7 +139,6 @@ static void infinite_tolerance_tolerates_no_nan(void **state)
 
 static void the_same_on_both_sides_passes(void **state)
 {
-    (void)state;
     const double same[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 3; i++) {
         reset(NULL);
@@ -166,7 +150,6 @@ static void the_same_on_both_sides_passes(void **state)
 
 static void first_and_last_element_count(void **state)
 {
-    (void)state;
     values[0] = 2;
     assert_false(verdict_of(0, 0.5).passed);
     reset(NULL);
@@ -178,7 +161,6 @@ static void first_and_last_element_count(void **state)
 
 static void relative_difference_to_zero(void **state)
 {
-    (void)state;
     expected[9] = 0;
     values[9] = 1e-20;
     const struct verdict verdict = verdict_of(0, 1e-15);
@@ -189,7 +171,6 @@ static void relative_difference_to_zero(void **state)
 
 static void closest_names(void **state)
 {
-    (void)state;
     const char *const names[] = {"eos", "isoneutral", "tke", "all"};
     const char *const words[][2] = {
         {"eso", "eos"},
@@ -209,7 +190,6 @@ static void closest_names(void **state)
 
 static void closest_of_none_and_of_ties(void **state)
 {
-    (void)state;
     const char *const names[] = {"ab", "cd"};
     assert_null(closest_match("ab", names, 0));
     assert_null(closest_match("", names, 2));
@@ -220,7 +200,6 @@ static void closest_of_none_and_of_ties(void **state)
 /* Longer than what is compared: an answer, and no write beyond the row. */
 static void closest_to_long_words(void **state)
 {
-    (void)state;
     char word[1000];
     memset(word, 'x', sizeof(word) - 1);
     word[sizeof(word) - 1] = '\0';

@@ -4,17 +4,14 @@
  */
 #include "blocks.h"
 #include "invented.h"
+#include "on_device.h"
 #include "program.h"
 #include "spoil.h"
 
 #include <hdf5_hl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
-
-static struct miniapp_device *cpu;
 enum { WANTED = FIELDS - 1 };
 static const struct miniapp_field *wanted[WANTED]; /* all fields */
 static size_t lines, water;
@@ -152,7 +149,7 @@ static void load_all(struct miniapp_input *input, struct miniapp_state *state,
 static struct miniapp_state *state_of_block(const struct block *block,
                                             const struct miniapp_grid *whole)
 {
-    struct miniapp_state *const state = state_on(cpu, MINIAPP_FLOAT64, block->grid);
+    struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, block->grid);
     assert_done(miniapp_state_place(state, whole, block->x0, block->y0));
     return state;
 }
@@ -218,7 +215,7 @@ static void compare_cuts(const struct miniapp_grid *resampled)
     struct miniapp_input *const input = open_shared(1, 3);
     const struct miniapp_grid grid = resampled ? *resampled : miniapp_input_grid(input);
     const struct miniapp_grid inside = miniapp_grid_interior(&grid);
-    struct miniapp_state *const ocean = state_on(cpu, MINIAPP_FLOAT64, grid);
+    struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     load_all(input, ocean, NULL, resampled);
     for (size_t i = 0; i < CUTS; i++)
         if ((size_t)cuts[i][0] <= inside.nx && (size_t)cuts[i][1] <= inside.ny)
@@ -230,7 +227,6 @@ static void compare_cuts(const struct miniapp_grid *resampled)
 
 static void blocks_are_parts_of_the_ocean(void **state)
 {
-    (void)state;
     const struct miniapp_grid finer = {24, 17, 9}, coarser = {9, 8, 3};
     for (size_t i = 0; i < FORMS; i++) {
         write_ocean(&forms[i]);
@@ -244,7 +240,6 @@ static void blocks_are_parts_of_the_ocean(void **state)
 
 static void note_line(enum miniapp_status status, const char *line)
 {
-    (void)status;
     lines++;
     strncat(said, line, sizeof(said) - strlen(said) - 1);
 }
@@ -269,7 +264,6 @@ static int check_shared(int of)
 
 static void what_is_right_passes_in_all_strips(void **state)
 {
-    (void)state;
     const int counts[] = {1, 2, 3, 14}; /* the last are more than rows */
     for (size_t i = 0; i < FORMS; i++) {
         size_t all = 0;
@@ -300,7 +294,6 @@ static void assert_found(const char *name, int rank, const hsize_t *at, double v
 /* The cell beyond a face may be in the next strip: the process that has the face knows it. */
 static void errors_are_found_in_all_rows(void **state)
 {
-    (void)state;
     for (size_t cell = 0; cell < 9 * 8; cell++) {
         const int x = (int)cell % 9, y = (int)cell / 9;
         const hsize_t top[] = {4, (hsize_t)y, (hsize_t)x};
@@ -324,17 +317,15 @@ static void errors_are_found_in_all_rows(void **state)
 static int make_file(void **state)
 {
     const char *const temporary = getenv("TMPDIR");
-    (void)state;
     for (size_t i = 0; i < WANTED; i++)
         wanted[i] = &fields[i + 1];
     snprintf(path, sizeof(path), "%s/unit_window.XXXXXX", temporary ? temporary : "/tmp");
-    return mkstemp(path) < 0 || miniapp_device_open("cpu", &cpu);
+    return mkstemp(path) < 0 || open_device(state);
 }
 
 static int remove_file(void **state)
 {
-    (void)state;
-    miniapp_device_close(cpu);
+    close_device(state);
     return unlink(path);
 }
 
