@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MUTATIONS = ROOT / "validation" / "mutation"
-UNITS = ("unit_density", "unit_tile", "unit_tridiagonal", "unit_eos")
+UNITS = ("unit_tile", "unit_tridiagonal", "unit_eos")
 # What looks at physics beyond one kernel and its reference, by the time it takes.
 PHYSICS = ("velocities", "sources", "vertical", "veros_step", "tke", "eke", "idemix", "invariants", "advection",
            "density", "isoneutral", "tracers", "external", "forcing", "steps")

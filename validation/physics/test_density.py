@@ -111,3 +111,31 @@ def test_equal_water_has_no_stability(miniapp, equation, tmp_path):
                    write(tmp_path / "ocean.h5", values, settings, halo=2))
     stability = read(out, "Nsqr")
     assert not stability[:, :, ::2].any() and stability[:, :, 1::2].any()
+
+
+def seawater(deepest, seed=17):
+    """Any water at any pressure: corners and ends of the quadrature's rules, fresh and cold water of pyhpc-benchmarks,
+    and that around -15.5 degC, where the published closed form is 0/0."""
+    rng = np.random.default_rng(seed)
+    ends = (20, 400, 1400, 2800, 4300, 5700, 7000, 9000)
+    p = np.array(sorted({*ends, *range(0, 12001, 250)}, reverse=True), float)
+    p = p[p <= deepest]
+    shape = len(p), 10, 12
+    salt, temp = rng.uniform(0, 42, shape), rng.uniform(-2, 40, shape)
+    salt[:, :2], temp[:, :2] = rng.uniform(0.01, 10, salt[:, :2].shape), rng.uniform(-12, 20, salt[:, :2].shape)
+    temp[:, 2] = rng.uniform(-16, -15, temp[:, 2].shape)
+    salt[:, 3, :4], temp[:, 3, :4] = (0, 0, 42, 42), (-2, 40, -2, 40)
+    ones = np.ones(shape)
+    return {"salt": salt, "temp": temp, "p": p, "zt": -p, "dzw": np.ones(len(p)), "maskT": ones, "maskW": ones}
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("deepest", [8000, 12000])
+def test_any_seawater(miniapp, device, deepest, precision, tmp_path):
+    """Far beyond any ocean; nothing is clamped, and at the surface dHdT is exactly 0."""
+    values, settings, out = seawater(deepest), {"eq_of_state_type": 5, "clamp_enthalpy": 0}, tmp_path / "out.h5"
+    path = write(tmp_path / "ocean.h5", values, settings, halo=2)
+    miniapp.passes(path, "-k", "eos,density", "-d", device, "--precision", precision, "-o", out)
+    for kernel in (kernel for kernel in miniapp.kernels if kernel.name in ("eos", "density")):
+        compare(kernel, out, reference_of(kernel).reference(values, settings), precision)
+    assert not read(out, "dHdT")[-1].any()

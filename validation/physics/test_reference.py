@@ -12,12 +12,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import make_eos_points
 import make_reference
 import pairs
 import reference
 from miniapp.library import default
-from reference import eos, teos10
+from reference import density, eos, teos10
 
 HERE = Path(__file__).resolve().parents[1]
 GRID = HERE.parent / "inputs" / "grid.h5"
@@ -163,14 +162,25 @@ def test_salinity_zero_is_the_limit_and_not_clamped():
     assert abs(teos10.dhdt_closed_form("0.1", 10, 1000) - at_zero) > 1e-4
 
 
-def test_check_points_of_the_c_tests():
-    text = make_eos_points.HEADER.read_text()
-    rows = [row.split(", ") for row in re.findall(r"^\t\{(.*)\},$", text, re.MULTILINE)]
-    assert len(rows) >= 300
-    for sa, ct, p, *stored in rows[::10]:
-        exact = make_eos_points.seawater(float(sa), float(ct), float(p))
-        for kept, value in zip(stored, exact, strict=True):
-            assert abs(mp.mpf(kept) - value) <= 1e-19 * abs(value)
+@pytest.mark.parametrize("extents", [BOX, PYHPC, ((0, 42), (-20, 40), (8000, 12000))])
+def test_extended_precision_of_density(extents):
+    """Of which the derivative by salinity has two evaluations, at the least root, too."""
+    points, water = [(0, 20, extents[2][1]), *random_points(extents, 20)], density.Teos10(clamps=False)
+    by_enthalpy = -mp.mpf(1024) / mp.mpf("9.81")
+    exact = {"rho": [teos10.rho(*point) - 1024 for point in points],
+             "enthalpy": [enthalpy_without_reference(*point) for point in points],
+             "int_drhodT": [by_enthalpy * teos10.dhdt_closed_form(*point) for point in points],
+             "int_drhodS": [by_enthalpy * teos10.dhds_difference(*point) for point in points]}
+    for name, values in exact.items():
+        errors = [abs(to_mpf(getattr(water, name)(*point)) - value) for point, value in zip(points, values)]
+        assert max(errors) < 1e-16 * max(map(abs, values)), name
+    for point in points:
+        assert abs(teos10.dhds_quadrature(*point) - teos10.dhds_difference(*point)) < 1e-40
+
+
+def enthalpy_without_reference(sa, ct, p):
+    """Less the part of the reference density, 1024."""
+    return teos10.dynamic_enthalpy(sa, ct, p) - teos10.PA_PER_DBAR * mp.mpf(p) / 1024
 
 
 @pytest.fixture

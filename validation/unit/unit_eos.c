@@ -1,40 +1,53 @@
 /*
- * The equation of state against 50-digit values, and that a point's result depends on that point
- * only: not on the number of threads, on its place in the row or on the row's length.
+ * The equation of state: its rules of quadrature, against what they integrate exactly; and that a
+ * point's result depends on that point only: not on the number of threads, on its place in the row
+ * or on the row's length.
  */
-#include "eos_check_points.h"
+#include "on_device.h"
 
-#include <math.h>
 #include <miniapp.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
+/* The rules are the kernels': this is what kernels include. */
+#define REAL double
+#define PHYSICS_VARIANT host_float64
+#include "eos/quadrature.h"
 
-enum { POINTS = sizeof(eos_check_points) / sizeof(*eos_check_points) };
+/* ---- quadrature ---- */
 
-/* The ranges in which the errors count: pressures of the sea, and of no sea. */
-static const double deepest = 8000;
-
-static struct miniapp_device *cpu;
-
-static int open_cpu(void **state)
+/* n nodes integrate powers up to 2 n - 1 exactly, and no rule is that of others. */
+static void rules_integrate_powers(void **state)
 {
-    (void)state;
-    return miniapp_device_open("cpu", &cpu);
+    const int numbers[] = {3, 4, 5, 6, 7, 8, 10, MOST_NODES};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        const int nodes = numbers[i];
+        const struct node_pair *const rule = quadrature_rule(nodes);
+        for (int power = 0; power <= 2 * nodes; power++) {
+            long double integral = 0;
+            for (int k = 0; k < nodes / 2; k++)
+                integral += rule[k].weight *
+                            (powl(rule[k].x, power) + powl(1 - (long double)rule[k].x, power));
+            if (nodes % 2 > 0)
+                integral += rule[nodes / 2].weight * powl(0.5L, power);
+            const double error = (double)fabsl(integral * (power + 1) - 1);
+            if (power < 2 * nodes)
+                assert_true(error < 1e-15);
+            else if (nodes < 10) /* beyond, the error is less than rounding */
+                assert_true(error > 1e-15);
+        }
+    }
 }
 
-static int close_cpu(void **state)
+/* More pressure never takes fewer nodes. */
+static void rules_grow_with_pressure(void **state)
 {
-    (void)state;
-    miniapp_device_close(cpu);
-    return 0;
+    for (int p = 0; p < 12000; p++)
+        assert_true(quadrature_nodes(p) <= quadrature_nodes(p + 1));
+    assert_int_equal(quadrature_nodes(0), FEWEST_NODES);
+    assert_int_equal(quadrature_nodes(12000), MOST_NODES);
 }
+
+/* ---- bits ---- */
 
 /* dHdT on a grid; elements that are left out are NaN. */
 static void run(enum miniapp_precision precision, struct miniapp_grid grid, const double *salt,
@@ -44,86 +57,14 @@ static void run(enum miniapp_precision precision, struct miniapp_grid grid, cons
     struct miniapp_state *state;
     for (size_t i = 0; i < points; i++)
         dHdT[i] = NAN;
-    assert_int_equal(miniapp_state_create(cpu, precision, &grid, &state), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_set(state, "salt", salt), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_set(state, "temp", temp), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_set(state, "p", p), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_set(state, "dHdT", dHdT), MINIAPP_DONE);
-    assert_int_equal(miniapp_run(state, "eos"), MINIAPP_DONE);
-    assert_int_equal(miniapp_state_get(state, "dHdT", dHdT), MINIAPP_DONE);
+    assert_done(miniapp_state_create(device, precision, &grid, &state));
+    assert_done(miniapp_state_set(state, "salt", salt));
+    assert_done(miniapp_state_set(state, "temp", temp));
+    assert_done(miniapp_state_set(state, "p", p));
+    assert_done(miniapp_state_set(state, "dHdT", dHdT));
+    assert_done(miniapp_run(state, "eos"));
+    assert_done(miniapp_state_get(state, "dHdT", dHdT));
     miniapp_state_free(state);
-}
-
-/* One check point a level, the same in all of its cells. */
-static const struct miniapp_grid check_grid = {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELLS, POINTS};
-enum { CELLS = MINIAPP_MIN_CELLS * MINIAPP_MIN_CELLS };
-
-/* The largest difference between cells of a level. */
-static double evaluate(enum miniapp_precision precision, double result[POINTS])
-{
-    static double salt[POINTS * CELLS], temp[POINTS * CELLS], p[POINTS], dHdT[POINTS * CELLS];
-    for (size_t i = 0; i < POINTS * CELLS; i++) {
-        salt[i] = eos_check_points[i / CELLS].salt;
-        temp[i] = eos_check_points[i / CELLS].temp;
-        p[i / CELLS] = eos_check_points[i / CELLS].p;
-    }
-    run(precision, check_grid, salt, temp, p, dHdT);
-    double spread = 0;
-    for (size_t i = 0; i < POINTS * CELLS; i++) {
-        assert_true(isfinite(dHdT[i]));
-        result[i / CELLS] = dHdT[i / CELLS * CELLS];
-        spread = fmax(spread, fabs(dHdT[i] - dHdT[i / CELLS * CELLS]));
-    }
-    return spread;
-}
-
-/* The largest error over the largest value, of the points down to a pressure. */
-static double largest_error(const double result[POINTS], double down_to)
-{
-    double error = 0, largest = 0;
-    for (size_t i = 0; i < POINTS; i++) {
-        const struct eos_check_point *point = &eos_check_points[i];
-        if (point->p > down_to)
-            continue;
-        error = fmax(error, fabs(result[i] - point->dHdT));
-        largest = fmax(largest, fabs(point->dHdT));
-    }
-    return error / largest;
-}
-
-static void accuracy_in_float64(void **state)
-{
-    (void)state;
-    double result[POINTS];
-    assert_true(evaluate(MINIAPP_FLOAT64, result) == 0);
-    const double sea = largest_error(result, deepest), all = largest_error(result, INFINITY);
-    print_message("float64: %.2g of the largest dHdT to %g dbar, %.2g to 12000 dbar\n", sea,
-                  deepest, all);
-    assert_true(sea <= 1e-13);
-    assert_true(all <= 1e-13);
-}
-
-static void accuracy_in_float32(void **state)
-{
-    (void)state;
-    double result[POINTS];
-    assert_true(evaluate(MINIAPP_FLOAT32, result) == 0);
-    const double sea = largest_error(result, deepest), all = largest_error(result, INFINITY);
-    print_message("float32: %.2g of the largest dHdT to %g dbar, %.2g to 12000 dbar\n", sea,
-                  deepest, all);
-    assert_true(sea <= 1e-5);
-    assert_true(all <= 1e-5);
-}
-
-/* Nothing at the surface: the integral from 0 to 0. */
-static void zero_pressure(void **state)
-{
-    (void)state;
-    double result[POINTS];
-    evaluate(MINIAPP_FLOAT64, result);
-    for (size_t i = 0; i < POINTS; i++)
-        if (eos_check_points[i].p == 0)
-            assert_true(result[i] == 0);
 }
 
 /* Points that are all different, in an ocean of every depth. */
@@ -141,7 +82,6 @@ enum { ODD_X = 37, ODD_Y = 11, ODD_Z = 13, ODD = ODD_X * ODD_Y * ODD_Z };
 
 static void same_for_any_number_of_threads(void **state)
 {
-    (void)state;
     static double salt[ODD], temp[ODD], p[ODD_Z], first[ODD], other[ODD];
     const struct miniapp_grid grid = {ODD_X, ODD_Y, ODD_Z};
     const int threads[] = {1, 2, 3, 5, 1};
@@ -188,13 +128,11 @@ static void same_in_rows(enum miniapp_precision precision, const double *p, size
 
 static void same_in_any_row(void **state)
 {
-    (void)state;
     same_in_rows(MINIAPP_FLOAT64, NULL, LEVELS);
 }
 
 static void same_in_any_row_in_float32(void **state)
 {
-    (void)state;
     const double p[] = {500};
     same_in_rows(MINIAPP_FLOAT32, p, 1);
 }
@@ -202,7 +140,7 @@ static void same_in_any_row_in_float32(void **state)
 /* Land has salinity 0, where the root of salinity has no derivative. */
 static void land_is_finite(void **state)
 {
-    (void)state;
+    enum { CELLS = MINIAPP_MIN_CELLS * MINIAPP_MIN_CELLS };
     double salt[CELLS * 2], temp[CELLS * 2], dHdT[CELLS * 2];
     const double p[] = {11000, 0};
     for (size_t i = 0; i < CELLS * 2; i++) {
@@ -218,10 +156,12 @@ static void land_is_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accuracy_in_float64), cmocka_unit_test(accuracy_in_float32),
-        cmocka_unit_test(zero_pressure),       cmocka_unit_test(same_for_any_number_of_threads),
-        cmocka_unit_test(same_in_any_row),     cmocka_unit_test(same_in_any_row_in_float32),
+        cmocka_unit_test(rules_integrate_powers),
+        cmocka_unit_test(rules_grow_with_pressure),
+        cmocka_unit_test(same_for_any_number_of_threads),
+        cmocka_unit_test(same_in_any_row),
+        cmocka_unit_test(same_in_any_row_in_float32),
         cmocka_unit_test(land_is_finite),
     };
-    return cmocka_run_group_tests(tests, open_cpu, close_cpu);
+    return cmocka_run_group_tests(tests, open_device, close_device);
 }
