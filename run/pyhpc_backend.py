@@ -28,15 +28,10 @@ import sys
 import types
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path[:0] = [str(HERE), str(ROOT / "python" / "src")]
-sys.dont_write_bytecode = True
+from safely import fail
 
-
-def fail(code, text):
-    print(f"run/pyhpc_backend.py: {text}", file=sys.stderr)
-    sys.exit(code)
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(1, str(ROOT / "python" / "src"))
 
 
 @functools.cache
@@ -72,11 +67,6 @@ class Result:
         from peers import pyhpc
         outputs = {name: self.state.read(name) for name in pyhpc.OUTPUTS[self.kernel]}
         return CONVERT[self.kernel](self.arguments, outputs)
-
-
-def put_interior(target, value):
-    target[2:-2, 2:-2] = value[2:-2, 2:-2]
-    return target
 
 
 def eos_as_theirs(arguments, outputs):
@@ -188,6 +178,7 @@ def main():
     try:
         runpy.run_path(str(options.run), run_name="__main__")
     except ModuleNotFoundError as missing:
+        sys.argv[0] = __file__
         fail(3, f"{options.run} needs the Python package {missing.name}, which {sys.executable} "
              f"lacks: install python3-{missing.name}, or by pip {missing.name}")
 

@@ -5,7 +5,9 @@ import contextlib
 import errno
 import importlib.util
 import os
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -31,6 +33,31 @@ class Printable:
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
+
+
+def say(text):
+    """One line on stderr that begins with the script's name."""
+    path = Path(sys.argv[0]).resolve()
+    folder = "run/dev" if path.parent.name == "dev" else "run"
+    print(f"{folder}/{path.name}: {printable(str(text))}", file=sys.stderr, flush=True)
+
+
+def fail(code, text):
+    say(text)
+    sys.exit(code)
+
+
+def output_of(command, what, code, **options):
+    """A program's stdout and stderr. If it fails, the script ends and says that `what` did, and the line that tells why."""
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, check=False, errors="replace", **options)
+    except OSError as error:
+        fail(code, f"{what}: {error.strerror}")
+    if done.returncode:
+        lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if re.search("error|fatal|miniapp: ", line, re.IGNORECASE)]
+        fail(code, f"{what}: {(errors or lines or ['no reason given'])[0]}")
+    return done
 
 
 def print_safely():
@@ -95,8 +122,7 @@ def run(main):
         if error.errno != errno.EPIPE:
             code, why = 5, f"results cannot be written to standard output: {error.strerror}"
     if why:
-        script = os.path.relpath(os.path.realpath(sys.argv[0]), Path(__file__).resolve().parent)
-        print(f"run/{script}: {why}", file=sys.stderr)
+        say(why)
     sys.exit(code)
 
 

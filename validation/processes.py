@@ -2,12 +2,15 @@
 
 import contextlib
 import fcntl
+import importlib.machinery
+import importlib.util
 import mmap
 import os
 import pty
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +18,17 @@ from pathlib import Path
 DEADLINE_S = 1200  # only turns a hang into a failure: what is waited for comes, or never does
 ANNOUNCEMENT = re.compile(r"^miniapp: (a reading of the clock|.* points: first (call|turn)).*\n",
                           re.MULTILINE)
+
+
+def load_script(name):
+    """A script of run/ as a module; what it says begins with its name."""
+    run = Path(__file__).resolve().parents[1] / "run"
+    sys.path[:0] = [str(run), str((run / name).parent)]  # where it finds its modules
+    loader = importlib.machinery.SourceFileLoader(name, str(run / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    sys.argv[0] = str(run / name)
+    return module
 
 
 def wait_for(condition, process=None, pause_s=0.01):

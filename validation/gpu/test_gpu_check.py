@@ -1,7 +1,5 @@
 """run/gpu-check, on the emulated device: that it measures and judges; not what a GPU does."""
 
-import importlib.machinery
-import importlib.util
 import itertools
 import json
 import os
@@ -14,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEVICE, DONE, OUTPUT, USAGE, assert_one_line
-from processes import DEADLINE_S, executable, wait_for
+from processes import DEADLINE_S, executable, load_script, wait_for
 
 SCRIPT = Path(__file__).resolve().parents[2] / "run" / "gpu-check"
 sys.path.insert(0, str(SCRIPT.parent))
@@ -63,14 +61,6 @@ exec {miniapp} "$@"
 def program(tmp_path):
     executable(tmp_path / "program", PROGRAM)
     return tmp_path / "program"
-
-
-def load_script():
-    """run/gpu-check as a module."""
-    loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
-    loader.exec_module(module)
-    return module
 
 
 def gpu_check(miniapp, *words, script=SCRIPT, env=None):
@@ -149,7 +139,7 @@ def test_gpu_that_is_not_there(miniapp, tmp_path):
 
 def test_other_build_that_is_wrong(tmp_path, program, monkeypatch, capsys):
     """Its times are of no interest. Ratios are to the program as it is."""
-    script = load_script()
+    script = load_script("gpu-check")
     other = tmp_path / "other"
     executable(other, "#!/bin/sh\nexit 1\n")
     executable(program, f"""#!{sys.executable}
@@ -205,7 +195,7 @@ def signals():
 
 def test_signal_while_a_step_starts(program, tmp_path, monkeypatch, signals):
     """Its process is ended, and what it says is recorded."""
-    script = load_script()
+    script = load_script("gpu-check")
 
     class Signalled(subprocess.Popen):
         def __init__(self, *words, **options):

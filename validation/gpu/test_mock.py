@@ -17,9 +17,9 @@ import pytest
 
 from conftest import (DEVICE, DONE, GRID, GRID_REFERENCE, HERE, MISMATCH, QUICK, USAGE, assert_one_line,
                       read)
-from processes import executable
+from processes import executable, load_script
 from test_gpu_check import check_all_steps
-from test_paper import LIMITS, load_script, paper
+from test_paper import LIMITS, paper
 
 MOCK = HERE / "gpu/mock"
 ACC, ROUGH = GRID.with_name("acc.h5"), GRID.with_name("rough.h5")
@@ -109,7 +109,7 @@ def images_of(miniapp, folder, is_linked):
     commands."""
     commands = json.loads((miniapp.path.parent.parent / "compile_commands.json").read_text())
     ours = [one for one in commands if re.search("-D(PHYSICS|MINIAPP)_OFFLOAD", one["command"])]
-    executable(folder / "ptxas", load_script().KEEP_PTX)
+    executable(folder / "ptxas", load_script("dev/paper").KEEP_PTX)
     with ThreadPool(os.cpu_count()) as pool:
         files = pool.starmap(compile_to_ptx, [(one, folder / f"{number}.ptx")
                                               for number, one in enumerate(ours)])

@@ -1,7 +1,5 @@
 """The GPU code of every kernel stays within the limits of paper.json."""
 
-import importlib.machinery
-import importlib.util
 import json
 import re
 import subprocess
@@ -10,7 +8,7 @@ import sys
 import pytest
 
 from conftest import DEVICE, HERE, INPUT, LONG, USAGE, assert_one_line
-from processes import DEADLINE_S, executable
+from processes import DEADLINE_S, executable, load_script
 
 LIMITS = HERE / "gpu/paper.json"
 
@@ -81,17 +79,9 @@ def test_file_without_limits(clang, tmp_path):
     assert done.returncode == 1 and done.stderr.count("has no limits\n") == 2, done
 
 
-def load_script():
-    """run/dev/paper as a module."""
-    loader = importlib.machinery.SourceFileLoader("paper", str(HERE.parent / "run" / "dev" / "paper"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("paper", loader))
-    loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def script():
-    return load_script()
+    return load_script("dev/paper")
 
 
 def test_nest_of_a_new_kernel(script):
@@ -226,19 +216,19 @@ a_offload_float64_l7:
 
 @pytest.fixture
 def sass():
-    load_script()  # which finds it
+    load_script("dev/paper")  # which finds it
     return sys.modules["sass"]
 
 
 @pytest.fixture
 def gcn():
-    load_script()
+    load_script("dev/paper")
     return sys.modules["gcn"]
 
 
 @pytest.fixture
 def gpus():
-    load_script()
+    load_script("dev/paper")
     return sys.modules["gpus"]
 
 

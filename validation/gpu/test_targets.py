@@ -9,7 +9,7 @@ import pytest
 
 import check_image as images_of
 from conftest import DEVICE, DONE, MISMATCH, USAGE
-from test_paper import load_script
+from processes import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK_IMAGE = ROOT / "validation" / "gpu" / "check_image.py"
@@ -84,7 +84,7 @@ WHOLE_PROGRAM = ROOT / "cmake" / "whole_program" / "compile"
 @pytest.fixture
 def compile_as_a_whole(miniapp, targets):
     """Compiles a file for a GPU, with any ptxas."""
-    ptxas, _ = load_script().find_tool("ptxas")
+    ptxas, _ = load_script("dev/paper").find_tool("ptxas")
     if not targets[0].startswith("nvidia:") or miniapp.is_gcc or not ptxas:
         pytest.skip("needs a build by Clang for NVIDIA's GPUs, and a ptxas")
 
@@ -149,7 +149,7 @@ def test_image_holds_what_run_paper_shows(module, targets, tmp_path):
     """run/dev/paper links each kernel alone."""
     if not targets[0].startswith("amd:"):
         pytest.skip("needs a build for AMD's GPUs")
-    script, arch = load_script(), targets[0].partition(":")[2]
+    script, arch = load_script("dev/paper"), targets[0].partition(":")[2]
     image, = images_of.images(module.read_bytes())[arch]
     built = {script.plain(name): numbers for name, numbers in images_of.amd_kernels(image).items()}
     rows = [row for kernel in ("tke", "isoneutral_mixing")

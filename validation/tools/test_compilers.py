@@ -2,7 +2,6 @@
 
 import argparse
 import csv
-import importlib.machinery
 import importlib.util
 import io
 import re
@@ -14,17 +13,14 @@ import numpy as np
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, assert_one_line
+from processes import load_script
 
 SCRIPT = HERE.parent / "run" / "compilers"
-sys.path.insert(0, str(SCRIPT.parent))  # where the script finds its modules
 
 
 @pytest.fixture(scope="module")
 def compilers():
-    loader = importlib.machinery.SourceFileLoader("compilers", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("compilers", loader))
-    loader.exec_module(module)
-    return module
+    return load_script("compilers")
 
 
 def apart(compilers, a, b, dtype=np.float64):
@@ -138,7 +134,7 @@ def outcome(miniapp, compilers, small, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(compilers, "find_builds", lambda: {name: ("cc", "") for name in builds})
         monkeypatch.setattr(compilers, "build", build)
         monkeypatch.setattr(compilers, "BUILDS", tmp_path)
-        monkeypatch.setattr(sys, "argv", ["compilers", "--input", str(small),
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), "--input", str(small),
                                           *(builds if named else []), *more])
         code = compilers.main()
         said = capsys.readouterr()

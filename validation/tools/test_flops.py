@@ -1,7 +1,5 @@
 """run/dev/flops: when a count is off the description, and what it cannot use. The whole takes two minutes."""
 
-import importlib.machinery
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -9,18 +7,15 @@ import sys
 import pytest
 
 from conftest import DONE, HERE, INPUT, LONG, MISMATCH, USAGE, assert_one_line
+from processes import load_script
 
 SCRIPT = HERE.parent / "run" / "dev" / "flops"
-sys.path.insert(0, str(SCRIPT.parent))  # where the script finds its modules
 POINTS, INTERIOR = 132 * 68 * 20, 128 * 64 * 20
 
 
 @pytest.fixture
 def flops():
-    loader = importlib.machinery.SourceFileLoader("flops", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("flops", loader))
-    loader.exec_module(module)
-    return module
+    return load_script("dev/flops")
 
 
 @pytest.fixture
