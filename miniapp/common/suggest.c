@@ -52,12 +52,13 @@ static bool share_stem(const char *word, const char *name)
 
 const char *closest_match(const char *word, const char *const *names, size_t count)
 {
-    const size_t third = strnlen(word, LONGEST) / 3;
+    const size_t length = strnlen(word, LONGEST), third = length / 3;
     const char *best = NULL;
     size_t fewest = 0;
     for (size_t i = 0; i < count; i++) {
         const size_t distance = edit_distance(word, names[i]);
-        const bool is_near = distance <= (third ? third : 1) || share_stem(word, names[i]);
+        const bool is_near = (distance <= (third ? third : 1) && distance < length) ||
+                             share_stem(word, names[i]); /* u is not near y */
         if (is_near && (!best || distance < fewest)) {
             best = names[i];
             fewest = distance;

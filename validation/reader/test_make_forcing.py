@@ -61,11 +61,15 @@ def test_forcing_of_another_grid(make, tmp_path):
 
 
 def test_an_ocean_is_driven_by_it(make, miniapp, tmp_path):
-    make(*OCEAN, "--forcing", forcing(tmp_path / "wind.nc"), "--period", 864000, output=tmp_path / "grid.h5")
+    """In steps that its grid allows, unless others are chosen."""
+    wind = forcing(tmp_path / "wind.nc")
+    make(*OCEAN, "--forcing", wind, "--period", 864000, "--set", "dt_mom=600", output=tmp_path / "grid.h5")
     with h5py.File(tmp_path / "grid.h5") as file:
         assert file["surface_taux"].attrs["period"] == 864000
-    miniapp.passes(tmp_path / "grid.h5", "--steps", 2, "--set", "dt_tracer=3600", "--set", "dt_mom=600", quick=False,
-                   warning=None)
+        assert file.attrs["dt_mom"] == 600 and "dt_tracer" not in file.attrs
+    table = miniapp.passes(tmp_path / "grid.h5", "--steps", 2, quick=False, warning=None)
+    table = " ".join(table.replace("#", " ").split())
+    assert "u (from rest), v (from rest), w (0)" in table and "dt_tracer (600 by the spacing)" in table
 
 
 @pytest.mark.parametrize("words, options, code, message", [

@@ -179,6 +179,11 @@ def add(g, settings, chosen, is_degrees, is_own):
     if not (g["u"].any() or g["v"].any()):
         del g["u"], g["v"]
         note("u, v: left out, so that the ocean starts from rest")
+    steps = [name for name in ("dt_mom", "dt_tracer") if name not in chosen.set]
+    for name in steps:
+        del settings[name]
+    if steps:
+        note(f"{', '.join(steps)}: left out, so that ocean chooses by the spacing; --set gives others")
     if "surface_taux" in found and "enable_wind_mixing" not in chosen.set:
         settings["enable_wind_mixing"] = chosen.set["enable_wind_mixing"] = 1
         note("enable_wind_mixing: 1, so that the wind makes the flux of TKE; --set changes it")
