@@ -33,6 +33,7 @@ veros.runtime_settings.update(backend=options.backend, num_proc=options.cut.spli
 
 # Veros takes its backend from the settings above when the rest of it is imported.
 from make_veros_external import solve_directly  # noqa: E402  pylint: disable=wrong-import-position
+from make_veros_ocean import BENCHMARK  # noqa: E402  pylint: disable=wrong-import-position
 from veros_acc import SmallSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros import KernelOutput, distributed, restart, runtime_state, signals  # noqa: E402  pylint: disable=wrong-import-position
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
@@ -83,8 +84,8 @@ class Setup(SmallSetup):
     def set_initial_conditions(self, state):
         super().set_initial_conditions(state)
         vs = state.variables
-        rng = np.random.default_rng(5)
-        noise = rng.standard_normal((2, 14, 18, 6))
+        nx, ny, nz = (state.dimensions[axis] for axis in ("xt", "yt", "zt"))
+        noise = np.random.default_rng(5).standard_normal((2, nx + 4, ny + 4, nz))
         cyclic_ghosts = noise[:, -4:-2], noise[:, 2:4]
         noise[:, :2], noise[:, -2:] = cyclic_ghosts if state.settings.enable_cyclic_x else (0, 0)
         if runtime_state.proc_rank > 0:
@@ -268,28 +269,67 @@ def writing(base, with_all):
     return Writing
 
 
-def files(switches, with_all=True):
+def islands(base):
+    """A basin with two islands and a ridge, and a sponge in the north by sources that follow the tracers."""
+    class Islands(base):
+        @veros_routine
+        def set_grid(self, state):
+            vs, nz = state.variables, state.settings.nz
+            vs.dxt, vs.dyt, vs.dzt = vs.dxt + 1.0, vs.dyt + 1.0, vs.dzt + npx.linspace(400.0, 20.0, nz)
+
+        @veros_routine
+        def set_topography(self, state):
+            vs = state.variables
+            x, y = np.indices(vs.kbot.shape)
+            kbot = 1 + np.rint(9 * np.exp(-((x - 26) / 3) ** 2) + 1.5 * np.sin(x) ** 2).astype(int)
+            is_land = (x < 4) | (x > 36) | (y < 4) | (y > 28)
+            is_land |= (np.hypot(x - 11, y - 17) < 3) | (abs(x - 31) < 2) & (abs(y - 12) < 3)
+            vs.kbot = np.where(is_land, 0, kbot)
+
+        @veros_routine
+        def set_forcing(self, state):
+            super().set_forcing(state)
+            vs = state.variables
+            sponge = vs.maskT * (vs.yt > vs.yt[-10])[None, :, None] / 864000
+            vs.temp_source = sponge * (8.0 - vs.temp[..., vs.tau])
+            vs.salt_source = sponge * (34.5 - vs.salt[..., vs.tau])
+    return Islands
+
+
+def files(switches, with_all=True, by=lambda kind: kind):
     """All files of a run, with the diagnostics of `writing`."""
     change = slower if switches.get("enable_streamfunction", True) else None  # else Veros solves with its first step
-
-    def make(kind, seed):
-        return written(lambda: start(
-            writing(kind, with_all), {**switches, "restart_output_filename": "restart.h5"}, change, seed))
-    return beside(make, *remnants(switches))
+    return files_of(lambda kind, seed: start(writing(by(kind), with_all), {
+        **switches, "restart_output_filename": "restart.h5"}, change, seed), *remnants(switches))
 
 
 def as_it_ships(base):
     """All files of one of Veros's setups, to which only the plug-in and a restart are added."""
-    def make(kind, seed):
+    def begin(kind, seed):
         plugins = {"__veros_plugins__": (plugin,)} if kind is WithPlugin else {}
-        return written(lambda: start(lambda switches, _: type("Shipped", (base,), plugins)(override=switches),
-                                     {"identifier": "run", "restart_output_filename": "restart.h5"}, seed=seed))
-    return beside(make)
+        return start(lambda switches, _: type("Shipped", (base,), plugins)(override=switches),
+                     {"identifier": "run", "restart_output_filename": "restart.h5"}, seed=seed)
+    return files_of(begin)
 
 
-def written(begin):
+def files_of(begin, *more):
+    """What the files of a setup hold, which are laid out as Veros's."""
+    layouts = []
+    fields = beside(lambda kind, seed: written(lambda: begin(kind, seed), layouts), *more)
+    assert all(layout == layouts[0] for layout in layouts)
+    return fields
+
+
+def layout(data):
+    """What of a dataset is not its values."""
+    attributes = {name: str(value) for name, value in data.attrs.items() if not name.endswith("_LIST")}  # references
+    return [data.shape, data.dtype, data.chunks, data.compression_opts, attributes, [axis.keys() for axis in data.dims]]
+
+
+def written(begin, layouts):
     """{file and variable: its values} of the run of a setup in a folder of its own."""
     found = {}
+    layouts.append({})
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
         setup = begin()
@@ -297,12 +337,22 @@ def written(begin):
         restart.write_restart(setup.state, force=True)
         for path in sorted(Path(place).iterdir()):
             with h5py.File(path) as file:
-                file.visititems(lambda name, data, where=path.name: found.update(
-                    {f"{where} {name}": np.nan_to_num(inside(data))} if getattr(data, "size", 0) else {}))
+                for name, data in datasets(file):
+                    layouts[-1][f"{path.name} {name}"] = layout(data)
+                    if data.size:
+                        found[f"{path.name} {name}"] = np.nan_to_num(inside(data))
         os.chdir(folder)
     for name in ("core/dHd", "averages/P_diss_adv"):  # which of dHd nobody reads, or on land
         found.pop(f"restart.h5 {name}", None)
     return found
+
+
+def datasets(group):
+    for name, item in group.items():
+        if isinstance(item, h5py.Group):
+            yield from ((f"{name}/{inner}", data) for inner, data in datasets(item))
+        else:
+            yield name, item
 
 
 def inside(data):
@@ -557,6 +607,9 @@ CASES = {
         **SETUPS, **{name: {**PARTLY, **OTHERS}[name] for name in WRITTEN}}.items()},
     **{f"values of {name}": lambda switches=switches: values(switches)
        for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
+    "files of acc_benchmark": lambda: files(BENCHMARK),
+    "files of islands": lambda: files({**SETUPS["global"], "dt_mom": 3600.0, "dt_tracer": 3600.0, "enable_cyclic_x": False,
+                                       "nx": 37, "ny": 29, "nz": 18}, by=islands),
     "acc as it ships": lambda: as_it_ships(ACCSetup),
     "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
     "files as usual": lambda: files({}, with_all=False),

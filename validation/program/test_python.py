@@ -669,6 +669,13 @@ def test_without_a_library(tmp_path):
     assert "none.so" in done.stdout and done.stdout.count("\n") == 1
 
 
+def test_a_library_that_is_older(monkeypatch):
+    """There, a field is needed by the same setting at each place."""
+    made = package.library.Library(package.library.default().path)
+    monkeypatch.setattr(made.c, "field_needed_by", lambda field, place: b"enable_eke")
+    refused(package.LibraryError, "is a libminiapp.so of another version than this package", lambda: made.fields)
+
+
 FUZZ = """
 import random, sys
 import numpy as np

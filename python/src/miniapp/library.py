@@ -394,6 +394,7 @@ class Library:
             loaded = ctypes.CDLL(str(path))
         except OSError as error:
             raise LibraryError(str(error)) from error
+        self.path = path
         self.c = declare(loaded, path)
         self.c.listen(listen)
         self.known_fields: dict[str, Field] = {}
@@ -442,8 +443,12 @@ class Library:
                      c.field_is_extended(handle), c.field_is_flow(handle), c.field_has_wall(handle))
 
     def needed_by(self, handle):
-        names = (self.c.field_needed_by(handle, place) for place in itertools.count())
-        return tuple(map(decode, itertools.takewhile(bool, names)))
+        most = self.c.setting_count()
+        names = (self.c.field_needed_by(handle, place) for place in range(most + 1))
+        found = tuple(map(decode, itertools.takewhile(bool, names)))
+        if len(found) > most:  # in older libraries the function takes no place
+            raise LibraryError(f"{self.path}: is a libminiapp.so of another version than this package")
+        return found
 
     def name_of(self, handle):
         return decode(self.c.field_name(handle)) if handle else ""
