@@ -135,7 +135,7 @@ ROUGH = GRID.parent / "rough.h5"
 AT_REST = GRID.parent / "acc_rest.h5"
 ODD = ("--shape", "35x31x10")  # its blocks differ in size
 WORK = {
-    "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", GRID),
+    "kernels": ("-k", "all", *QUICK, "--precision", "float64,float32", *ODD, GRID),
     "cells": ("-k", "all", *QUICK, "--shape", "10x10x6", GRID),  # 4x1 has blocks of one column
     "external": ("-k", "surface_pressure,streamfunction", *QUICK, "--precision", "float64,float32", ROUGH),
     "steps": ("--steps", MANY, ACC),
@@ -149,16 +149,21 @@ WORK = {
 }
 # What is cut in other ways than CUTS. Cells are cut along one axis, so that blocks are as narrow as they
 # can be. Sixteen processes take seconds to start: they share all kernels and the longest steps, and the
-# other steps only with MINIAPP_TEST_LONG=1. What is new to them in sixteen blocks, one between two others
-# along y, these have in three.
+# other steps only with MINIAPP_TEST_LONG=1. What is new to them in more blocks, one between two others
+# along an axis, these have in three.
 OTHER_CUTS = {
     **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
-    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "ocean", "tracers"), {"4x4": "1x3"})),
+    **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "ocean", "tracers"),
+                                     {"2x1": "3x1", "1x2": "1x3", "3x2": None, "4x4": None})),
 }
+# Work that holds all others': what a sequence exchanges depends neither on the device nor on the MPI.
+BY_MPICH = ("kernels", "cells", "external", "ocean", "tracers")
 
 
 @pytest.fixture(scope="module", params=WORK)
-def kind(request):
+def kind(request, ranks):
+    if ranks.is_mpich and request.param not in BY_MPICH:
+        pytest.skip("Open MPI has made more sequences")
     return request.param
 
 
@@ -196,6 +201,8 @@ def test_bits_do_not_depend_on_the_cut(ranks, kind, work, alone, device, cut):
     if ranks.is_mpich and count(cut) > 4:
         pytest.skip("Open MPI has made more blocks of them")
     cut = OTHER_CUTS.get(kind, {}).get(cut, cut)
+    if not cut:
+        pytest.skip("three blocks along each axis have shown what more would")
     assert ranks.checksums(cut, "-d", device, *work) == alone[device]
 
 

@@ -126,29 +126,6 @@ def test_versions(prefix, tmp_path, version, fits):
     assert (done.returncode == DONE) == fits, done
 
 
-@pytest.mark.parametrize("library", ["miniapp::miniapp", "miniapp::miniapp_static"])
-def test_client_with_the_sources_as_a_subdirectory(library, tmp_path):
-    """CMake fails at once if another project's target links something that is not there."""
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\n"
-        f'add_subdirectory("{ROOT}" miniapp)\nadd_executable(client "{CLIENTS}/main.c")\n'
-        f"target_link_libraries(client PRIVATE {library})\n")
-    command("cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja",
-            "-DCMAKE_C_COMPILER=clang-19", "-DMINIAPP_TESTS=OFF")
-
-
-def test_gcc_with_all_warnings_as_errors_of_a_parent(tmp_path):
-    """At the level of optimisation at which GCC warns most; of kernels, the preset host-gcc shows the warnings."""
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\nadd_compile_options(-Wall -Werror)\n"
-        f'add_subdirectory("{ROOT}" miniapp)\nadd_executable(client "{CLIENTS}/main.c")\n'
-        "target_link_libraries(client PRIVATE miniapp::miniapp)\n")
-    command("cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc-12",
-            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF")
-    command("cmake", "--build", tmp_path / "build", "--target", "client")
-    says_dhdt(tmp_path / "build/client", "cpu")
-
-
 # ---- clients by pkg-config ----
 
 def flags(prefix, *options):
@@ -212,19 +189,36 @@ def replace(path, old, new):
     path.write_text(text.replace(old, new, 1))
 
 
+# Clients in the project of which the newer version is a part, and what they link.
+SUBDIRECTORY = {"client": "miniapp", "client_static": "miniapp_static"}
+
+
 @pytest.fixture(scope="module")
 def newer(miniapp, tmp_path_factory):
-    """The build of a newer version, with the kernel, field and setting of docs/site before those of today."""
+    """The build of a newer version, with the kernel, field and setting of docs/site before those of today, and of
+    clients with the sources as a subdirectory. All warnings are errors, at the level of optimisation at which GCC
+    warns most; of kernels, the preset host-gcc shows the warnings."""
     if miniapp.is_sanitized or miniapp.offload != "no":
         pytest.skip("the plain build is enough")
-    tree, build = tmp_path_factory.mktemp("newer") / "tree", tmp_path_factory.mktemp("newer") / "build"
+    folder = tmp_path_factory.mktemp("newer")
+    tree, build = folder / "tree", folder / "build"
     make_newer(tree)
-    command("cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=clang-19",
-            "-DCMAKE_BUILD_TYPE=Debug", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF",
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(client LANGUAGES C)\nadd_compile_options(-Wall -Werror)\n"
+        "add_subdirectory(tree miniapp)\n" + "".join(
+            f'add_executable({client} "{CLIENTS}/main.c")\ntarget_link_libraries({client} PRIVATE miniapp::{library})\n'
+            for client, library in SUBDIRECTORY.items()))
+    command("cmake", "-S", folder, "-B", build, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc-12",
+            "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DMINIAPP_HOST_FLAGS=-O0", "-DMINIAPP_TESTS=OFF",
             f"-DMINIAPP_KERNELS={ROOT / 'docs/site'}")
-    command("cmake", "--build", build, "--target", "miniapp",
+    command("cmake", "--build", build, "--target", *SUBDIRECTORY, "miniapp",
             env={**os.environ, "CCACHE_DISABLE": "1"})  # nobody compiles that again
-    return build
+    return build / "miniapp"
+
+
+@pytest.mark.parametrize("client", SUBDIRECTORY)
+def test_client_with_the_sources_as_a_subdirectory(newer, client):
+    says_dhdt(newer.parent / client, "cpu")
 
 
 def test_kernel_of_a_site(newer, tmp_path):

@@ -291,7 +291,8 @@ static void assert_found(const char *name, int rank, const hsize_t *at, double v
     }
 }
 
-/* The cell beyond a face may be in the next strip: the process that has the face knows it. */
+/* The cell beyond a face may be in the next strip: the process that has the face knows it. A third
+ * of the cells, since the row alone says whose a cell is. */
 static void errors_are_found_in_all_rows(void **state)
 {
     for (size_t cell = 0; cell < 9 * 8; cell++) {
@@ -299,7 +300,7 @@ static void errors_are_found_in_all_rows(void **state)
         const hsize_t top[] = {4, (hsize_t)y, (hsize_t)x};
         const bool is_shallow = bottom_of(&forms[0], x, y) == 5;
         char text[64];
-        if (!is_wet(&forms[0], x, y, 4))
+        if (x % 3 != y % 3 || !is_wet(&forms[0], x, y, 4))
             continue;
         snprintf(text, sizeof(text), "salt[4, %d, %d] is 1000, but must be", y, x);
         assert_found("salt", 3, top, 1000, text);
