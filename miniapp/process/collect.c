@@ -291,6 +291,19 @@ static enum miniapp_status agree_on_row(const struct row *row, struct result *re
     return status;
 }
 
+/* Where steps change the flow, its Courant numbers are those after the last one; the divergence
+ * stays that of the first, which is given. */
+static enum miniapp_status find_courant(struct row *row)
+{
+    struct miniapp_flow flow;
+    enum miniapp_status status = MINIAPP_DONE;
+    if (miniapp_sequence_carries(row->sequence, miniapp_field_find("u"))) {
+        status = miniapp_flow_measure(row->state, row->sequence, &flow);
+        memcpy(row->flow.courant, flow.courant, sizeof(flow.courant));
+    }
+    return status;
+}
+
 /* The march of a row that made all of its steps, or all up to one that went wrong. */
 static struct march *march_of(const struct run *run, struct row *row)
 {
@@ -299,12 +312,15 @@ static struct march *march_of(const struct run *run, struct row *row)
         free(march);
         return NULL;
     }
+    enum miniapp_status status = find_courant(row);
     march->first = run->first_step;
     march->flow = row->flow;
     march->last = steps_done(run, row);
     march->is_judged = run->options.shapes[0].nx == 0;
     march->time_step = miniapp_settings_get(miniapp_state_settings(row->state), "dt_tracer");
-    if (miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets)) {
+    if (!status)
+        status = miniapp_budgets_close(row->state, row->sequence, row->samples.count, row->budgets);
+    if (status) {
         free(march);
         return NULL;
     }

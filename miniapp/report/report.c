@@ -116,10 +116,11 @@ static void print_flow(const struct miniapp_flow *flow)
         return;
     print("Courant numbers %.3g along x, %.3g along y, %.3g along z\n", flow->courant[0],
           flow->courant[1], flow->courant[2]);
-    print("largest divergence in a step %.2g below the top level, %.2g in it\n", flow->below,
-          flow->top);
+    print("largest divergence in the first step %.2g below the top level, %.2g in it\n",
+          flow->below, flow->top);
     if (flow->top >= 1e-6)
-        print("a tracer of 1 drifts by up to %.2g a step in the top level: water goes through the "
+        print("a tracer of 1 drifts by up to %.2g in the first step in the top level: water goes "
+              "through the "
               "surface\n",
               flow->top);
 }

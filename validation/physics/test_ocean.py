@@ -42,9 +42,11 @@ def rest(tmp_path_factory):
 
 
 def test_a_start_from_rest(miniapp, rest, tmp_path):
-    """It is said, and a run that continues does not start again."""
+    """It is said, and a run that continues does not start again. The report is of the flow after the last step."""
     table = miniapp.passes(rest.path, "--steps", 1, quick=False)
     assert "u (from rest)" in table and "v (from rest)" in table
+    numbers = re.search(r"Courant numbers (\S+) along x, (\S+) along y, (\S+) along z", table)
+    assert all(0 < float(number) < 0.1 for number in numbers.groups())
     through = rest.step(miniapp, tmp_path / "through.h5", 6)
     cut = tmp_path / "cut.nc"
     rest.step(miniapp, cut, 4, "--every", 4)
