@@ -9,17 +9,12 @@ with an uneven sea floor, islands and a rough flow. Its group "outputs" holds wh
 solver in the place of BiCGSTAB, whose tolerance is absolute.
 """
 
-import argparse
-import os
 import sys
-import tempfile
-from pathlib import Path
 
-import h5py
 import numpy as np
 import scipy.sparse.linalg
 
-from veros_acc import SmallSetup, cyclic, in_order, level, tendency  # it starts Veros, too
+from veros_acc import SmallSetup, cyclic, in_order, level, new_file, store, store_input, tendency  # it starts Veros, too
 
 from veros import veros_routine
 import veros.core.external  # noqa: F401  pylint: disable=unused-import
@@ -114,23 +109,14 @@ def write(group, state, solve):
     vs = state.variables
     grid = {name: in_order(getattr(vs, name)) for name in GRID}
     before, after = solve(state)
-    group.attrs.update({name: float(getattr(state.settings, name)) for name in NUMBERS})
-    group.attrs.update({"halo": 2, "cyclic_x": 1})
-    made = group.create_group("outputs")
-    for target, values in ((group, grid | before), (made, after)):
-        for name, value in values.items():
-            target.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9, shuffle=True,
-                                  track_times=False)
+    store_input(group, grid | before, state.settings, NUMBERS)
+    store(group.create_group("outputs"), after)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "external.h5")
-    path = parser.parse_args().output.resolve()
     scipy.sparse.linalg.bicgstab = solve_directly
     VARIABLES["ssh"].active = True  # which the routine of the free surface writes
-    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
-        os.chdir(folder)
+    with new_file(__doc__, "external.h5") as file:
         for name, solve in (("stream", stream), ("pressure", pressure)):
             setup = Setup(solve is stream)
             setup.setup()
@@ -138,7 +124,6 @@ def main():
                 setup.step(setup.state)
             roughen(setup.state)
             write(file.create_group(name), setup.state, solve)
-        os.chdir("/")
 
 
 if __name__ == "__main__":

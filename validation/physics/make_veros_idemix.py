@@ -9,17 +9,10 @@ group below "outputs" has settings as its attributes, and what Veros's routines 
 "parameters" and "diffusivities" the routines before, in the others integrate_idemix, which reads the parameters.
 """
 
-import argparse
-import os
-import tempfile
-from pathlib import Path
-
-import h5py
 import numpy as np
 
-from make_veros_momentum import store  # it starts Veros, too
-from make_veros_step import roughen
-from veros_acc import OF_IDEMIX, SETTINGS, SmallSetup, cyclic, in_order, inputs, level
+from make_veros_step import roughen  # it starts Veros, too
+from veros_acc import OF_IDEMIX, SETTINGS, SmallSetup, cyclic, in_order, inputs, level, new_file, store, store_input
 
 from veros import veros_routine
 from veros.core import advection, idemix, tke
@@ -104,41 +97,25 @@ def step_waves(state):
     return made
 
 
-def write(path, state):
+def write(file, state):
     vs, settings = state.variables, state.settings
-    with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_IDEMIX)})
-        file.attrs.update({"halo": 2, "cyclic_x": 1})
-        for name, value in inputs_of(state).items():
-            store(file, name, value)
+    store_input(file, inputs_of(state), settings, (*SETTINGS, *OF_IDEMIX))
 
-        def add(case, values, **chosen):
-            group = file.create_group(f"outputs/{case}")
-            group.attrs.update({name: float(value) for name, value in chosen.items()})
-            for name, value in values.items():
-                store(group, name, value)
+    def add(case, values, **chosen):
+        store(file.create_group(f"outputs/{case}"), values, chosen)
 
-        with vs.unlock():
-            vs.update(idemix.set_idemix_parameter(state))
-        add("parameters", {name: in_order(getattr(vs, name)) for name in ("c0", "v0", "alpha_c")})
-        for case, switches in CASES.items():
-            with settings.unlock():
-                for name in SWITCHES:
-                    setattr(settings, name, name in switches)
-            add(case, step_waves(state), **{name: name in switches for name in SWITCHES})
-        tke.set_tke_diffusivities(state)
-        add("diffusivities", {name: in_order(getattr(vs, name)) for name in ("kappaM", "kappaH", "Prandtlnumber")})
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "idemix.h5")
-    path = parser.parse_args().output.resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        write(path, rough_ocean())
-        os.chdir("/")
+    with vs.unlock():
+        vs.update(idemix.set_idemix_parameter(state))
+    add("parameters", {name: in_order(getattr(vs, name)) for name in ("c0", "v0", "alpha_c")})
+    for case, switches in CASES.items():
+        with settings.unlock():
+            for name in SWITCHES:
+                setattr(settings, name, name in switches)
+        add(case, step_waves(state), **{name: name in switches for name in SWITCHES})
+    tke.set_tke_diffusivities(state)
+    add("diffusivities", {name: in_order(getattr(vs, name)) for name in ("kappaM", "kappaH", "Prandtlnumber")})
 
 
 if __name__ == "__main__":
-    main()
+    with new_file(__doc__, "idemix.h5") as new:
+        write(new, rough_ocean())

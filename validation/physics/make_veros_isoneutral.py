@@ -11,15 +11,9 @@ holds before isoneutral mixing, the diffusivities, and the derivatives of dynami
 the same in its pyom_compatibility_mode, where K_11 and K_22 act in skew diffusion, too.
 """
 
-import argparse
-import os
-import tempfile
-from pathlib import Path
-
-import h5py
 import numpy as np
 
-from veros_acc import SmallSetup, cyclic  # it starts Veros, too
+from veros_acc import SmallSetup, cyclic, new_file, store, store_input  # it starts Veros, too
 
 import veros
 from veros import veros_routine
@@ -93,36 +87,24 @@ def outputs_of(state, compatible):
     return outputs
 
 
-def write(state, path):
+def write(file, state):
     vs = state.variables
     tau, taup1 = int(vs.tau), int(vs.taup1)
     fields = {name: in_order(getattr(vs, name)) for name in GRID}
     fields |= {name: in_order(getattr(vs, name)[..., tau])
                for name in ("temp", "salt", "int_drhodT", "int_drhodS")}
     fields |= {f"{name}_taup1": in_order(getattr(vs, name)[..., taup1]) for name in ("temp", "salt")}
-    groups = {"": fields, "outputs/": outputs_of(state, False),
-              "outputs_of_pyom/": outputs_of(state, True)}
-    with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs.update({name: float(getattr(state.settings, name)) for name in SETTINGS})
-        file.attrs.update({"halo": 2, "cyclic_x": 1})
-        for group, values in groups.items():
-            for name, value in values.items():
-                value = value.astype(np.uint8) if name.startswith("mask") else value
-                file.create_dataset(group + name, data=value, chunks=value.shape, fletcher32=True,
-                                    compression=9, shuffle=True, track_times=False)
+    store_input(file, fields, state.settings, SETTINGS)
+    store(file.create_group("outputs"), outputs_of(state, False))
+    store(file.create_group("outputs_of_pyom"), outputs_of(state, True))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path,
-                        default=Path(__file__).parent / "veros" / "isoneutral.h5")
-    path = parser.parse_args().output.resolve()
     setup = Setup()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with new_file(__doc__, "isoneutral.h5") as file:
         setup.setup()
         roughen(setup.state)
-        write(setup.state, path)
+        write(file, setup.state)
 
 
 if __name__ == "__main__":

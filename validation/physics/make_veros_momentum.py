@@ -9,16 +9,11 @@ group below "outputs" has settings as its attributes, and what Veros's routines 
 What a group before it has made the same is not stored again.
 """
 
-import argparse
-import os
 import sys
-import tempfile
-from pathlib import Path
 
-import h5py
 import numpy as np
 
-from veros_acc import SmallSetup, cyclic, in_order, inputs, level  # it starts Veros, too
+from veros_acc import SmallSetup, cyclic, in_order, inputs, level, new_file, store, store_input  # it starts Veros, too
 
 from veros import veros_routine
 from veros.core import eke, friction, momentum
@@ -151,54 +146,36 @@ def outputs(state):
     return result, (uloc, vloc)
 
 
-def store(group, name, value):
-    value = value.astype(np.uint8) if name.startswith("mask") else value
-    group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9, shuffle=True,
-                         track_times=False)
+def write(file, state):
+    store_input(file, inputs_of(state), state.settings, NUMBERS)
+    seen = {}
 
+    def add(case, values, **settings):
+        values = {name: value for name, value in values.items() if not np.array_equal(seen.get(name), value)}
+        store(file.create_group(f"outputs/{case}"), values, settings)
+        seen.update(values)
 
-def write(path, state):
-    with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs.update({name: float(getattr(state.settings, name)) for name in NUMBERS})
-        file.attrs.update({"halo": 2, "cyclic_x": 1})
-        for name, value in inputs_of(state).items():
-            store(file, name, value)
-        seen = {}
-
-        def add(case, values, **settings):
-            group = file.create_group(f"outputs/{case}")
-            group.attrs.update({name: float(value) for name, value in settings.items()})
-            for name, value in values.items():
-                if not np.array_equal(seen.get(name), value):
-                    store(group, name, value)
-                    seen[name] = value
-
-        for case, switches in CASES.items():
-            choose(state, switches)
-            made, means = outputs(state)
-            add(case, made, **{name: name in switches for name in SWITCHES})
-            if case == "acc":  # u_taup1 of which is what these read
-                with state.variables.unlock():
-                    state.variables.psi = state.variables.psi * 1e-5  # m2 s-2, not m3 s-1
-                add("pressure", flow_after(state, PRESSURE.barotropic_velocity_update), enable_streamfunction=0)
-                add("stream", flow_after(state, lambda state, means=means: STREAM.barotropic_velocity_update(
-                    state, *means)), enable_streamfunction=1)
+    for case, switches in CASES.items():
+        choose(state, switches)
+        made, means = outputs(state)
+        add(case, made, **{name: name in switches for name in SWITCHES})
+        if case == "acc":  # u_taup1 of which is what these read
+            with state.variables.unlock():
+                state.variables.psi = state.variables.psi * 1e-5  # m2 s-2, not m3 s-1
+            add("pressure", flow_after(state, PRESSURE.barotropic_velocity_update), enable_streamfunction=0)
+            add("stream", flow_after(state, lambda state, means=means: STREAM.barotropic_velocity_update(
+                state, *means)), enable_streamfunction=1)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / "momentum.h5")
-    path = parser.parse_args().output.resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with new_file(__doc__, "momentum.h5") as file:
         VARIABLES["ssh"].active = True  # which the routine of the free surface writes
         setup = Setup()
         setup.setup()
         for _ in range(3):
             setup.step(setup.state)
         roughen(setup.state)
-        write(path, setup.state)
-        os.chdir("/")
+        write(file, setup.state)
 
 
 if __name__ == "__main__":

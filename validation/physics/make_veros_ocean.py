@@ -25,9 +25,9 @@ import scipy.sparse.linalg
 
 from make_veros_external import solve_directly  # it starts Veros, too
 from make_veros_step import roughen
-from make_veros_steps import change_remnants, density_in_80_bits, nudge
+from make_veros_steps import change_remnants, density_in_80_bits, nudge, store_steps
 from veros_acc import (OF_IDEMIX, OF_MOMENTUM, SETTINGS, SmallSetup, cyclic, has, in_order, inputs_at_rest, level,
-                       tendency)
+                       store_input, tendency)
 
 from veros import veros_routine
 from veros.core import thermodynamics
@@ -179,24 +179,11 @@ def run(case, seed=None):
     return state.settings, before, after
 
 
-def store(group, name, value):
-    value = value.astype(np.uint8) if name.startswith("mask") else value
-    return group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9, shuffle=True,
-                                track_times=False)
-
-
 def write(group, case):
     settings, before, after = run(case)
-    nudged = [run(case, seed)[2] for seed in range(TRIES)]
-    group.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_MOMENTUM, *OF_IDEMIX)})
-    group.attrs.update({"halo": 2, "cyclic_x": int(settings.enable_cyclic_x), "pyom_compatibility_mode": 0.0})
-    for name, values in before.items():
-        store(group, name, values)
-    for steps, fields in after.items():
-        for name, values in fields.items():
-            spread = max(np.abs(values - other[steps][name]).max() for other in nudged)
-            store(group.require_group(str(steps)), name, values).attrs["spread"] = spread
-            print(f"{case} {name} after {steps}: {np.abs(values).max():.2e}, {spread / np.abs(values).max():.1e} of it")
+    store_input(group, before, settings, (*SETTINGS, *OF_MOMENTUM, *OF_IDEMIX),
+                cyclic_x=int(settings.enable_cyclic_x), pyom_compatibility_mode=0.0)
+    store_steps(group, after, [run(case, seed)[2] for seed in range(TRIES)])
 
 
 def main():

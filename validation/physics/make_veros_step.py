@@ -11,15 +11,10 @@ of it, or of what those before it made: of their outputs it reads what "inputs" 
 momentum.
 """
 
-import argparse
-import os
-import tempfile
-from pathlib import Path
-
-import h5py
 import numpy as np
 
-from veros_acc import SETTINGS, SmallSetup, cyclic, has, in_order, inputs, level  # it starts Veros, too
+from veros_acc import (SETTINGS, SmallSetup, cyclic, has, in_order, inputs, level, new_file, store,  # it starts Veros, too
+                       store_input)
 
 from veros import veros_routine
 from veros.core import advection, diffusion, eke, momentum, thermodynamics, tke
@@ -155,36 +150,15 @@ def outputs(setup):
     return result
 
 
-def write(path, settings, fields, results):
-    def store(group, name, value):
-        value = value.astype(np.uint8) if name.startswith("mask") else value
-        group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9,
-                             shuffle=True, track_times=False)
-
-    with h5py.File(path, "w", libver=("v110", "v110")) as file:
-        file.attrs.update({name: float(getattr(settings, name)) for name in (*SETTINGS, *OF_LATERAL_MIXING)})
-        file.attrs.update({"halo": 2, "cyclic_x": 1})
-        for name, value in fields.items():
-            store(file, name, value)
+def main():
+    with new_file(__doc__, "step.h5") as file:
+        setup = rough_ocean()
+        store_input(file, inputs(setup.state), setup.state.settings, (*SETTINGS, *OF_LATERAL_MIXING))
+        results = {"frozen_step": frozen_step(rough_ocean())} | outputs(setup)
         for routine, (values, reads) in results.items():
             group = file.create_group(f"outputs/{routine}")
             group.attrs["inputs"] = np.bytes_(" ".join(reads))
-            for name, value in values.items():
-                store(group, name, value)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path,
-                        default=Path(__file__).parent / "veros" / "step.h5")
-    path = parser.parse_args().output.resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        setup = rough_ocean()
-        fields = inputs(setup.state)
-        results = {"frozen_step": frozen_step(rough_ocean())} | outputs(setup)
-        write(path, setup.state.settings, fields, results)
-        os.chdir("/")
+            store(group, values)
 
 
 if __name__ == "__main__":

@@ -14,17 +14,11 @@ large numbers there. And where turbulent kinetic energy is what rounding left of
 lengths take the square root of, it gets other digits in each step.
 """
 
-import argparse
-import os
-import tempfile
-from pathlib import Path
-
-import h5py
 import numpy as np
 
 import make_veros_step  # it starts Veros, too
 from make_veros_step import roughen
-from veros_acc import SETTINGS, in_order, inputs, level
+from veros_acc import SETTINGS, in_order, inputs, level, new_file, store, store_input
 
 from veros import veros_routine
 from veros.core import advection, eke, thermodynamics, tke, utilities
@@ -160,34 +154,25 @@ def all_inputs(state):
     return fields
 
 
-def store(group, name, value):
-    value = value.astype(np.uint8) if name.startswith("mask") else value
-    return group.create_dataset(name, data=value, chunks=value.shape, fletcher32=True, compression=9,
-                                shuffle=True, track_times=False)
+def store_steps(group, after, nudged):
+    """What steps made, and how far apart the nudged ones end."""
+    for steps, fields in after.items():
+        made = group.create_group(str(steps))
+        store(made, fields)
+        for name, values in fields.items():
+            spread = max(np.abs(values - other[steps][name]).max() for other in nudged)
+            made[name].attrs["spread"] = spread
+            print(f"{group.name} {name} after {steps}: {np.abs(values).max():.2e}, "
+                  f"{spread / np.abs(values).max():.1e} of it")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path,
-                        default=Path(__file__).parent / "veros" / "steps.h5")
-    path = parser.parse_args().output.resolve()
-    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
-        os.chdir(folder)
+    with new_file(__doc__, "steps.h5") as file:
         for name, switches in SETUPS.items():
             settings, before, after = run(switches)
-            nudged = [run(switches, seed)[2] for seed in range(TRIES)]
             group = file.create_group(name)
-            group.attrs.update({key: float(getattr(settings, key)) for key in SETTINGS})
-            group.attrs.update({"halo": 2, "cyclic_x": 1, "pyom_compatibility_mode": 0.0})
-            for field, values in before.items():
-                store(group, field, values)
-            for steps, fields in after.items():
-                for field, values in fields.items():
-                    dataset = store(group.require_group(str(steps)), field, values)
-                    dataset.attrs["spread"] = max(np.abs(values - other[steps][field]).max()
-                                                  for other in nudged)
-                    print(name, steps, field, np.abs(values).max(), dataset.attrs["spread"])
-        os.chdir("/")
+            store_input(group, before, settings, SETTINGS, pyom_compatibility_mode=0.0)
+            store_steps(group, after, [run(switches, seed)[2] for seed in range(TRIES)])
 
 
 if __name__ == "__main__":

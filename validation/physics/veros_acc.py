@@ -1,6 +1,13 @@
 """For the scripts that make files by Veros's own routines: what of Veros's state is an input of miniapp, and
 Veros's setup `acc`, small and with hills."""
 
+import argparse
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import h5py
 import numpy as np
 import veros
 
@@ -79,6 +86,32 @@ def in_order(values, is_cyclic=True):
     if values.ndim > 1 and is_cyclic:
         cyclic(values)
     return values.T
+
+
+@contextlib.contextmanager
+def new_file(description, name):
+    """veros/`name`, or what -o names, to write what Veros makes: in a folder for its own files."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent / "veros" / name)
+    path = parser.parse_args().output.resolve()
+    with tempfile.TemporaryDirectory() as folder, h5py.File(path, "w", libver=("v110", "v110")) as file:
+        os.chdir(folder)
+        yield file
+        os.chdir("/")
+
+
+def store(group, fields, attributes=()):
+    group.attrs.update({name: float(value) for name, value in dict(attributes).items()})
+    for name, values in fields.items():
+        values = values.astype(np.uint8) if name.startswith("mask") else values
+        group.create_dataset(name, data=values, chunks=values.shape, fletcher32=True, compression=9, shuffle=True,
+                             track_times=False)
+
+
+def store_input(group, fields, settings, names, **more):
+    """Fields with ghosts, and the settings of these names."""
+    store(group, fields, {name: getattr(settings, name) for name in names})
+    group.attrs.update({"halo": 2, "cyclic_x": 1} | more)
 
 
 def level(vs, name, when):
