@@ -86,11 +86,7 @@ static enum miniapp_status add_check(struct run *run, const struct row *row,
     struct check *const check = results_add_check(&run->results);
     if (!check)
         return MINIAPP_DEVICE;
-    check->kernel = miniapp_sequence_name(row->sequence);
-    check->device = miniapp_device_label(row->device);
-    check->variant = miniapp_device_variant(row->device);
-    check->threads = row->threads;
-    check->precision = row->precision;
+    check->row = result_like(row);
     check->variable = miniapp_field_name(field);
     compare_end(&use->comparison, field, &use->grid, &check->verdict);
     return MINIAPP_DONE;
@@ -102,12 +98,7 @@ static enum miniapp_status add_checksum(struct run *run, const struct row *row,
     struct checksum *const checksum = results_add_checksum(&run->results);
     if (!checksum)
         return MINIAPP_DEVICE;
-    checksum->kernel = miniapp_sequence_name(row->sequence);
-    checksum->device = miniapp_device_label(row->device);
-    checksum->variant = miniapp_device_variant(row->device);
-    checksum->threads = row->threads;
-    checksum->precision = row->precision;
-    checksum->grid = row->grid;
+    checksum->row = result_like(row);
     checksum->variable = miniapp_field_name(field);
     digest_end(&use->digest, checksum->text);
     return MINIAPP_DONE;

@@ -53,7 +53,7 @@ static enum miniapp_status check_verdicts(const struct run *run)
     const struct check *const uncompared = results_uncompared(&run->results);
     if (uncompared)
         return fail(MINIAPP_MISMATCH, "%s: nothing was compared for '%s': %s", reference,
-                    uncompared->kernel,
+                    uncompared->row.kernel,
                     run->water.cells == 0
                         ? "all of the input is land"
                         : "its outputs and their reference are 0 or not finite everywhere");

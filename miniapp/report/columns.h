@@ -4,13 +4,15 @@
 
 #include "results.h"
 
-/* Exactly one of the three functions is not NULL. */
+/* Either `place` is not 0, or exactly one of the functions is not NULL. */
 struct column {
     const char *name;
+    size_t place; /* of the number in a result, which is read back from it */
     double (*number)(const struct result *result); /* NAN: not known */
     double (*in_results)(const struct result *result, const struct results *results);
-    const char *(*text)(const struct result *result, const struct results *results); /* or NULL */
+    const char *(*text)(const struct result *result); /* or NULL */
     bool whole;
+    bool above_0; /* or it was not measured */
 };
 
 /* A column without a name ends them. */

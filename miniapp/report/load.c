@@ -1,4 +1,5 @@
 #include "load.h"
+#include "columns.h"
 #include "status.h"
 
 #include <errno.h>
@@ -57,18 +58,16 @@ static struct transfer_times transfer_of(const json_t *object, const char *way)
                                    number_or(object, pinned, 0)};
 }
 
-static struct timing timing_of(const json_t *row, const json_t *transfers)
+/* What a row is one of. */
+static struct result labels_of(const json_t *object)
 {
-    return (struct timing){
-        .calls = count_of(row, "calls"),
-        .first = number_or(transfers, "first_call_s", NAN),
-        .mean = number_or(row, "mean_s", NAN),
-        .stdev = number_or(row, "stdev_s", NAN),
-        .min = number_or(row, "min_s", NAN),
-        .p25 = number_or(row, "p25_s", NAN),
-        .median = number_or(row, "median_s", NAN),
-        .p75 = number_or(row, "p75_s", NAN),
-        .max = number_or(row, "max_s", NAN),
+    return (struct result){
+        .kernel = text_or_empty(object, "kernel"),
+        .device = text_or_empty(object, "device"),
+        .variant = text_or_empty(object, "variant"),
+        .threads = threads_of(object),
+        .precision = precision_of(object),
+        .grid = read_grid(object),
     };
 }
 
@@ -113,31 +112,18 @@ static enum miniapp_status load_row(const json_t *row, const json_t *transfers,
     struct result *result = results_add(results);
     if (!result)
         return MINIAPP_DEVICE;
-    *result = (struct result){
-        .kernel = text_or_empty(row, "kernel"),
-        .device = text_or_empty(row, "device"),
-        .variant = text_or_empty(row, "variant"),
-        .threads = threads_of(row),
-        .precision = precision_of(row),
-        .grid = read_grid(row),
-        .timing = timing_of(row, transfers),
-        .each_call = strcmp(text_or_empty(row, "transfer"), "each-call") == 0,
-        .bytes = number_or(row, "bytes", 0),
-        .flops = number_or(row, "flops", 0),
-        .cache = text_or_empty(row, "cache"),
-        .traffic = number_or(row, "traffic_bytes", NAN),
-        .empty_call = number_or(row, "empty_call_s", 0),
-        .speedup = number_or(row, "speedup", NAN),
-        .device_bytes = number_or(row, "device_bytes", 0),
-        .state_bytes = number_or(transfers, "state_bytes", 0),
-        .processes = processes_of(json_object_get(row, "processes")),
-        .to_device = transfer_of(transfers, "to_device"),
-        .from_device = transfer_of(transfers, "from_device"),
-        .bandwidth = number_or(row, "ceiling_bytes_per_s", 0),
-        .flop_rate = number_or(row, "ceiling_flops_per_s", 0),
-        .best_bandwidth = number_or(row, "best_ceiling_bytes_per_s", 0),
-        .best_flop_rate = number_or(row, "best_ceiling_flops_per_s", 0),
-    };
+    *result = labels_of(row);
+    for (const struct column *column = columns; column->name; column++)
+        if (column->place)
+            *(double *)((char *)result + column->place) = number_or(row, column->name, NAN);
+    result->timing.calls = count_of(row, "calls");
+    result->timing.first = number_or(transfers, "first_call_s", NAN);
+    result->each_call = strcmp(text_or_empty(row, "transfer"), "each-call") == 0;
+    result->cache = text_or_empty(row, "cache");
+    result->state_bytes = number_or(transfers, "state_bytes", 0);
+    result->processes = processes_of(json_object_get(row, "processes"));
+    result->to_device = transfer_of(transfers, "to_device");
+    result->from_device = transfer_of(transfers, "from_device");
     snprintf(result->marks, RESULT_MARKS, "%s", text_or_empty(row, "marks")); /* by its own clock */
     return load_shares(json_object_get(row, "shares"), result);
 }
@@ -147,15 +133,8 @@ static enum miniapp_status load_checksum(const json_t *entry, struct results *re
     struct checksum *checksum = results_add_checksum(results);
     if (!checksum)
         return MINIAPP_DEVICE;
-    *checksum = (struct checksum){
-        .kernel = text_or_empty(entry, "kernel"),
-        .device = text_or_empty(entry, "device"),
-        .variant = text_or_empty(entry, "variant"),
-        .threads = threads_of(entry),
-        .precision = precision_of(entry),
-        .grid = read_grid(entry),
-        .variable = text_or_empty(entry, "variable"),
-    };
+    checksum->row = labels_of(entry);
+    checksum->variable = text_or_empty(entry, "variable");
     snprintf(checksum->text, sizeof(checksum->text), "%s", text_or_empty(entry, "sha256"));
     return MINIAPP_DONE;
 }

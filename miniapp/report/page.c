@@ -39,18 +39,17 @@ void page_columns(const struct page *page)
         print(" %7s", "threads");
 }
 
-int page_row(const struct page *page, const char *kernel, const char *device, const char *variant,
-             enum miniapp_precision precision, int threads)
+int page_row(const struct page *page, const struct result *row)
 {
-    print("%-*s", page->name, kernel);
+    print("%-*s", page->name, row->kernel);
     if (page->has_devices)
-        print(" %-*s", page->device, device);
+        print(" %-*s", page->device, row->device);
     if (page->has_variants)
-        print(" %-*s", page->variant, variant);
+        print(" %-*s", page->variant, row->variant);
     if (page->has_precisions)
-        print(" %-9s", miniapp_precision_name(precision));
-    if (page->has_threads && threads)
-        print(" %7d", threads);
+        print(" %-9s", miniapp_precision_name(row->precision));
+    if (page->has_threads && row->threads)
+        print(" %7d", row->threads);
     else if (page->has_threads)
         print(" %7s", "");
     return page->name + page->has_devices * (1 + page->device) +
@@ -58,11 +57,10 @@ int page_row(const struct page *page, const char *kernel, const char *device, co
            page->has_threads * 8;
 }
 
-int page_head(const struct page *page, const struct result *result)
+int page_head(const struct page *page, const struct result *row)
 {
-    const int column = page_row(page, result->kernel, result->device, result->variant,
-                                result->precision, result->threads);
-    print(" %9zu points:", miniapp_grid_points(&result->grid));
+    const int column = page_row(page, row);
+    print(" %9zu points:", miniapp_grid_points(&row->grid));
     return column + 18;
 }
 

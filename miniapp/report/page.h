@@ -21,11 +21,10 @@ void page_columns(const struct page *page);
 
 /* The first columns of a line about a row: its kernel, and the others where rows differ in them.
  * Returns how many characters that are. */
-int page_row(const struct page *page, const char *kernel, const char *device, const char *variant,
-             enum miniapp_precision precision, int threads);
+int page_row(const struct page *page, const struct result *row);
 
-/* As page_row, for a line about a result, then "POINTS points:". */
-int page_head(const struct page *page, const struct result *result);
+/* As page_row, then "POINTS points:". */
+int page_head(const struct page *page, const struct result *row);
 
 /* Prints items one after the other and breaks the line before one that would pass PAGE_WIDTH.
  * `column` is how much of the line is used; returns how much is used then. */

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static void print_row_of(const struct page *page, const struct result *r)
-{
-    page_row(page, r->kernel, r->device, r->variant, r->precision, r->threads);
-}
-
 /* ---- times ---- */
 
 static void print_efficiency(const struct page *page, const struct result *r)
@@ -37,7 +32,7 @@ static void print_times(const struct page *page, const struct result *r)
 {
     const double times[] = {r->timing.min, r->timing.p25, r->timing.median, r->timing.p75};
     char text[64];
-    print_row_of(page, r);
+    page_row(page, r);
     print(" %-*s %7zu", page->shape, shape_text(&r->grid, text), r->timing.calls);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
         if (i % 2 == 0 || has_quartiles(page))
@@ -111,7 +106,7 @@ void print_rates(const struct page *page)
           "GFLOP/s: best", "median");
     for (size_t i = 0; i < page->results->result_count; i++) {
         const struct result *const r = &page->results->results[i];
-        print_row_of(page, r);
+        page_row(page, r);
         is_cached = is_cached || r->cache[0];
         print(" %8.0f %8.2f %10.2f %7.2f %13.2f %7.2f%s%s\n", result_points(r),
               result_ns_per_point(r), result_best_gb_per_s(r), result_gb_per_s(r),
@@ -156,7 +151,7 @@ static void print_roof(const struct page *page, const struct result *r)
     const double shares[] = {result_best_share(r), of_median / r->timing.p25, result_share(r),
                              of_median / r->timing.p75};
     char text[16];
-    print_row_of(page, r);
+    page_row(page, r);
     print(" %9.0f  %-10s %9.2f %-7s", result_points(r), result_bound(r),
           1e-9 * (is_memory ? r->bandwidth : r->flop_rate), is_memory ? "GB/s" : "GFLOP/s");
     for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)

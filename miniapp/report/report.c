@@ -212,7 +212,7 @@ static void print_check(const struct page *page, const struct check *c, int widt
 {
     const struct verdict *const v = &c->verdict;
     char index[INDEX_TEXT], share[16];
-    page_row(page, c->kernel, c->device, c->variant, c->precision, c->threads);
+    page_row(page, &c->row);
     print(" %-*s %9.1e %7.1e", width, c->variable, v->max_abs, v->atol);
     if (has_rtol)
         print(" %7.1e", v->rtol);
@@ -244,7 +244,7 @@ static void print_checks(const struct page *page)
     print("<= atol: fraction of nonzero reference values below atol\n");
     if (uncompared)
         print("nothing was compared for %s: its outputs and reference tell nothing\n",
-              uncompared->kernel);
+              uncompared->row.kernel);
     print("\nvalidation %s: %zu of %zu variables agree with the reference\n",
           results_passed(results) ? "PASSED" : "FAILED", passed, results->check_count);
 }
@@ -257,8 +257,9 @@ static void print_checksums(const struct page *page)
     for (size_t i = 0; i < results->checksum_count; i++) {
         const struct checksum *c = &results->checksums[i];
         char shape[64];
-        page_row(page, c->kernel, c->device, c->variant, c->precision, c->threads);
-        print(" %-*s %-17s %s\n", page->shape, shape_text(&c->grid, shape), c->variable, c->text);
+        page_row(page, &c->row);
+        print(" %-*s %-17s %s\n", page->shape, shape_text(&c->row.grid, shape), c->variable,
+              c->text);
     }
 }
 

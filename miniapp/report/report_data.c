@@ -131,7 +131,7 @@ static json_t *result_object(const struct result *r, const struct results *resul
     for (const struct column *column = columns; column->name; column++) {
         const double value = column_number(column, r, results);
         json_object_set_new(object, column->name,
-                            column->text    ? text_value(column->text(r, results))
+                            column->text    ? text_value(column->text(r))
                             : column->whole ? whole_number(value)
                                             : number(value));
     }
@@ -144,18 +144,16 @@ static json_t *result_object(const struct result *r, const struct results *resul
     return object;
 }
 
-/* A new object, which names the kernel, device, variant and precision of an entry, and its threads
+/* A new object, which names the kernel, device, variant and precision of a row, and its threads
  * where they vary. */
-static json_t *entry(const struct results *results, const char *kernel, const char *device,
-                     const char *variant, int threads, enum miniapp_precision precision)
+static json_t *entry(const struct results *results, const struct result *row)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "kernel", json_string(kernel));
-    json_object_set_new(object, "device", json_string(device));
-    json_object_set_new(object, "variant", json_string(variant));
-    json_object_set_new(object, "precision", json_string(miniapp_precision_name(precision)));
+    json_t *object =
+        json_pack("{ss ss ss ss}", "kernel", row->kernel, "device", row->device, "variant",
+                  row->variant, "precision", miniapp_precision_name(row->precision));
     if (results_vary_threads(results))
-        json_object_set_new(object, "threads", threads ? json_integer(threads) : json_null());
+        json_object_set_new(object, "threads",
+                            row->threads ? json_integer(row->threads) : json_null());
     return object;
 }
 
@@ -174,7 +172,7 @@ static void add_transfer(json_t *object, const char *way, const struct transfer_
 static json_t *transfer_object(const struct result *r, const struct results *results)
 {
     const struct result *base = results_base(results, r);
-    json_t *object = entry(results, r->kernel, r->device, r->variant, r->threads, r->precision);
+    json_t *object = entry(results, r);
     json_object_set_new(object, "points", whole_number(result_points(r)));
     add_transfer(object, "to_device", &r->to_device);
     add_transfer(object, "from_device", &r->from_device);
@@ -190,7 +188,7 @@ static json_t *transfer_object(const struct result *r, const struct results *res
 static json_t *check_object(const struct check *c, const struct results *results)
 {
     const struct verdict *v = &c->verdict;
-    json_t *object = entry(results, c->kernel, c->device, c->variant, c->threads, c->precision);
+    json_t *object = entry(results, &c->row);
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
@@ -209,10 +207,10 @@ static json_t *check_object(const struct check *c, const struct results *results
 
 static json_t *checksum_object(const struct checksum *c, const struct results *results)
 {
-    json_t *object = entry(results, c->kernel, c->device, c->variant, c->threads, c->precision);
-    json_object_set_new(object, "nx", json_integer((json_int_t)c->grid.nx));
-    json_object_set_new(object, "ny", json_integer((json_int_t)c->grid.ny));
-    json_object_set_new(object, "nz", json_integer((json_int_t)c->grid.nz));
+    json_t *object = entry(results, &c->row);
+    json_object_set_new(object, "nx", json_integer((json_int_t)c->row.grid.nx));
+    json_object_set_new(object, "ny", json_integer((json_int_t)c->row.grid.ny));
+    json_object_set_new(object, "nz", json_integer((json_int_t)c->row.grid.nz));
     json_object_set_new(object, "variable", json_string(c->variable));
     json_object_set_new(object, "sha256", text_value(c->text));
     return object;
@@ -328,7 +326,7 @@ static void csv_text(const char *text)
 static void csv_cell(const struct column *column, const struct result *r,
                      const struct results *results)
 {
-    const char *text = column->text ? column->text(r, results) : NULL;
+    const char *text = column->text ? column->text(r) : NULL;
     const double value = column_number(column, r, results);
     if (text)
         csv_text(text);

@@ -122,18 +122,12 @@ void results_judge(struct results *results, size_t first, bool is_land)
         results->checks[i].verdict.passed = false;
 }
 
-static bool same_run(const struct check *a, const struct check *b)
-{
-    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->device, b->device) == 0 &&
-           strcmp(a->variant, b->variant) == 0 && a->precision == b->precision;
-}
-
 const struct check *results_uncompared(const struct results *results)
 {
     for (size_t i = 0; i < results->check_count; i++) {
         size_t compared = 0;
         for (size_t k = 0; k < results->check_count; k++)
-            if (same_run(&results->checks[i], &results->checks[k]))
+            if (same_row(&results->checks[i].row, &results->checks[k].row))
                 compared += results->checks[k].verdict.compared;
         if (compared == 0)
             return &results->checks[i];

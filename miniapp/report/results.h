@@ -81,23 +81,14 @@ struct result {
 
 /* One output variable of one result. */
 struct check {
-    const char *kernel;
-    const char *device;
-    const char *variant;
-    int threads; /* as in a result */
-    enum miniapp_precision precision;
+    struct result row; /* which one; nothing of what was measured */
     const char *variable;
     struct verdict verdict;
 };
 
 /* The SHA-256 of an output's values, as float64. */
 struct checksum {
-    const char *kernel;
-    const char *device;
-    const char *variant;
-    int threads; /* as in a result */
-    enum miniapp_precision precision;
-    struct miniapp_grid grid;
+    struct result row; /* as in a check */
     const char *variable;
     char text[SHA256_TEXT];
 };

@@ -213,11 +213,9 @@ bool resume_has_ceilings(const struct results *results, const struct result *wan
 bool resume_has_checksums(const struct results *results, const struct result *wanted)
 {
     for (size_t i = 0; i < results->checksum_count; i++) {
-        const struct checksum *const checksum = &results->checksums[i];
-        const struct result hashed = {
-            .kernel = checksum->kernel, .precision = checksum->precision, .grid = checksum->grid};
-        if (same_work(&hashed, wanted) && strcmp(checksum->device, wanted->device) == 0 &&
-            strcmp(checksum->variant, wanted->variant) == 0)
+        const struct result *const hashed = &results->checksums[i].row;
+        if (same_work(hashed, wanted) && strcmp(hashed->device, wanted->device) == 0 &&
+            strcmp(hashed->variant, wanted->variant) == 0)
             return true;
     }
     return false;
