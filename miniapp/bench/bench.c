@@ -4,6 +4,7 @@
 #include "shape.h"
 #include "status.h"
 #include "stop.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -335,16 +336,13 @@ static enum miniapp_status name_fields(const struct bench *bench, struct row *ro
 static enum miniapp_status bind_row(const struct bench *bench, struct row *row)
 {
     char bindings[4096] = "";
-    size_t used = 0;
     enum miniapp_status status = name_fields(bench, row);
     for (size_t i = 0; i < row->field_count && !status; i++) {
         const char *const field = miniapp_field_name(row->fields[i].field);
         const char *const name = row->fields[i].name;
         if (strcmp(field, name) == 0)
             continue;
-        used += (size_t)snprintf(bindings + used, sizeof(bindings) - used, "%s%s=%s",
-                                 used ? "," : "", field, name);
-        if (used >= sizeof(bindings))
+        if (!append(bindings, sizeof(bindings), ",", "%s=%s", field, name))
             return fail(MINIAPP_DEVICE, "a row has too many fields of its own");
         if (first_like(bench, row) == row)
             status = miniapp_state_add(row->state, name, field);

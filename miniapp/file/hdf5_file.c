@@ -4,6 +4,7 @@
 #include "hdf5_error.h"
 #include "same_file.h"
 #include "status.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -300,11 +301,10 @@ enum miniapp_status open_dataset(hid_t file, const char *path, const char *name,
 /* "(z, y, x)" */
 static const char *axes_text(const struct miniapp_field *field, char text[32])
 {
-    int used = snprintf(text, 32, "(");
+    strcpy(text, "(");
     for (const enum miniapp_axis *axis = field->axes; *axis; axis++)
-        used += snprintf(text + used, 32 - (size_t)used, "%s%s", axis == field->axes ? "" : ", ",
-                         miniapp_axis_name(*axis));
-    snprintf(text + used, 32 - (size_t)used, ")");
+        append(text, 32, axis == field->axes ? "" : ", ", "%s", miniapp_axis_name(*axis));
+    append(text, 32, "", ")");
     return text;
 }
 
@@ -360,24 +360,4 @@ enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
     H5Sclose(to);
     H5Sclose(from);
     return error < 0 ? cannot_be_read(dataset, path, name) : MINIAPP_DONE;
-}
-
-/* ---- elements ---- */
-
-const char *element_name(const char *field_name, const struct miniapp_field *field,
-                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME])
-{
-    size_t index[MINIAPP_MAX_RANK];
-    const int rank = miniapp_field_rank(field);
-    for (int i = rank - 1; i >= 0; i--) {
-        const size_t length = miniapp_axis_length(field->axes[i], grid);
-        index[i] = element % length;
-        element /= length;
-    }
-    int used = snprintf(text, ELEMENT_NAME, "%.160s", field_name);
-    for (int i = 0; i < rank; i++)
-        used +=
-            snprintf(text + used, ELEMENT_NAME - (size_t)used, "%s%zu", i ? ", " : "[", index[i]);
-    snprintf(text + used, ELEMENT_NAME - (size_t)used, "%s", rank ? "]" : "");
-    return text;
 }

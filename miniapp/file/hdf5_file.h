@@ -71,11 +71,4 @@ double bytes_of_chunk(hid_t dataset);
 enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,
                              const struct box *box, double *values);
 
-/* ---- elements ---- */
-
-/* "salt[3, 0, 17]", an element by its index along each axis. */
-enum { ELEMENT_NAME = 256 };
-const char *element_name(const char *field_name, const struct miniapp_field *field,
-                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME]);
-
 #endif

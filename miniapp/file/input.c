@@ -3,6 +3,7 @@
 #include "format.h"
 #include "hdf5_error.h"
 #include "status.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -276,18 +277,16 @@ bool miniapp_input_is_at_rest(const struct miniapp_input *input)
 static enum miniapp_status check_absent(const struct miniapp_input *input)
 {
     char text[1024] = "", near[64];
-    size_t used = 0, count = 0;
+    size_t count = 0;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         if (!input->needed[id] || input->is_there[id] || fields[id].is_optional ||
             fields[id].needed_by[0] || (fields[id].may_rest && miniapp_input_is_at_rest(input)))
             continue;
         count++;
         const char *const closest = miniapp_input_closest(input, &fields[id], near, sizeof(near));
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s'%.40s'%s%s%s",
-                                 used ? ", " : "", input->source[id],
-                                 closest ? " (the closest name in the file is '" : "",
-                                 closest ? closest : "", closest ? "')" : "");
-        used = used < sizeof(text) ? used : sizeof(text) - 1;
+        append(text, sizeof(text), ", ", "'%.40s'%s%s%s", input->source[id],
+               closest ? " (the closest name in the file is '" : "", closest ? closest : "",
+               closest ? "')" : "");
     }
     return count == 0 ? MINIAPP_DONE
                       : fail(MINIAPP_INPUT,

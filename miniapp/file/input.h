@@ -5,6 +5,7 @@
 #define INPUT_H
 
 #include "coordinates.h"
+#include "element.h"
 #include "hdf5_file.h"
 #include "program.h"
 #include "table.h"

@@ -1,4 +1,5 @@
 /* References. */
+#include "element.h"
 #include "hdf5_file.h"
 #include "program.h"
 #include "range.h"

@@ -12,6 +12,7 @@
 #include "ranks.h"
 #include "state.h"
 #include "status.h"
+#include "text.h"
 #include "wall.h"
 
 #include <hdf5_hl.h>
@@ -340,11 +341,10 @@ static enum miniapp_status write_carried(struct miniapp_output *output, struct m
 static bool write_settings(hid_t file, const struct miniapp_settings *values)
 {
     char text[SETTINGS * 64] = "{";
-    size_t used = 1;
     for (size_t id = 0; id < SETTINGS; id++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\"%s\": %.17g",
-                                 id ? ", " : "", settings[id].name, values->value[id]);
-    snprintf(text + used, sizeof(text) - used, "}");
+        append(text, sizeof(text), id ? ", " : "", "\"%s\": %.17g", settings[id].name,
+               values->value[id]);
+    append(text, sizeof(text), "", "}");
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 

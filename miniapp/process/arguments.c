@@ -4,6 +4,7 @@
 #include "shape.h"
 #include "status.h"
 #include "suggest.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -18,17 +19,15 @@ enum { FORMATS = 3, TRANSFERS = 2, FEW = 8 };
 /* Names the closest one, or all if they are few; kernels and variants are many. */
 static error_t unknown(const char *what, const char *word, const char *const *names, size_t count)
 {
-    char text[SUGGESTION];
-    snprintf(text, sizeof(text), "; --list-%ss names all", what);
+    char text[SUGGESTION] = "";
     if (closest_match(word, names, count))
         suggestion(word, names, count, text);
     else if (count <= FEW)
-        for (size_t i = 0, used = 0; i < count; i++)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-                                     i == 0          ? "; expected "
-                                     : i + 1 < count ? ", "
-                                                     : " or ",
-                                     names[i]);
+        for (size_t i = 0; i < count; i++)
+            append(text, sizeof(text), i + 1 < count ? ", " : " or ", "%s%s",
+                   i ? "" : "; expected ", names[i]);
+    else
+        snprintf(text, sizeof(text), "; --list-%ss names all", what);
     fail(MINIAPP_USAGE, "unknown %s '%s'%s", what, word, text);
     return REPORTED;
 }
@@ -400,7 +399,7 @@ error_t add_setting(struct options *options, const char *text)
 }
 
 /* Adds to a text which may be NULL. */
-static error_t append(char **text, const char *between, const char *more)
+static error_t lengthen(char **text, const char *between, const char *more)
 {
     char *const before = *text;
     if (asprintf(text, "%s%s%s", before ? before : "", between, more) < 0) {
@@ -422,10 +421,10 @@ error_t add_tracer(struct options *options, const char *text)
         return REPORTED;
     }
     snprintf(name, sizeof(name), "%.*s", (int)length, text);
-    const error_t error = append(&options->tracers, "+", name);
+    const error_t error = lengthen(&options->tracers, "+", name);
     if (error || !text[length])
         return error;
-    return append(&options->sources, options->sources ? "," : "", text);
+    return lengthen(&options->sources, options->sources ? "," : "", text);
 }
 
 error_t set_format(struct options *options, const char *name)

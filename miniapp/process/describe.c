@@ -2,6 +2,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "ranks.h"
+#include "text.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -21,12 +22,12 @@ static const char *exact_text(double value, char text[32])
 
 const char *settings_text(const struct miniapp_settings *settings, char text[PROVENANCE_TEXT])
 {
-    size_t used = 0;
-    for (size_t i = 0; i < miniapp_setting_count() && used < PROVENANCE_TEXT; i++) {
+    text[0] = '\0';
+    for (size_t i = 0; i < miniapp_setting_count(); i++) {
         const char *const name = miniapp_setting_name(miniapp_setting_at(i));
         char value[32];
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s", i > 0 ? " " : "",
-                                 name, exact_text(miniapp_settings_get(settings, name), value));
+        append(text, PROVENANCE_TEXT, " ", "%s=%s", name,
+               exact_text(miniapp_settings_get(settings, name), value));
     }
     return text;
 }
@@ -34,49 +35,47 @@ const char *settings_text(const struct miniapp_settings *settings, char text[PRO
 /* "1, 2, 4" */
 static const char *threads_text(const struct options *options, char text[PROVENANCE_TEXT])
 {
-    size_t used = 0;
+    text[0] = '\0';
     if (options->thread_count == 0)
-        snprintf(text, PROVENANCE_TEXT, "%d", miniapp_host_threads());
+        append(text, PROVENANCE_TEXT, "", "%d", miniapp_host_threads());
     for (size_t i = 0; i < options->thread_count; i++)
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%zu", i ? ", " : "",
-                                 options->threads[i]);
+        append(text, PROVENANCE_TEXT, ", ", "%zu", options->threads[i]);
+    return text;
+}
+
+static const char *add_environment(const char *const *asked, char text[PROVENANCE_TEXT])
+{
+    for (; *asked; asked++)
+        if (getenv(*asked))
+            append(text, PROVENANCE_TEXT, "; ", "%s=%s", *asked, getenv(*asked));
     return text;
 }
 
 /* How the OpenMP runtime binds threads to CPUs, and what it was asked for. */
 static const char *binding_text(char text[PROVENANCE_TEXT])
 {
-    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES"};
+    static const char *const asked[] = {"OMP_PROC_BIND", "OMP_PLACES", NULL};
     char bound[MINIAPP_BINDING];
-    size_t used = (size_t)snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
-    for (size_t i = 0; i < 2 && used < PROVENANCE_TEXT; i++)
-        if (getenv(asked[i]))
-            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "; %s=%s", asked[i],
-                                     getenv(asked[i]));
-    return text;
+    snprintf(text, PROVENANCE_TEXT, "%s", miniapp_host_binding(bound));
+    return add_environment(asked, text);
 }
 
 /* The environment's part in directives that leave something open. */
 static const char *environment_text(char text[PROVENANCE_TEXT])
 {
-    static const char *const asked[] = {"OMP_SCHEDULE", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT"};
-    size_t used = 0;
+    static const char *const asked[] = {"OMP_SCHEDULE", "OMP_NUM_TEAMS", "OMP_TEAMS_THREAD_LIMIT",
+                                        NULL};
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked) && used < PROVENANCE_TEXT; i++)
-        if (getenv(asked[i]))
-            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s=%s",
-                                     used ? "; " : "", asked[i], getenv(asked[i]));
-    return text;
+    return add_environment(asked, text);
 }
 
 /* "cpu: static; cpu: dynamic" */
 static const char *variants_text(const struct run *run, char text[PROVENANCE_TEXT])
 {
-    size_t used = 0;
-    for (size_t i = 0; i < run->device_count && used < PROVENANCE_TEXT; i++)
-        used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s: %s", i ? "; " : "",
-                                 miniapp_device_label(run->devices[i]),
-                                 miniapp_device_variant(run->devices[i]));
+    text[0] = '\0';
+    for (size_t i = 0; i < run->device_count; i++)
+        append(text, PROVENANCE_TEXT, "; ", "%s: %s", miniapp_device_label(run->devices[i]),
+               miniapp_device_variant(run->devices[i]));
     return text;
 }
 
@@ -105,14 +104,12 @@ static bool is_same_device(const struct miniapp_device *one, const struct miniap
 /* "gpu:0: L2 51200 KiB"; "" where no device says. */
 static const char *caches_of_devices(const struct run *run, char text[PROVENANCE_TEXT])
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < run->device_count && used < PROVENANCE_TEXT; i++) {
+    for (size_t i = 0; i < run->device_count; i++) {
         const double bytes = miniapp_device_cache(run->devices[i]);
         if (bytes > 0 && (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1])))
-            used += (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s: L2 %.0f KiB",
-                                     used ? "; " : "", miniapp_device_label(run->devices[i]),
-                                     bytes / 1024);
+            append(text, PROVENANCE_TEXT, "; ", "%s: L2 %.0f KiB",
+                   miniapp_device_label(run->devices[i]), bytes / 1024);
     }
     return text;
 }
@@ -123,12 +120,10 @@ void describe_run(struct run *run)
     char devices[PROVENANCE_TEXT] = "", settings[PROVENANCE_TEXT];
     char threads[PROVENANCE_TEXT], binding[PROVENANCE_TEXT], absent[PROVENANCE_TEXT];
     char openmp[PROVENANCE_TEXT], variants[PROVENANCE_TEXT], caches[PROVENANCE_TEXT];
-    size_t used = 0;
-    for (size_t i = 0; i < run->device_count && used < sizeof(devices); i++)
+    for (size_t i = 0; i < run->device_count; i++)
         if (i == 0 || !is_same_device(run->devices[i], run->devices[i - 1]))
-            used += (size_t)snprintf(devices + used, sizeof(devices) - used, "%s%s: %s",
-                                     i ? "; " : "", miniapp_device_label(run->devices[i]),
-                                     miniapp_device_name(run->devices[i]));
+            append(devices, sizeof(devices), "; ", "%s: %s", miniapp_device_label(run->devices[i]),
+                   miniapp_device_name(run->devices[i]));
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;

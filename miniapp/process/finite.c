@@ -1,9 +1,9 @@
 #include "finite.h"
+#include "element.h"
 #include "planes.h"
 #include "ranks.h"
 #include "status.h"
 #include "stop.h"
-#include "validate.h"
 
 #include <float.h>
 #include <math.h>
@@ -122,19 +122,17 @@ void note_nonfinite(const struct row *row, const struct bound_field *output,
 {
     const char *const name = miniapp_field_name(output->field);
     const size_t used = strlen(text), room = NONFINITE_TEXT - used;
-    size_t index[MINIAPP_MAX_RANK];
-    char place[INDEX_TEXT], after[40] = "", flow[FLOW_TEXT] = "";
+    char place[ELEMENT_NAME], after[40] = "", flow[FLOW_TEXT] = "";
     if (step > 0)
         snprintf(after, sizeof(after), " after step %zu", step);
     if (isfinite(found->value))
         courant_text(&row->flow, flow);
     if (used == 0)
-        snprintf(
-            text, room, "%s%s is %g%s in %s on %s in %s%s%s", name,
-            index_text(index, index_of(found->element, output->field, &found->grid, index), place),
-            found->value, after, miniapp_sequence_name(row->sequence),
-            miniapp_device_label(row->device), miniapp_precision_name(row->precision),
-            flow[0] ? ", with " : "", flow);
+        snprintf(text, room, "%s is %g%s in %s on %s in %s%s%s",
+                 element_name(name, output->field, &found->grid, found->element, place),
+                 found->value, after, miniapp_sequence_name(row->sequence),
+                 miniapp_device_label(row->device), miniapp_precision_name(row->precision),
+                 flow[0] ? ", with " : "", flow);
     else if (!is_noted(text, name))
         snprintf(text + used, room, "%s%s", strstr(text, others) ? ", " : others, name);
 }

@@ -2,6 +2,7 @@
 #include "ranks.h"
 #include "same_file.h"
 #include "status.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,12 +21,11 @@ enum miniapp_status same_build(struct run *run)
 {
     static struct provenance own;
     char text[PROVENANCE_TEXT] = "";
-    size_t used = 0;
     if (ranks_count() == 1)
         return MINIAPP_DONE;
     provenance_of_build(&own);
-    for (size_t i = 0; i < own.count && used < sizeof(text); i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s ", own.texts[i]);
+    for (size_t i = 0; i < own.count; i++)
+        append(text, sizeof(text), " ", "%s", own.texts[i]);
     ranks_broadcast(0, &run->options.seed, sizeof(run->options.seed));
     return is_that_of_the_first(text)
                ? MINIAPP_DONE

@@ -4,6 +4,7 @@
 #include "printable.h"
 #include "program.h"
 #include "status.h"
+#include "text.h"
 
 #include <hdf5.h>
 #include <string.h>
@@ -51,10 +52,9 @@ void provenance_of_build(struct provenance *provenance)
 
 void join_words(int count, char **words, char text[PROVENANCE_TEXT])
 {
-    size_t used = 0;
-    for (int i = 0; i < count && used < PROVENANCE_TEXT; i++)
-        used +=
-            (size_t)snprintf(text + used, PROVENANCE_TEXT - used, "%s%s", i ? " " : "", words[i]);
+    text[0] = '\0';
+    for (int i = 0; i < count; i++)
+        append(text, PROVENANCE_TEXT, i ? " " : "", "%s", words[i]);
 }
 
 void provenance_of_run(struct provenance *provenance, const char *command_line, const char *input,

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "columns.h"
+#include "element.h"
 #include "page.h"
 #include "printable.h"
 #include "report_data.h"

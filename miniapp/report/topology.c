@@ -1,4 +1,5 @@
 #include "topology.h"
+#include "text.h"
 
 #include <hwloc.h>
 #include <stdlib.h>
@@ -26,13 +27,13 @@ static void find_caches(hwloc_topology_t topology, struct caches *caches)
 static void describe_topology(hwloc_topology_t topology, const struct caches *caches,
                               char text[PROVENANCE_TEXT])
 {
-    int used = snprintf(text, PROVENANCE_TEXT, "packages %d, cores %d, CPUs %d, NUMA nodes %d",
-                        number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
-                        number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
+    snprintf(text, PROVENANCE_TEXT, "packages %d, cores %d, CPUs %d, NUMA nodes %d",
+             number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
+             number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
     for (int i = 0; i < CACHE_LEVELS; i++)
         if (caches->count[i] > 0)
-            used += snprintf(text + used, (size_t)(PROVENANCE_TEXT - used), ", %s %d x %.0f KiB",
-                             level_names[i], caches->count[i], caches->bytes[i] / 1024);
+            append(text, PROVENANCE_TEXT, ", ", "%s %d x %.0f KiB", level_names[i],
+                   caches->count[i], caches->bytes[i] / 1024);
 }
 
 /* The first word of a file that matches a format of scanf. */

@@ -1,29 +1,8 @@
 #include "validate.h"
+#include "element.h"
 
 #include <math.h>
 #include <stdio.h>
-
-int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
-             size_t index[MINIAPP_MAX_RANK])
-{
-    const int rank = miniapp_field_rank(field);
-    for (int i = rank - 1; i >= 0; i--) {
-        const size_t length = miniapp_axis_length(miniapp_field_axis(field, i), grid);
-        index[i] = element % length;
-        element /= length;
-    }
-    return rank;
-}
-
-const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
-{
-    int used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < rank; i++)
-        used += snprintf(text + used, INDEX_TEXT - (size_t)used, "%s%zu%s", i ? ", " : "[",
-                         index[i], i + 1 < rank ? "" : "]");
-    return text;
-}
 
 /* |x - ref|: 0 where both are the same infinity or both NaN, infinite where only one is. */
 static double deviation(double x, double ref)

@@ -4,14 +4,6 @@
 
 #include "program.h"
 
-/* The place of an element by its indices, slowest first. Returns how many there are. */
-int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
-             size_t index[MINIAPP_MAX_RANK]);
-
-/* An index such as [0, 28, 51]; "" where there are no axes. */
-enum { INDEX_TEXT = 128 };
-const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT]);
-
 struct verdict {
     bool passed;
     double max_abs, max_rel; /* the largest differences; infinite where only one side is finite */

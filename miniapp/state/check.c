@@ -1,4 +1,5 @@
 /* Whether fields that a client has set are in their ranges. */
+#include "element.h"
 #include "range.h"
 #include "state.h"
 #include "status.h"
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PLACE = 80 };
 
 /* Where a field has a meaning: by a mask on (z, y, x) or kbot on (y, x); everywhere without them.
  */
@@ -39,24 +38,6 @@ static const void *read_mask(struct miniapp_state *state, const struct miniapp_f
                : NULL;
 }
 
-/* "salt[0, 5, 3]" */
-static void name_place(const struct miniapp_state *state, const struct slot *slot, size_t element,
-                       char text[PLACE])
-{
-    size_t index[MINIAPP_MAX_RANK];
-    const int rank = miniapp_field_rank(slot->field);
-    int used = snprintf(text, PLACE, "%.40s[", slot->name);
-    for (int i = rank - 1; i >= 0; i--) {
-        const size_t length = miniapp_axis_length(miniapp_field_axis(slot->field, i), &state->grid);
-        index[i] = element % length;
-        element /= length;
-    }
-    for (int i = 0; i < rank && used < PLACE; i++)
-        used += snprintf(text + used, PLACE - (size_t)used, "%s%zu", i ? ", " : "", index[i]);
-    if (used < PLACE)
-        snprintf(text + used, PLACE - (size_t)used, "]");
-}
-
 /* A value where nothing tells land from water may be that of land, which is 0. */
 static enum miniapp_status check_slot(const struct miniapp_state *state, const struct slot *slot,
                                       const struct water *water, const double *values)
@@ -66,13 +47,13 @@ static enum miniapp_status check_slot(const struct miniapp_state *state, const s
     const bool may_be_land = field->wet && !water->mask && !water->kbot;
     const bool has_levels = has_axis(field, MINIAPP_Z);
     const size_t elements = miniapp_field_elements(field, &state->grid);
-    char place[PLACE], range[RANGE_TEXT];
+    char place[ELEMENT_NAME], range[RANGE_TEXT];
     for (size_t i = 0; i < elements; i++) {
         if ((values[i] >= least && values[i] <= most) || (values[i] == 0 && may_be_land) ||
             !is_water(water, has_levels, i))
             continue;
-        name_place(state, slot, i, place);
-        return fail(MINIAPP_INPUT, "%s is %g, but must be %s %s", place, values[i],
+        return fail(MINIAPP_INPUT, "%s is %g, but must be %s %s",
+                    element_name(slot->name, field, &state->grid, i, place), values[i],
                     range_text(least, most, range), field->units);
     }
     return MINIAPP_DONE;

@@ -1,0 +1,36 @@
+#include "element.h"
+#include "text.h"
+
+#include <stdio.h>
+
+int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
+             size_t index[MINIAPP_MAX_RANK])
+{
+    const int rank = miniapp_field_rank(field);
+    for (int i = rank - 1; i >= 0; i--) {
+        const size_t length = miniapp_axis_length(miniapp_field_axis(field, i), grid);
+        index[i] = element % length;
+        element /= length;
+    }
+    return rank;
+}
+
+const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT])
+{
+    text[0] = '\0';
+    for (int i = 0; i < rank; i++)
+        append(text, INDEX_TEXT, ", ", i ? "%zu" : "[%zu", index[i]);
+    if (rank)
+        append(text, INDEX_TEXT, "", "]");
+    return text;
+}
+
+const char *element_name(const char *field_name, const struct miniapp_field *field,
+                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME])
+{
+    size_t index[MINIAPP_MAX_RANK];
+    char place[INDEX_TEXT];
+    snprintf(text, ELEMENT_NAME, "%.160s%s", field_name,
+             index_text(index, index_of(element, field, grid, index), place));
+    return text;
+}

@@ -1,0 +1,20 @@
+/* Names of a field's elements. */
+#ifndef ELEMENT_H
+#define ELEMENT_H
+
+#include "program.h"
+
+/* The place of an element by its indices, slowest first. Returns how many there are. */
+int index_of(size_t element, const struct miniapp_field *field, const struct miniapp_grid *grid,
+             size_t index[MINIAPP_MAX_RANK]);
+
+/* An index such as [0, 28, 51]; "" where there are no axes. */
+enum { INDEX_TEXT = 128 };
+const char *index_text(const size_t *index, int rank, char text[INDEX_TEXT]);
+
+/* "salt[3, 0, 17]" */
+enum { ELEMENT_NAME = 300 };
+const char *element_name(const char *field_name, const struct miniapp_field *field,
+                         const struct miniapp_grid *grid, size_t element, char text[ELEMENT_NAME]);
+
+#endif
