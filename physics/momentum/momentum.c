@@ -389,17 +389,23 @@ INLINED void leave_losses(const struct arguments *a, const struct memory_of_face
     }
 }
 
+/* Each T cell gets shares of what its four faces lose. The outputs hold what v loses to the south.
+ */
 INLINED void put_friction_losses(const struct arguments *a, const struct memory *m,
-                                 const struct momentum_row *r, const real *lost_u,
-                                 const real *lost_v, real *diss, count k, struct row_of_chunk p)
+                                 const struct momentum_row *r, count k, struct row_of_chunk p)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     ALONG_X
     for (count x = p.x.begin; x < p.x.end; x++) {
         const count at = x - p.first, i = row + x;
-        const real half = m->per_dxt[at] / 2;
-        diss[i] = half * (a->dxu[x] * lost_u[at] + a->dxu[x - 1] * lost_u[at - 1]) +
-                  r->share_v * lost_v[at] + r->share_v_south * diss[i];
+        const real half = m->per_dxt[at] / 2, east = half * a->dxu[x], west = half * a->dxu[x - 1];
+#define PUT(output, lost)                                                                          \
+    a->output[i] = east * m->u.lost[at] + west * m->u.lost[at - 1] + r->share_v * m->v.lost[at] +  \
+                   r->share_v_south * a->output[i];
+        PUT(K_diss_v, vertical)
+        PUT(K_diss_h, lateral)
+        PUT(K_diss_bot, drag)
+#undef PUT
     }
 }
 
@@ -544,9 +550,7 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct row
         VARIANT(friction_of_v)(a, m, &r, k, p, 0);
         step_flow_row(a, &r, m, true, k, p);
         step_flow_row(a, &r, m, false, k, p);
-        put_friction_losses(a, m, &r, m->u.vertical, m->v.vertical, a->K_diss_v, k, p);
-        put_friction_losses(a, m, &r, m->u.lateral, m->v.lateral, a->K_diss_h, k, p);
-        put_friction_losses(a, m, &r, m->u.drag, m->v.drag, a->K_diss_bot, k, p);
+        put_friction_losses(a, m, &r, k, p);
         if (!is_last)
             leave_losses(a, &m->v, k, p);
     }

@@ -198,8 +198,9 @@ INLINED void step_face(const struct arguments *a, const real *flow, const real *
                        real mix, struct depth_sums *sums)
 {
     const real forced = ((real)1.5 + a->AB_eps) * tendency - ((real)0.5 + a->AB_eps) * before[i];
+    const real by_all = a->dt_mom * (mix + forced);
     const bool is_wet = lowest <= (level)k;
-    const real change = is_wet ? a->dt_mom * (mix + forced) : 0;
+    const real change = is_wet ? by_all : 0;
     const double height = is_wet ? (double)dz : 0;
     now[i] = tendency;
     const real stepped = flow[i] + change;

@@ -12,8 +12,8 @@
 
 /* All points of a row share these. */
 struct flow_row {
-    real cost, cost_north, cosu, cosu_south, cosu_north;
-    real dyt, dyt_north, per_dyu, per_cosine;
+    real cosu, cosu_south, cosu_north, dyt, dyt_north, per_dyu, per_cosine;
+    real area, area_north;   /* cost dyt, of T cells */
     real curve, curve_north; /* of the metric terms */
     real per_dy_u, per_dy_v; /* 1 / (cost dyt), 1 / (cosu dyu) */
 };
@@ -21,10 +21,8 @@ struct flow_row {
 /* Row y, of which rows y - 1 and y + 1 exist. */
 INLINED struct flow_row flow_row_at(const struct arguments *a, count y)
 {
-    const real cost = a->cost[y], cosu = a->cosu[y];
+    const real cost = a->cost[y], cosu = a->cosu[y], area = cost * a->dyt[y];
     return (struct flow_row){
-        .cost = cost,
-        .cost_north = a->cost[y + 1],
         .cosu = cosu,
         .cosu_south = a->cosu[y - 1],
         .cosu_north = a->cosu[y + 1],
@@ -32,9 +30,11 @@ INLINED struct flow_row flow_row_at(const struct arguments *a, count y)
         .dyt_north = a->dyt[y + 1],
         .per_dyu = 1 / a->dyu[y],
         .per_cosine = 1 / cost,
+        .area = area,
+        .area_north = a->cost[y + 1] * a->dyt[y + 1],
         .curve = a->tantr[y] / 2,
         .curve_north = a->tantr[y + 1] / 2,
-        .per_dy_u = 1 / (cost * a->dyt[y]),
+        .per_dy_u = 1 / area,
         .per_dy_v = 1 / (cosu * a->dyu[y]),
     };
 }
@@ -48,8 +48,9 @@ INLINED real half_weight(const struct arguments *a, count k)
 /* Hydrostatic pressure, downwards; on land it is 0. */
 INLINED real pressure(const struct arguments *a, count k, count i, level lowest, real p_above)
 {
-    const real rho_above = k < a->nz - 1 ? a->rho[i + a->ny * a->nx] : 0;
-    const real p = p_above + half_weight(a, k) * (a->rho[i] + rho_above);
+    const bool is_top = k == a->nz - 1;
+    const real rho_above = a->rho[i + (is_top ? 0 : a->ny * a->nx)];
+    const real p = p_above + half_weight(a, k) * (a->rho[i] + (is_top ? 0 : rho_above));
     return lowest <= (level)k ? p : 0;
 }
 
@@ -78,14 +79,16 @@ INLINED real turned_into_u(const struct arguments *a, const struct flow_row *r, 
 INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
                       real *flux)
 {
-    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const bool has_floor = at.k > 0;
+    const count nx = a->nx, i = at.i, below = has_floor ? a->ny * nx : 0;
     const real *const u = a->u + i, *const v = a->v + i;
     const real here = u[0], west = u[-1] + here, east = here + u[1];
     const real north = at.dx * v[0], north_east = at.dx_east * v[1];
     const real south = at.dx * v[-nx], south_east = at.dx_east * v[1 - nx];
     const real through_top = *flux;
-    const real upward = at.dx * a->w[i - below] + at.dx_east * a->w[i + 1 - below];
-    const real through_floor = below ? r->cost * r->dyt * (here + u[-below]) * upward : 0;
+    const real *const u_below = a->u - below, *const w_below = a->w - below;
+    const real upward = at.dx * w_below[i] + at.dx_east * w_below[i + 1];
+    const real through_floor = (has_floor ? r->area : 0) * (here + u_below[i]) * upward;
     *flux = through_floor;
     return r->dyt * (east * east - west * west) + r->cosu * (here + u[nx]) * (north + north_east) -
            r->cosu_south * (u[-nx] + here) * (south + south_east) +
@@ -98,20 +101,22 @@ INLINED real turned_into_v(const struct arguments *a, const struct flow_row *r, 
     const count nx = a->nx;
     const real *const u = a->u + at.i, *const f = a->coriolis_t + at.column;
     const real south = u[-1] + u[0], north = u[nx - 1] + u[nx];
-    return r->dyt * r->cost * south * (f[0] + r->curve * south) +
-           r->dyt_north * r->cost_north * north * (f[nx] + r->curve_north * north);
+    return r->area * south * (f[0] + r->curve * south) +
+           r->area_north * north * (f[nx] + r->curve_north * north);
 }
 
 INLINED real out_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
                       real *flux)
 {
-    const count nx = a->nx, i = at.i, below = at.k > 0 ? a->ny * nx : 0;
+    const bool has_floor = at.k > 0;
+    const count nx = a->nx, i = at.i, below = has_floor ? a->ny * nx : 0;
     const real *const u = a->u + i, *const v = a->v + i;
+    const real *const v_below = a->v - below, *const w_below = a->w - below;
     const real here = v[0];
     const real through_top = *flux;
-    const real upward =
-        r->cost * r->dyt * a->w[i - below] + r->cost_north * r->dyt_north * a->w[i + nx - below];
-    const real through_floor = below ? (here + v[-below]) * upward : 0;
+    const real area = has_floor ? r->area : 0, area_north = has_floor ? r->area_north : 0;
+    const real upward = area * w_below[i] + area_north * w_below[i + nx];
+    const real through_floor = (here + v_below[i]) * upward;
     *flux = through_floor;
     const real east = r->dyt_north * u[nx] + r->dyt * u[0];
     const real west = r->dyt_north * u[nx - 1] + r->dyt * u[-1];
