@@ -34,7 +34,8 @@ void VARIANT(interior_forcing)(const struct kernel_call *call)
                     const count top = (nz - 1) * ny * nx + column;
                     const bool is_ice =
                         (maskT[top] * temp[top] <= t_ice) & (forc_temp_surface[column] <= 0);
-                    const real light = is_ice ? 0 : q_solar[column] * divpen_shortwave[z];
+                    const real sunlight = q_solar[column] * divpen_shortwave[z];
+                    const real light = is_ice ? 0 : sunlight;
                     temp_source[i] = maskT[i] * (light + rest_tscl[i] * (temp_star[i] - temp[i]));
                     salt_source[i] = maskT[i] * rest_tscl[i] * (salt_star[i] - salt[i]);
                 }

@@ -127,8 +127,8 @@ INLINED void eliminate_row(const struct arguments *a, count k, count y, struct s
             a->E_iw[i] + a->dt_tracer * (eddies + takes_drag * a->K_diss_bot[i] + flux);
         const real down = k <= ks ? 0 : per_below * (a->c0[i - below] + a->c0[i]);
         const real up = wet ? per_above * (a->c0[i] + a->c0[i + above]) : 0;
-        const real remains = k > 0 ? a->iw_diss[i - below] : 0;
-        const real under = k > 0 ? a->E_iw_taup1[i - below] : 0;
+        const real stayed = a->iw_diss[i - below], reduced = a->E_iw_taup1[i - below];
+        const real remains = k > 0 ? stayed : 0, under = k > 0 ? reduced : 0;
         const real stays = height * (1 + a->dt_tracer * decay_at(a, i)) + down * a->c0[i] * remains;
         const real per_pivot = 1 / (stays + up * a->c0[i]);
         const real solved = (height * right + down * a->c0[i - below] * under) * per_pivot;
