@@ -7,7 +7,6 @@
 #include <miniapp/device.h>
 #include <stdio.h>
 
-static const char *device_name = "cpu";
 static struct miniapp_device *device;
 static bool on_host; /* nothing is copied to it */
 

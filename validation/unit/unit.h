@@ -1,4 +1,5 @@
-/* What every unit test includes: cmocka, and the headers that it needs. */
+/* What every unit test includes: cmocka, the headers that it needs, and a list of the file's tests.
+ */
 #ifndef VALIDATION_UNIT_H
 #define VALIDATION_UNIT_H
 
@@ -14,6 +15,29 @@
 
 /* cmocka gives each test a state, which few use. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static struct CMUnitTest tests[64]; /* in the order in which they stand in the file */
+static size_t test_count;
+
+/* TEST(name) { ... } is a test; TEST_AFTER has something done before it. */
+#define TEST(name) TEST_AFTER(NULL, name)
+#define TEST_AFTER(set_up, name)                                                                   \
+    static void name(void **nothing);                                                              \
+    __attribute__((constructor)) static void list_##name(void)                                     \
+    {                                                                                              \
+        tests[test_count++] = (struct CMUnitTest)cmocka_unit_test_setup(name, set_up);             \
+    }                                                                                              \
+    static void name(void **nothing)
+
+static const char *device_name = "cpu"; /* or the program's argument */
+
+/* The program, which runs all tests of the file. */
+#define RUN_TESTS(set_up, tear_down)                                                               \
+    int main(int argc, char **argv)                                                                \
+    {                                                                                              \
+        device_name = argc > 1 ? argv[1] : device_name;                                            \
+        return cmocka_run_group_tests(tests, set_up, tear_down);                                   \
+    }
 
 #define assert_done(call) assert_int_equal(call, MINIAPP_DONE)
 

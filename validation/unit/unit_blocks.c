@@ -33,7 +33,7 @@ static void check_parts(const struct blocks *blocks, bool has_x, bool has_y, boo
     free(times);
 }
 
-static void each_cell_belongs_to_one_block(void **state)
+TEST(each_cell_belongs_to_one_block)
 {
     for (size_t g = 0; g < GRIDS; g++)
         for (int x = 1; (size_t)x <= grids[g].nx - 4 && x < 8; x++)
@@ -46,7 +46,7 @@ static void each_cell_belongs_to_one_block(void **state)
 }
 
 /* A block ends where the next one begins, and none is larger than the first. */
-static void blocks_are_alike(void **state)
+TEST(blocks_are_alike)
 {
     struct blocks blocks;
     assert_done(blocks_cut(&grids[3], 12, 4, 3, &blocks));
@@ -62,7 +62,7 @@ static void blocks_are_alike(void **state)
     }
 }
 
-static void neighbours_across_the_seam(void **state)
+TEST(neighbours_across_the_seam)
 {
     const struct blocks blocks = {grids[3], 3, 2};
     assert_int_equal(rank_of(&blocks, -1, 1, true), 5);
@@ -72,7 +72,7 @@ static void neighbours_across_the_seam(void **state)
     assert_int_equal(rank_of(&blocks, 1, -1, true), -1);
 }
 
-static void the_least_surface_is_chosen(void **state)
+TEST(the_least_surface_is_chosen)
 {
     const struct miniapp_grid wide = {404, 104, 1}, square = {204, 204, 1}, line = {304, 5, 1};
     struct blocks blocks;
@@ -93,7 +93,7 @@ static void listen(enum miniapp_status status, const char *line)
     strncpy(said, line, sizeof(said) - 1);
 }
 
-static void more_blocks_than_columns(void **state)
+TEST(more_blocks_than_columns)
 {
     struct blocks blocks;
     const miniapp_listener before = miniapp_listen(listen);
@@ -104,14 +104,4 @@ static void more_blocks_than_columns(void **state)
     miniapp_listen(before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_cell_belongs_to_one_block),
-        cmocka_unit_test(blocks_are_alike),
-        cmocka_unit_test(neighbours_across_the_seam),
-        cmocka_unit_test(the_least_surface_is_chosen),
-        cmocka_unit_test(more_blocks_than_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -16,7 +16,7 @@
 /* ---- quadrature ---- */
 
 /* n nodes integrate powers up to 2 n - 1 exactly, and no rule is that of others. */
-static void rules_integrate_powers(void **state)
+TEST(rules_integrate_powers)
 {
     const int numbers[] = {3, 4, 5, 6, 7, 8, 10, MOST_NODES};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -39,7 +39,7 @@ static void rules_integrate_powers(void **state)
 }
 
 /* More pressure never takes fewer nodes. */
-static void rules_grow_with_pressure(void **state)
+TEST(rules_grow_with_pressure)
 {
     for (int p = 0; p < 12000; p++)
         assert_true(quadrature_nodes(p) <= quadrature_nodes(p + 1));
@@ -80,7 +80,7 @@ static void fill(double *salt, double *temp, size_t points, double *p, size_t le
 
 enum { ODD_X = 37, ODD_Y = 11, ODD_Z = 13, ODD = ODD_X * ODD_Y * ODD_Z };
 
-static void same_for_any_number_of_threads(void **state)
+TEST(same_for_any_number_of_threads)
 {
     static double salt[ODD], temp[ODD], p[ODD_Z], first[ODD], other[ODD];
     const struct miniapp_grid grid = {ODD_X, ODD_Y, ODD_Z};
@@ -126,19 +126,19 @@ static void same_in_rows(enum miniapp_precision precision, const double *p, size
     assert_true(difference == 0);
 }
 
-static void same_in_any_row(void **state)
+TEST(same_in_any_row)
 {
     same_in_rows(MINIAPP_FLOAT64, NULL, LEVELS);
 }
 
-static void same_in_any_row_in_float32(void **state)
+TEST(same_in_any_row_in_float32)
 {
     const double p[] = {500};
     same_in_rows(MINIAPP_FLOAT32, p, 1);
 }
 
 /* Land has salinity 0, where the root of salinity has no derivative. */
-static void land_is_finite(void **state)
+TEST(land_is_finite)
 {
     enum { CELLS = MINIAPP_MIN_CELLS * MINIAPP_MIN_CELLS };
     double salt[CELLS * 2], temp[CELLS * 2], dHdT[CELLS * 2];
@@ -153,15 +153,4 @@ static void land_is_finite(void **state)
         assert_true(isfinite(dHdT[i]));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_integrate_powers),
-        cmocka_unit_test(rules_grow_with_pressure),
-        cmocka_unit_test(same_for_any_number_of_threads),
-        cmocka_unit_test(same_in_any_row),
-        cmocka_unit_test(same_in_any_row_in_float32),
-        cmocka_unit_test(land_is_finite),
-    };
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

@@ -29,7 +29,7 @@ static double sum_of(const double *terms, size_t count, size_t blocks, bool back
     return sum_of_parts(all);
 }
 
-static void order_does_not_show(void **state)
+TEST(order_does_not_show)
 {
     static double terms[TERMS];
     for (int spread = 0; spread <= 900; spread += 100) {
@@ -47,7 +47,7 @@ static void order_does_not_show(void **state)
 }
 
 /* Where the terms cancel, too: then the error is one of the largest term. */
-static void is_as_good_as_more_digits(void **state)
+TEST(is_as_good_as_more_digits)
 {
     static double terms[TERMS];
     for (int cancels = 0; cancels <= 1; cancels++)
@@ -66,7 +66,7 @@ static void is_as_good_as_more_digits(void **state)
         }
 }
 
-static void knows_numbers_of_all_sizes(void **state)
+TEST(knows_numbers_of_all_sizes)
 {
     const double zeros[] = {0, -0.0, 0}, one[] = {0, 1e-30, 0}, large[] = {1e280, 1, -1e280};
     const double invalid[][2] = {{1, NAN}, {NAN, 1}, {1, INFINITY}, {-INFINITY, INFINITY}};
@@ -77,12 +77,4 @@ static void knows_numbers_of_all_sizes(void **state)
         assert_true(isnan(sum_of(invalid[i], 2, 1, false)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_does_not_show),
-        cmocka_unit_test(is_as_good_as_more_digits),
-        cmocka_unit_test(knows_numbers_of_all_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

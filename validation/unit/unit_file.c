@@ -100,7 +100,7 @@ static struct miniapp_input *input_of(size_t count)
 
 /* ---- inputs ---- */
 
-static void what_is_written_is_read(void **state)
+TEST_AFTER(write_file, what_is_written_is_read)
 {
     struct miniapp_input *const input = input_of(2);
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -134,7 +134,7 @@ static void what_is_written_is_read(void **state)
 }
 
 /* Its fields and settings at once. */
-static void a_whole_state_is_loaded(void **state)
+TEST_AFTER(write_file, a_whole_state_is_loaded)
 {
     set_number("eq_of_state_type", 4);
     struct miniapp_input *const input = input_of(2);
@@ -156,7 +156,7 @@ static void a_whole_state_is_loaded(void **state)
 }
 
 /* What is refused once is refused again, and nothing of it is set. */
-static void a_state_is_not_loaded_in_part(void **state)
+TEST_AFTER(write_file, a_state_is_not_loaded_in_part)
 {
     set_number("eq_of_state_type", 17);
     struct miniapp_input *input = input_of(2);
@@ -174,7 +174,7 @@ static void a_state_is_not_loaded_in_part(void **state)
     miniapp_input_close(input);
 }
 
-static void settings_of_a_file(void **state)
+TEST_AFTER(write_file, settings_of_a_file)
 {
     struct miniapp_input *const input = input_of(1);
     double value;
@@ -183,7 +183,7 @@ static void settings_of_a_file(void **state)
     miniapp_input_close(input);
 }
 
-static void only_what_was_wanted_is_loaded(void **state)
+TEST_AFTER(write_file, only_what_was_wanted_is_loaded)
 {
     struct miniapp_input *const input = input_of(1);
     assert_refused_for(miniapp_input_load(input, &fields[FIELD_temp], NULL, 0), MINIAPP_USAGE,
@@ -191,7 +191,7 @@ static void only_what_was_wanted_is_loaded(void **state)
     miniapp_input_close(input);
 }
 
-static void targets_have_to_fit(void **state)
+TEST_AFTER(write_file, targets_have_to_fit)
 {
     struct miniapp_input *const input = input_of(2);
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -216,7 +216,7 @@ static void targets_have_to_fit(void **state)
     miniapp_input_close(input);
 }
 
-static void inputs_that_are_none(void **state)
+TEST_AFTER(write_file, inputs_that_are_none)
 {
     const struct miniapp_field *const wanted[] = {&fields[FIELD_salt], &fields[FIELD_zt]};
     struct miniapp_input *none = (struct miniapp_input *)&none;
@@ -230,7 +230,7 @@ static void inputs_that_are_none(void **state)
 
 /* ---- references ---- */
 
-static void references(void **state)
+TEST_AFTER(write_file, references)
 {
     struct miniapp_references *references;
     struct miniapp_reference reference;
@@ -264,7 +264,7 @@ static void references(void **state)
 }
 
 /* Of a field that several sequences write, each has its own. */
-static void references_of_sequences(void **state)
+TEST_AFTER(write_file, references_of_sequences)
 {
     const char *const sequences[] = {"first", "second", "third"};
     const struct miniapp_field *const field = &fields[FIELD_expsum];
@@ -290,7 +290,7 @@ static void references_of_sequences(void **state)
 /* ---- outputs ---- */
 
 /* What was there stays until the new file is whole. */
-static void what_is_discarded_leaves_nothing(void **state)
+TEST_AFTER(write_file, what_is_discarded_leaves_nothing)
 {
     struct stat before, after;
     assert_int_equal(stat(path, &before), 0);
@@ -304,7 +304,7 @@ static void what_is_discarded_leaves_nothing(void **state)
     assert_int_equal(after.st_ino, before.st_ino);
 }
 
-static void what_is_abandoned_leaves_nothing(void **state)
+TEST_AFTER(write_file, what_is_abandoned_leaves_nothing)
 {
     struct miniapp_output *const output = output_at(path);
     assert_int_equal(files_in_folder(), 2);
@@ -317,7 +317,7 @@ static void what_is_abandoned_leaves_nothing(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void one_output_at_a_time(void **state)
+TEST_AFTER(write_file, one_output_at_a_time)
 {
     struct miniapp_output *none = (struct miniapp_output *)&none;
     struct miniapp_output *const output = output_at(path);
@@ -340,7 +340,7 @@ static void refuses_to_finish(struct miniapp_output *output, const struct stat *
     assert_int_equal(after.st_ino, before->st_ino);
 }
 
-static void what_is_spoilt_leaves_nothing(void **state)
+TEST_AFTER(write_file, what_is_spoilt_leaves_nothing)
 {
     const double value = 1;
     struct stat before;
@@ -360,7 +360,7 @@ static void what_is_spoilt_leaves_nothing(void **state)
     refuses_to_finish(output, &before);
 }
 
-static void outputs_that_cannot_be(void **state)
+TEST_AFTER(write_file, outputs_that_cannot_be)
 {
     const char *const read_files[] = {NULL, path};
     char missing[PATH_MAX], longer[PATH_MAX + 10];
@@ -381,7 +381,7 @@ static void outputs_that_cannot_be(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-static void a_field_twice(void **state)
+TEST_AFTER(write_file, a_field_twice)
 {
     struct miniapp_output *const output = output_at(path);
     const double value = 1;
@@ -395,24 +395,4 @@ static void a_field_twice(void **state)
     assert_int_equal(files_in_folder(), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_written_is_read, write_file),
-        cmocka_unit_test_setup(a_whole_state_is_loaded, write_file),
-        cmocka_unit_test_setup(a_state_is_not_loaded_in_part, write_file),
-        cmocka_unit_test_setup(settings_of_a_file, write_file),
-        cmocka_unit_test_setup(only_what_was_wanted_is_loaded, write_file),
-        cmocka_unit_test_setup(targets_have_to_fit, write_file),
-        cmocka_unit_test_setup(inputs_that_are_none, write_file),
-        cmocka_unit_test_setup(references, write_file),
-        cmocka_unit_test_setup(references_of_sequences, write_file),
-        cmocka_unit_test_setup(what_is_discarded_leaves_nothing, write_file),
-        cmocka_unit_test_setup(what_is_abandoned_leaves_nothing, write_file),
-        cmocka_unit_test_setup(what_is_spoilt_leaves_nothing, write_file),
-        cmocka_unit_test_setup(one_output_at_a_time, write_file),
-        cmocka_unit_test_setup(outputs_that_cannot_be, write_file),
-        cmocka_unit_test_setup(a_field_twice, write_file),
-    };
-    return cmocka_run_group_tests(tests, open_folder, close_folder);
-}
+RUN_TESTS(open_folder, close_folder)

@@ -14,7 +14,7 @@ static struct miniapp_state *state_with_inputs(const struct miniapp_device *devi
     return state;
 }
 
-static void a_child_runs_kernels(void **nothing)
+TEST(a_child_runs_kernels)
 {
     struct miniapp_device *device;
     int ended = -1;
@@ -38,8 +38,4 @@ static void a_child_runs_kernels(void **nothing)
     miniapp_device_close(device);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_child_runs_kernels)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

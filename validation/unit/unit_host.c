@@ -6,13 +6,13 @@
 
 extern const char *const host_features[];
 
-static void this_processor_has_what_was_compiled_for(void **state)
+TEST(this_processor_has_what_was_compiled_for)
 {
     assert_null(missing_feature(host_features));
     assert_null(missing_feature((const char *const[]){NULL}));
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
 #if defined(__x86_64__)
     const char *const features[] = {"of the future", "of another future", NULL};
@@ -20,11 +20,4 @@ static void what_is_missing_is_named(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(this_processor_has_what_was_compiled_for),
-        cmocka_unit_test(what_is_missing_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -17,7 +17,7 @@ static bool is_text(const char *text)
 
 /* ---- fields ---- */
 
-static void fields_are_described(void **state)
+TEST(fields_are_described)
 {
     assert_int_equal(miniapp_field_count(), FIELDS - 1);
     assert_null(miniapp_field_at(FIELDS - 1));
@@ -44,7 +44,7 @@ static void fields_are_described(void **state)
     }
 }
 
-static void axes_are_slowest_first(void **state)
+TEST(axes_are_slowest_first)
 {
     const enum miniapp_axis order[] = {MINIAPP_IP, MINIAPP_JP, MINIAPP_KR,
                                        MINIAPP_Z,  MINIAPP_Y,  MINIAPP_X};
@@ -62,7 +62,7 @@ static void axes_are_slowest_first(void **state)
     }
 }
 
-static void ranges_are_ranges(void **state)
+TEST(ranges_are_ranges)
 {
     for (size_t id = 1; id < FIELDS; id++) {
         const struct miniapp_field *field = &fields[id];
@@ -85,7 +85,7 @@ static bool same_axes(const struct miniapp_field *a, const struct miniapp_field 
     return memcmp(a->axes, b->axes, sizeof(a->axes)) == 0;
 }
 
-static void fields_refer_to_fields_that_fit(void **state)
+TEST(fields_refer_to_fields_that_fit)
 {
     for (size_t id = 1; id < FIELDS; id++) {
         const struct miniapp_field *field = &fields[id];
@@ -118,7 +118,7 @@ static void fields_refer_to_fields_that_fit(void **state)
     }
 }
 
-static void sizes_of_fields(void **state)
+TEST(sizes_of_fields)
 {
     const struct miniapp_grid grid = {7, 6, 5};
     const struct miniapp_grid huge = {SIZE_MAX / 2, SIZE_MAX / 2, 3};
@@ -137,7 +137,7 @@ static void sizes_of_fields(void **state)
     assert_string_equal(miniapp_precision_name(MINIAPP_FLOAT32), "float32");
 }
 
-static void axes_have_names(void **state)
+TEST(axes_have_names)
 {
     for (int axis = 1; axis < MINIAPP_AXES; axis++) {
         assert_true(is_text(miniapp_axis_name((enum miniapp_axis)axis)));
@@ -149,7 +149,7 @@ static void axes_have_names(void **state)
 
 /* ---- settings ---- */
 
-static void settings_are_described(void **state)
+TEST(settings_are_described)
 {
     struct miniapp_settings *const values = miniapp_settings_create();
     assert_int_equal(miniapp_setting_count(), SETTINGS);
@@ -174,7 +174,7 @@ static void settings_are_described(void **state)
     miniapp_settings_free(values);
 }
 
-static void settings_are_set_in_their_range(void **state)
+TEST(settings_are_set_in_their_range)
 {
     struct miniapp_settings *const values = miniapp_settings_create();
     for (size_t id = 0; id < SETTINGS; id++) {
@@ -253,7 +253,7 @@ static void check_settings(const struct miniapp_kernel *kernel)
     }
 }
 
-static void kernels_are_described(void **state)
+TEST(kernels_are_described)
 {
     assert_true(miniapp_kernel_count() > 0);
     assert_null(miniapp_kernel_at(miniapp_kernel_count()));
@@ -287,7 +287,7 @@ static bool writes_each_point(const struct miniapp_kernel *kernel)
     return false;
 }
 
-static void kernels_cost_something(void **state)
+TEST(kernels_cost_something)
 {
     const struct miniapp_grid grid = {100, 90, 80};
     struct miniapp_settings *const values = miniapp_settings_create();
@@ -305,7 +305,7 @@ static void kernels_cost_something(void **state)
     miniapp_settings_free(values);
 }
 
-static void precisions_have_functions_of_their_own(void **state)
+TEST(precisions_have_functions_of_their_own)
 {
     const struct kernel_functions *const wide = host_backend.functions(MINIAPP_FLOAT64);
     const struct kernel_functions *const narrow = host_backend.functions(MINIAPP_FLOAT32);
@@ -373,7 +373,7 @@ static struct miniapp_state *state_without(const struct miniapp_kernel *kernel, 
 
 static const struct miniapp_grid smallest = {MINIAPP_MIN_CELLS, MINIAPP_MIN_CELLS, 1};
 
-static void run_accepts_what_is_whole(void **state)
+TEST(run_accepts_what_is_whole)
 {
     for (size_t k = 0; k < KERNELS; k++) {
         struct miniapp_state *const whole = state_without(&kernels[k], SIZE_MAX, smallest);
@@ -383,7 +383,7 @@ static void run_accepts_what_is_whole(void **state)
     }
 }
 
-static void run_refuses_no_kernel(void **state)
+TEST(run_refuses_no_kernel)
 {
     struct miniapp_state *const whole = state_without(&kernels[0], SIZE_MAX, smallest);
     assert_int_equal(miniapp_run(whole, "eso"), MINIAPP_USAGE);
@@ -394,7 +394,7 @@ static void run_refuses_no_kernel(void **state)
 }
 
 /* Of what is read. What is only written needs no more than a name. */
-static void run_refuses_missing_fields(void **state)
+TEST(run_refuses_missing_fields)
 {
     for (size_t k = 0; k < KERNELS; k++)
         for (size_t i = 0; i < kernels[k].argument_count; i++) {
@@ -409,7 +409,7 @@ static void run_refuses_missing_fields(void **state)
         }
 }
 
-static void states_refuse_unusable_grids(void **state)
+TEST(states_refuse_unusable_grids)
 {
     const struct miniapp_grid grids[] = {
         {0, 0, 0},
@@ -438,7 +438,7 @@ static void states_refuse_unusable_grids(void **state)
 }
 
 /* Along each axis, of as few points as that leaves. */
-static void run_accepts_the_longest_grids(void **state)
+TEST(run_accepts_the_longest_grids)
 {
     const struct miniapp_grid grids[] = {
         {MINIAPP_MAX_CELLS, MINIAPP_MIN_CELLS, 1},
@@ -454,7 +454,7 @@ static void run_accepts_the_longest_grids(void **state)
 }
 
 /* The smallest grid: kernels run on it for real, on ones. */
-static void kernels_run_on_the_smallest_grid(void **state)
+TEST(kernels_run_on_the_smallest_grid)
 {
     const struct miniapp_device cpu = {.label = "cpu", .backend = &host_backend};
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
@@ -474,26 +474,4 @@ static void kernels_run_on_the_smallest_grid(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_are_described),
-        cmocka_unit_test(axes_are_slowest_first),
-        cmocka_unit_test(ranges_are_ranges),
-        cmocka_unit_test(fields_refer_to_fields_that_fit),
-        cmocka_unit_test(sizes_of_fields),
-        cmocka_unit_test(axes_have_names),
-        cmocka_unit_test(settings_are_described),
-        cmocka_unit_test(settings_are_set_in_their_range),
-        cmocka_unit_test(kernels_are_described),
-        cmocka_unit_test(kernels_cost_something),
-        cmocka_unit_test(precisions_have_functions_of_their_own),
-        cmocka_unit_test(run_accepts_what_is_whole),
-        cmocka_unit_test(run_refuses_no_kernel),
-        cmocka_unit_test(run_refuses_missing_fields),
-        cmocka_unit_test(states_refuse_unusable_grids),
-        cmocka_unit_test(run_accepts_the_longest_grids),
-        cmocka_unit_test(kernels_run_on_the_smallest_grid),
-    };
-    return cmocka_run_group_tests(tests, make_backend, NULL);
-}
+RUN_TESTS(make_backend, NULL)

@@ -20,7 +20,7 @@ static double ascending(size_t call)
     return 1 + (double)call;
 }
 
-static void summary_of_few(void **state)
+TEST(summary_of_few)
 {
     const struct timing timing = summary_of(5, 5, ascending);
     assert_int_equal(timing.calls, 5);
@@ -31,7 +31,7 @@ static void summary_of_few(void **state)
 }
 
 /* Counts, mean and extremes are of all calls, quantiles of those that are kept. */
-static void summary_of_more_than_there_is_room_for(void **state)
+TEST(summary_of_more_than_there_is_room_for)
 {
     for (size_t calls = 60; calls < 70; calls++) {
         const struct timing timing = summary_of(8, calls, ascending);
@@ -43,18 +43,10 @@ static void summary_of_more_than_there_is_room_for(void **state)
     }
 }
 
-static void room_is_bounded(void **state)
+TEST(room_is_bounded)
 {
     const struct timing timing = summary_of(0, 1000000, ascending);
     assert_true(fabs(timing.median / timing.mean - 1) < 1e-4);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_of_few),
-        cmocka_unit_test(summary_of_more_than_there_is_room_for),
-        cmocka_unit_test(room_is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -21,7 +21,7 @@ static void assert_usage(enum miniapp_status status)
 
 /* ---- NULL ---- */
 
-static void the_tables_answer_null(void **nothing)
+TEST(the_tables_answer_null)
 {
     double factor = 1, least = 1, most = 1;
     assert_null(miniapp_field_find(NULL));
@@ -53,7 +53,7 @@ static void the_tables_answer_null(void **nothing)
     assert_string_equal(miniapp_axis_name((enum miniapp_axis)17), "");
 }
 
-static void kernels_and_sequences_answer_null(void **nothing)
+TEST(kernels_and_sequences_answer_null)
 {
     const struct miniapp_kernel *const eos = miniapp_kernel_find("eos");
     const struct miniapp_field *const temp = miniapp_field_find("temp");
@@ -88,7 +88,7 @@ static void kernels_and_sequences_answer_null(void **nothing)
     assert_false(miniapp_sequence_writes(NULL, temp) || miniapp_sequence_writes(sequence, NULL));
 }
 
-static void devices_answer_null(void **nothing)
+TEST(devices_answer_null)
 {
     struct miniapp_device *opened = device;
     assert_usage(miniapp_device_open(NULL, &opened));
@@ -104,7 +104,7 @@ static void devices_answer_null(void **nothing)
     assert_int_equal(miniapp_host_threads(), threads);
 }
 
-static void no_state_is_created_of_null(void **nothing)
+TEST(no_state_is_created_of_null)
 {
     struct miniapp_state *state = (struct miniapp_state *)many;
     assert_usage(miniapp_state_create(NULL, MINIAPP_FLOAT64, &grid, &state));
@@ -134,7 +134,7 @@ static void refuse(struct miniapp_state *state, const char *name)
     assert_usage(miniapp_run(state, state ? name : "eos"));
 }
 
-static void states_answer_null(void **nothing)
+TEST(states_answer_null)
 {
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     refuse(state, NULL);
@@ -155,7 +155,7 @@ static void states_answer_null(void **nothing)
     miniapp_state_free(state);
 }
 
-static void plans_answer_null(void **nothing)
+TEST(plans_answer_null)
 {
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan = (struct miniapp_plan *)many;
@@ -170,7 +170,7 @@ static void plans_answer_null(void **nothing)
     miniapp_state_free(state);
 }
 
-static void files_answer_null(void **nothing)
+TEST(files_answer_null)
 {
     char path[] = "/tmp/misuse.XXXXXX";
     const struct miniapp_field *const temp = miniapp_field_find("temp");
@@ -209,7 +209,7 @@ static void files_answer_null(void **nothing)
 
 /* ---- texts ---- */
 
-static void bindings_are_bindings(void **nothing)
+TEST(bindings_are_bindings)
 {
     static const char *const bad[] = {"temp",           "temp=",           "=temp",
                                       "temp=salt,",     ",temp=salt",      "temp=salt,,p=p",
@@ -241,7 +241,7 @@ static size_t below(size_t end)
     return (size_t)(last >> 33) % end;
 }
 
-static void any_text_has_an_answer(void **nothing)
+TEST(any_text_has_an_answer)
 {
     static const char *const words[] = {"eos", ":",    "+",  "=",      ",",       " ",
                                         "dye", "temp", "zt", "triad",  "salt",    "b",
@@ -272,7 +272,7 @@ static void any_text_has_an_answer(void **nothing)
 
 /* ---- numbers ---- */
 
-static void no_index_is_beyond_the_levels(void **nothing)
+TEST(no_index_is_beyond_the_levels)
 {
     static const double bad[] = {6, 1000, 1e9, 2147483647, 1e300, -1, 2.5, NAN, INFINITY};
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT64, grid);
@@ -286,7 +286,7 @@ static void no_index_is_beyond_the_levels(void **nothing)
     miniapp_state_free(state);
 }
 
-static void numbers_fit_the_precision(void **nothing)
+TEST(numbers_fit_the_precision)
 {
     struct miniapp_state *const state = state_on(device, MINIAPP_FLOAT32, grid);
     const double heights[] = {1, 1, 1e-300, 1, 1}; /* 0 in float32, by which kernels would divide */
@@ -299,7 +299,7 @@ static void numbers_fit_the_precision(void **nothing)
 }
 
 /* Each kernel, on fields of numbers that no ocean has. */
-static void extreme_fields_end_no_process(void **nothing)
+TEST(extreme_fields_end_no_process)
 {
     static const double values[] = {0,      1,        -1,  1e9,  1e300, -1e300,
                                     1e-300, INFINITY, NAN, 1e38, 35,    5};
@@ -326,21 +326,4 @@ static void extreme_fields_end_no_process(void **nothing)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tables_answer_null),
-        cmocka_unit_test(kernels_and_sequences_answer_null),
-        cmocka_unit_test(devices_answer_null),
-        cmocka_unit_test(no_state_is_created_of_null),
-        cmocka_unit_test(states_answer_null),
-        cmocka_unit_test(plans_answer_null),
-        cmocka_unit_test(files_answer_null),
-        cmocka_unit_test(bindings_are_bindings),
-        cmocka_unit_test(any_text_has_an_answer),
-        cmocka_unit_test(no_index_is_beyond_the_levels),
-        cmocka_unit_test(numbers_fit_the_precision),
-        cmocka_unit_test(extreme_fields_end_no_process),
-    };
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

@@ -79,18 +79,18 @@ static void compare_kernels(enum miniapp_precision precision, double tolerance)
     }
 }
 
-static void float64_kernels(void **state)
+TEST(float64_kernels)
 {
     compare_kernels(MINIAPP_FLOAT64, 1e-12);
 }
 
-static void float32_kernels(void **state)
+TEST(float32_kernels)
 {
     compare_kernels(MINIAPP_FLOAT32, 1e-3);
 }
 
 /* Of oceans of one and more cells between the ghosts, and elements of each size. */
-static void exchanges(void **state)
+TEST(exchanges)
 {
     const size_t sizes[] = {1, 4, 8};
     for (size_t nx = MINIAPP_MIN_CELLS; nx < 20; nx++)
@@ -107,13 +107,13 @@ static void exchanges(void **state)
 /* ---- more than 2^31 points ---- */
 
 /* Clang's kernels refuse a grid that they cannot count. */
-static void most_turns(void **state)
+TEST(most_turns)
 {
     for (int precision = MINIAPP_FLOAT64; precision <= MINIAPP_FLOAT32; precision++)
         assert_true(offload_functions(precision)->most_turns == MOST_TURNS);
 }
 
-static void kernel_past_two_to_the_31(void **state)
+TEST(kernel_past_two_to_the_31)
 {
     if (!getenv("MINIAPP_TEST_LONG") || MOST_TURNS < PTRDIFF_MAX)
         skip(); /* it takes minutes, or this build does not count so far */
@@ -121,21 +121,16 @@ static void kernel_past_two_to_the_31(void **state)
     eos_past_two_to_the_31(offload_functions, (size_t)LARGE_BLOCK_ROWS * LARGE_BLOCKS, 1);
 }
 
-int main(void)
+static int open_module(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float64_kernels),
-        cmocka_unit_test(float32_kernels),
-        cmocka_unit_test(exchanges),
-        cmocka_unit_test(most_turns),
-        cmocka_unit_test(kernel_past_two_to_the_31),
-    };
     void *const library = dlopen(OFFLOAD_MODULE, RTLD_NOW | RTLD_GLOBAL);
     module = library ? dlsym(library, OFFLOAD_BACKEND_NAME) : NULL;
     if (!module) {
         fprintf(stderr, "%s\n", dlerror());
-        return EXIT_FAILURE;
+        return 1;
     }
     omp_set_default_device(omp_get_initial_device());
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return 0;
 }
+
+RUN_TESTS(open_module, NULL)

@@ -9,7 +9,7 @@
 
 static struct provenance provenance;
 
-static void test_long_texts_differ_in_any_character(void **state)
+TEST(test_long_texts_differ_in_any_character)
 {
     static char text[2 * PROVENANCE_TEXT];
     memset(text, 'a', sizeof(text) - 1);
@@ -22,7 +22,7 @@ static void test_long_texts_differ_in_any_character(void **state)
     assert_string_not_equal(one, provenance_text(&provenance, "other"));
 }
 
-static void test_texts_that_fit_are_kept(void **state)
+TEST(test_texts_that_fit_are_kept)
 {
     static char text[PROVENANCE_TEXT];
     memset(text, 'a', sizeof(text) - 1);
@@ -40,7 +40,7 @@ static void write_line(const char *folder, const char *name, const char *line)
     fclose(file);
 }
 
-static void test_clock_of_a_cpu(void **state)
+TEST(test_clock_of_a_cpu)
 {
     static const char *const files[][2] = {{"scaling_governor", "performance"},
                                            {"cpuinfo_min_freq", "400000"},
@@ -59,12 +59,4 @@ static void test_clock_of_a_cpu(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_long_texts_differ_in_any_character),
-        cmocka_unit_test(test_texts_that_fit_are_kept),
-        cmocka_unit_test(test_clock_of_a_cpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -19,7 +19,7 @@ static const struct {
     {1048576, 204, 26}, {4194304, 323, 41}, {16777216, 512, 64}, {1000000000, 2000, 250},
 };
 
-static void shapes_are_those_of_pyhpc(void **state)
+TEST(shapes_are_those_of_pyhpc)
 {
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
         const struct miniapp_grid grid = grid_of_size(shapes[i].points);
@@ -30,7 +30,7 @@ static void shapes_are_those_of_pyhpc(void **state)
 }
 
 /* Every whole cube: no cell more than its root. */
-static void shapes_of_cubes(void **state)
+TEST(shapes_of_cubes)
 {
     for (size_t root = 1; root <= 100000; root++) {
         const struct miniapp_grid grid = grid_of_size(root * root * root);
@@ -39,7 +39,7 @@ static void shapes_of_cubes(void **state)
     }
 }
 
-static void interiors(void **state)
+TEST(interiors)
 {
     const struct miniapp_grid grid = {9, 8, 7};
     const struct miniapp_grid inside = miniapp_grid_interior(&grid);
@@ -194,7 +194,7 @@ static const struct miniapp_grid new_grids[] = {
 };
 enum { NEW_GRIDS = sizeof(new_grids) / sizeof(*new_grids) };
 
-static void resampling_to_the_same_grid_changes_nothing(void **state)
+TEST(resampling_to_the_same_grid_changes_nothing)
 {
     struct ocean from = make(9, 8, 7), to = resampled(&from, &from.grid);
     assert_same_fields(&from, &to);
@@ -203,7 +203,7 @@ static void resampling_to_the_same_grid_changes_nothing(void **state)
 }
 
 /* The ghosts of the file have no part in what is resampled. */
-static void resampling_a_file_with_ghosts(void **state)
+TEST(resampling_a_file_with_ghosts)
 {
     for (size_t g = 0; g < NEW_GRIDS; g++)
         for (int cyclic = 0; cyclic < 2; cyclic++) {
@@ -222,7 +222,7 @@ static void resampling_a_file_with_ghosts(void **state)
 }
 
 /* What a file with ghosts holds is taken as it is, whatever its ghosts hold. */
-static void files_with_ghosts_stay_as_they_are(void **state)
+TEST(files_with_ghosts_stay_as_they_are)
 {
     struct ocean from = make(9, 8, 7), to = regrid(&from, true, true, &from.grid, false);
     assert_same_fields(&from, &to);
@@ -230,7 +230,7 @@ static void files_with_ghosts_stay_as_they_are(void **state)
     drop(&to);
 }
 
-static void spacings_keep_their_sum(void **state)
+TEST(spacings_keep_their_sum)
 {
     const enum field_id ids[] = {FIELD_dxt, FIELD_dyu, FIELD_dzw};
     for (size_t g = 0; g < NEW_GRIDS; g++) {
@@ -247,7 +247,7 @@ static void spacings_keep_their_sum(void **state)
     }
 }
 
-static void resampled_values_stay_in_range(void **state)
+TEST(resampled_values_stay_in_range)
 {
     const enum field_id ids[] = {FIELD_salt, FIELD_zt, FIELD_cost, FIELD_forc_tke_surface};
     for (size_t g = 0; g < NEW_GRIDS; g++) {
@@ -264,7 +264,7 @@ static void resampled_values_stay_in_range(void **state)
 }
 
 /* A plane through the ocean stays one, away from the edges. */
-static void resampling_is_linear(void **state)
+TEST(resampling_is_linear)
 {
     struct ocean from = {.grid = {8, 6, 4}};
     give(&from, FIELD_salt);
@@ -287,7 +287,7 @@ static void resampling_is_linear(void **state)
 }
 
 /* kbot is 1 + the deepest wet level of maskT, and 0 where there is none. */
-static void levels_fit_the_mask(void **state)
+TEST(levels_fit_the_mask)
 {
     for (size_t g = 0; g < NEW_GRIDS; g++) {
         struct ocean from = make(9, 8, 7), to = resampled(&from, &new_grids[g]);
@@ -359,7 +359,7 @@ static void check_ghosts(size_t nx, size_t ny, size_t nz, bool cyclic)
     drop(&from);
 }
 
-static void ghosts(void **state)
+TEST(ghosts)
 {
     for (int cyclic = 0; cyclic < 2; cyclic++) {
         check_ghosts(9, 8, 7, cyclic);
@@ -369,7 +369,7 @@ static void ghosts(void **state)
     }
 }
 
-static void ghosts_come_off_again(void **state)
+TEST(ghosts_come_off_again)
 {
     struct ocean from = make(9, 8, 7);
     const struct miniapp_grid grid = miniapp_grid_with_ghosts(&from.grid);
@@ -381,7 +381,7 @@ static void ghosts_come_off_again(void **state)
 }
 
 /* Every field of the table, whatever its rank, is stripped to the size that it says, in order. */
-static void every_field_can_be_stripped(void **state)
+TEST(every_field_can_be_stripped)
 {
     struct ocean from = {.grid = {9, 8, 72}}; /* kbot is at most the levels */
     for (size_t id = 1; id < FIELDS; id++) {
@@ -402,22 +402,4 @@ static void every_field_can_be_stripped(void **state)
     drop(&inside);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes_are_those_of_pyhpc),
-        cmocka_unit_test(shapes_of_cubes),
-        cmocka_unit_test(interiors),
-        cmocka_unit_test(resampling_to_the_same_grid_changes_nothing),
-        cmocka_unit_test(resampling_a_file_with_ghosts),
-        cmocka_unit_test(files_with_ghosts_stay_as_they_are),
-        cmocka_unit_test(spacings_keep_their_sum),
-        cmocka_unit_test(resampled_values_stay_in_range),
-        cmocka_unit_test(resampling_is_linear),
-        cmocka_unit_test(levels_fit_the_mask),
-        cmocka_unit_test(ghosts),
-        cmocka_unit_test(ghosts_come_off_again),
-        cmocka_unit_test(every_field_can_be_stripped),
-    };
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

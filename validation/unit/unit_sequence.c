@@ -32,7 +32,7 @@ static void assert_same(struct miniapp_state *a, const char *name, struct miniap
 
 /* ---- the table ---- */
 
-static void the_table(void **state)
+TEST(the_table)
 {
     assert_true(miniapp_sequence_count() >= miniapp_kernel_count());
     assert_null(miniapp_sequence_at(miniapp_sequence_count()));
@@ -72,7 +72,7 @@ static void assert_bound(const char *text, const char *b, const char *c, const c
     assert_ptr_equal(miniapp_sequence_field(sequence, 0, 2), field_of(a));
 }
 
-static void bindings(void **state)
+TEST(bindings)
 {
     assert_bound("triad", "salt", "temp", "triad");
     assert_bound("triad:salt=temp", "temp", "temp", "triad"); /* by the field */
@@ -83,7 +83,7 @@ static void bindings(void **state)
 }
 
 /* In all steps of a sequence. */
-static void bindings_of_several_steps(void **state)
+TEST(bindings_of_several_steps)
 {
     const struct miniapp_sequence *const plain = sequence_of("mixing");
     const struct miniapp_sequence *const bound = sequence_of("mixing:salt=forc");
@@ -101,7 +101,7 @@ static void bindings_of_several_steps(void **state)
     assert_int_equal(changed, 2); /* of eos and isoneutral */
 }
 
-static void wrong_bindings(void **state)
+TEST(wrong_bindings)
 {
     const char *const shape = "'b' of kernel 'triad' cannot be '%s': it has other axes or another "
                               "type than 'salt'";
@@ -152,7 +152,7 @@ static void wrong_bindings(void **state)
 
 /* ---- what it does and costs ---- */
 
-static void reads_and_writes(void **state)
+TEST(reads_and_writes)
 {
     const struct miniapp_sequence *const mixing = sequence_of("mixing");
     const char *const read_only[] = {"salt", "temp", "p", "zt", "maskW", "kbot", "tke"};
@@ -177,7 +177,7 @@ static void reads_and_writes(void **state)
 }
 
 /* What one step writes and a later one reads need not be there before. */
-static void reads_of_what_was_written(void **state)
+TEST(reads_of_what_was_written)
 {
     struct step steps[2] = {sequence_of("triad")->steps[0], sequence_of("fma")->steps[0]};
     const struct miniapp_sequence both = {"both", "test", "", 2, steps};
@@ -197,7 +197,7 @@ static void reads_of_what_was_written(void **state)
 
 /* ---- tracers ---- */
 
-static void steps_of_tracers(void **state)
+TEST(steps_of_tracers)
 {
     const struct miniapp_sequence *const base = sequence_of("ocean_step");
     const struct miniapp_sequence *const one = sequence_of("tracer_step");
@@ -217,7 +217,7 @@ static void steps_of_tracers(void **state)
     assert_int_equal(miniapp_sequence_level_count(both), miniapp_sequence_level_count(base) + 4);
 }
 
-static void fields_of_tracers(void **state)
+TEST(fields_of_tracers)
 {
     const struct miniapp_sequence *const both = sequence_of("ocean_step+dye+age");
     const char *const names[] = {"age", "age_taup1", "dage", "dage_taum1", "forc_age_surface"};
@@ -234,7 +234,7 @@ static void fields_of_tracers(void **state)
     assert_false(miniapp_sequence_reads(sequence_of("ocean_step+dye"), field_of("age")));
 }
 
-static void wrong_tracers(void **state)
+TEST(wrong_tracers)
 {
     const struct miniapp_sequence *none;
     assert_refused(miniapp_sequence_find("ocean_step+temp", &none), MINIAPP_USAGE,
@@ -250,7 +250,7 @@ static void wrong_tracers(void **state)
         "and _, and is no dimension of outputs");
 }
 
-static void settings_that_are_used(void **state)
+TEST(settings_that_are_used)
 {
     for (size_t place = 0; place < miniapp_sequence_count(); place++) {
         const struct miniapp_sequence *const sequence = miniapp_sequence_at(place);
@@ -271,7 +271,7 @@ static void settings_that_are_used(void **state)
     assert_false(miniapp_sequence_uses(sequence_of("eos"), miniapp_setting_find("c_eps")));
 }
 
-static void costs(void **state)
+TEST(costs)
 {
     struct miniapp_settings *const values = miniapp_settings_create();
     const double points = (double)miniapp_grid_points(&grid);
@@ -300,7 +300,7 @@ static enum extent touches_a_level_of_b(const double *setting, const char *argum
 }
 
 /* An updated field moves twice, and b by a level. */
-static void bytes_of_updates(void **state)
+TEST(bytes_of_updates)
 {
     struct miniapp_settings *const values = miniapp_settings_create();
     const struct argument arguments[] = {
@@ -342,7 +342,7 @@ static void run_with(struct miniapp_state *state, const char *sequence, const ch
 }
 
 /* Other fields of the state in the place of the table's: isoneutral mixing of two more tracers. */
-static void renamed_fields(void **state)
+TEST(renamed_fields)
 {
     struct miniapp_state *const a = state_for("isoneutral", MINIAPP_FLOAT64, false);
     struct miniapp_state *const b = state_for("isoneutral", MINIAPP_FLOAT64, false);
@@ -366,7 +366,7 @@ static void renamed_fields(void **state)
 }
 
 /* As the sequence's own bindings do it. */
-static void bound_sequences_run(void **state)
+TEST(bound_sequences_run)
 {
     struct miniapp_state *const a = state_for("triad", MINIAPP_FLOAT64, false);
     struct miniapp_state *const b = state_for("triad", MINIAPP_FLOAT64, false);
@@ -378,7 +378,7 @@ static void bound_sequences_run(void **state)
     miniapp_state_free(b);
 }
 
-static void wrong_names(void **state)
+TEST(wrong_names)
 {
     struct miniapp_state *const ocean = state_for("triad", MINIAPP_FLOAT64, false);
     const char *const wrong[][2] = {
@@ -408,7 +408,7 @@ static void wrong_names(void **state)
 }
 
 /* Scratch is bound to no field: what would bind it would have no effect. */
-static void bound_scratch(void **state)
+TEST(bound_scratch)
 {
     static const char *const wrong[][3] = {
         {"isoneutral_diffusion", "temp=salt", "'isoneutral_diffusion' has no field 'temp'"},
@@ -424,7 +424,7 @@ static void bound_scratch(void **state)
     }
 }
 
-static void aliases(void **state)
+TEST(aliases)
 {
     struct miniapp_state *const ocean = state_for("tke", MINIAPP_FLOAT64, false);
     const char *const refused[] = {"triad:salt=triad", "triad:a=temp", "tke:tke=tke_taup1",
@@ -438,7 +438,7 @@ static void aliases(void **state)
     miniapp_state_free(ocean);
 }
 
-static void steps_take_time(void **state)
+TEST(steps_take_time)
 {
     struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT64, false);
     struct miniapp_plan *plan;
@@ -456,7 +456,7 @@ static void steps_take_time(void **state)
 
 /* ---- ghosts between kernels ---- */
 
-static void what_kernels_leave_of_ghosts(void **state)
+TEST(what_kernels_leave_of_ghosts)
 {
     struct miniapp_state *const ocean = state_for("mixing", MINIAPP_FLOAT32, true);
     assert_done(miniapp_run(ocean, "mixing"));
@@ -527,7 +527,7 @@ static void two_steps_of_tke(enum miniapp_precision precision, bool cyclic)
     miniapp_state_free(c);
 }
 
-static void time_steps_exchange_ghosts(void **state)
+TEST(time_steps_exchange_ghosts)
 {
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++)
         for (int cyclic = 0; cyclic < 2; cyclic++)
@@ -535,7 +535,7 @@ static void time_steps_exchange_ghosts(void **state)
 }
 
 /* The same within one sequence. */
-static void sequences_exchange_ghosts(void **state)
+TEST(sequences_exchange_ghosts)
 {
     struct step steps[] = {sequence_of("tke")->steps[0],
                            sequence_of("tke:tke=tke_taup1,tke_taup1=tke")->steps[0]};
@@ -556,7 +556,7 @@ static void sequences_exchange_ghosts(void **state)
 
 /* ---- a sequence is its kernels ---- */
 
-static void mixing_is_its_kernels(void **state)
+TEST(mixing_is_its_kernels)
 {
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
         struct miniapp_state *const a =
@@ -634,7 +634,7 @@ static struct miniapp_sequence scratch_sequence(struct step steps[2])
     return (struct miniapp_sequence){"scratch", "test", "", 2, steps};
 }
 
-static void scratch(void **state)
+TEST(scratch)
 {
     struct step steps[2] = {0};
     const struct miniapp_sequence sequence = scratch_sequence(steps);
@@ -669,7 +669,7 @@ static void scratch(void **state)
 
 /* Scratch that grows serves older plans, too; where it cannot grow they go on with what there is.
  */
-static void growing_scratch(void **state)
+TEST(growing_scratch)
 {
     struct step steps[2] = {0}, small[2] = {0};
     const struct miniapp_sequence sequence = scratch_sequence(steps);
@@ -736,7 +736,7 @@ static void *compute(void *argument)
     return NULL;
 }
 
-static void threads_with_states_of_their_own(void **state)
+TEST(threads_with_states_of_their_own)
 {
     pthread_t threads[THREADS];
     double results[THREADS];
@@ -748,35 +748,4 @@ static void threads_with_states_of_their_own(void **state)
         assert_true(results[i] == 4);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table), /* first: it looks at whether anything has failed */
-        cmocka_unit_test(bindings),
-        cmocka_unit_test(bindings_of_several_steps),
-        cmocka_unit_test(wrong_bindings),
-        cmocka_unit_test(reads_and_writes),
-        cmocka_unit_test(reads_of_what_was_written),
-        cmocka_unit_test(steps_of_tracers),
-        cmocka_unit_test(fields_of_tracers),
-        cmocka_unit_test(wrong_tracers),
-        cmocka_unit_test(settings_that_are_used),
-        cmocka_unit_test(costs),
-        cmocka_unit_test(bytes_of_updates),
-        cmocka_unit_test(renamed_fields),
-        cmocka_unit_test(bound_sequences_run),
-        cmocka_unit_test(wrong_names),
-        cmocka_unit_test(bound_scratch),
-        cmocka_unit_test(aliases),
-        cmocka_unit_test(steps_take_time),
-        cmocka_unit_test(what_kernels_leave_of_ghosts),
-        cmocka_unit_test(time_steps_exchange_ghosts),
-        cmocka_unit_test(sequences_exchange_ghosts),
-        cmocka_unit_test(mixing_is_its_kernels),
-        cmocka_unit_test(scratch),
-        cmocka_unit_test(growing_scratch),
-        cmocka_unit_test(threads_with_states_of_their_own),
-    };
-    device_name = argc > 1 ? argv[1] : "cpu";
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

@@ -76,7 +76,7 @@ static void set_and_get(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void what_is_set_is_got(void **state)
+TEST(what_is_set_is_got)
 {
     in_both(set_and_get);
 }
@@ -95,7 +95,7 @@ static void what_is_not_finite_is_held(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void special_values(void **state)
+TEST(special_values)
 {
     in_both(what_is_not_finite_is_held);
 }
@@ -127,7 +127,7 @@ static void set_in_parts(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void parts(void **state)
+TEST(parts)
 {
     in_both(set_in_parts);
 }
@@ -162,12 +162,12 @@ static void keep_the_rest(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void a_part_keeps_the_rest(void **state)
+TEST(a_part_keeps_the_rest)
 {
     in_both(keep_the_rest);
 }
 
-static void parts_beyond_the_end(void **state)
+TEST(parts_beyond_the_end)
 {
     double values[8] = {0};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -220,7 +220,7 @@ static void get_interior(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void interiors(void **state)
+TEST(interiors)
 {
     in_both(get_interior);
 }
@@ -268,7 +268,7 @@ static void copy_once(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void current_copies_are_not_copied_again(void **state)
+TEST(current_copies_are_not_copied_again)
 {
     in_both(copy_once);
 }
@@ -305,13 +305,13 @@ static void write_and_run(enum miniapp_precision precision)
     miniapp_state_free(ocean);
 }
 
-static void what_is_written_is_used(void **state)
+TEST(what_is_written_is_used)
 {
     in_both(write_and_run);
 }
 
 /* In the state's precision and the field's type. */
-static void pointers(void **state)
+TEST(pointers)
 {
     for (int precision = 0; precision < MINIAPP_PRECISIONS; precision++) {
         struct miniapp_state *const ocean =
@@ -336,7 +336,7 @@ static void pointers(void **state)
 
 /* ---- fields of the state's own ---- */
 
-static void added_fields(void **state)
+TEST(added_fields)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     for (size_t k = 0; k < KINDS; k++) {
@@ -355,7 +355,7 @@ static void added_fields(void **state)
     miniapp_state_free(ocean);
 }
 
-static void names_that_cannot_be_added(void **state)
+TEST(names_that_cannot_be_added)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     char name[MOST_NAME + 1];
@@ -392,7 +392,7 @@ static void some_ghosts(struct miniapp_state *state, const char *name, signed ch
     state_written(slot_of(state, name), ghosts);
 }
 
-static void rotation(void **state)
+TEST(rotation)
 {
     const char *const levels[] = {"tke", "tke_taup1", "tke_before"};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -424,7 +424,7 @@ static void rotation(void **state)
 }
 
 /* A host's copy that the device lacks goes along, too. */
-static void rotation_of_what_the_host_has(void **state)
+TEST(rotation_of_what_the_host_has)
 {
     const char *const levels[] = {"tke", "tke_taup1"};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -438,7 +438,7 @@ static void rotation_of_what_the_host_has(void **state)
     miniapp_state_free(ocean);
 }
 
-static void rotations_that_are_none(void **state)
+TEST(rotations_that_are_none)
 {
     const char *const unknown[] = {"tke", "tke_tau"};
     const char *const axes[] = {"tke", "kbot"};
@@ -457,7 +457,7 @@ static void rotations_that_are_none(void **state)
 }
 
 /* A plan goes on with what its fields hold now, and gives memory to one that has none. */
-static void rotation_under_a_plan(void **state)
+TEST(rotation_under_a_plan)
 {
     const char *const levels[] = {"triad", "older"};
     struct miniapp_plan *plan;
@@ -512,7 +512,7 @@ static void check_exchange(const char *name, enum miniapp_precision precision, s
     miniapp_state_free(ocean);
 }
 
-static void exchanges(void **state)
+TEST(exchanges)
 {
     for (size_t nx = MINIAPP_MIN_CELLS; nx <= 13; nx++)
         for (size_t k = 0; k < KINDS; k++)
@@ -524,7 +524,7 @@ static void exchanges(void **state)
 
 /* An exchange leaves ghosts along a closed x alone, so those of an ocean that becomes cyclic are
  * not current. */
-static void becoming_cyclic(void **state)
+TEST(becoming_cyclic)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     set_invented(ocean, "salt", "salt");
@@ -548,7 +548,7 @@ static void becoming_cyclic(void **state)
 }
 
 /* A part has the ghosts that it was given, since no exchange can give it others. */
-static void a_part_becoming_cyclic(void **state)
+TEST(a_part_becoming_cyclic)
 {
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
     struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
@@ -560,7 +560,7 @@ static void a_part_becoming_cyclic(void **state)
 }
 
 /* An elliptic problem is one of all parts. */
-static void a_part_without_the_rest(void **state)
+TEST(a_part_without_the_rest)
 {
     const struct miniapp_grid whole = {grid.nx + 3, grid.ny, grid.nz};
     struct miniapp_state *const part = state_on(device, MINIAPP_FLOAT64, grid);
@@ -572,7 +572,7 @@ static void a_part_without_the_rest(void **state)
 }
 
 /* Its kernel keeps levels of the elliptic problem, in memory of the state's device. */
-static void a_plan_is_freed_after_its_state(void **state)
+TEST(a_plan_is_freed_after_its_state)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     struct miniapp_plan *plan;
@@ -586,7 +586,7 @@ static void a_plan_is_freed_after_its_state(void **state)
 }
 
 /* What was set has its ghosts, whatever they are; what has none gets them when they are needed. */
-static void only_what_is_needed_is_exchanged(void **state)
+TEST(only_what_is_needed_is_exchanged)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
     miniapp_state_set_cyclic(ocean, true);
@@ -616,7 +616,7 @@ static void only_what_is_needed_is_exchanged(void **state)
 }
 
 /* A part that is set changes nothing of what is known, where the rest is there. */
-static void ghosts_of_parts(void **state)
+TEST(ghosts_of_parts)
 {
     const double value[] = {1};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -633,7 +633,7 @@ static void ghosts_of_parts(void **state)
     miniapp_state_free(ocean);
 }
 
-static void parts_of_an_ocean(void **state)
+TEST(parts_of_an_ocean)
 {
     const struct miniapp_grid whole = {14, 13, 7}, deeper = {14, 13, 8}, narrower = {8, 13, 7};
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT64, grid);
@@ -660,7 +660,7 @@ static void parts_of_an_ocean(void **state)
 
 /* ---- memory ---- */
 
-static void a_field_is_held_once(void **state)
+TEST(a_field_is_held_once)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const double field = 4 * (double)miniapp_grid_points(&grid);
@@ -707,7 +707,7 @@ static const struct miniapp_device *device_that_counts_to(ptrdiff_t most_turns)
 }
 
 /* Accepted, and far more than any address space. */
-static void no_memory(void **state)
+TEST(no_memory)
 {
     const struct miniapp_grid huge = {(size_t)1 << 20, (size_t)1 << 20, 1 << 10};
     const double value = 0;
@@ -728,7 +728,7 @@ static void no_memory(void **state)
     miniapp_state_free(ocean);
 }
 
-static void several_states(void **state)
+TEST(several_states)
 {
     enum { STATES = 6 };
     struct miniapp_state *oceans[STATES];
@@ -758,7 +758,7 @@ static void several_states(void **state)
 
 /* ---- what is refused ---- */
 
-static void unknown_names(void **state)
+TEST(unknown_names)
 {
     double values[1] = {0};
     const char *const message = "unknown field 'tmep'; the closest is 'temp'";
@@ -778,7 +778,7 @@ static void unknown_names(void **state)
     miniapp_state_free(ocean);
 }
 
-static void what_was_never_set_is_not_read(void **state)
+TEST(what_was_never_set_is_not_read)
 {
     double values[9 * 8 * 7];
     const char *const message = "field 'temp' is read, but was never set";
@@ -817,7 +817,7 @@ static void check_misfit(enum miniapp_precision precision, const char *name, dou
     miniapp_state_free(ocean);
 }
 
-static void values_that_do_not_fit(void **state)
+TEST(values_that_do_not_fit)
 {
     const enum miniapp_precision wide = MINIAPP_FLOAT64, narrow = MINIAPP_FLOAT32;
     check_misfit(narrow, "salt", 1e39, "'salt' holds 1e+39, which float32 cannot");
@@ -833,7 +833,7 @@ static void values_that_do_not_fit(void **state)
 
 /* ---- settings ---- */
 
-static void settings_of_a_state(void **state)
+TEST(settings_of_a_state)
 {
     struct miniapp_state *const ocean = state_on(device, MINIAPP_FLOAT32, grid);
     const struct miniapp_settings *const values = miniapp_state_settings(ocean);
@@ -860,7 +860,7 @@ static void settings_of_a_state(void **state)
 
 /* ---- times of copies ---- */
 
-static void times_of_copies(void **state)
+TEST(times_of_copies)
 {
     const char *const names[] = {"salt", "temp"}, *const unknown[] = {"slat"};
     double seconds = -1;
@@ -889,7 +889,7 @@ static void times_of_copies(void **state)
 
 /* ---- devices ---- */
 
-static void devices(void **state)
+TEST(devices)
 {
     struct miniapp_device *none = (struct miniapp_device *)&none;
     const char *const bad[] = {"",       "cpus",           "cpu:0",  "gpu:", "gpu:x",
@@ -917,7 +917,7 @@ static void devices(void **state)
 /* A grid with more turns than a build's nests count is refused: one of points; one of ghosts, 16
  * for each of 700 rows; and one with a single level, where the fields with eight corners have most.
  */
-static void grids_beyond_the_count(void **unused)
+TEST(grids_beyond_the_count)
 {
     const struct {
         struct miniapp_grid grid;
@@ -943,43 +943,4 @@ static void grids_beyond_the_count(void **unused)
     assert_string_equal(miniapp_message(), expected);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_set_is_got),
-        cmocka_unit_test(special_values),
-        cmocka_unit_test(parts),
-        cmocka_unit_test(a_part_keeps_the_rest),
-        cmocka_unit_test(parts_beyond_the_end),
-        cmocka_unit_test(interiors),
-        cmocka_unit_test(current_copies_are_not_copied_again),
-        cmocka_unit_test(what_is_written_is_used),
-        cmocka_unit_test(pointers),
-        cmocka_unit_test(added_fields),
-        cmocka_unit_test(names_that_cannot_be_added),
-        cmocka_unit_test(rotation),
-        cmocka_unit_test(rotation_of_what_the_host_has),
-        cmocka_unit_test(rotations_that_are_none),
-        cmocka_unit_test(rotation_under_a_plan),
-        cmocka_unit_test(exchanges),
-        cmocka_unit_test(becoming_cyclic),
-        cmocka_unit_test(a_part_becoming_cyclic),
-        cmocka_unit_test(a_part_without_the_rest),
-        cmocka_unit_test(a_plan_is_freed_after_its_state),
-        cmocka_unit_test(only_what_is_needed_is_exchanged),
-        cmocka_unit_test(ghosts_of_parts),
-        cmocka_unit_test(parts_of_an_ocean),
-        cmocka_unit_test(a_field_is_held_once),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(several_states),
-        cmocka_unit_test(unknown_names),
-        cmocka_unit_test(what_was_never_set_is_not_read),
-        cmocka_unit_test(values_that_do_not_fit),
-        cmocka_unit_test(settings_of_a_state),
-        cmocka_unit_test(times_of_copies),
-        cmocka_unit_test(grids_beyond_the_count),
-        cmocka_unit_test(devices),
-    };
-    device_name = argc > 1 ? argv[1] : "cpu";
-    return cmocka_run_group_tests(tests, open_device, close_device);
-}
+RUN_TESTS(open_device, close_device)

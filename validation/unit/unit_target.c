@@ -7,7 +7,7 @@ static bool parse(const char *text, struct target *target)
     return target_parse(text, strlen(text), target);
 }
 
-static void test_spellings(void **state)
+TEST(test_spellings)
 {
     static const char *const spelled[] = {"nvidia:sm_80", "nvidia:sm_90a", "nvidia:sm_120",
                                           "amd:gfx90a",   "amd:gfx1100",   "emulated"};
@@ -20,7 +20,7 @@ static void test_spellings(void **state)
     }
 }
 
-static void test_what_is_no_target(void **state)
+TEST(test_what_is_no_target)
 {
     static const char *const wrong[] = {"",
                                         ":",
@@ -54,7 +54,7 @@ static void test_what_is_no_target(void **state)
     }
 }
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
     enum target_kind kind;
     assert_true(target_kind_find("nvidia:1", 6, &kind));
@@ -67,7 +67,7 @@ static void test_kinds(void **state)
     assert_string_equal(target_kind_name(TARGET_HOST), "host");
 }
 
-static void test_which_gpus_code_fits(void **state)
+TEST(test_which_gpus_code_fits)
 {
     static const struct {
         const char *code, *gpu;
@@ -99,13 +99,4 @@ static void test_which_gpus_code_fits(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_what_is_no_target),
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_which_gpus_code_fits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

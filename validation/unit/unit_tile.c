@@ -25,7 +25,7 @@ static count busiest(struct tile t, int threads, count nz, count ny)
     return most;
 }
 
-static void threads_have_the_same_work(void **state)
+TEST(threads_have_the_same_work)
 {
     static const count grids[][2] = {{1, 5}, {20, 44}, {25, 200}, {17, 23}, {45, 84}, {100, 1000}};
     for (size_t grid = 0; grid < sizeof grids / sizeof *grids; grid++)
@@ -41,7 +41,7 @@ static void threads_have_the_same_work(void **state)
         }
 }
 
-static void most_work_lies_inside(void **state)
+TEST(most_work_lies_inside)
 {
     static const int threads[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
@@ -50,21 +50,21 @@ static void most_work_lies_inside(void **state)
     assert_true(share_inside(tile_on(3, 20, 44), 20) > 0.9);
 }
 
-static void one_thread_has_all_levels(void **state)
+TEST(one_thread_has_all_levels)
 {
     const struct tile t = tile_on(1, 25, 200);
     assert_int_equal(t.levels, 25);
     assert_int_equal(t.rows, 16);
 }
 
-static void no_tile_where_threads_are_many(void **state)
+TEST(no_tile_where_threads_are_many)
 {
     const struct tile t = tile_on(64, 2, 5);
     assert_int_equal(t.levels, 1);
     assert_int_equal(t.rows, 1);
 }
 
-static void rows_of_columns_are_balanced(void **state)
+TEST(rows_of_columns_are_balanced)
 {
     for (count ny = 5; ny <= 400; ny += 3)
         for (int threads = 1; threads <= 130; threads++) {
@@ -79,14 +79,4 @@ static void rows_of_columns_are_balanced(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_have_the_same_work),
-        cmocka_unit_test(most_work_lies_inside),
-        cmocka_unit_test(one_thread_has_all_levels),
-        cmocka_unit_test(no_tile_where_threads_are_many),
-        cmocka_unit_test(rows_of_columns_are_balanced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -40,7 +40,7 @@ static void solve_by_lapack(int n, const struct tridiagonal_row *rows, double *x
     assert_int_equal(LAPACKE_dgtsv(LAPACK_COL_MAJOR, n, 1, lower, diagonal, upper, x, n), 0);
 }
 
-static void agrees_with_lapack(void **state)
+TEST(agrees_with_lapack)
 {
     static const int sizes[] = {1, 2, 3, 7, MAX_SIZE};
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++)
@@ -61,7 +61,7 @@ static void agrees_with_lapack(void **state)
 }
 
 /* Rows x = d, and what couples to them, leave d as it is to the last bit. */
-static void keeps_identity_rows(void **state)
+TEST(keeps_identity_rows)
 {
     struct tridiagonal_row rows[8];
     double x[8];
@@ -75,7 +75,7 @@ static void keeps_identity_rows(void **state)
 
 /* However strong the exchange is, what is the same everywhere stays so: where nothing decays to the
  * last bit, and else where as much comes in as decays. */
-static void keeps_what_is_uniform(void **state)
+TEST(keeps_what_is_uniform)
 {
     for (double strength = 1e-6; strength < 1e18; strength *= 10)
         for (int decays = 0; decays < 2; decays++) {
@@ -95,7 +95,7 @@ static void keeps_what_is_uniform(void **state)
 }
 
 /* Where much is lost and little is exchanged, x grows upwards by orders of magnitude. */
-static void has_digits_where_little_is_left(void **state)
+TEST(has_digits_where_little_is_left)
 {
     struct tridiagonal_row rows[MAX_SIZE];
     double x[MAX_SIZE], expected[MAX_SIZE];
@@ -108,13 +108,4 @@ static void has_digits_where_little_is_left(void **state)
         assert_true(fabs(x[k] - expected[k]) <= 1e-13 * expected[k]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_lapack),
-        cmocka_unit_test(keeps_identity_rows),
-        cmocka_unit_test(keeps_what_is_uniform),
-        cmocka_unit_test(has_digits_where_little_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -42,7 +42,7 @@ static void assert_worst(const struct verdict *verdict, size_t z, size_t y, size
     assert_int_equal(verdict->worst_index[2], x);
 }
 
-static void equal_values_pass(void **state)
+TEST_AFTER(reset, equal_values_pass)
 {
     const struct verdict verdict = verdict_of(0, 0);
     assert_true(verdict.passed);
@@ -52,7 +52,7 @@ static void equal_values_pass(void **state)
 }
 
 /* Powers of two: every sum below is exact. */
-static void tolerance_is_included(void **state)
+TEST_AFTER(reset, tolerance_is_included)
 {
     expected[at(4, 3, 2)] = -8;
     values[at(4, 3, 2)] = -8.75;
@@ -66,7 +66,7 @@ static void tolerance_is_included(void **state)
     assert_false(verdict_of(0, 0.75).passed);
 }
 
-static void tolerance_is_of_the_reference_not_the_value(void **state)
+TEST_AFTER(reset, tolerance_is_of_the_reference_not_the_value)
 {
     expected[0] = 1;
     values[0] = 2;
@@ -74,7 +74,7 @@ static void tolerance_is_of_the_reference_not_the_value(void **state)
     assert_true(verdict_of(1, 0).passed);
 }
 
-static void worst_is_the_largest_for_its_tolerance(void **state)
+TEST_AFTER(reset, worst_is_the_largest_for_its_tolerance)
 {
     expected[at(1, 2, 3)] = 1000;
     values[at(1, 2, 3)] = 1000.5; /* half of its tolerance */
@@ -87,7 +87,7 @@ static void worst_is_the_largest_for_its_tolerance(void **state)
     assert_true(verdict.largest == 1000);
 }
 
-static void worst_is_named_where_all_passes(void **state)
+TEST_AFTER(reset, worst_is_named_where_all_passes)
 {
     expected[0] = 1e-30;
     values[0] = 1e-30;
@@ -97,7 +97,7 @@ static void worst_is_named_where_all_passes(void **state)
     assert_worst(&verdict, 3, 0, 1);
 }
 
-static void worst_without_tolerance_is_the_largest(void **state)
+TEST_AFTER(reset, worst_without_tolerance_is_the_largest)
 {
     values[at(0, 0, 1)] = 1.5;
     values[at(2, 0, 1)] = 7;
@@ -107,7 +107,7 @@ static void worst_without_tolerance_is_the_largest(void **state)
     assert_worst(&verdict, 2, 0, 1);
 }
 
-static void only_one_side_is_not_finite(void **state)
+TEST_AFTER(reset, only_one_side_is_not_finite)
 {
     const double pairs[][2] = {{NAN, 1},        {1, NAN},         {INFINITY, 1},
                                {1, INFINITY},   {-INFINITY, 0},   {NAN, 0},
@@ -128,7 +128,7 @@ static void only_one_side_is_not_finite(void **state)
 }
 
 /* Tolerances may overflow at a large reference: that tolerates no NaN. */
-static void infinite_tolerance_tolerates_no_nan(void **state)
+TEST_AFTER(reset, infinite_tolerance_tolerates_no_nan)
 {
     expected[at(2, 3, 4)] = 1e300;
     values[at(2, 3, 4)] = NAN;
@@ -137,7 +137,7 @@ static void infinite_tolerance_tolerates_no_nan(void **state)
     assert_true(verdict_of(1e300, 0).passed);
 }
 
-static void the_same_on_both_sides_passes(void **state)
+TEST_AFTER(reset, the_same_on_both_sides_passes)
 {
     const double same[] = {NAN, INFINITY, -INFINITY};
     for (size_t i = 0; i < 3; i++) {
@@ -148,7 +148,7 @@ static void the_same_on_both_sides_passes(void **state)
     }
 }
 
-static void first_and_last_element_count(void **state)
+TEST_AFTER(reset, first_and_last_element_count)
 {
     values[0] = 2;
     assert_false(verdict_of(0, 0.5).passed);
@@ -159,7 +159,7 @@ static void first_and_last_element_count(void **state)
     assert_worst(&verdict, NZ - 1, NY - 1, NX - 1);
 }
 
-static void relative_difference_to_zero(void **state)
+TEST_AFTER(reset, relative_difference_to_zero)
 {
     expected[9] = 0;
     values[9] = 1e-20;
@@ -169,7 +169,7 @@ static void relative_difference_to_zero(void **state)
 
 /* ---- names ---- */
 
-static void closest_names(void **state)
+TEST(closest_names)
 {
     const char *const names[] = {"eos", "isoneutral", "tke", "all"};
     const char *const words[][2] = {
@@ -188,7 +188,7 @@ static void closest_names(void **state)
         assert_string_equal(closest_match(names[i], names, 4), names[i]);
 }
 
-static void closest_of_none_and_of_ties(void **state)
+TEST(closest_of_none_and_of_ties)
 {
     const char *const names[] = {"ab", "cd"};
     assert_null(closest_match("ab", names, 0));
@@ -198,7 +198,7 @@ static void closest_of_none_and_of_ties(void **state)
 }
 
 /* Longer than what is compared: an answer, and no write beyond the row. */
-static void closest_to_long_words(void **state)
+TEST(closest_to_long_words)
 {
     char word[1000];
     memset(word, 'x', sizeof(word) - 1);
@@ -208,23 +208,4 @@ static void closest_to_long_words(void **state)
     assert_null(closest_match("\xff\xfe", names, 2));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(equal_values_pass, reset),
-        cmocka_unit_test_setup(tolerance_is_included, reset),
-        cmocka_unit_test_setup(tolerance_is_of_the_reference_not_the_value, reset),
-        cmocka_unit_test_setup(worst_is_the_largest_for_its_tolerance, reset),
-        cmocka_unit_test_setup(worst_is_named_where_all_passes, reset),
-        cmocka_unit_test_setup(worst_without_tolerance_is_the_largest, reset),
-        cmocka_unit_test_setup(only_one_side_is_not_finite, reset),
-        cmocka_unit_test_setup(infinite_tolerance_tolerates_no_nan, reset),
-        cmocka_unit_test_setup(the_same_on_both_sides_passes, reset),
-        cmocka_unit_test_setup(first_and_last_element_count, reset),
-        cmocka_unit_test_setup(relative_difference_to_zero, reset),
-        cmocka_unit_test(closest_names),
-        cmocka_unit_test(closest_of_none_and_of_ties),
-        cmocka_unit_test(closest_to_long_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

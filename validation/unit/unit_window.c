@@ -225,7 +225,7 @@ static void compare_cuts(const struct miniapp_grid *resampled)
     miniapp_input_close(input);
 }
 
-static void blocks_are_parts_of_the_ocean(void **state)
+TEST(blocks_are_parts_of_the_ocean)
 {
     const struct miniapp_grid finer = {24, 17, 9}, coarser = {9, 8, 3};
     for (size_t i = 0; i < FORMS; i++) {
@@ -262,7 +262,7 @@ static int check_shared(int of)
     return found;
 }
 
-static void what_is_right_passes_in_all_strips(void **state)
+TEST(what_is_right_passes_in_all_strips)
 {
     const int counts[] = {1, 2, 3, 14}; /* the last are more than rows */
     for (size_t i = 0; i < FORMS; i++) {
@@ -293,7 +293,7 @@ static void assert_found(const char *name, int rank, const hsize_t *at, double v
 
 /* The cell beyond a face may be in the next strip: the process that has the face knows it. A third
  * of the cells, since the row alone says whose a cell is. */
-static void errors_are_found_in_all_rows(void **state)
+TEST(errors_are_found_in_all_rows)
 {
     for (size_t cell = 0; cell < 9 * 8; cell++) {
         const int x = (int)cell % 9, y = (int)cell / 9;
@@ -320,6 +320,7 @@ static int make_file(void **state)
     const char *const temporary = getenv("TMPDIR");
     for (size_t i = 0; i < WANTED; i++)
         wanted[i] = &fields[i + 1];
+    miniapp_host_set_threads(1); /* oceans are so small that threads would only wait */
     snprintf(path, sizeof(path), "%s/unit_window.XXXXXX", temporary ? temporary : "/tmp");
     return mkstemp(path) < 0 || open_device(state);
 }
@@ -330,13 +331,4 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_parts_of_the_ocean),
-        cmocka_unit_test(what_is_right_passes_in_all_strips),
-        cmocka_unit_test(errors_are_found_in_all_rows),
-    };
-    miniapp_host_set_threads(1); /* oceans are so small that threads would only wait */
-    return cmocka_run_group_tests(tests, make_file, remove_file);
-}
+RUN_TESTS(make_file, remove_file)
