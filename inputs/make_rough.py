@@ -49,46 +49,28 @@ NUMBERS = {
     "A_h": 4e4, "hor_friction_cosPower": 2, "A_hbi": 1e13, "biharmonic_friction_cosPower": 3, "K_h": 800.0,
     "K_hbi": 1e13, "kappaM_0": 3e-4, "kappaH_0": 4e-5, "r_ray": 1e-6, "r_bot": 2e-5, "r_quad_bot": 0.02,
 }
+# In rough.h5, and in switched.h5.
+SWITCHES = {
+    "eq_of_state_type": (5, 4), "clamp_enthalpy": (1, 0), "iso_slopec": (0.008, 0.002), "iso_dslope": (0.006, 0.0007),
+    "kappaM_max": (0.05, 0.08), "eke_k_max": (1500.0, 1300.0), "enable_superbee_advection": (1, 0),
+    "tke_mxl_choice": (2, 1), "enable_kappaH_profile": (1, 0), "enable_Prandtl_tke": (1, 0),
+    "enable_tke_hor_diffusion": (1, 0), "enable_tke_superbee_advection": (1, 0), "enable_tke_upwind_advection": (0, 1),
+    "enable_eke": (1, 0), "enable_eke_isopycnal_diffusion": (1, 0), "enable_eke_superbee_advection": (1, 0),
+    "enable_eke_upwind_advection": (0, 1), "enable_idemix": (0, 1), "enable_idemix_hor_diffusion": (1, 0),
+    "enable_idemix_superbee_advection": (1, 0), "enable_idemix_upwind_advection": (0, 1),
+    "enable_eke_diss_bottom": (0, 1), "enable_eke_diss_surfbot": (1, 0), "enable_store_bottom_friction_tke": (0, 1),
+    "enable_store_cabbeling_heat": (0, 1), "enable_conserve_energy": (1, 1), "pyom_compatibility_mode": (1, 0),
+    "enable_skew_diffusion": (1, 1), "enable_streamfunction": (1, 0), "enable_implicit_vert_friction": (1, 0),
+    "enable_hor_friction": (1, 1), "enable_hor_friction_cos_scaling": (1, 0), "enable_noslip_lateral": (1, 0),
+    "enable_ray_friction": (0, 1), "enable_bottom_friction": (1, 1), "enable_bottom_friction_var": (0, 1),
+    "enable_quadratic_bottom_friction": (0, 1), "enable_momentum_sources": (0, 1),
+}
 OCEANS = {
-    "rough": {
-        # The quadrature of TEOS-10 has 3 nodes to 400 dbar, 4 to 1400 and so on; the deepest of each are hardest.
-        "seed": 21, "pressure": [11800, 8890, 6990, 5690, 4290, 2690, 1390, 390, 30], "halo": 0,
-        "through_surface": 0, "psi": 2e6,
-        "settings": {
-            "eq_of_state_type": 5, "clamp_enthalpy": 1, "iso_slopec": 8e-3, "iso_dslope": 6e-3,
-            "kappaM_max": 0.05, "eke_k_max": 1500.0,
-            "enable_superbee_advection": 1, "tke_mxl_choice": 2, "enable_kappaH_profile": 1,
-            "enable_Prandtl_tke": 1, "enable_tke_hor_diffusion": 1, "enable_tke_superbee_advection": 1,
-            "enable_tke_upwind_advection": 0, "enable_eke": 1, "enable_eke_isopycnal_diffusion": 1,
-            "enable_eke_superbee_advection": 1, "enable_eke_upwind_advection": 0,
-            "enable_idemix": 0, "enable_idemix_hor_diffusion": 1, "enable_idemix_superbee_advection": 1,
-            "enable_idemix_upwind_advection": 0, "enable_eke_diss_bottom": 0, "enable_eke_diss_surfbot": 1,
-            "enable_store_bottom_friction_tke": 0,
-            "enable_store_cabbeling_heat": 0, "enable_conserve_energy": 1, "pyom_compatibility_mode": 1,
-            "enable_skew_diffusion": 1,
-            "enable_streamfunction": 1, "enable_implicit_vert_friction": 1, "enable_hor_friction": 1,
-            "enable_hor_friction_cos_scaling": 1, "enable_noslip_lateral": 1, "enable_ray_friction": 0,
-            "enable_bottom_friction": 1, "enable_bottom_friction_var": 0, "enable_quadratic_bottom_friction": 0,
-            "enable_momentum_sources": 0}},
-    "switched": {
-        "seed": 22, "pressure": [1370, 920, 640, 445, 310, 215, 130, 60, 11], "halo": HALO,
-        "through_surface": 1e-5, "psi": 20,
-        "settings": {
-            "eq_of_state_type": 4, "clamp_enthalpy": 0, "iso_slopec": 2e-3, "iso_dslope": 7e-4,
-            "kappaM_max": 0.08, "eke_k_max": 1300.0,
-            "enable_superbee_advection": 0, "tke_mxl_choice": 1, "enable_kappaH_profile": 0,
-            "enable_Prandtl_tke": 0, "enable_tke_hor_diffusion": 0, "enable_tke_superbee_advection": 0,
-            "enable_tke_upwind_advection": 1, "enable_eke": 0, "enable_eke_isopycnal_diffusion": 0,
-            "enable_eke_superbee_advection": 0, "enable_eke_upwind_advection": 1,
-            "enable_idemix": 1, "enable_idemix_hor_diffusion": 0, "enable_idemix_superbee_advection": 0,
-            "enable_idemix_upwind_advection": 1, "enable_eke_diss_bottom": 1, "enable_eke_diss_surfbot": 0,
-            "enable_store_bottom_friction_tke": 1,
-            "enable_store_cabbeling_heat": 1, "enable_conserve_energy": 1, "pyom_compatibility_mode": 0,
-            "enable_skew_diffusion": 1,
-            "enable_streamfunction": 0, "enable_implicit_vert_friction": 0, "enable_hor_friction": 1,
-            "enable_hor_friction_cos_scaling": 0, "enable_noslip_lateral": 0, "enable_ray_friction": 1,
-            "enable_bottom_friction": 1, "enable_bottom_friction_var": 1, "enable_quadratic_bottom_friction": 1,
-            "enable_momentum_sources": 1}},
+    # The quadrature of TEOS-10 has 3 nodes to 400 dbar, 4 to 1400 and so on; the deepest of each are hardest.
+    "rough": {"seed": 21, "pressure": [11800, 8890, 6990, 5690, 4290, 2690, 1390, 390, 30], "halo": 0,
+              "through_surface": 0, "psi": 2e6, "settings": {name: rough for name, (rough, _) in SWITCHES.items()}},
+    "switched": {"seed": 22, "pressure": [1370, 920, 640, 445, 310, 215, 130, 60, 11], "halo": HALO,
+                 "through_surface": 1e-5, "psi": 20, "settings": {name: new for name, (_, new) in SWITCHES.items()}},
 }
 OCEANS["masks"] = {"settings": OCEANS["rough"]["settings"] | {"eq_of_state_type": 1, "enable_idemix": 1,
                                                               "enable_eke_diss_bottom": 1}}

@@ -1,6 +1,7 @@
 #include "printable.h"
 #include "status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -75,4 +76,11 @@ void print_line(FILE *stream, const char *format, ...)
     }
     free(printable);
     free(size ? line : NULL);
+}
+
+enum miniapp_status end_of_stdout(void)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
+    return MINIAPP_DONE;
 }

@@ -3,6 +3,7 @@
 #ifndef PRINTABLE_H
 #define PRINTABLE_H
 
+#include <miniapp/status.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,5 +15,8 @@ char *make_printable(const char *text, char *to, size_t size);
  * format. */
 void print_line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #define print(...) print_line(stdout, __VA_ARGS__)
+
+/* MINIAPP_OUTPUT where not all of standard output could be written. */
+enum miniapp_status end_of_stdout(void);
 
 #endif

@@ -6,7 +6,6 @@
 #include "suggest.h"
 #include "text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,23 +260,23 @@ error_t add_sweep(struct options *options)
     return error;
 }
 
-/* Three whole numbers with an x between */
+/* Reads whole numbers with an x between, such as 4x2. */
+static bool parse_lengths(const char *text, size_t count, size_t *lengths)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 12 || text[digits] != (i + 1 < count ? 'x' : '\0'))
+            return false;
+        lengths[i] = (size_t)strtoull(text, NULL, 10);
+        text += digits + 1;
+    }
+    return true;
+}
+
 error_t parse_shape(struct options *options, const char *text)
 {
-    size_t lengths[3] = {0};
-    const char *rest = text;
-    for (int i = 0; i < 3 && rest; i++) {
-        char number[32] = "";
-        const size_t digits = strspn(rest, "0123456789");
-        memcpy(number, rest, digits < sizeof(number) ? digits : sizeof(number) - 1);
-        const bool ends = rest[digits] == (i < 2 ? 'x' : '\0');
-        if (digits == 0 || digits > 12 || !ends)
-            rest = NULL;
-        else
-            rest += digits + (i < 2);
-        lengths[i] = rest ? (size_t)strtoull(number, NULL, 10) : 0;
-    }
-    if (!rest || lengths[2] == 0) {
+    size_t lengths[3];
+    if (!parse_lengths(text, 3, lengths) || lengths[2] == 0) {
         fail(MINIAPP_USAGE, "--shape takes three whole numbers such as 94x44x20, not '%s'", text);
         return REPORTED;
     }
@@ -285,19 +284,16 @@ error_t parse_shape(struct options *options, const char *text)
     return add_shape(options, "shape", text, &grid);
 }
 
-/* Two whole numbers with an x between */
 error_t set_blocks(struct options *options, const char *text)
 {
-    char *end = NULL;
-    const long along_x = isdigit((unsigned char)text[0]) ? strtol(text, &end, 10) : 0;
-    const bool has_two = end && *end == 'x' && isdigit((unsigned char)end[1]);
-    const long along_y = has_two ? strtol(end + 1, &end, 10) : 0;
-    if (along_x < 1 || along_y < 1 || *end || along_x > INT16_MAX || along_y > INT16_MAX) {
+    size_t along[2];
+    if (!parse_lengths(text, 2, along) || along[0] < 1 || along[1] < 1 || along[0] > INT16_MAX ||
+        along[1] > INT16_MAX) {
         fail(MINIAPP_USAGE, "--decompose takes two whole numbers such as 4x2, not '%s'", text);
         return REPORTED;
     }
-    options->along_x = (int)along_x;
-    options->along_y = (int)along_y;
+    options->along_x = (int)along[0];
+    options->along_y = (int)along[1];
     return 0;
 }
 

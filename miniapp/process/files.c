@@ -2,30 +2,18 @@
 #include "say.h"
 #include "status.h"
 
-#include <stdlib.h>
-
-const char **list_read_files(const struct run *run, size_t *count)
+size_t list_read_files(const struct run *run, const char *list[2])
 {
-    const char **const list = malloc(2 * sizeof(*list));
-    *count = 0;
-    if (!list)
-        fail(MINIAPP_DEVICE, "out of memory for a list of files");
-    if (list)
-        list[(*count)++] = run->options.input;
-    if (list && run->options.reference)
-        list[(*count)++] = run->options.reference;
-    return list;
+    list[0] = run->options.input;
+    list[1] = run->options.reference;
+    return list[1] ? 2 : 1;
 }
 
 enum miniapp_status start_output(const struct run *run, const char *path,
                                  struct miniapp_output **output)
 {
-    size_t count;
-    const char **const read_files = list_read_files(run, &count);
-    const enum miniapp_status status =
-        read_files ? miniapp_output_open(path, read_files, count, output) : MINIAPP_DEVICE;
-    free(read_files);
-    return status;
+    const char *read_files[2];
+    return miniapp_output_open(path, read_files, list_read_files(run, read_files), output);
 }
 
 enum miniapp_status start_end(struct run *run)

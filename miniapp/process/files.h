@@ -4,8 +4,8 @@
 
 #include "run.h"
 
-/* All files that the run reads: nothing may be written there. The caller frees the list. */
-const char **list_read_files(const struct run *run, size_t *count);
+/* Lists all files that the run reads, where nothing may be written; returns how many. */
+size_t list_read_files(const struct run *run, const char *list[2]);
 
 /* Starts an output, which must not be one of the files that are read. */
 enum miniapp_status start_output(const struct run *run, const char *path,

@@ -1,5 +1,6 @@
 /* The process: its command line, threads, signals and exit code. */
 #include "listing.h"
+#include "printable.h"
 #include "program.h"
 #include "progress.h"
 #include "ranks.h"
@@ -9,7 +10,6 @@
 #include "status.h"
 #include "stop.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #if MINIAPP_MPI
@@ -54,9 +54,7 @@ static enum miniapp_status list(const struct options *options)
         list_variants(stdout);
     else
         list_devices(stdout);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
-    return MINIAPP_DONE;
+    return end_of_stdout();
 }
 
 /* Fails if the stack is too small, because a crash would not say why. */

@@ -1,5 +1,6 @@
 #include "options.h"
 #include "arguments.h"
+#include "printable.h"
 #include "provenance.h"
 #include "ranks.h"
 #include "shape.h"
@@ -7,7 +8,6 @@
 #include "suggest.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -94,14 +94,6 @@ static const struct argp_option option_table[] = {
 
 /* clang-format on */
 
-/* Ends the program after it printed what was asked for. */
-static void leave(void)
-{
-    if (fflush(stdout) != 0 || ferror(stdout))
-        exit(fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno)));
-    exit(MINIAPP_DONE);
-}
-
 struct parsing {
     struct options *options;
     const char *stopped_at; /* the word that argp could not use */
@@ -157,12 +149,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_LIST_VARIANTS: options->action = ACTION_LIST_VARIANTS; return 0;
     case KEY_HELP:
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, own_name);
-        leave();
-        break;
-    case KEY_VERSION:
-        print_build(stdout);
-        leave();
-        break;
+        exit(end_of_stdout());
+    case KEY_VERSION: print_build(stdout); exit(end_of_stdout());
     case ARGP_KEY_ARG: return set_input(options, argument);
     case ARGP_KEY_ERROR: parsing->stopped_at = wrong_word(state); return 0;
     }

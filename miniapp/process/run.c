@@ -19,7 +19,6 @@
 #include "steps.h"
 #include "stop.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -475,13 +474,10 @@ static void release_output_slot(struct run *run)
 
 static enum miniapp_status open_resume(struct run *run)
 {
-    const struct options *options = &run->options;
-    size_t count;
-    const char **const read_files = list_read_files(run, &count);
-    enum miniapp_status status =
-        read_files ? check_not_read("resume", options->resume, read_files, count) : MINIAPP_DEVICE;
-    free(read_files);
-    return status ? status : resume_open(options->resume, &run->resume);
+    const char *const path = run->options.resume, *read_files[2];
+    const enum miniapp_status status =
+        check_not_read("resume", path, read_files, list_read_files(run, read_files));
+    return status ? status : resume_open(path, &run->resume);
 }
 
 /* Opens the files that results go to, which must not be among those that are read. The first
@@ -562,9 +558,7 @@ enum miniapp_status run_check(struct run *run)
     if (run->water.beyond > 0)
         print("ghosts of closed sides are water: kernels read them as they are, but steps in time "
               "refuse them\n");
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return fail(MINIAPP_OUTPUT, "standard output cannot be written: %s", strerror(errno));
-    return MINIAPP_DONE;
+    return end_of_stdout();
 }
 
 void run_release(struct run *run)

@@ -7,7 +7,6 @@
 #include "shape.h"
 #include "status.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -319,8 +318,5 @@ enum miniapp_status report(const struct results *results, enum output_format for
     case FORMAT_JSON: report_json(results); break;
     case FORMAT_CSV: report_csv(results); break;
     }
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return fail(MINIAPP_OUTPUT, "results cannot be written to standard output: %s",
-                    strerror(errno));
-    return MINIAPP_DONE;
+    return end_of_stdout();
 }
