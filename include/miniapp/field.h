@@ -61,7 +61,7 @@ const char *miniapp_field_needed_by(const struct miniapp_field *, size_t index);
 /* Whether land holds the value of the lowest water above, since averages near land include it. */
 bool miniapp_field_is_extended(const struct miniapp_field *);
 
-/* Whether it is a velocity, which is 0 in the ghosts of a closed side. */
+/* Whether it is a velocity or a stress, which is 0 in the ghosts of a closed side. */
 bool miniapp_field_is_flow(const struct miniapp_field *);
 
 /* Whether it lies on corners, so that those on the southern wall are ghosts that mean something. */

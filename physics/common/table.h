@@ -64,7 +64,7 @@ struct miniapp_field {
     double scale; /* of outputs: a usual magnitude, for the tolerances of a reference of zeros */
     double limits[2]; /* of what steps in time make of it; {0, 0}: none */
     bool is_sampled;  /* where absent: sample_of() each element, on the stand-in's grid */
-    bool is_flow;     /* a velocity: 0 in closed ghosts, since nothing flows through a wall */
+    bool is_flow;     /* a velocity or stress: 0 in closed ghosts, since walls have neither */
     bool may_rest; /* may be absent, as 0, where an ocean whose flow is stepped starts from rest */
     bool has_wall; /* on corners: those on the southern wall are ghosts that mean something */
     bool may_vary; /* an input may have records of it in time */

@@ -319,7 +319,7 @@ class Field:
     partner: str = dataclasses.field(repr=False)  # makes no sense without this field; "": none
     needed_by: tuple[str, ...] = dataclasses.field(repr=False)  # settings that need it, unless they are all 0
     is_extended: bool = dataclasses.field(repr=False)  # land holds the value of the lowest water above
-    is_flow: bool = dataclasses.field(repr=False)  # a velocity: 0 in the ghosts of a closed side
+    is_flow: bool = dataclasses.field(repr=False)  # a velocity or stress: 0 in the ghosts of a closed side
     has_wall: bool = dataclasses.field(repr=False)  # on corners: the last ghosts in the south are those of a wall
 
     @property

@@ -9,7 +9,8 @@ HALO = 2
 ALONG_X = ("dxt", "dxu", "factor_b")  # which end in x or y only; others in (y, x)
 ALONG_Y = ("dyt", "dyu", "cost", "cosu", "tantr", "factor_a")
 ALONG_Z = ("p", "zt", "zw", "dzt", "dzw", "divpen_shortwave")
-VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid", "u_taup1", "v_taup1")  # nothing flows through a wall
+# Walls have neither flow nor stress.
+VELOCITIES = ("u", "v", "u_wgrid", "v_wgrid", "w_wgrid", "u_taup1", "v_taup1", "surface_taux", "surface_tauy")
 
 
 def is_computable(kernel, file):
@@ -42,8 +43,8 @@ def field(kernel, name, values, axes, units, long_name):
 
 
 def add_ghosts(name, values, cyclic):
-    """Along x cyclic or closed, along y closed. A closed side is land, on which velocities are 0 and
-    other values repeat."""
+    """Along x cyclic or closed, along y closed. A closed side is land, on which velocities and stresses
+    are 0 and other values repeat."""
     if name in ALONG_Z:
         return values
     if name in ALONG_X:
