@@ -58,7 +58,7 @@ static struct transfer_times transfer_of(const json_t *object, const char *way)
                                    number_or(object, pinned, 0)};
 }
 
-/* What a row is one of. */
+/* Which row it is. */
 static struct result labels_of(const json_t *object)
 {
     return (struct result){

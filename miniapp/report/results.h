@@ -74,7 +74,7 @@ struct result {
     struct march *march; /* of steps in time, or NULL */
     struct transfer_times to_device, from_device;
     char marks[RESULT_MARKS];    /* those of result_mark, or "" */
-    double bandwidth, flop_rate; /* the ceilings, measured beside it; 0: not measured */
+    double bandwidth, flop_rate; /* the ceilings, above 0 if they were measured beside it */
     double best_bandwidth,
         best_flop_rate; /* by their best calls, where the others are by medians */
 };
