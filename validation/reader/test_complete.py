@@ -223,6 +223,8 @@ IMPLAUSIBLE = {
     "kbot beyond": (r"kbot\[0, 0\] is 21, expected a whole number from 0 to 20", change("kbot", (0, 0), 21)),
     "another length": ("dyt has 14 points along y, but .* has 15", lambda d: d.assign(
         dyt=("j", d.dyt.values[:14], d.dyt.attrs))),
+    "ghosts": ("dyt has 19 points along y, but .* has 15: one may have ghosts, then add --halo 2", lambda d: d.assign(
+        dyt=("j", np.pad(d.dyt.values, 2, mode="edge"), d.dyt.attrs))),
     "an axis more": (r"'temp' has axes \(n, z, y, x\)", lambda d: d.assign(temp=d.temp.expand_dims(n=2))),
     "other columns": ("'x' is 160 at 0, but 'lon' is 240, expected the same points along x", lambda d: d.assign(
         salt=d.salt.rename(x="lon").assign_coords(lon=("lon", d.x.values + 80, d.x.attrs)))),

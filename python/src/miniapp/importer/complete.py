@@ -320,7 +320,8 @@ def check_shapes(path, g):
         for axis, length in zip(table.axes_of(name), values.shape):
             first, known = lengths.setdefault(axis, (name, length))
             if length != known:
-                raise Unusable(f"{path}: {name} has {length} points along {axis}, but {first} has {known}")
+                hint = f": one may have ghosts, then add --halo {HALO}" if abs(length - known) == 2 * HALO else ""
+                raise Unusable(f"{path}: {name} has {length} points along {axis}, but {first} has {known}{hint}")
 
 
 def without_ghosts(g):
