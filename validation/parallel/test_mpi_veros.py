@@ -16,36 +16,59 @@ from test_mpi import count, ranks  # noqa: F401, a fixture
 CASES = ["acc", "basin", "free surface", "explicit friction", "IDEMIX", "TEM", "no TKE", "passive tracers"]
 
 
+def python_that(test):
+    """The Python that has Veros, if it passes a test."""
+    python = os.environ.get("VEROS_PYTHON")
+    return python if python and not subprocess.run([python, "-c", test], check=False, stderr=-3).returncode else None
+
+
 def run(ranks, cut, *arguments, **environment):  # noqa: F811
     """A script that Veros's Python runs in the processes of a cut."""
-    python = os.environ.get("VEROS_PYTHON")
-    if not python or subprocess.run([python, "-c", "import mpi4py, veros"], check=False, stderr=-3).returncode:
+    python = python_that("import mpi4py, veros")
+    if not python:
         pytest.skip("there is no Python with Veros and mpi4py: give $VEROS_PYTHON")
     library = ranks.miniapp.path.parent.parent / "lib/libminiapp.so"
     ranks.changes = {"PYTHONPATH": str(PACKAGE), "MINIAPP_LIBRARY": str(library), **environment}
     return ranks.run(count(cut), *arguments, program=[python, "-m", "mpi4py"])
 
 
-def values(ranks, cut):  # noqa: F811
-    done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, *(f"values of {case}" for case in CASES))
+def values(ranks, cut, *cases):  # noqa: F811
+    done = run(ranks, cut, HERE / "physics/veros_plugin.py", "--cut", cut, *(f"values of {case}" for case in cases))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")
 def alone(ranks):  # noqa: F811
-    return values(ranks, "1x1")
+    return values(ranks, "1x1", *CASES)
 
 
 @pytest.mark.parametrize("cut", ["2x1", "1x2", "2x2"])
 def test_veros_in_several_processes_makes_the_same(ranks, alone, cut):  # noqa: F811
     """Every variable that after_timestep can read, those that are made on demand among them."""
-    found = values(ranks, cut)
+    found = values(ranks, cut, *CASES)
     for case, variables in alone.items():
         assert {"temp", "u", "psi", "du_mix", "p_hydro"} < set(variables)
-        for name, whole in variables.items():
-            np.testing.assert_allclose(found[case][name], whole, rtol=0, atol=1e-10 * np.abs(whole).max(),
-                                       err_msg=f"{case}: {name}")
+        assert_equal(found[case], variables, 1e-10)
+
+
+def assert_equal(found, variables, share):
+    for name, whole in variables.items():
+        np.testing.assert_allclose(found[name], whole, rtol=0, atol=share * np.abs(whole).max(), err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def files_alone(ranks):  # noqa: F811
+    if not python_that("import h5py; assert h5py.get_config().mpi"):
+        pytest.skip("Veros's h5py is built without MPI")
+    return values(ranks, "1x1", "files")["values of files"]
+
+
+@pytest.mark.parametrize("cut", ["2x1", "1x2"])
+def test_files_of_several_processes(ranks, files_alone, cut):  # noqa: F811
+    """Each variable of all diagnostics and of the restart; energies are small differences of large sums."""
+    assert {"restart.h5 core/temp", "run.overturning.nc bolus_iso"} < set(files_alone)
+    assert_equal(values(ranks, cut, "files")["values of files"], files_alone, 1e-9)
 
 
 def test_what_is_refused(ranks):  # noqa: F811

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import HERE, PACKAGE
+from conftest import HERE, LONG, PACKAGE
 from processes import DEADLINE_S
 
 PARTLY = ["lateral diffusion", "biharmonic diffusion", "biharmonic friction", "explicit friction",
@@ -87,8 +87,17 @@ def test_setups_as_they_ship(miniapp, setup):
     assert_agree(fields, 1e-9)
 
 
-def test_veros_by_jax_makes_the_same(miniapp):
-    assert_agree(answer(miniapp, "--backend", "jax", "acc")["acc"])
+@pytest.mark.skipif(not LONG, reason="200 steps: MINIAPP_TEST_LONG=1 runs them")
+@pytest.mark.parametrize("case", ["acc as it ships", "acc_basic as it ships", "files of acc_benchmark",
+                                  "files of global", "files of islands"])
+def test_files_after_200_steps(miniapp, case):
+    """And the restart, which holds all prognostic fields; changes of energy are what large sums leave."""
+    assert_agree(answer(miniapp, "--steps", "200", case)[case], 1e-8)
+
+
+@pytest.mark.parametrize("case", ["acc", "passive tracers"])
+def test_veros_by_jax_makes_the_same(miniapp, case):
+    assert_agree(answer(miniapp, "--backend", "jax", case)[case])
 
 
 def test_a_signal_waits_for_the_kernels(miniapp):

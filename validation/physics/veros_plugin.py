@@ -10,6 +10,7 @@ when the last digits of what it starts from change, and the largest value; or wh
 
 import argparse
 import concurrent.futures
+import contextlib
 import copy
 import json
 import os
@@ -61,6 +62,7 @@ COMPARED = ["temp", "salt", "tke", "eke", "u", "v", "rho", "Nsqr", "kappaM", "ka
 
 class Setup(SmallSetup):
     """With tracers and sources that are rough, in a given number of steps."""
+    roughness = 1.0
 
     def __init__(self, switches, change=None):
         super().__init__()
@@ -91,7 +93,7 @@ class Setup(SmallSetup):
         if runtime_state.proc_rank > 0:
             noise = np.zeros((2, *vs.maskT.shape))  # of which the first process fills its part
         noise = np.array([distributed.scatter(each, state.dimensions, ("xt", "yt", "zt")) for each in noise])
-        noise *= np.asarray(vs.maskT)
+        noise *= self.roughness * np.asarray(vs.maskT)
         vs.temp, vs.salt = vs.temp + 0.3 * noise[0, ..., None], vs.salt + 0.05 * noise[1, ..., None]
         if state.settings.enable_tempsalt_sources:
             vs.temp_source = vs.temp_source + 1e-7 * noise[0]
@@ -225,7 +227,8 @@ class Mixing(VerosDiagnostic):
     def diagnose(self, state):
         vs, own = state.variables, self.variables
         bolus = vs.B1_gm if "B1_gm" in vs else vs.K_gm
-        own.slope, own.bolus, own.mixed = (abs(values).sum() for values in (vs.K_33, bolus, vs.dtemp_vmix))
+        own.slope, own.bolus, own.mixed = (distributed.global_sum(abs(values[2:-2, 2:-2]).sum())
+                                           for values in (vs.K_33, bolus, vs.dtemp_vmix))
 
     def output(self, state):
         self.write_output(state)
@@ -240,9 +243,10 @@ def forcing_in_time(state):
 
 def slower(state):
     """A step twice as long, so that more is due at its end than was known at its begin."""
+    settings = state.settings
     if state.variables.itt == 5:
-        with state.settings.unlock():
-            state.settings.dt_tracer = state.settings.dt_mom = 2 * state.settings.dt_tracer
+        with settings.unlock():
+            settings.dt_tracer, settings.dt_mom = 2 * settings.dt_tracer, 1.1 * settings.dt_mom
 
 
 def writing(base, with_all):
@@ -272,10 +276,12 @@ def writing(base, with_all):
 def islands(base):
     """A basin with two islands and a ridge, and a sponge in the north by sources that follow the tracers."""
     class Islands(base):
+        roughness = 0.001
+
         @veros_routine
         def set_grid(self, state):
             vs, nz = state.variables, state.settings.nz
-            vs.dxt, vs.dyt, vs.dzt = vs.dxt + 1.0, vs.dyt + 1.0, vs.dzt + npx.linspace(400.0, 20.0, nz)
+            vs.dxt, vs.dyt, vs.dzt = vs.dxt + 1.0, vs.dyt + 1.0, vs.dzt + npx.linspace(300.0, 60.0, nz)
 
         @veros_routine
         def set_topography(self, state):
@@ -326,22 +332,39 @@ def layout(data):
     return [data.shape, data.dtype, data.chunks, data.compression_opts, attributes, [axis.keys() for axis in data.dims]]
 
 
+def values_of_files():
+    """What all files hold of the whole ocean, in the first process."""
+    def begin():
+        return start(writing(WithPlugin, True), {"restart_output_filename": "restart.h5"}, slower)
+    return {name: array.tolist() for name, array in written(begin, []).items()}
+
+
+@contextlib.contextmanager
+def common_folder():
+    """A folder of all processes, to be in."""
+    before, comm = os.getcwd(), veros.runtime_settings.mpi_comm
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(comm.bcast(place) if comm else place)
+        yield Path.cwd()
+        os.chdir(before)
+        if comm:
+            comm.barrier()
+
+
 def written(begin, layouts):
     """{file and variable: its values} of the run of a setup in a folder of its own."""
     found = {}
     layouts.append({})
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
+    with common_folder() as place:
         setup = begin()
         run(setup)
         restart.write_restart(setup.state, force=True)
-        for path in sorted(Path(place).iterdir()):
+        for path in sorted(place.iterdir()) if runtime_state.proc_rank == 0 else ():
             with h5py.File(path) as file:
                 for name, data in datasets(file):
                     layouts[-1][f"{path.name} {name}"] = layout(data)
                     if data.size:
                         found[f"{path.name} {name}"] = np.nan_to_num(inside(data))
-        os.chdir(folder)
     for name in ("core/dHd", "averages/P_diss_adv"):  # which of dHd nobody reads, or on land
         found.pop(f"restart.h5 {name}", None)
     return found
@@ -612,6 +635,7 @@ CASES = {
                                        "nx": 37, "ny": 29, "nz": 18}, by=islands),
     "acc as it ships": lambda: as_it_ships(ACCSetup),
     "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
+    "values of files": values_of_files,
     "files as usual": lambda: files({}, with_all=False),
     "changes": with_changes,
     "unread": unread,

@@ -217,6 +217,8 @@ class Ocean:
                 for name, values in self.made(variable).items():
                     if name in self.pending:
                         array = npx.asarray(values)
+                        if runtime_state.proc_num > 1:  # Veros gives MPI the memory of arrays, whatever their order is
+                            array = np.ascontiguousarray(array)
                         if isinstance(array, np.ndarray):
                             array.flags.writeable = False  # because changes in place would go unnoticed
                         vars(self.vs)[name] = self.known[name] = array

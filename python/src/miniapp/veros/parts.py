@@ -136,15 +136,6 @@ def made_aside(kernel, state, **others):
     return kernel.__wrapped__(aside)
 
 
-def made_by(kernel, *names):
-    """Makes variables by a kernel of Veros."""
-    def make(ocean):
-        slots = dict(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
-        made = made_aside(kernel, ocean.veros, **{name: npx.zeros(ocean.shape_of(name)) for name in names}, **slots)
-        return [getattr(made, name) for name in names]
-    return make
-
-
 def tensor(ocean):
     kernels = ocean.beside("isoneutral")
     kernels.run()
@@ -181,9 +172,12 @@ def mixed(ocean):
 
 
 def laterally_mixed(ocean):
-    """The tendencies of the scheme that Veros makes last."""
+    """The tendencies of the scheme that Veros makes last, by its kernel."""
     is_biharmonic = ocean.settings["enable_biharmonic_mixing"]
-    return made_by(diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion, *LATERAL)(ocean)
+    kernel = diffusion.tempsalt_biharmonic if is_biharmonic else diffusion.tempsalt_diffusion
+    slots = dict(zip(("taum1", "tau", "taup1"), ocean.slots))  # Veros's have changed if the step is over
+    made = made_aside(kernel, ocean.veros, **{name: npx.zeros(ocean.shape_of(name)) for name in LATERAL}, **slots)
+    return [getattr(made, name) for name in LATERAL]
 
 
 def enthalpy_advected(ocean):
