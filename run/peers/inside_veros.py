@@ -19,6 +19,7 @@ WAVES = {"enable_idemix": True, "enable_idemix_hor_diffusion": True, "enable_ide
 LATERAL = {"A_hbi": 1e11, "K_h": 1000.0, "K_hbi": 1e11}
 FRICTION = {"enable_biharmonic_friction": True, "enable_TEM_friction": True, "enable_implicit_vert_friction": True}
 SAMPLED = 10  # energy and overturning, in one of so many steps
+WRITTEN = 61  # steps after which acc, as it ships, has written all its files but the means of a year
 MEANS = ["surface_taux", "surface_tauy", "forc_temp_surface", "forc_salt_surface", "psi", "temp", "salt", "u", "v", "w",
          "Nsqr", "Hd", "rho", "kappaH", "B1_gm", "B2_gm", "tke", "Prandtlnumber", "mxl", "tke_diss", "forc_tke_surface",
          "tke_surf_corr", "eke", "K_gm", "L_rossby", "L_rhines"]  # in each step
@@ -221,6 +222,14 @@ def diagnosed(base):
     return Diagnosed
 
 
+def shipped(identifier, plugins):
+    """Veros's acc; only its files are not where the other one's are."""
+    from veros.setups.acc.acc import ACCSetup
+    setup = type("Shipped", (ACCSetup,), {"__veros_plugins__": plugins})(override={"identifier": identifier})
+    setup.setup()
+    return setup
+
+
 class Models:
     """Veros's whole step, momentum and all, without the plug-in and with it."""
 
@@ -228,12 +237,18 @@ class Models:
         import make_veros_steps as made
         from veros_acc import SmallSetup
         from miniapp import veros as plugin  # which starts Veros
+        kinds = {"model": (), "with plug-in": (plugin,)}
+        if setup == "shipped":
+            self.at_once, self.turns, self.folder = WRITTEN, 1, tempfile.TemporaryDirectory()
+            os.chdir(self.folder.name)
+            self.setups = {name: shipped(name, plugins) for name, plugins in kinds.items()}
+            return
         is_diagnosed = setup == "diagnosed"
         switches = {**made.SETUPS["global" if is_diagnosed else setup], **FINE, "enable_streamfunction": True}
         base = diagnosed(SmallSetup) if is_diagnosed else SmallSetup
         self.at_once = SAMPLED if is_diagnosed else 1
         self.turns = -(-steps // self.at_once)
-        self.setups = {"model": set_up(base, shape, switches), "with plug-in": set_up(base, shape, switches, (plugin,))}
+        self.setups = {name: set_up(base, shape, switches, plugins) for name, plugins in kinds.items()}
 
     def times(self):
         """The least time of some steps, and what the kernels took of that step."""

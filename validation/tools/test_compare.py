@@ -419,10 +419,10 @@ done
 """)
     done = compare_veros(program, python, "--backends", "numpy", "--json", saved, "--steps", "2", "--model")
     assert done.returncode == 0, done
-    rows = re.findall(r"^(acc|global|diagnosed), numpy +(1|2) +1000 +250 +4.00 +90  temp 2e-14$", done.stdout,
+    rows = re.findall(r"^(acc|global|diagnosed|shipped), numpy +(1|2) +1000 +250 +4.00 +90  temp 2e-14$", done.stdout,
                       re.MULTILINE)
     threads = ("1", "2")[:len(os.sched_getaffinity(0))]
-    assert rows == [(setup, count) for setup in ("acc", "global", "diagnosed") for count in threads], done.stdout
+    assert rows == [(setup, count) for setup in ("acc", "global", "diagnosed", "shipped") for count in threads], done.stdout
     assert json.loads(saved.read_text())["acc"]["times"]["with plug-in, numpy, 1"] == [250]
 
 

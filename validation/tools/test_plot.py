@@ -23,7 +23,7 @@ for package in ("matplotlib", "xarray", "h5netcdf"):
 RUN = HERE.parent / "run"
 sys.path.insert(0, str(RUN))
 from peers import cuts, results  # noqa: E402  pylint: disable=wrong-import-position
-from peers.figures import maps, runs  # noqa: E402  pylint: disable=wrong-import-position
+from peers.figures import maps, models, runs  # noqa: E402  pylint: disable=wrong-import-position
 
 FRAMEWORKS = ("miniapp", "numpy", "jax", "taichi", "numba", "pytorch", "tensorflow", "cupy",
               "aesara")
@@ -119,6 +119,15 @@ def test_figures_of_every_kind(plot, saved, tmp_path):
         assert data.startswith(b"\x89PNG" if name.endswith("png") else b"<?xml"), name
         assert b"<dc:date>" not in data and b"Matplotlib v" not in data
     assert figures(script(f"{saved}.csv", "-o", tmp_path / "again")) == found
+
+
+def test_whole_steps_of_veros(plot, tmp_path):
+    """All setups on one axis, also where JAX or the second core is missing."""
+    path, times = tmp_path / "veros.json", {"model, numpy, 1": [2000, 1900], "with plug-in, numpy, 1": [100]}
+    path.write_text(json.dumps({"acc": {"shape": "9,8,7", "times": {**times, "model, jax, 1": [1500]}},
+                                "shipped": {"shape": "9,8,7", "times": {**times, "with plug-in, numpy, 2": [60]}}}))
+    assert set(figures(plot(path))) == {"steps.svg", "steps.png"}
+    assert [times["NumPy"] for _, times in models.read(path).values()] == [1900, 1900]
 
 
 def test_what_is_read_is_what_was_written(saved):
