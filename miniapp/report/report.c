@@ -119,8 +119,7 @@ static void print_flow(const struct miniapp_flow *flow)
     print("largest divergence in the first step %.2g below the top level, %.2g in it\n",
           flow->below, flow->top);
     if (flow->top >= 1e-6)
-        print("a tracer of 1 drifts by up to %.2g in the first step in the top level: water goes "
-              "through the "
+        print("a tracer of 1 drifts by up to %.2g in the first step: water goes through the "
               "surface\n",
               flow->top);
 }
