@@ -16,8 +16,9 @@
  * rows from south to north. In a row it eliminates both velocities upwards and then does all else
  * downwards, level by level. Rows of memory keep what the level below needs; the outputs keep the
  * reduced rows until they are overwritten, and the row to the north keeps what v loses in this one.
- * On a GPU a thread has a column, in three nests that fit into its registers: all friction of u,
- * that of v, and the rest, which needs what vertical friction of the neighbours dissipates.
+ * On a GPU a thread has a column, in three nests that fit into its registers: friction;
+ * what its lateral part and drag dissipate, which are computed again for that; and the rest, which
+ * needs what vertical friction of the neighbours dissipates.
  */
 #define DESCRIPTION "momentum/momentum.kernel"
 #define DERIVED(VALUE)                                                                             \
@@ -78,13 +79,13 @@ INLINED void eliminate_column(const struct arguments *a, const real *flow, real 
     }
 }
 
-/* A column of faces of u or v, and its losses at the level above. */
+/* A column of faces of u or v, and its loss at the level above. */
 struct face_column {
     count column;
     struct spreading spreading;
     struct depths wet;
     real per_dx, per_dx_east, per_dx_west;
-    struct losses above;
+    real above;
 };
 
 INLINED struct face_column face_column(const struct arguments *a, count y, count x, bool is_u)
@@ -109,8 +110,9 @@ INLINED struct friction friction_in(const struct arguments *a, const struct of_f
 
 /* The friction of a column of faces: the tendency goes to du or dv, and what vertical friction
  * dissipates to lost_u or lost_v. */
-INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u, bool has_all)
+INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u)
 {
+    const bool has_all = has_all_drag(a);
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
     const struct face_column here = face_column(a, y, x, is_u);
     real *const tendency = is_u ? a->du : a->dv, *const lost = is_u ? a->lost_u : a->lost_v;
@@ -126,38 +128,36 @@ INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u, 
     }
 }
 
-/* The losses of a face by lateral friction and drag, on the W grid. They need no result of vertical
+/* What a face loses by lateral friction or by drag, on the W grid. It needs no result of vertical
  * friction. */
-INLINED struct losses lose(const struct arguments *a, const struct of_face *f,
-                           struct face_column *c, struct heights h, count k)
+INLINED real lose(const struct arguments *a, const struct of_face *f, struct face_column *c,
+                  struct heights h, count k, bool by_drag)
 {
-    const struct losses now = friction_in(a, f, c, h, k, 0, 0).lost, above = c->above;
+    const struct losses lost = friction_in(a, f, c, h, k, 0, 0).lost;
+    const real now = by_drag ? lost.drag : lost.lateral, above = c->above;
     c->above = now;
-    return (struct losses){.lateral =
-                               on_wgrid(a, k, h.back, c->wet.deep, now.lateral, above.lateral),
-                           .drag = on_wgrid(a, k, h.back, c->wet.deep, now.drag, above.drag)};
+    return on_wgrid(a, k, h.back, c->wet.deep, now, above);
 }
 
 /* A T cell gets its shares of what two faces lose: of its own one, and of the one before it, to
  * the west or south, whose losses are computed again for that. */
-INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u, bool has_all)
+INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u, bool by_drag)
 {
+    const bool has_all = has_all_drag(a);
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
     const struct momentum_row r = row_at(a, y);
     const real half = 1 / (2 * a->dxt[x]);
     const real share = is_u ? half * a->dxu[x] : r.share_v;
     const real share_before = is_u ? half * a->dxu[x - 1] : r.share_v_south;
+    real *const diss = by_drag ? a->K_diss_bot : a->K_diss_h;
     struct face_column here = face_column(a, y, x, is_u);
-    struct face_column before =
-        is_u ? face_column(a, y, x - 1, true) : face_column(a, y - 1, x, false);
+    struct face_column before = face_column(a, is_u ? y : y - 1, is_u ? x - 1 : x, is_u);
     for (count k = a->nz - 1; k >= 0; k--) {
         const count i = k * a->ny * a->nx + here.column;
         const struct heights h = heights_at(a, k);
-        const struct losses own = lose(a, &f, &here, h, k), other = lose(a, &f, &before, h, k);
-        const real lateral = share * own.lateral + share_before * other.lateral;
-        const real drag = share * own.drag + share_before * other.drag;
-        a->K_diss_h[i] = is_u ? lateral : a->K_diss_h[i] + lateral;
-        a->K_diss_bot[i] = is_u ? drag : a->K_diss_bot[i] + drag;
+        const real lost = share * lose(a, &f, &here, h, k, by_drag) +
+                          share_before * lose(a, &f, &before, h, k, by_drag);
+        diss[i] = is_u ? lost : diss[i] + lost;
     }
 }
 
@@ -197,7 +197,7 @@ void VARIANT(momentum)(const struct kernel_call *call)
 {
 #include "unpack.h"
     PARALLEL_COLUMNS
-    for (count y = 2; y < ny - 2; y++)
+    for (count y = 1; y < ny - 2; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct arguments a = {
 #include "gather.h"
@@ -205,23 +205,23 @@ void VARIANT(momentum)(const struct kernel_call *call)
             const struct span faces = within((struct span){x0, x0 + ROW_PART(nx)}, true, 1, nx - 2);
             ALONG_X
             for (count x = faces.begin; x < faces.end; x++) {
-                rub_column(&a, y, x, true, has_all_drag(&a));
-                if (x >= MINIAPP_HALO)
-                    lose_column(&a, y, x, true, has_all_drag(&a));
+                rub_column(&a, y, x, true);
+                rub_column(&a, y, x, false);
             }
         }
     PARALLEL_COLUMNS
-    for (count y = 1; y < ny - 2; y++)
+    for (count y = 2; y < ny - 2; y++)
         for (count x0 = 0; x0 < nx; x0 += ROW_PART(nx)) {
             const struct arguments a = {
 #include "gather.h"
             };
-            const struct span faces = within((struct span){x0, x0 + ROW_PART(nx)}, true, 2, nx - 2);
+            const struct span cells = interior((struct span){x0, x0 + ROW_PART(nx)}, y, nx, ny);
             ALONG_X
-            for (count x = faces.begin; x < faces.end; x++) {
-                rub_column(&a, y, x, false, has_all_drag(&a));
-                if (y >= MINIAPP_HALO)
-                    lose_column(&a, y, x, false, has_all_drag(&a));
+            for (count x = cells.begin; x < cells.end; x++) {
+                lose_column(&a, y, x, true, false);
+                lose_column(&a, y, x, false, false);
+                lose_column(&a, y, x, true, true);
+                lose_column(&a, y, x, false, true);
             }
         }
     PARALLEL_COLUMNS
@@ -336,8 +336,7 @@ INLINED void friction_at(const struct arguments *a, const struct of_face *f,
 /* The friction of a row of faces of a level. It is called, not inlined, so that the row to the
  * south of a thread's first one gets the same bits from it as from its own thread. */
 INLINED void friction_row(const struct arguments *a, struct memory *m, const struct momentum_row *r,
-                          bool is_u, bool has_all, count k, struct row_of_chunk p, count from,
-                          count slot)
+                          bool is_u, bool has_all, count k, struct row_of_chunk p, count slot)
 {
     const count row = (k * a->ny + p.y) * a->nx;
     const struct of_face f = is_u ? of_u(a, has_all) : of_v(a, has_all);
@@ -348,32 +347,27 @@ INLINED void friction_row(const struct arguments *a, struct memory *m, const str
     const real *const east = is_u ? m->per_dxt + 1 : m->per_dxu;
     const real *const centre = is_u ? m->per_dxu : m->per_dxt;
     ALONG_X
-    for (count x = from; x < p.x.end; x++) {
+    for (count x = is_u ? p.x.begin - 1 : p.x.begin; x < p.x.end; x++) {
         const count at = x - p.first;
         friction_at(a, &f, &s, h, of, ratio, d, k, row + x, p.y * a->nx + x, at, slot, centre[at],
                     east[at], east[at - 1]);
     }
 }
 
-OF_ROW void VARIANT(friction_of_u)(const struct arguments *a, struct memory *m,
-                                   const struct momentum_row *r, count k, struct row_of_chunk p)
+OF_ROW void VARIANT(friction_of_faces)(const struct arguments *a, struct memory *m,
+                                       const struct momentum_row *r, bool is_u, count k,
+                                       struct row_of_chunk p, count slot)
 {
     const struct arguments mine = *a;
-    if (has_all_drag(&mine))
-        friction_row(&mine, m, r, true, true, k, p, p.x.begin - 1, 0);
+    const bool has_all = has_all_drag(&mine);
+    if (is_u && has_all)
+        friction_row(&mine, m, r, true, true, k, p, slot);
+    else if (is_u)
+        friction_row(&mine, m, r, true, false, k, p, slot);
+    else if (has_all)
+        friction_row(&mine, m, r, false, true, k, p, slot);
     else
-        friction_row(&mine, m, r, true, false, k, p, p.x.begin - 1, 0);
-}
-
-OF_ROW void VARIANT(friction_of_v)(const struct arguments *a, struct memory *m,
-                                   const struct momentum_row *r, count k, struct row_of_chunk p,
-                                   count slot)
-{
-    const struct arguments mine = *a;
-    if (has_all_drag(&mine))
-        friction_row(&mine, m, r, false, true, k, p, p.x.begin, slot);
-    else
-        friction_row(&mine, m, r, false, false, k, p, p.x.begin, slot);
+        friction_row(&mine, m, r, false, false, k, p, slot);
 }
 
 /* Leaves the losses of v in a row to the row to the north, too, which finds them in its outputs. */
@@ -482,7 +476,7 @@ INLINED void start_rows(const struct arguments *a, struct memory *m, struct row_
         VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx,
                                  a->nx);
     for (count k = a->nz - 1; k >= 0; k--) {
-        VARIANT(friction_of_v)(a, m, &r, k, p, a->nx);
+        VARIANT(friction_of_faces)(a, m, &r, false, k, p, a->nx);
         leave_losses(a, &m->v, k, p);
     }
 }
@@ -546,8 +540,8 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct row
     for (count k = a->nz - 1; k >= 0; k--) {
         prefetch_down(a, k, p);
         pressure_row(a, m, k, p);
-        VARIANT(friction_of_u)(a, m, &r, k, p);
-        VARIANT(friction_of_v)(a, m, &r, k, p, 0);
+        VARIANT(friction_of_faces)(a, m, &r, true, k, p, 0);
+        VARIANT(friction_of_faces)(a, m, &r, false, k, p, 0);
         step_flow_row(a, &r, m, true, k, p);
         step_flow_row(a, &r, m, false, k, p);
         put_friction_losses(a, m, &r, k, p);
