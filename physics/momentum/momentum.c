@@ -165,7 +165,7 @@ INLINED void lose_column(const struct arguments *a, count y, count x, bool is_u,
 INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
 {
     const count nx = a->nx, plane = a->ny * nx, c = y * nx + x, beside = is_u ? 1 : nx;
-    const struct momentum_row r = row_at(a, y);
+    struct momentum_row r = row_at(a, y);
     const real per_dxt = 1 / a->dxt[x], per_dxu = 1 / a->dxu[x];
     const real share = is_u ? a->dxu[x] * per_dxt / 2 : r.share_v;
     const real share_before = is_u ? a->dxu[x - 1] * per_dxt / 2 : r.share_v_south;
@@ -176,6 +176,7 @@ INLINED void step_column(const struct arguments *a, count y, count x, bool is_u)
     struct depth_sums sums = {0};
     for (count k = a->nz - 1; k >= 0; k--) {
         const count i = k * plane + c;
+        enter_level(a, &r.flow, k);
         p = pressure(a, k, i, wet_t, p);
         p_beside = pressure(a, k, i + beside, wet_beside, p_beside);
         const struct where at = {k,       i,       c, 1 / a->dzt[k], a->dxt[x], a->dxt[x + 1],
@@ -522,7 +523,7 @@ INLINED void prefetch_down(const struct arguments *a, count k, struct row_of_chu
 INLINED void advance_row(const struct arguments *a, struct memory *m, struct row_of_chunk p,
                          bool is_last)
 {
-    const struct momentum_row r = row_at(a, p.y);
+    struct momentum_row r = row_at(a, p.y);
     find_depths(a, &m->u, p, 1);
     find_depths(a, &m->v, p, a->nx);
     start_face(&m->u, p);
@@ -538,6 +539,7 @@ INLINED void advance_row(const struct arguments *a, struct memory *m, struct row
         VARIANT(eliminate_faces)(a, m->v.here, a->v, a->dv, a->v_taup1, k, p, p.x.begin, a->nx, 0);
     }
     for (count k = a->nz - 1; k >= 0; k--) {
+        enter_level(a, &r.flow, k);
         prefetch_down(a, k, p);
         pressure_row(a, m, k, p);
         VARIANT(friction_of_faces)(a, m, &r, true, k, p, 0);

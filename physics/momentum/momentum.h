@@ -172,7 +172,7 @@ INLINED real tendency_of_u(const struct arguments *a, const struct flow_row *r, 
                            level lowest, real *flux)
 {
     const real turned = turned_into_u(a, r, at), out = out_of_u(a, r, at, flux);
-    const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_taux[at.column] : 0;
+    const real wind = r->per_mass * a->surface_taux[at.column];
     const real forced = (turned - r->per_dy_u * out) / 4 - (at.p_beside - at.p) * r->per_cosine;
     return lowest <= (level)at.k ? forced * at.per_dxu + wind : 0;
 }
@@ -182,7 +182,7 @@ INLINED real tendency_of_v(const struct arguments *a, const struct flow_row *r, 
                            level lowest, real *flux)
 {
     const real turned = turned_into_v(a, r, at), out = out_of_v(a, r, at, flux);
-    const real wind = at.k == a->nz - 1 ? at.per_dz / RHO_0 * a->surface_tauy[at.column] : 0;
+    const real wind = r->per_mass * a->surface_tauy[at.column];
     const real forced = -r->per_dy_v * (turned + out) / 4 - (at.p_beside - at.p) * r->per_dyu;
     return lowest <= (level)at.k ? forced + wind : 0;
 }

@@ -47,13 +47,14 @@ INLINED void split_point(const struct arguments *a, const struct flow_row *r, st
 
 INLINED void split_columns(const struct arguments *a, count y, struct span cells)
 {
-    const struct flow_row r = flow_row_at(a, y);
+    struct flow_row r = flow_row_at(a, y);
     struct columns_above m;
     for (count at = 0; at < cells.end - cells.begin; at++)
         m.p[at] = m.flux_u[at] = m.flux_v[at] = 0;
     for (count k = a->nz - 1; k >= 0; k--) {
         const count row = (k * a->ny + y) * a->nx;
         const real per_dz = 1 / a->dzt[k];
+        enter_level(a, &r, k);
         ALONG_X
         for (count x = cells.begin; x < cells.end; x++) {
             const count n = x - cells.begin;

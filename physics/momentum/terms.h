@@ -10,8 +10,11 @@
 #include "constants.h"
 #include "faces.h"
 
-/* All points of a row share these. */
+/* All points of a row share these, those of a level the first ones. */
 struct flow_row {
+    count below;             /* to the level below; 0 in the lowest one, */
+    real floor, floor_north; /* through which nothing goes, or else areas of T cells */
+    real per_mass;           /* 1 / (dz rho_0) where there is wind, else 0 */
     real cosu, cosu_south, cosu_north, dyt, dyt_north, per_dyu, per_cosine;
     real area, area_north;   /* cost dyt, of T cells */
     real curve, curve_north; /* of the metric terms */
@@ -37,6 +40,15 @@ INLINED struct flow_row flow_row_at(const struct arguments *a, count y)
         .per_dy_u = 1 / area,
         .per_dy_v = 1 / (cosu * a->dyu[y]),
     };
+}
+
+/* Takes the row to a level. */
+INLINED void enter_level(const struct arguments *a, struct flow_row *r, count k)
+{
+    r->below = k > 0 ? a->ny * a->nx : 0;
+    r->floor = k > 0 ? r->area : 0;
+    r->floor_north = k > 0 ? r->area_north : 0;
+    r->per_mass = k == a->nz - 1 ? 1 / (a->dzt[k] * RHO_0) : 0;
 }
 
 /* The weight of half a W cell, as pressure. */
@@ -79,8 +91,7 @@ INLINED real turned_into_u(const struct arguments *a, const struct flow_row *r, 
 INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struct where at,
                       real *flux)
 {
-    const bool has_floor = at.k > 0;
-    const count nx = a->nx, i = at.i, below = has_floor ? a->ny * nx : 0;
+    const count nx = a->nx, i = at.i, below = r->below;
     const real *const u = a->u + i, *const v = a->v + i;
     const real here = u[0], west = u[-1] + here, east = here + u[1];
     const real north = at.dx * v[0], north_east = at.dx_east * v[1];
@@ -88,7 +99,7 @@ INLINED real out_of_u(const struct arguments *a, const struct flow_row *r, struc
     const real through_top = *flux;
     const real *const u_below = a->u - below, *const w_below = a->w - below;
     const real upward = at.dx * w_below[i] + at.dx_east * w_below[i + 1];
-    const real through_floor = (has_floor ? r->area : 0) * (here + u_below[i]) * upward;
+    const real through_floor = r->floor * (here + u_below[i]) * upward;
     *flux = through_floor;
     return r->dyt * (east * east - west * west) + r->cosu * (here + u[nx]) * (north + north_east) -
            r->cosu_south * (u[-nx] + here) * (south + south_east) +
@@ -108,14 +119,12 @@ INLINED real turned_into_v(const struct arguments *a, const struct flow_row *r, 
 INLINED real out_of_v(const struct arguments *a, const struct flow_row *r, struct where at,
                       real *flux)
 {
-    const bool has_floor = at.k > 0;
-    const count nx = a->nx, i = at.i, below = has_floor ? a->ny * nx : 0;
+    const count nx = a->nx, i = at.i, below = r->below;
     const real *const u = a->u + i, *const v = a->v + i;
     const real *const v_below = a->v - below, *const w_below = a->w - below;
     const real here = v[0];
     const real through_top = *flux;
-    const real area = has_floor ? r->area : 0, area_north = has_floor ? r->area_north : 0;
-    const real upward = area * w_below[i] + area_north * w_below[i + nx];
+    const real upward = r->floor * w_below[i] + r->floor_north * w_below[i + nx];
     const real through_floor = (here + v_below[i]) * upward;
     *flux = through_floor;
     const real east = r->dyt_north * u[nx] + r->dyt * u[0];
