@@ -306,7 +306,7 @@ def test_full_disk(miniapp, small, tmp_path, size, kilobytes):
 def test_full_standard_output(miniapp, small):
     for form in ("table", "json", "csv"):
         with open("/dev/full", "w") as full:
-            miniapp.fails(OUTPUT, "standard output: No space left", small, "-k", "eos", "--format", form,
+            miniapp.fails(OUTPUT, "standard output cannot be written: No space left", small, "-k", "eos", "--format", form,
                           stdout=full)
 
 
