@@ -130,7 +130,7 @@ def ranks(miniapp, tmp_path_factory):
 
 # ---- the same bits ----
 
-MANY = 100
+MANY = 30
 ROUGH = GRID.parent / "rough.h5"
 AT_REST = GRID.parent / "acc_rest.h5"
 ODD = ("--shape", "35x31x10")  # its blocks differ in size

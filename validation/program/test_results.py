@@ -74,9 +74,9 @@ def test_all_stored_references(miniapp, devices):
 
 def test_a_stored_reference_that_is_not_met(miniapp, tmp_path):
     """As where the rough oceans alone show a mistake."""
-    executable(tmp_path / "program", f"""#!/bin/sh
+    executable(tmp_path / "program", """#!/bin/sh
 case "$*" in *switched.other*) echo 'validation FAILED: 16 of 17'; echo 'miniapp: they differ' >&2; exit 1 ;; esac
-exec {miniapp.path} "$@"
+echo 'validation PASSED: 17 of 17 variables agree'
 """)
     done = run_validate(miniapp, "--miniapp", tmp_path / "program")
     assert done.returncode == MISMATCH and done.stderr == 2 * "miniapp: they differ\n", done
