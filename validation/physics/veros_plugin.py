@@ -265,7 +265,7 @@ def writing(base, with_all):
                       and (meta.dims or ("",))[0] in ("xt", "xu") and "isle" not in meta.dims
                       and "tensor1" not in meta.dims]
             for diagnostic in diagnostics.values():
-                diagnostic.sampling_frequency, diagnostic.output_frequency = 2 * step, 4 * step
+                diagnostic.sampling_frequency, diagnostic.output_frequency = STEPS // 6 * step, STEPS // 3 * step
             diagnostics["averages"].sampling_frequency = step
             diagnostics["averages"].output_variables = fields if with_all else ["temp", "u", "psi", "surface_taux"]
             if with_all:
