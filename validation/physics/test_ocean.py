@@ -28,6 +28,8 @@ def some(request, tmp_path_factory):
 def test_veros_makes_the_same(miniapp, whole, device, steps, tmp_path):
     """As near as Veros is to itself when last digits change in each step. With TEOS-10, Veros's own derivatives of
     dynamic enthalpy make most of that: with those of 80 bits in their place, a step of `islands` is off by 3e-13."""
+    if steps > 1 and not miniapp.is_first and whole.name != "islands":
+        pytest.skip("other builds make many steps of one ocean")
     output = whole.step(miniapp, tmp_path / "out.h5", steps, "-d", device)
     for name, (wanted, spread) in whole.after[steps].items():
         error = np.abs(read(output, name)[INSIDE] - wanted) * (whole.water if wanted.ndim == 3 else 1)

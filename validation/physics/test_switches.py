@@ -87,6 +87,8 @@ KINDS = [("odd", "float64"), ("two levels", "float64"), ("one level", "float64")
 @pytest.mark.parametrize("ocean_name, precision", KINDS)
 @pytest.mark.parametrize("name, chosen", CASES, ids=lambda case: str(case).replace(" ", ""))
 def test_each_way(miniapp, together, device, name, chosen, ocean_name, precision):
+    if ocean_name not in ("odd", miniapp.is_first and ocean_name):
+        pytest.skip("of few levels, other builds see all kernels in test_kernels.py")
     kernel = next(kernel for kernel in miniapp.kernels if kernel.name == name)
     number, run = next((number, run) for number, run in enumerate(RUNS)
                        if chosen.items() <= run.items())

@@ -48,6 +48,8 @@ NOT_RUN = {
     r" -k heat ": "needs a build with docs/site; test_install.py has one",
     r"(miniapp|\$M) .*--variant ": "needs a build with variants; test_variants.py has one",
     r" -d gpu": "needs a device for offload; test_bench.py has one",
+    r"^run/validate": "takes seconds; test_results.py runs it",
+    r"^run/plot validation/results": "draws for seconds; test_plot.py draws figures of every kind",
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
     r"^run/cuda12": "needs the network",
     r"^run/dev/(paper|flops|fuzz)": "builds; tests of their own run them",
