@@ -12,7 +12,12 @@
 
 #include <stdbool.h>
 
+/* GCC computes as many points at a time as a vector holds of a loop's narrowest type. */
+#if defined(__clang__) || defined(PHYSICS_OFFLOAD)
 typedef int32_t level;
+#else
+typedef __typeof__(_Generic((real)0, float: (int32_t)0, double: (int64_t)0)) level;
+#endif
 #define DRY ((level)1000000000)
 
 INLINED level lowest_wet(int32_t kbot)
