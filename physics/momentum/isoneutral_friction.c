@@ -59,8 +59,8 @@ INLINED void eliminate_upwards(const struct arguments *a, const struct eddy_colu
         for (count x = cells.begin; x < cells.end; x++) {
             const count i = row + x, below = k > 0 ? i - plane : i;
             const level wet = m->wet[x - cells.begin];
-            const struct reduced_row before = {m->lost[below], a->K_diss_gm[below]};
-            const struct reduced_row under = k > 0 ? before : NO_ROW;
+            const real ratio = m->lost[below], d = a->K_diss_gm[below];
+            const struct reduced_row under = {k > 0 ? ratio : 0, k > 0 ? d : 0};
             const struct reduced_row reduced = eliminate(
                 (struct tridiagonal_row){
                     .a = -exchanged(a, m, a->kappaM, through_floor, k - 1, i - plane, wet),
@@ -89,8 +89,8 @@ INLINED void substitute_downwards(const struct arguments *a, struct eddy_columns
             const level wet = m->wet[at];
             const real mixed =
                 substitute((struct reduced_row){m->lost[i], a->K_diss_gm[i]}, m->next[at]);
-            const struct reduced_row over = {m->lost[above], a->K_diss_gm[above]};
-            const struct reduced_row before = is_top ? NO_ROW : over;
+            const real ratio = m->lost[above], d = a->K_diss_gm[above];
+            const struct reduced_row before = {is_top ? 0 : ratio, is_top ? 0 : d};
             const struct reduced_row reduced = eliminate(
                 (struct tridiagonal_row){
                     .a = -exchanged(a, m, a->kappa_gm, through_top, k, i, wet),
