@@ -61,6 +61,13 @@ static inline bool take_level_memory(const struct keeper *keeper, struct level *
     return all;
 }
 
+/* Puts numbers onto memory of the device that it takes for them; NULL if that fails. */
+static inline void *upload(const struct keeper *keeper, const void *numbers, size_t bytes)
+{
+    void *const memory = numbers ? keeper->take_device(keeper->context, bytes) : NULL;
+    return memory && keeper->to_device(keeper->context, memory, numbers, bytes) ? memory : NULL;
+}
+
 static inline void find_roots(const struct level *l, const struct couplings *c)
 {
     for (count j = 1; j <= l->ny; j++)
@@ -233,9 +240,8 @@ static inline bool make_cycle(const struct keeper *keeper, struct elliptic *e)
         append_transfer(e, l, true);
         append_polynomial(e, l, SMOOTHED, DEGREE, false);
     }
-    e->on_device = keeper->take_device(keeper->context, sizeof(e->sweep));
-    return e->on_device &&
-           keeper->to_device(keeper->context, e->on_device, e->sweep, sizeof(e->sweep));
+    e->on_device = upload(keeper, e->sweep, sizeof(e->sweep));
+    return e->on_device;
 }
 
 #endif

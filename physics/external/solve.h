@@ -243,27 +243,26 @@ static double VARIANT(solve_elliptic)(const struct kernel_call *call, struct ell
 }
 
 /* A right-hand side that no pattern of the grid resembles, to find eigenvalues with. */
-static inline void fill_with_noise(const struct level *l, const struct couplings *c, double *b)
+static inline void fill_with_noise(size_t elements, const double *root, double *b)
 {
     uint32_t state = 1;
-    for (count j = 1; j <= l->ny; j++)
-        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++) {
-            state = state * 1664525u + 1013904223u;
-            b[o] = c->root[o] > 0 ? ((double)state * 0x1p-31 - 1) / (c->root[o] * c->root[o]) : 0;
-        }
+    for (size_t o = 0; o < elements; o++) {
+        state = state * 1664525u + 1013904223u;
+        b[o] = root[o] > 0 ? ((double)state * 0x1p-31 - 1) / (root[o] * root[o]) : 0;
+    }
 }
 
 /* Finds the interval of the eigenvalues of what the cycle makes of A. Once conjugate gradients have
  * found x to the precision of the cycle, their factors consist of rounding. */
 static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct elliptic *e,
-                                   const struct couplings *c)
+                                   const double *root)
 {
     const struct keeper *const keeper = call->keeper;
     const size_t elements = (size_t)elements_of(e->level);
     struct tridiagonal_matrix m = {0};
     double *const noise = calloc(elements, sizeof(*noise));
     if (noise)
-        fill_with_noise(e->level, c, noise);
+        fill_with_noise(elements, root, noise);
     const bool is_done =
         noise && keeper->to_device(keeper->context, e->b, noise, elements * sizeof(*noise));
     free(noise);
@@ -274,24 +273,18 @@ static bool VARIANT(find_spectrum)(const struct kernel_call *call, struct ellipt
     return is_done;
 }
 
-/* The memory of the finest level in double. */
-static inline bool take_finest(const struct keeper *keeper, struct elliptic *e)
-{
-    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b,
-                               &e->x,    &e->p,     &e->work,   &e->root};
-    const size_t many = sizeof(arrays) / sizeof(*arrays);
-    double *const all = take_arrays(keeper, e->level, many, sizeof(*all));
-    for (size_t a = 0; a < many && all; a++)
-        *arrays[a] = all + a * (size_t)elements_of(e->level);
-    return all && take_level_memory(keeper, e->level);
-}
-
 /* Takes the finest level for the grid of a call. */
 static inline bool take_problem(const struct kernel_call *call, struct elliptic *e)
 {
     const count ghosts = 2 * MINIAPP_HALO;
     *e->level = level_of((count)call->grid.nx - ghosts, (count)call->grid.ny - ghosts);
-    return take_finest(call->keeper, e);
+    double **const arrays[] = {&e->east, &e->north, &e->excess, &e->b,
+                               &e->x,    &e->p,     &e->work,   &e->root};
+    const size_t many = sizeof(arrays) / sizeof(*arrays);
+    double *const all = take_arrays(call->keeper, e->level, many, sizeof(*all));
+    for (size_t a = 0; a < many && all; a++)
+        *arrays[a] = all + a * (size_t)elements_of(e->level);
+    return all && take_level_memory(call->keeper, e->level);
 }
 
 /* A copy of an array on the host; NULL if that fails. */
@@ -313,7 +306,7 @@ static bool VARIANT(finish_problem)(const struct kernel_call *call, struct ellip
     const bool is_done =
         couplings && root && build_levels(keeper, e, &c) && make_cycle(keeper, e) &&
         keeper->to_device(keeper->context, e->root, root, elements * sizeof(*root)) &&
-        VARIANT(find_spectrum)(call, e, &c);
+        VARIANT(find_spectrum)(call, e, root);
     free(couplings);
     free(root);
     return is_done;

@@ -21,15 +21,14 @@
  * the device's. */
 struct stream_problem {
     struct elliptic e;
-    int32_t *kind;               /* of each corner */
     count masses, coast_corners; /* of land; of all coasts */
-    int32_t *coast, *sample;     /* each coast's corners; one corner of each mass's coast, or 0 */
+    int32_t *coast, *source;     /* all coasts' corners; where each corner's guess is in fields */
     double *unbalanced;          /* what the equations of coast corners leave */
-    double *value;               /* of each mass's coast, from 1 on */
+    double *value;               /* of each mass's coast, from 2 on */
     double *psin;                /* arrays of the masses from 2 on */
     int32_t *owner;              /* host: the mass of each corner of a coast */
-    double *factor, *sums;       /* host: of the masses' equations, Cholesky's factor and right-hand
-                                    side */
+    double *matrix, *sums;       /* host: of the masses' equations, the inverse, and the right-hand
+                                    side with room for the solution */
 };
 
 /* Faces between water, in rows 0 to ny of corners; and the water, in e's p. Corner (i, j) is the
@@ -80,32 +79,14 @@ static void VARIANT(couple_corners)(const struct kernel_call *call, const struct
         }
 }
 
-/* The first guess of each coast: an extrapolation in time at one of its corners. */
-static void VARIANT(guess_coasts)(const struct kernel_call *call, const struct stream_problem *p)
-{
-#include "unpack.h"
-    const count stride = p->e.level->stride, masses = p->masses, once = 1;
-    const int32_t *const sample = p->sample;
-    double *const value = p->value;
-    PARALLEL_COLUMNS
-    for (count turn = 0; turn < once; turn++)
-        for (count first = 1; first <= masses; first += ROW_PART(masses)) {
-            ALONG_X
-            for (count mass = first; mass < first + ROW_PART(masses); mass++) {
-                const count o = sample[mass], j = o / stride, i = o % stride;
-                const count c = (j + MINIAPP_HALO - 1) * nx + i + MINIAPP_HALO - 1;
-                value[mass] = mass > 1 && o > 0 ? 2 * dpsi[c] - dpsi_taum1[c] : 0;
-            }
-        }
-}
-
-/* The right-hand side, the circulation of the mean tendency around each corner, and the guess. */
+/* The right-hand side, the circulation of the mean tendency around each corner, and the guess, an
+ * extrapolation in time: for a whole coast, that at one of its corners. */
 static void VARIANT(start_stream)(const struct kernel_call *call, const struct stream_problem *p)
 {
 #include "unpack.h"
     const count cells_x = p->e.level->nx, cells_y = p->e.level->ny, stride = p->e.level->stride;
-    const double *const east = p->e.east, *const north = p->e.north, *const value = p->value;
-    const int32_t *const kind = p->kind;
+    const double *const east = p->e.east, *const north = p->e.north;
+    const int32_t *const source = p->source;
     double *const b = p->e.b, *const guess = p->e.x;
     PARALLEL_COLUMNS
     for (count j = 0; j <= cells_y; j++)
@@ -121,9 +102,7 @@ static void VARIANT(start_stream)(const struct kernel_call *call, const struct s
                 const double u_south = south && north[o - south] > 0 ? du_mean[c] : 0;
                 b[o] = (double)dyu[y] * (v_west - v_east) +
                        (double)dxu[x] * ((double)cost[y + 1] * u_north - (double)cost[y] * u_south);
-                guess[o] = kind[o] > 0           ? value[kind[o]]
-                           : kind[o] == IN_WATER ? 2 * dpsi[c] - dpsi_taum1[c]
-                                                 : 0;
+                guess[o] = source[o] > 0 ? 2 * dpsi[source[o]] - dpsi_taum1[source[o]] : 0;
             }
             CLOSE_RING(guess + row, cells_x, i0, end);
         }
@@ -165,7 +144,7 @@ static void VARIANT(add_masses)(const struct stream_problem *p)
                 const double *const one = psin + (ptrdiff_t)(mass - 2) * elements;
                 ALONG_X
                 for (count o = j * stride + i0; o < j * stride + i0 + ROW_PART(cells_x + 2); o++)
-                    x[o] += value[mass] * one[o];
+                    x[o] += value[mass - 2] * one[o];
             }
 }
 
@@ -194,30 +173,21 @@ static void VARIANT(write_stream)(const struct kernel_call *call, const struct s
 
 /* ---- what is found once ---- */
 
-/* Cholesky's factor in the place of a symmetric, positive definite matrix. */
-static inline void factorise(double *matrix, count rows)
+/* The inverse in the place of a symmetric, positive definite matrix. */
+static inline void invert(double *matrix, count rows)
 {
-    for (count row = 0; row < rows; row++)
-        for (count column = 0; column <= row; column++) {
-            double sum = matrix[row * rows + column];
-            for (count k = 0; k < column; k++)
-                sum -= matrix[row * rows + k] * matrix[column * rows + k];
-            matrix[row * rows + column] =
-                row == column ? sqrt(sum) : sum / matrix[column * rows + column];
+    for (count k = 0; k < rows; k++) {
+        double *const pivot = matrix + k * rows, inverse = 1 / pivot[k];
+        pivot[k] = 1;
+        for (count column = 0; column < rows; column++)
+            pivot[column] *= inverse;
+        for (count row = 0; row < rows; row++) {
+            const double factor = row == k ? 0 : matrix[row * rows + k];
+            if (row != k)
+                matrix[row * rows + k] = 0;
+            for (count column = 0; column < rows; column++)
+                matrix[row * rows + column] -= factor * pivot[column];
         }
-}
-
-static inline void substitute_factor(const double *factor, double *x, count rows)
-{
-    for (count row = 0; row < rows; row++) {
-        for (count k = 0; k < row; k++)
-            x[row] -= factor[row * rows + k] * x[k];
-        x[row] /= factor[row * rows + row];
-    }
-    for (count row = rows - 1; row >= 0; row--) {
-        for (count k = row + 1; k < rows; k++)
-            x[row] -= factor[k * rows + row] * x[k];
-        x[row] /= factor[row * rows + row];
     }
 }
 
@@ -259,40 +229,36 @@ static inline void close_coasts(const struct level *l, const int32_t *kind, bool
     }
 }
 
-/* Puts numbers onto memory of the device that it takes for them; NULL if that fails. */
-static inline void *upload(const struct keeper *keeper, const void *numbers, size_t bytes)
-{
-    void *const memory = numbers ? keeper->take_device(keeper->context, bytes) : NULL;
-    return memory && keeper->to_device(keeper->context, memory, numbers, bytes) ? memory : NULL;
-}
-
-/* Lists the corners of coasts, and one of each coast, by their kinds. */
-static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind)
+/* Lists the corners of coasts, and where each corner's guess is: 0 where the guess is 0, as along
+ * the northern wall. */
+static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind,
+                        count row_of_fields)
 {
     const struct level *const l = p->e.level;
-    const size_t elements = (size_t)elements_of(l), masses = (size_t)p->masses;
-    int32_t *const coast = calloc(elements, sizeof(*coast));
-    int32_t *const sample = calloc(masses + 1, sizeof(*sample));
-    p->owner = keeper->take_host(keeper->context, elements * sizeof(*p->owner));
-    const bool has_room = coast && sample && p->owner;
-    for (count j = 0; j <= l->ny && has_room; j++)
-        for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
+    const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(int32_t);
+    int32_t *const all = calloc(3, bytes), *const source = all + elements;
+    int32_t *const sample = source + elements;
+    p->owner = all ? keeper->take_host(keeper->context, bytes) : NULL;
+    for (count j = 0; j <= l->ny && p->owner; j++)
+        for (count i = 1; i <= l->nx; i++) {
+            const count o = j * l->stride + i;
+            const count here = (j + MINIAPP_HALO - 1) * row_of_fields + i + MINIAPP_HALO - 1;
             if (kind[o] > IN_LAND) {
-                sample[kind[o]] = (int32_t)o;
+                if (kind[o] > 1 && sample[kind[o]] == 0)
+                    sample[kind[o]] = (int32_t)here;
                 p->owner[p->coast_corners] = kind[o];
-                coast[p->coast_corners++] = (int32_t)o;
+                all[p->coast_corners++] = (int32_t)o;
             }
-    if (has_room) {
-        p->coast = upload(keeper, coast, elements * sizeof(*coast));
-        p->sample = upload(keeper, sample, (masses + 1) * sizeof(*sample));
-        p->kind = upload(keeper, kind, elements * sizeof(*kind));
-    }
-    free(coast);
-    free(sample);
-    return p->coast && p->sample && p->kind;
+            source[o] = kind[o] == IN_WATER ? (int32_t)here : sample[kind[o]];
+        }
+    p->coast = upload(keeper, all, bytes);
+    p->source = upload(keeper, all ? source : NULL, bytes);
+    free(all);
+    return p->owner && p->coast && p->source;
 }
 
-/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to free.
+/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to
+ * free.
  */
 static int32_t *map_land(const struct kernel_call *call, struct stream_problem *p)
 {
@@ -313,7 +279,7 @@ static int32_t *map_land(const struct kernel_call *call, struct stream_problem *
             for (count o = j * l->stride + 1; o <= j * l->stride + l->nx; o++)
                 kind[o] = kind_of_corner(&map, o);
         p->masses = map.masses;
-        is_done = list_coasts(call->keeper, p, kind);
+        is_done = list_coasts(call->keeper, p, kind, (count)call->grid.nx);
     }
     free(water);
     free(map.mass);
@@ -327,12 +293,12 @@ static int32_t *map_land(const struct kernel_call *call, struct stream_problem *
 static bool take_masses(const struct keeper *keeper, struct stream_problem *p)
 {
     const size_t others = (size_t)(p->masses - 1), elements = (size_t)elements_of(p->e.level);
-    p->sums = keeper->take_host(keeper->context, (others + 1) * sizeof(double));
-    p->factor = keeper->take_host(keeper->context, (others * others + 1) * sizeof(double));
-    p->value = keeper->take_device(keeper->context, (others + 2) * sizeof(double));
+    p->sums = keeper->take_host(keeper->context, (2 * others + 1) * sizeof(double));
+    p->matrix = keeper->take_host(keeper->context, (others * others + 1) * sizeof(double));
+    p->value = keeper->take_device(keeper->context, (others + 1) * sizeof(double));
     p->unbalanced = keeper->take_device(keeper->context, elements * sizeof(double));
     p->psin = keeper->take_device(keeper->context, (others * elements + 1) * sizeof(double));
-    return p->sums && p->factor && p->value && p->unbalanced && p->psin;
+    return p->sums && p->matrix && p->value && p->unbalanced && p->psin;
 }
 
 /* Solves for psin of a mass, and finds its part in all masses' equations. */
@@ -360,9 +326,9 @@ static bool VARIANT(find_psin)(const struct kernel_call *call, struct stream_pro
               VARIANT(sum_coasts)(call, p);
     free(psin);
     for (count row = 0; row < others && is_done; row++)
-        p->factor[row * others + mass - 2] = -p->sums[row];
-    if (is_done && !(p->factor[(mass - 2) * (others + 1)] > 0)) /* it has no coast */
-        p->factor[(mass - 2) * (others + 1)] = 1;
+        p->matrix[row * others + mass - 2] = -p->sums[row];
+    if (is_done && !(p->matrix[(mass - 2) * (others + 1)] > 0)) /* it has no coast */
+        p->matrix[(mass - 2) * (others + 1)] = 1;
     return is_done;
 }
 
@@ -385,7 +351,7 @@ static struct stream_problem *VARIANT(prepare_stream)(const struct kernel_call *
         is_done = VARIANT(find_psin)(call, p, mass, kind, tolerance);
     free(kind);
     if (is_done)
-        factorise(p->factor, p->masses - 1);
+        invert(p->matrix, p->masses - 1);
     return is_done ? p : NULL;
 }
 
@@ -395,9 +361,14 @@ static void VARIANT(balance_coasts)(const struct kernel_call *call, struct strea
     const count others = p->masses - 1;
     if (others == 0 || !VARIANT(sum_coasts)(call, p))
         return;
-    substitute_factor(p->factor, p->sums, others);
-    call->keeper->to_device(call->keeper->context, p->value + 2, p->sums,
-                            (size_t)others * sizeof(*p->sums));
+    double *const values = p->sums + others;
+    for (count row = 0; row < others; row++) {
+        values[row] = 0;
+        for (count column = 0; column < others; column++)
+            values[row] += p->matrix[row * others + column] * p->sums[column];
+    }
+    call->keeper->to_device(call->keeper->context, p->value, values,
+                            (size_t)others * sizeof(*values));
     VARIANT(add_masses)(p);
 }
 
@@ -411,7 +382,6 @@ void VARIANT(streamfunction)(const struct kernel_call *call)
         call->keeper->lack_memory(call->keeper->context);
         return;
     }
-    VARIANT(guess_coasts)(call, p);
     VARIANT(start_stream)(call, p);
     const double factor = VARIANT(solve_elliptic)(call, &p->e, (double)solver_tolerance, true);
     VARIANT(balance_coasts)(call, p);
