@@ -15,7 +15,7 @@ SERIES = {  # who, how run/compare-veros names its times and those beside which 
 
 
 def read(path):
-    """{setup: its shape and {who: least time, and how many times as fast as Veros}}; nothing where the file is another."""
+    """{setup: its shape and {who: least time, and how many times as fast as Veros}}; {} of another file."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         return {setup: (row["shape"], dict(series_of(row["times"]))) for setup, row in found.items()}
