@@ -631,8 +631,9 @@ CASES = {
     **{f"values of {name}": lambda switches=switches: values(switches)
        for name, switches in {**SETUPS, **PARTLY, **OTHERS}.items()},
     "files of acc_benchmark": lambda: files(BENCHMARK),
-    "files of islands": lambda: files({**SETUPS["global"], "dt_mom": 3600.0, "dt_tracer": 3600.0, "enable_cyclic_x": False,
-                                       "nx": 37, "ny": 29, "nz": 18}, by=islands),
+    "files of islands": lambda: files({
+        **SETUPS["global"], "enable_tke_superbee_advection": False, "dt_mom": 3600.0, "dt_tracer": 3600.0,
+        "enable_cyclic_x": False, "nx": 37, "ny": 29, "nz": 18}, by=islands),
     "acc as it ships": lambda: as_it_ships(ACCSetup),
     "acc_basic as it ships": lambda: as_it_ships(ACCBasicSetup),
     "values of files": values_of_files,
