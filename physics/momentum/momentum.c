@@ -128,8 +128,8 @@ INLINED void rub_column(const struct arguments *a, count y, count x, bool is_u)
     }
 }
 
-/* What a face loses by lateral friction or by drag, on the W grid. It needs no result of vertical
- * friction. */
+/* The energy that a face loses by lateral friction or by drag, on the W grid. Vertical friction has
+ * no part in it. */
 INLINED real lose(const struct arguments *a, const struct of_face *f, struct face_column *c,
                   struct heights h, count k, bool by_drag)
 {

@@ -147,10 +147,9 @@ WORK = {
                 *ODD, GRID),
     "steps of cells": ("-k", "ocean_step_eke", "--steps", 20, "--shape", "10x10x6", GRID),
 }
-# What is cut in other ways than CUTS. Cells are cut along one axis, so that blocks are as narrow as they
-# can be. Sixteen processes take seconds to start: they share all kernels and the longest steps, and the
-# other steps only with MINIAPP_TEST_LONG=1. What is new to them in more blocks, one between two others
-# along an axis, these have in three.
+# Cuts other than CUTS. Cells are cut along one axis, so that blocks are as narrow as they can be. Sixteen
+# processes take seconds to start: they share all kernels and the longest steps, and the other steps only
+# with MINIAPP_TEST_LONG=1. A block between two others along an axis is there with three, too.
 OTHER_CUTS = {
     **dict.fromkeys(("cells", "steps of cells"), {"2x1": "4x1", "1x2": "1x4", "4x4": "6x2"}),
     **({} if LONG else dict.fromkeys(("eke", "one step", "forced", "ocean", "tracers"),

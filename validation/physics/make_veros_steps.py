@@ -155,7 +155,7 @@ def all_inputs(state):
 
 
 def store_steps(group, after, nudged):
-    """What steps made, and how far apart the nudged ones end."""
+    """The results of steps, and how far apart the nudged ones end."""
     for steps, fields in after.items():
         made = group.create_group(str(steps))
         store(made, fields)

@@ -319,7 +319,7 @@ def as_it_ships(base):
 
 
 def files_of(begin, *more):
-    """What the files of a setup hold, which are laid out as Veros's."""
+    """The contents of a setup's files, which are laid out as Veros's."""
     layouts = []
     fields = beside(lambda kind, seed: written(lambda: begin(kind, seed), layouts), *more)
     assert all(layout == layouts[0] for layout in layouts)
@@ -327,13 +327,13 @@ def files_of(begin, *more):
 
 
 def layout(data):
-    """What of a dataset is not its values."""
+    """All of a dataset but its values."""
     attributes = {name: str(value) for name, value in data.attrs.items() if not name.endswith("_LIST")}  # references
     return [data.shape, data.dtype, data.chunks, data.compression_opts, attributes, [axis.keys() for axis in data.dims]]
 
 
 def values_of_files():
-    """What all files hold of the whole ocean, in the first process."""
+    """The contents of all files, of the whole ocean, in the first process."""
     def begin():
         return start(writing(WithPlugin, True), {"restart_output_filename": "restart.h5"}, slower)
     return {name: array.tolist() for name, array in written(begin, []).items()}

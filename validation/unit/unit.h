@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka, the headers that it needs, and a list of the file's tests.
+/* Every unit test includes this: cmocka, the headers that it needs, and a list of the file's tests.
  */
 #ifndef VALIDATION_UNIT_H
 #define VALIDATION_UNIT_H
