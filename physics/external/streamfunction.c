@@ -229,8 +229,8 @@ static inline void close_coasts(const struct level *l, const int32_t *kind, bool
     }
 }
 
-/* Lists the corners of coasts, and where each corner's guess is: 0 where the guess is 0, as along
- * the northern wall. */
+/* Lists the corners of coasts from north to south, since the southern wall lies in ghosts, and
+ * where each corner's guess is: 0 where the guess is 0, as along the northern wall. */
 static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, const int32_t *kind,
                         count row_of_fields)
 {
@@ -239,7 +239,7 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
     int32_t *const all = calloc(3, bytes), *const source = all + elements;
     int32_t *const sample = source + elements;
     p->owner = all ? keeper->take_host(keeper->context, bytes) : NULL;
-    for (count j = 0; j <= l->ny && p->owner; j++)
+    for (count j = l->ny; j >= 0 && p->owner; j--)
         for (count i = 1; i <= l->nx; i++) {
             const count o = j * l->stride + i;
             const count here = (j + MINIAPP_HALO - 1) * row_of_fields + i + MINIAPP_HALO - 1;
@@ -257,8 +257,7 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
     return p->owner && p->coast && p->source;
 }
 
-/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to
- * free.
+/* Finds masses and coasts from the water in e's p; the kind of each corner, for the caller to free.
  */
 static int32_t *map_land(const struct kernel_call *call, struct stream_problem *p)
 {

@@ -400,7 +400,7 @@ def without_ghosts(values, ocean, cyclic):
     return interior | fields.faces(interior["maskT"], cyclic, halo=0)
 
 
-VELOCITIES = ("u", "v", "u_taup1", "v_taup1")
+VELOCITIES = ("u", "v", "u_taup1", "v_taup1", "surface_taux", "surface_tauy")
 
 
 def padded(values, ocean, mode_x):
