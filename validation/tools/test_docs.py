@@ -53,7 +53,7 @@ NOT_RUN = {
     r"^run/gpu-check": "needs a GPU; test_gpu_check.py runs it without",
     r"^run/cuda12": "needs the network",
     r"^run/dev/(paper|flops|fuzz)": "builds; tests of their own run them",
-    r"^run/compilers( gcc.*)?$|^run/plot build/compilers": "builds for minutes; test_compilers.py runs it",
+    r"(^| )run/compilers( (gcc|clang).*)?$|^run/plot build/compilers": "builds for minutes; test_compilers.py runs it",
     r"^run/regress": "measures for a minute; test_regress.py runs it",
     r"^run/(compare|pyhpc_backend)": "needs frameworks; test_compare.py runs it",
     r"build/compare\.json| a\.json ": "needs results of other commands that are not run",
