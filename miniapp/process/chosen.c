@@ -1,8 +1,8 @@
 #include "chosen.h"
 #include "status.h"
+#include "text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- by the spacing ---- */
@@ -10,7 +10,6 @@
 static void choose_one(struct run *run, const char *name, double value)
 {
     const struct miniapp_setting *const setting = miniapp_setting_find(name);
-    const size_t used = strlen(run->by_spacing);
     double given;
     for (size_t i = 0; i < miniapp_setting_count(); i++)
         if (miniapp_setting_at(i) == setting && run->options.is_set[i])
@@ -19,8 +18,8 @@ static void choose_one(struct run *run, const char *name, double value)
     if (miniapp_input_setting(run->input, setting, &given) && !is_interpolated)
         return;
     miniapp_settings_set(run->options.settings, name, value);
-    snprintf(run->by_spacing + used, sizeof(run->by_spacing) - used, "%s%s (%g by the %s)",
-             used ? ", " : "", name, value, is_interpolated ? "size" : "spacing");
+    append(run->by_spacing, sizeof(run->by_spacing), ", ", "%s (%g by the %s)", name, value,
+           is_interpolated ? "size" : "spacing");
 }
 
 static void choose_by_spacing(struct run *run)

@@ -35,8 +35,8 @@ const struct blocks *exchange_blocks(const struct miniapp_state *state);
 /* Adds the time since `start` to that of exchanges, if there are other ranks. */
 void exchange_note(struct miniapp_state *state, double start);
 
-/* Adds it to the time of gathering the whole ocean for a kernel, and of taking the own block back.
- */
+/* Adds the time since `start` to that of gathering the whole ocean for a kernel, and of taking the
+ * own block back. */
 void exchange_note_gather(struct miniapp_state *state, double start);
 
 void exchange_free(struct miniapp_state *state);

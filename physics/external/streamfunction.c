@@ -236,9 +236,11 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
 {
     const struct level *const l = p->e.level;
     const size_t elements = (size_t)elements_of(l), bytes = elements * sizeof(int32_t);
-    int32_t *const all = calloc(3, bytes), *const source = all + elements;
-    int32_t *const sample = source + elements;
-    p->owner = all ? keeper->take_host(keeper->context, bytes) : NULL;
+    int32_t *const all = calloc(3, bytes);
+    if (!all)
+        return false;
+    int32_t *const source = all + elements, *const sample = source + elements;
+    p->owner = keeper->take_host(keeper->context, bytes);
     for (count j = l->ny; j >= 0 && p->owner; j--)
         for (count i = 1; i <= l->nx; i++) {
             const count o = j * l->stride + i;
@@ -252,7 +254,7 @@ static bool list_coasts(const struct keeper *keeper, struct stream_problem *p, c
             source[o] = kind[o] == IN_WATER ? (int32_t)here : sample[kind[o]];
         }
     p->coast = upload(keeper, all, bytes);
-    p->source = upload(keeper, all ? source : NULL, bytes);
+    p->source = upload(keeper, source, bytes);
     free(all);
     return p->owner && p->coast && p->source;
 }
