@@ -28,6 +28,7 @@ import sys
 import types
 from pathlib import Path
 
+import safely
 from safely import fail
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +44,7 @@ def explain_tke():
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="run/pyhpc_backend.py", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = safely.parser_of(__doc__)
     parser.add_argument("--library", type=Path, default=ROOT / "build/host/lib/libminiapp.so",
                         help="[build/host/lib/libminiapp.so]")
     parser.add_argument("--threads", type=int, default=1,

@@ -1,6 +1,7 @@
 """Shared by the scripts here: folders that are removed as a whole, streams to which only harmless text
 goes, and what the Python package has for files and text, without its NumPy."""
 
+import argparse
 import contextlib
 import errno
 import importlib.util
@@ -20,6 +21,7 @@ printable, replacing = whole.printable, whole.replacing
 
 # Exceptions from reading malformed JSON or CSV; RecursionError comes of deep nesting.
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+NO_PROGRAM = 4  # the exit code where a program cannot be run
 
 
 class Printable:
@@ -35,11 +37,14 @@ class Printable:
         return getattr(self.stream, name)
 
 
+def name_of_script():
+    path = Path(sys.argv[0]).resolve()
+    return f"{'run/dev' if path.parent.name == 'dev' else 'run'}/{path.name}"
+
+
 def say(text):
     """One line on stderr that begins with the script's name."""
-    path = Path(sys.argv[0]).resolve()
-    folder = "run/dev" if path.parent.name == "dev" else "run"
-    print(f"{folder}/{path.name}: {printable(str(text))}", file=sys.stderr, flush=True)
+    print(f"{name_of_script()}: {printable(str(text))}", file=sys.stderr, flush=True)
 
 
 def fail(code, text):
@@ -47,17 +52,49 @@ def fail(code, text):
     sys.exit(code)
 
 
-def output_of(command, what, code, **options):
-    """A program's stdout and stderr. If it fails, the script ends and says that `what` did, and the line that tells why."""
+def parser_of(documentation):
+    """A parser whose help is a script's documentation as it stands."""
+    return argparse.ArgumentParser(prog=name_of_script(), description=documentation,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+class Failed(Exception):
+    """A program failed: a line that names it and says why. The code is its own, as a shell tells it, or NO_PROGRAM."""
+
+    def __init__(self, what, code, ending, reason=""):
+        self.code, self.ending, self.reason = code, ending, reason
+        super().__init__(f"{what}: {reason or ending}")
+
+
+def why(stderr, stdout):
+    """The line that says why a program failed, or "": miniapp's last, CMake's or a compiler's first, another's first."""
+    text = re.sub(r"CMake Error at .*:\n\s*", "error: ", stderr + stdout)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    kinds = ([line for line in lines if "miniapp: " in line][-1:], [line.lstrip("- ") for line in lines if "missing: " in line],
+             [line for line in lines if re.search("error|fatal", line, re.IGNORECASE)], stderr.strip().splitlines())
+    return next((kind[0] for kind in kinds if kind), "")
+
+
+def finished(command, what=None, accepted=(0,), **options):
+    """A program that ended with one of these exit codes, and what it printed; raises Failed, which says that `what` did."""
+    command = list(map(str, command))
     try:
         done = subprocess.run(command, text=True, capture_output=True, check=False, errors="replace", **options)
     except OSError as error:
-        fail(code, f"{what}: {error.strerror}")
-    if done.returncode:
-        lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-        errors = [line for line in lines if re.search("error|fatal|miniapp: ", line, re.IGNORECASE)]
-        fail(code, f"{what}: {(errors or lines or ['no reason given'])[0]}")
+        raise Failed(command[0], NO_PROGRAM, f"cannot be run: {error.strerror}") from error
+    code = done.returncode
+    if code not in accepted:
+        ending = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        raise Failed(what or f"{command[0]} failed", 128 - code if code < 0 else code, ending, why(done.stderr, done.stdout))
     return done
+
+
+def output_of(command, what=None, code=None, **options):
+    """As `finished`, but a failure ends the script, with this code or the program's own."""
+    try:
+        return finished(command, what, **options)
+    except Failed as failure:
+        fail(failure.code if code is None else code, failure)
 
 
 def print_safely():
@@ -77,6 +114,13 @@ def print_lines(lines):
     except OSError:
         forget_stdout()
         raise
+
+
+def table(lines):
+    """Lines of cells as text: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return [" ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:]))])
+            for first, *cells in lines]
 
 
 class Unwritten(OSError):

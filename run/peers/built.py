@@ -1,6 +1,10 @@
-"""Where the program is: in a bundle, or in a build of the repository."""
+"""The program: where it is, in a bundle or in a build of the repository, and what it reports."""
 
+import json
+import os
 from pathlib import Path
+
+import safely
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -8,3 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def program(preset):
     bundled = ROOT / "bin/miniapp"
     return bundled if bundled.exists() else ROOT / "build" / preset / "bin/miniapp"
+
+
+def report(path, *words, cores=None, **options):
+    """What a run of the program at that path prints, by --format json, on so many cores; raises safely.Failed."""
+    if cores:
+        allowed = set(sorted(os.sched_getaffinity(0))[:cores])
+        options["preexec_fn"] = lambda: os.sched_setaffinity(0, allowed)
+        words = "--threads", cores, *words
+    return json.loads(safely.finished([path, "--format", "json", *words], **options).stdout)

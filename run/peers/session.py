@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import safely
-from . import cases, frameworks, ours, worker
+from . import built, cases, frameworks, worker
 
 TURN_S = 0.05  # about so long is a turn,
 MOST_CALLS = 1000  # with no more calls than this,
@@ -108,7 +108,7 @@ class Miniapp:
         self.version = self.provenance = self.row = None
 
     def run(self, *arguments):
-        whole = ours.run(self.program, ["--device", self.device, *arguments], self.cores)
+        whole = built.report(self.program, "--device", self.device, *arguments, cores=self.cores)
         self.provenance = whole["provenance"]
         self.version = f"{self.provenance['version']} {self.provenance['git_commit']}"
         return whole["results"][0]
@@ -184,7 +184,7 @@ class Session:
         with safely.temporary_folder(dir=self.folder) as folder:
             arguments, path, output = folder / "arguments", folder / "input.h5", folder / "out.h5"
             given, fields = cases.make(case, self.options.pyhpc)
-            ours.write_input(path, fields)
+            worker.write_input(path, fields)
             worker.write_arguments(given, arguments)
             del given, fields
             for miniapp in self.miniapps:

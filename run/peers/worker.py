@@ -88,6 +88,14 @@ def write_arguments(arguments, folder):
             np.save(folder / f"{name}.npy", value)
 
 
+def write_input(path, fields):
+    """A file that miniapp reads."""
+    with h5py.File(path, "w") as file:
+        file.attrs["halo"] = 2
+        for name, value in fields.items():
+            file[name] = value
+
+
 def timed(call):
     start = time.perf_counter()
     result = call()

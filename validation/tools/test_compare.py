@@ -123,10 +123,10 @@ def test_a_matrix_product(miniapp, tmp_path):
     given, fields = cases.make(small, None)
     assert given["a"].shape == (5, 6) and given["b"].shape == (6, 7)
     assert np.array_equal(fields["factor_a"], given["a"].T)
-    from peers import ours
-    ours.write_input(tmp_path / "in.h5", fields)
-    ours.run(miniapp.path, ["--kernel", "matmul", "--repetitions", 1, "--output",
-                            tmp_path / "out.h5", tmp_path / "in.h5"], 1)
+    from peers import built, worker
+    worker.write_input(tmp_path / "in.h5", fields)
+    built.report(miniapp.path, "--kernel", "matmul", "--repetitions", 1, "--output", tmp_path / "out.h5",
+                 tmp_path / "in.h5", cores=1)
     import h5py
     with h5py.File(tmp_path / "out.h5") as file:
         difference = cases.largest_difference("matmul", {"matmul": given["a"] @ given["b"]}, file)

@@ -84,6 +84,7 @@ def test_what_is_wrong(tmp_path):
     done = show("tkes")
     assert done.returncode == USAGE and "invalid choice: 'tkes'" in done.stderr, done
     executable(tmp_path / "clang-19", "#!/bin/sh\necho 'error: no good' >&2\nexit 1\n")
-    for path, why in ((tmp_path, "error: no good"), (tmp_path / "absent", "No such file or directory")):
+    for path, why in ((tmp_path, "clang-19 failed: error: no good"),
+                      (tmp_path / "absent", "clang-19: cannot be run: No such file or directory")):
         done = show("tke", env={"PATH": str(path)})
-        assert (done.returncode, done.stderr) == (DEVICE, f"run/dev/show: clang-19: {why}\n"), done
+        assert (done.returncode, done.stderr) == (DEVICE, f"run/dev/show: {why}\n"), done

@@ -40,9 +40,9 @@ def test_bandwidths_side_by_side(stream, tmp_path):
 @pytest.mark.parametrize("fault, code, pattern", [
     ({"text": "Copy,2,1,8,1"}, INPUT, "has no row 'triad'"),
     ({"text": "Copy,2,1,8,many"}, INPUT, "prints no table of BabelStream's"),
-    ({"end": 3}, INPUT, "omp-stream failed: no reason given"),
+    ({"end": 3}, INPUT, "omp-stream failed: exit code 3"),
     ({"program": "/none"}, DEVICE, "/none: cannot be run: No such file or directory"),
-    ({"program": "/bin/false"}, DEVICE, "/bin/false failed: no reason given")])
+    ({"program": "/bin/false"}, DEVICE, "/bin/false failed: exit code 1")])
 def test_programs_that_fail(stream, fault, code, pattern):
     done = stream(**fault)
     assert done.returncode == code and pattern in done.stderr, done
