@@ -69,8 +69,6 @@ double miniapp_kernel_traffic(const struct miniapp_kernel *, const struct miniap
                               enum miniapp_precision, const struct miniapp_settings *);
 
 /* The sums over the steps of a sequence that run with the settings. */
-double miniapp_sequence_flops(const struct miniapp_sequence *, const struct miniapp_grid *,
-                              const struct miniapp_settings *);
 double miniapp_sequence_bytes(const struct miniapp_sequence *, const struct miniapp_grid *,
                               enum miniapp_precision, const struct miniapp_settings *);
 double miniapp_sequence_traffic(const struct miniapp_sequence *, const struct miniapp_grid *,

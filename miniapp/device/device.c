@@ -83,15 +83,29 @@ static void runtime_ended(int status, void *nothing)
         runtime_gave_up(0);
 }
 
-static bool is_of_this_build(const char *build)
-{
-    return strcmp(build, BUILD_VERSION " " BUILD_OFFLOAD) == 0;
-}
-
-static const struct backend *load_module(char reason[DEVICE_TEXT])
+/* What a module of the folder lib exports, which begins with a text that names its build; NULL,
+ * with the reason, if it cannot be loaded. */
+static const void *load_module(const char *file, int flags, const char *symbol,
+                               char reason[DEVICE_TEXT])
 {
     char path[PATH_MAX];
-    module_path("miniapp-offload.so", path);
+    module_path(file, path);
+    void *const module = dlopen(path, flags);
+    const char *const *const exported = module ? dlsym(module, symbol) : NULL;
+    if (exported && strcmp(*exported, BUILD_VERSION " " BUILD_OFFLOAD) == 0)
+        return exported;
+    if (exported)
+        snprintf(reason, DEVICE_TEXT, "lib/%s is of another build: %s", file, *exported);
+    else
+        snprintf(reason, DEVICE_TEXT, "%s", dlerror());
+    return NULL;
+}
+
+static const struct backend *load_backend(char reason[DEVICE_TEXT])
+{
+    static const char file[] = "miniapp-offload.so";
+    char path[PATH_MAX];
+    module_path(file, path);
     if (access(path, R_OK) != 0) {
         snprintf(reason, DEVICE_TEXT,
                  "this build has no offload; configure it with the preset "
@@ -104,16 +118,7 @@ static const struct backend *load_module(char reason[DEVICE_TEXT])
     }
     prepare_llvm();
     /* global, because libomp looks up the symbols of libomptarget, which the module loads */
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    const struct backend *backend = module ? dlsym(module, OFFLOAD_BACKEND_NAME) : NULL;
-    if (backend && is_of_this_build(backend->build))
-        return backend;
-    if (backend)
-        snprintf(reason, DEVICE_TEXT, "lib/miniapp-offload.so is of another build: %s",
-                 backend->build);
-    else
-        snprintf(reason, DEVICE_TEXT, "%s", dlerror());
-    return NULL;
+    return load_module(file, RTLD_NOW | RTLD_GLOBAL, OFFLOAD_BACKEND_NAME, reason);
 }
 
 /* The offload module; NULL, with the reason, if it cannot be loaded. */
@@ -123,7 +128,7 @@ static const struct backend *load_offload(char reason[DEVICE_TEXT])
     static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&loading);
     if (!backend)
-        backend = load_module(reason);
+        backend = load_backend(reason);
     pthread_mutex_unlock(&loading);
     return backend;
 }
@@ -248,28 +253,14 @@ const struct miniapp_variant *miniapp_variants(size_t *count)
     return variants;
 }
 
-/* The module of a variant; NULL, with the reason, if it cannot be loaded. */
-static const struct variant_module *load_variant(const char *name, char reason[DEVICE_TEXT])
-{
-    char file[64], path[PATH_MAX];
-    snprintf(file, sizeof(file), "miniapp-variant-%s.so", name);
-    module_path(file, path);
-    void *const module = dlopen(path, RTLD_NOW);
-    const struct variant_module *const variant = module ? dlsym(module, VARIANT_MODULE_NAME) : NULL;
-    if (variant && is_of_this_build(variant->build))
-        return variant;
-    if (variant)
-        snprintf(reason, DEVICE_TEXT, "lib/%s is of another build: %s", file, variant->build);
-    else
-        snprintf(reason, DEVICE_TEXT, "%s", dlerror());
-    return NULL;
-}
-
 /* The runtime may already have started the device, and loads the variant's code by the next probe.
  */
 static bool open_variant(struct miniapp_device *device, char reason[DEVICE_TEXT])
 {
-    const struct variant_module *const module = load_variant(device->variant, reason);
+    char file[64];
+    snprintf(file, sizeof(file), "miniapp-variant-%s.so", device->variant);
+    const struct variant_module *const module =
+        load_module(file, RTLD_NOW, VARIANT_MODULE_NAME, reason);
     if (!module)
         return false;
     device->varied = *device->backend;
@@ -324,6 +315,36 @@ void *device_allocate(const struct miniapp_device *device, size_t bytes)
     if (is_silenced)
         silence_runtime(false);
     return memory;
+}
+
+/* Copies within the host, unless both are the same memory. */
+static bool copy_here(void *to, const void *from, size_t bytes)
+{
+    if (to != from)
+        memcpy(to, from, bytes);
+    return true;
+}
+
+enum miniapp_status device_send(const struct miniapp_device *device, void *to, const void *host,
+                                size_t bytes, const char *what)
+{
+    const struct backend *const backend = device->backend;
+    const bool sent = backend->is_host || to == host
+                          ? copy_here(to, host, bytes)
+                          : backend->to_device(device->number, to, host, bytes);
+    return sent ? MINIAPP_DONE
+                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", device->label, what);
+}
+
+enum miniapp_status device_fetch(const struct miniapp_device *device, void *host, const void *from,
+                                 size_t bytes, const char *what)
+{
+    const struct backend *const backend = device->backend;
+    const bool got = backend->is_host || host == from
+                         ? copy_here(host, from, bytes)
+                         : backend->from_device(device->number, host, from, bytes);
+    return got ? MINIAPP_DONE
+               : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", device->label, what);
 }
 
 const char *miniapp_device_label(const struct miniapp_device *device)

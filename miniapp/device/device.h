@@ -18,4 +18,11 @@ struct miniapp_device {
 /* Memory of a device; NULL where there is not enough. */
 void *device_allocate(const struct miniapp_device *device, size_t bytes);
 
+/* Copy to a device or from it, also where that is the host; nothing where both are the same memory.
+ * MINIAPP_DEVICE, with a message that names `what`, if that fails. */
+enum miniapp_status device_send(const struct miniapp_device *device, void *to, const void *host,
+                                size_t bytes, const char *what);
+enum miniapp_status device_fetch(const struct miniapp_device *device, void *host, const void *from,
+                                 size_t bytes, const char *what);
+
 #endif

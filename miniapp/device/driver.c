@@ -5,19 +5,24 @@
 #include <string.h>
 
 /* The driver's functions that are called here, by their names in libcuda.so.1; 0 is success. */
+#define EACH_FUNCTION(DO)                                                                          \
+    DO(cuInit, unsigned flags)                                                                     \
+    DO(cuDeviceGet, int *device, int number)                                                       \
+    DO(cuDeviceGetName, char *name, int length, int device)                                        \
+    DO(cuDeviceGetAttribute, int *value, int attribute, int device)                                \
+    DO(cuDeviceTotalMem_v2, size_t *bytes, int device)                                             \
+    DO(cuDevicePrimaryCtxGetState, int device, unsigned *flags, int *active)                       \
+    DO(cuDevicePrimaryCtxSetFlags_v2, int device, unsigned flags)                                  \
+    DO(cuDevicePrimaryCtxRetain, void **context, int device)                                       \
+    DO(cuDevicePrimaryCtxRelease_v2, int device)                                                   \
+    DO(cuCtxPushCurrent_v2, void *context)                                                         \
+    DO(cuCtxPopCurrent_v2, void **context)                                                         \
+    DO(cuMemGetInfo_v2, size_t *free_bytes, size_t *bytes)
+
 static struct {
-    int (*cuInit)(unsigned flags);
-    int (*cuDeviceGet)(int *device, int number);
-    int (*cuDeviceGetName)(char *name, int length, int device);
-    int (*cuDeviceGetAttribute)(int *value, int attribute, int device);
-    int (*cuDeviceTotalMem_v2)(size_t *bytes, int device);
-    int (*cuDevicePrimaryCtxGetState)(int device, unsigned *flags, int *active);
-    int (*cuDevicePrimaryCtxSetFlags_v2)(int device, unsigned flags);
-    int (*cuDevicePrimaryCtxRetain)(void **context, int device);
-    int (*cuDevicePrimaryCtxRelease_v2)(int device);
-    int (*cuCtxPushCurrent_v2)(void *context);
-    int (*cuCtxPopCurrent_v2)(void **context);
-    int (*cuMemGetInfo_v2)(size_t *free_bytes, size_t *bytes);
+#define DECLARE(function, ...) int (*function)(__VA_ARGS__);
+    EACH_FUNCTION(DECLARE)
+#undef DECLARE
 } driver;
 
 /* CUdevice_attribute, and CUctx_flags */
@@ -34,23 +39,10 @@ static bool load_driver(void)
     if (!library)
         return false;
     loaded = true;
-#define LOOK_UP(function)                                                                          \
-    do {                                                                                           \
-        *(void **)&driver.function = dlsym(library, #function);                                    \
-        loaded = loaded && driver.function;                                                        \
-    } while (0)
-    LOOK_UP(cuInit);
-    LOOK_UP(cuDeviceGet);
-    LOOK_UP(cuDeviceGetName);
-    LOOK_UP(cuDeviceGetAttribute);
-    LOOK_UP(cuDeviceTotalMem_v2);
-    LOOK_UP(cuDevicePrimaryCtxGetState);
-    LOOK_UP(cuDevicePrimaryCtxSetFlags_v2);
-    LOOK_UP(cuDevicePrimaryCtxRetain);
-    LOOK_UP(cuDevicePrimaryCtxRelease_v2);
-    LOOK_UP(cuCtxPushCurrent_v2);
-    LOOK_UP(cuCtxPopCurrent_v2);
-    LOOK_UP(cuMemGetInfo_v2);
+#define LOOK_UP(function, ...)                                                                     \
+    *(void **)&driver.function = dlsym(library, #function);                                        \
+    loaded = loaded && driver.function;
+    EACH_FUNCTION(LOOK_UP)
 #undef LOOK_UP
     loaded = loaded && driver.cuInit(0) == 0;
     return loaded;

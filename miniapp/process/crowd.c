@@ -14,7 +14,7 @@ void warn_of_crowd(bool computes)
         return;
     if (computes)
         miniapp_host_load(load[0], load[1]);
-    ranks_sum_on_node(load[0], 2 * MINIAPP_CORES);
+    ranks_reduce(RANKS_SUM_ON_NODE, load[0], 2 * MINIAPP_CORES);
     for (size_t core = 0; core < MINIAPP_CORES; core++) {
         threads += load[0][core];
         most = fmax(most, load[0][core]);

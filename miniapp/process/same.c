@@ -13,7 +13,7 @@ static bool is_that_of_the_first(const char *text)
     char own[SHA256_TEXT], first[SHA256_TEXT];
     digest_text(text, own);
     memcpy(first, own, sizeof(first));
-    ranks_broadcast(0, first, sizeof(first));
+    ranks_broadcast(RANKS_ALL, first, sizeof(first));
     return strcmp(own, first) == 0;
 }
 
@@ -26,7 +26,7 @@ enum miniapp_status same_build(struct run *run)
     provenance_of_build(&own);
     for (size_t i = 0; i < own.count; i++)
         append(text, sizeof(text), " ", "%s", own.texts[i]);
-    ranks_broadcast(0, &run->options.seed, sizeof(run->options.seed));
+    ranks_broadcast(RANKS_ALL, &run->options.seed, sizeof(run->options.seed));
     return is_that_of_the_first(text)
                ? MINIAPP_DONE
                : fail(MINIAPP_USAGE, "process %d runs another build than the first", ranks_own());
@@ -51,7 +51,7 @@ static void digest_on_node(const char *path, char text[SHA256_TEXT])
     if (ranks_local() == 0)
         digest_file(path, own.text);
     first = own;
-    ranks_broadcast_on_node(&first, sizeof(first));
+    ranks_broadcast(RANKS_OF_NODE, &first, sizeof(first));
     if (!is_same_file(&own.file, &first.file))
         digest_file(path, first.text);
     memcpy(text, first.text, sizeof(first.text));

@@ -150,21 +150,9 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count)
     (void)count;
 }
 
-void ranks_sum_on_node(double *numbers, size_t many)
+void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes)
 {
-    (void)numbers;
-    (void)many;
-}
-
-void ranks_broadcast(int from, void *memory, size_t bytes)
-{
-    (void)from;
-    (void)memory;
-    (void)bytes;
-}
-
-void ranks_broadcast_on_node(void *memory, size_t bytes)
-{
+    (void)group;
     (void)memory;
     (void)bytes;
 }

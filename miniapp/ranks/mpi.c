@@ -241,23 +241,13 @@ void ranks_reduce(enum ranks_operation operation, double *numbers, size_t many)
 {
     if (count > 1)
         MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE,
-                      operation == RANKS_SUM ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
+                      operation == RANKS_LARGEST ? MPI_MAX : MPI_SUM,
+                      operation == RANKS_SUM_ON_NODE ? node : MPI_COMM_WORLD);
 }
 
-void ranks_sum_on_node(double *numbers, size_t many)
-{
-    if (on_node > 1)
-        MPI_Allreduce(MPI_IN_PLACE, numbers, (int)many, MPI_DOUBLE, MPI_SUM, node);
-}
-
-void ranks_broadcast(int from, void *memory, size_t bytes)
+void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes)
 {
     for (size_t done = 0; done < bytes && count > 1; done += most_bytes)
-        MPI_Bcast((char *)memory + done, next_part(bytes, done), MPI_BYTE, from, MPI_COMM_WORLD);
-}
-
-void ranks_broadcast_on_node(void *memory, size_t bytes)
-{
-    if (on_node > 1)
-        MPI_Bcast(memory, (int)bytes, MPI_BYTE, 0, node);
+        MPI_Bcast((char *)memory + done, next_part(bytes, done), MPI_BYTE, 0,
+                  group == RANKS_OF_NODE ? node : MPI_COMM_WORLD);
 }

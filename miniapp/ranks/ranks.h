@@ -72,15 +72,11 @@ void ranks_receive(int rank, void *memory, size_t bytes);
 
 /* Gives all ranks the largest value of each number in any rank, or its sum over all ranks, which
  * MPI adds up in an order of its own. */
-enum ranks_operation { RANKS_LARGEST, RANKS_SUM };
+enum ranks_operation { RANKS_LARGEST, RANKS_SUM, RANKS_SUM_ON_NODE /* of this rank's node only */ };
 void ranks_reduce(enum ranks_operation operation, double *numbers, size_t count);
 
-/* Sums over the ranks of this node. */
-void ranks_sum_on_node(double *numbers, size_t count);
-
-/* Copies what rank `from` has to all ranks; what the first rank of a node has to those of the node.
- */
-void ranks_broadcast(int from, void *memory, size_t bytes);
-void ranks_broadcast_on_node(void *memory, size_t bytes);
+/* Copies what the first rank has to all ranks, or the first of each node to those of the node. */
+enum ranks_group { RANKS_ALL, RANKS_OF_NODE };
+void ranks_broadcast(enum ranks_group group, void *memory, size_t bytes);
 
 #endif

@@ -152,41 +152,39 @@ static size_t list_terms(const struct miniapp_sequence *sequence, const double *
 /* Sizes of the cells for integrals over the interior of a state; the caller frees `memory`. */
 struct cell_sizes {
     double *memory;
-    double *width, *breadth; /* of T cells along x, and along y times the cosine */
-    double *height[2];       /* of T_CELLS and W_CELLS */
-    double *mask, *values;   /* of a level */
+    double *width, *breadth, *cosine; /* of T cells along x, and along y times the cosine */
+    double *height[2];                /* of T_CELLS and W_CELLS */
+    double *mask, *values;            /* of a level */
 };
 
 /* Gathers what describes the cells of the whole ocean, without ghosts, in the first process. */
 static enum miniapp_status take_cells(struct miniapp_state *state, struct cell_sizes *cells)
 {
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
-    const size_t plane = g.nx * g.ny;
-    cells->memory = malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * plane) * sizeof(double));
-    if (!cells->memory)
-        return state_ends_all(state, fail(MINIAPP_DEVICE, "out of memory for budgets"));
-    cells->width = cells->memory;
-    cells->breadth = cells->width + g.nx;
-    double *const cosine = cells->breadth + g.ny;
-    cells->height[T_CELLS] = cosine + g.ny;
-    cells->height[W_CELLS] = cells->height[T_CELLS] + g.nz;
-    cells->mask = cells->height[W_CELLS] + g.nz;
-    cells->values = cells->mask + plane;
-    enum miniapp_status status = miniapp_state_gather(state, "dxt", 0, false, cells->width);
-    if (!status)
-        status = miniapp_state_gather(state, "dyt", 0, false, cells->breadth);
-    if (!status)
-        status = miniapp_state_gather(state, "cost", 0, false, cosine);
-    if (!status)
-        status = miniapp_state_get(state, "dzt", cells->height[T_CELLS]);
-    if (!status)
-        status = miniapp_state_get(state, "dzw", cells->height[W_CELLS]);
+    const struct {
+        double **array;
+        size_t length;
+        const char *field;
+    } all[] = {{&cells->width, g.nx, "dxt"},           {&cells->breadth, g.ny, "dyt"},
+               {&cells->cosine, g.ny, "cost"},         {&cells->height[T_CELLS], g.nz, "dzt"},
+               {&cells->height[W_CELLS], g.nz, "dzw"}, {&cells->mask, g.nx * g.ny, NULL},
+               {&cells->values, g.nx * g.ny, NULL}};
+    double *next = cells->memory =
+        malloc((g.nx + 2 * g.ny + 2 * g.nz + 2 * g.nx * g.ny) * sizeof(double));
+    enum miniapp_status status =
+        next ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets");
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && !status; next += all[i++].length) {
+        *all[i].array = next;
+        if (all[i].field)
+            status = state_gather_all(state, all[i].field, false, next);
+    }
     status = state_ends_all(state, status);
-    for (size_t y = 0; y < g.ny && !status && ranks_own() == 0; y++)
-        cells->breadth[y] *= cosine[y];
-    if (!status)
-        cells->height[W_CELLS][g.nz - 1] /= 2;
-    return status;
+    if (status || ranks_own() > 0)
+        return status;
+    for (size_t y = 0; y < g.ny; y++)
+        cells->breadth[y] *= cells->cosine[y];
+    cells->height[W_CELLS][g.nz - 1] /= 2;
+    return MINIAPP_DONE;
 }
 
 /* A sum, and the sum of the magnitudes of its terms. */
@@ -242,7 +240,7 @@ static enum miniapp_status integrate(struct miniapp_state *state, const struct c
                 sum_level(&inner, cells));
     }
     if (state->exchange)
-        ranks_broadcast(0, sum, sizeof(*sum));
+        ranks_broadcast(RANKS_ALL, sum, sizeof(*sum));
     return status;
 }
 
@@ -337,7 +335,7 @@ static enum miniapp_status bound_volume(struct miniapp_state *state, const struc
                                         double *bound)
 {
     const struct miniapp_grid g = miniapp_grid_interior(&state->whole);
-    const double *const setting = state->settings.value, *const cosine = cells->breadth + g.ny;
+    const double *const setting = state->settings.value, *const cosine = cells->cosine;
     const double dt = setting[SETTING_dt_mom], per_dt2 = 1 / (dt * setting[SETTING_dt_tracer]);
     double largest = 0, diagonals = 0;
     enum miniapp_status status = miniapp_state_gather(state, "psi", 0, false, cells->values);
@@ -355,7 +353,7 @@ static enum miniapp_status bound_volume(struct miniapp_state *state, const struc
     }
     *bound += 2 * setting[SETTING_solver_tolerance] * dt * largest * diagonals;
     if (state->exchange)
-        ranks_broadcast(0, bound, sizeof(*bound));
+        ranks_broadcast(RANKS_ALL, bound, sizeof(*bound));
     return status;
 }
 

@@ -17,26 +17,22 @@ static enum miniapp_status send(struct miniapp_state *state, struct slot *slot, 
                                 const void *host, size_t bytes)
 {
     const double start = seconds_now();
-    const bool sent = backend_of(state)->to_device(state->device->number,
-                                                   (char *)slot->device + offset, host, bytes);
+    const enum miniapp_status status =
+        device_send(state->device, (char *)slot->device + offset, host, bytes, slot->name);
     state->traffic.to_device_seconds += seconds_now() - start;
     state->traffic.to_device_bytes += (double)bytes;
-    return sent ? MINIAPP_DONE
-                : fail(MINIAPP_DEVICE, "device '%s' did not take '%s'", state->device->label,
-                       slot->name);
+    return status;
 }
 
 static enum miniapp_status fetch(struct miniapp_state *state, const struct slot *slot,
                                  size_t offset, void *host, size_t bytes)
 {
     const double start = seconds_now();
-    const bool got = backend_of(state)->from_device(state->device->number, host,
-                                                    (const char *)slot->device + offset, bytes);
+    const enum miniapp_status status =
+        device_fetch(state->device, host, (const char *)slot->device + offset, bytes, slot->name);
     state->traffic.from_device_seconds += seconds_now() - start;
     state->traffic.from_device_bytes += (double)bytes;
-    return got ? MINIAPP_DONE
-               : fail(MINIAPP_DEVICE, "device '%s' did not return '%s'", state->device->label,
-                      slot->name);
+    return status;
 }
 
 static enum miniapp_status never_set(const struct slot *slot)
@@ -253,52 +249,26 @@ enum miniapp_status miniapp_state_get(struct miniapp_state *state, const char *n
                 : MINIAPP_USAGE;
 }
 
-enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
-                                               double *values)
-{
-    struct slot *const slot = state_slot(state, name);
-    if (!slot)
-        return MINIAPP_USAGE;
-    if (!values)
-        return null_given();
-    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
-    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
-    const size_t nx = west ? state->grid.nx : 1;
-    const size_t ny = south ? state->grid.ny : 1;
-    const size_t planes = slot_elements(state, slot) / (nx * ny);
-    const size_t inner_nx = nx - 2 * west, inner_ny = ny - 2 * south;
-    double *const plane = malloc(nx * ny * sizeof(*plane));
-    enum miniapp_status status =
-        plane ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
-    for (size_t p = 0; p < planes && !status; p++) {
-        status = miniapp_state_get_part(state, name, p * nx * ny, nx * ny, plane);
-        for (size_t y = 0; y < inner_ny && !status; y++, values += inner_nx)
-            memcpy(values, plane + (y + south) * nx + west, inner_nx * sizeof(*values));
-    }
-    free(plane);
-    return status;
-}
-
 /* ---- timing copies ---- */
 
 /* Copies a field to the device from `host`, or from the device to it; adds the least of three
  * times. */
-static bool time_copy(const struct miniapp_state *state, const struct slot *slot, bool to_device,
-                      void *host, double *seconds)
+static enum miniapp_status time_copy(const struct miniapp_state *state, const struct slot *slot,
+                                     bool to_device, void *host, double *seconds)
 {
-    const struct backend *backend = backend_of(state);
-    const int number = state->device->number;
+    const struct miniapp_device *const device = state->device;
     const size_t bytes = slot_bytes(state, slot);
     double least = INFINITY;
-    bool done = backend->from_device(number, host, slot->device, bytes); /* maps its pages */
-    for (int i = 0; i < 3 && done; i++) {
+    enum miniapp_status status = /* maps its pages */
+        device_fetch(device, host, slot->device, bytes, slot->name);
+    for (int i = 0; i < 3 && !status; i++) {
         const double start = seconds_now();
-        done = to_device ? backend->to_device(number, slot->device, host, bytes)
-                         : backend->from_device(number, host, slot->device, bytes);
+        status = to_device ? device_send(device, slot->device, host, bytes, slot->name)
+                           : device_fetch(device, host, slot->device, bytes, slot->name);
         least = fmin(least, seconds_now() - start);
     }
     *seconds += least;
-    return done;
+    return status;
 }
 
 enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state, const char *const *names,
@@ -320,14 +290,11 @@ enum miniapp_status miniapp_state_time_copies(struct miniapp_state *state, const
     void *const host = status   ? NULL
                        : pinned ? backend->allocate_pinned(state->device->number, largest)
                                 : malloc(largest);
-    bool done = true;
-    for (size_t i = 0; i < count && host && done; i++)
-        done = time_copy(state, state_slot(state, names[i]), to_device, host, seconds);
+    for (size_t i = 0; i < count && host && !status; i++)
+        status = time_copy(state, state_slot(state, names[i]), to_device, host, seconds);
     if (pinned && host)
         backend->release_pinned(state->device->number, host);
     else
         free(host);
-    if (!done)
-        return fail(MINIAPP_DEVICE, "copies to device '%s' and back failed", state->device->label);
     return status;
 }

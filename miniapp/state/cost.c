@@ -72,35 +72,27 @@ double miniapp_kernel_traffic(const struct miniapp_kernel *kernel, const struct 
     return moved_bytes(kernel, grid, precision, values, times_with_allocation);
 }
 
-double miniapp_sequence_flops(const struct miniapp_sequence *sequence,
-                              const struct miniapp_grid *grid,
-                              const struct miniapp_settings *values)
+static double moved_by_steps(const struct miniapp_sequence *sequence,
+                             const struct miniapp_grid *grid, enum miniapp_precision precision,
+                             const struct miniapp_settings *values, times_of *times)
 {
-    double flops = 0;
+    double bytes = 0;
     for (size_t s = sequence->start_count; s < sequence->count; s++)
         if (holds(&sequence->steps[s].condition, values->value))
-            flops += miniapp_kernel_flops(sequence->steps[s].kernel, grid, values);
-    return flops;
+            bytes += moved_bytes(sequence->steps[s].kernel, grid, precision, values, times);
+    return bytes;
 }
 
 double miniapp_sequence_bytes(const struct miniapp_sequence *sequence,
                               const struct miniapp_grid *grid, enum miniapp_precision precision,
                               const struct miniapp_settings *values)
 {
-    double bytes = 0;
-    for (size_t s = sequence->start_count; s < sequence->count; s++)
-        if (holds(&sequence->steps[s].condition, values->value))
-            bytes += miniapp_kernel_bytes(sequence->steps[s].kernel, grid, precision, values);
-    return bytes;
+    return moved_by_steps(sequence, grid, precision, values, least_times);
 }
 
 double miniapp_sequence_traffic(const struct miniapp_sequence *sequence,
                                 const struct miniapp_grid *grid, enum miniapp_precision precision,
                                 const struct miniapp_settings *values)
 {
-    double bytes = 0;
-    for (size_t s = sequence->start_count; s < sequence->count; s++)
-        if (holds(&sequence->steps[s].condition, values->value))
-            bytes += miniapp_kernel_traffic(sequence->steps[s].kernel, grid, precision, values);
-    return bytes;
+    return moved_by_steps(sequence, grid, precision, values, times_with_allocation);
 }

@@ -80,36 +80,6 @@ static enum miniapp_status reserve(struct miniapp_state *state, struct buffer *b
                : fail(MINIAPP_DEVICE, "out of memory for messages to other processes");
 }
 
-/* Copies within the host, unless both are the same memory. */
-static bool copy_here(void *to, const void *from, size_t bytes)
-{
-    if (to != from)
-        memcpy(to, from, bytes);
-    return true;
-}
-
-static bool to_host(const struct miniapp_state *state, void *host, const void *device, size_t bytes)
-{
-    const struct backend *const backend = backend_of(state);
-    return backend->is_host || host == device
-               ? copy_here(host, device, bytes)
-               : backend->from_device(state->device->number, host, device, bytes);
-}
-
-static bool to_device(const struct miniapp_state *state, void *device, const void *host,
-                      size_t bytes)
-{
-    const struct backend *const backend = backend_of(state);
-    return backend->is_host || host == device
-               ? copy_here(device, host, bytes)
-               : backend->to_device(state->device->number, device, host, bytes);
-}
-
-static enum miniapp_status copy_failed(const struct miniapp_state *state)
-{
-    return fail(MINIAPP_DEVICE, "copies to device '%s' and back failed", state->device->label);
-}
-
 /* ---- neighbours ---- */
 
 static enum miniapp_axis axis_of(enum miniapp_side side)
@@ -226,7 +196,7 @@ static enum miniapp_status pack(struct miniapp_state *state, enum miniapp_side s
              true, out->device);
     pending->messages[pending->sent++] =
         (struct message){rank, (int)side, (int)opposite(side), out->host, in->host, bytes};
-    return to_host(state, out->host, out->device, bytes) ? MINIAPP_DONE : copy_failed(state);
+    return device_fetch(state->device, out->host, out->device, bytes, "ghosts");
 }
 
 /* Unpacks a message of the round that has arrived. */
@@ -235,11 +205,12 @@ static enum miniapp_status unpack(struct miniapp_state *state, const struct mess
     const struct pending *const pending = &state->exchange->pending;
     const enum miniapp_side side = (enum miniapp_side)message->sent_as;
     const struct buffer *const in = &state->exchange->in[side];
-    if (!to_device(state, in->device, in->host, message->bytes))
-        return copy_failed(state);
-    copy_all(state, pending->slots, pending->count, side, pending->round, depth_of(state->exchange),
-             false, in->device);
-    return MINIAPP_DONE;
+    const enum miniapp_status status =
+        device_send(state->device, in->device, in->host, message->bytes, "ghosts");
+    if (!status)
+        copy_all(state, pending->slots, pending->count, side, pending->round,
+                 depth_of(state->exchange), false, in->device);
+    return status;
 }
 
 /* Sends the messages of a round, if there are any. */

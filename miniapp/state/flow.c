@@ -40,14 +40,6 @@ static enum miniapp_status take_memory(struct scan *scan)
                         : fail(MINIAPP_DEVICE, "out of memory for a level of the flow");
 }
 
-static enum miniapp_status take_lines(struct scan *scan)
-{
-    enum miniapp_status status = miniapp_state_get(scan->state, names[DZT], scan->array[DZT]);
-    for (int a = LEVELS; a < DZT && !status; a++)
-        status = miniapp_state_gather(scan->state, names[a], 0, true, scan->array[a]);
-    return status;
-}
-
 static enum miniapp_status take_level(struct scan *scan, size_t z)
 {
     enum miniapp_status status = MINIAPP_DONE;
@@ -142,7 +134,9 @@ static enum miniapp_status look(struct scan *scan)
 {
     struct miniapp_state *const state = scan->state;
     const struct miniapp_grid *const g = &state->whole;
-    enum miniapp_status status = take_lines(scan);
+    enum miniapp_status status = MINIAPP_DONE;
+    for (int a = LEVELS; a < ARRAYS && !status; a++)
+        status = state_gather_all(state, names[a], true, scan->array[a]);
     scan->flow->gained = scan->flow->through = 0;
     for (size_t z = 0; z < g->nz && !status; z++) {
         status = take_level(scan, z);
@@ -155,7 +149,7 @@ static enum miniapp_status look(struct scan *scan)
     scan->flow->tolerated[0] = rounding_of(scan);
     scan->flow->tolerated[1] = most_in_top_level;
     if (state->exchange)
-        ranks_broadcast(0, scan->flow, sizeof(*scan->flow));
+        ranks_broadcast(RANKS_ALL, scan->flow, sizeof(*scan->flow));
     return status;
 }
 

@@ -44,36 +44,84 @@ static void gather(const struct miniapp_field *field, const struct blocks *block
     }
 }
 
+struct block_planes block_planes_of(const struct miniapp_state *state, const struct slot *slot)
+{
+    const size_t west = has_axis(slot->field, MINIAPP_X) ? MINIAPP_HALO : 0;
+    const size_t south = has_axis(slot->field, MINIAPP_Y) ? MINIAPP_HALO : 0;
+    const size_t nx = west ? state->grid.nx : 1, ny = south ? state->grid.ny : 1;
+    return (struct block_planes){
+        slot_elements(state, slot) / (nx * ny), nx * ny, nx, ny, west, south};
+}
+
 /* Gets a plane of this process's block, with room for `room` elements behind it. */
 static enum miniapp_status get_plane(struct miniapp_state *state, const struct slot *slot,
-                                     size_t plane, size_t elements, size_t room, double **own)
+                                     size_t plane, size_t room, double **own)
 {
     const char *const name = slot->name; /* may differ from the name of the slot's field */
+    const size_t elements = block_planes_of(state, slot).elements;
     *own = state_room(state, elements + room);
     return *own ? miniapp_state_get_part(state, name, plane * elements, elements, *own)
                 : fail(MINIAPP_DEVICE, "out of memory for a plane of '%s'", name);
 }
 
+/* Gets the interior of some planes of this process's block. */
+static enum miniapp_status get_interior(struct miniapp_state *state, const struct slot *slot,
+                                        size_t first, size_t count, double *values)
+{
+    const struct block_planes p = block_planes_of(state, slot);
+    const size_t nx = p.nx - 2 * p.west, ny = p.ny - 2 * p.south;
+    enum miniapp_status status = MINIAPP_DONE;
+    double *own;
+    for (size_t plane = 0; plane < count && !status; plane++) {
+        status = get_plane(state, slot, first + plane, 0, &own);
+        if (!status)
+            copy_part(own + p.south * p.nx + p.west, p.nx, values + plane * nx * ny, nx, nx, ny);
+    }
+    return status;
+}
+
+enum miniapp_status miniapp_state_get_interior(struct miniapp_state *state, const char *name,
+                                               double *values)
+{
+    const struct slot *const slot = state_slot(state, name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    return values ? get_interior(state, slot, 0, block_planes_of(state, slot).count, values)
+                  : null_given();
+}
+
 enum miniapp_status miniapp_state_gather(struct miniapp_state *state, const char *name,
                                          size_t plane, bool with_ghosts, double *values)
 {
-    struct slot *const slot = state_slot(state, name);
+    const struct slot *const slot = state_slot(state, name);
     if (!slot)
         return MINIAPP_USAGE;
-    const size_t nx = has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1;
-    const size_t ny = has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1;
-    const size_t room = (nx + 1) * (ny + 1); /* other blocks may be larger by a row and a column */
+    if (!state->exchange && !with_ghosts)
+        return get_interior(state, slot, plane, 1, values);
+    const struct block_planes p = block_planes_of(state, slot);
+    const size_t room = (p.nx + 1) * (p.ny + 1); /* others may be larger by a row and a column */
     double *own;
-    if (!state->exchange && (with_ghosts || nx * ny == 1))
-        return miniapp_state_get_part(state, name, plane * nx * ny, nx * ny, values);
+    if (!state->exchange)
+        return miniapp_state_get_part(state, name, plane * p.elements, p.elements, values);
     const enum miniapp_status status =
-        state_ends_all(state, get_plane(state, slot, plane, nx * ny, room, &own));
-    if (!status && state->exchange) {
-        gather(slot->field, exchange_blocks(state), own, with_ghosts, own + nx * ny, values);
-    } else if (!status) {
-        const size_t west = nx == 1 ? 0 : MINIAPP_HALO, south = ny == 1 ? 0 : MINIAPP_HALO;
-        copy_part(own + south * nx + west, nx, values, nx - 2 * west, nx - 2 * west,
-                  ny - 2 * south);
-    }
+        state_ends_all(state, get_plane(state, slot, plane, room, &own));
+    if (!status)
+        gather(slot->field, exchange_blocks(state), own, with_ghosts, own + p.elements, values);
+    return status;
+}
+
+enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
+                                     bool with_ghosts, double *values)
+{
+    const struct miniapp_grid inner = miniapp_grid_interior(&state->whole);
+    const struct slot *const slot = state_slot(state, name);
+    if (!slot)
+        return MINIAPP_USAGE;
+    const size_t planes = block_planes_of(state, slot).count;
+    const size_t elements =
+        miniapp_field_elements(slot->field, with_ghosts ? &state->whole : &inner) / planes;
+    enum miniapp_status status = MINIAPP_DONE;
+    for (size_t p = 0; p < planes && !status; p++)
+        status = miniapp_state_gather(state, name, p, with_ghosts, values + p * elements);
     return status;
 }

@@ -1,9 +1,42 @@
 #include "keep.h"
+#include "clock.h"
+#include "exchange.h"
+#include "ranks.h"
 #include "status.h"
-#include "whole.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+/* ---- sums ---- */
+
+static const double *on_host(void *context, const double *scratch, size_t count)
+{
+    struct miniapp_state *const state = context;
+    if (backend_of(state)->is_host)
+        return scratch;
+    double *const room = state_room(state, count);
+    const enum miniapp_status status =
+        room ? device_fetch(state->device, room, scratch, count * sizeof(*room), "sums")
+             : fail(MINIAPP_DEVICE, "out of memory for sums");
+    if (status)
+        state->kernel_status = status;
+    return status ? NULL : room;
+}
+
+static void reduce(void *context, bool is_sum, double *numbers, size_t count)
+{
+    struct miniapp_state *const state = context;
+    const double start = seconds_now();
+    if (state->exchange)
+        ranks_reduce(is_sum ? RANKS_SUM : RANKS_LARGEST, numbers, count);
+    exchange_note(state, start);
+}
+
+struct totals totals_of(struct miniapp_state *state)
+{
+    return (struct totals){state, on_host, reduce};
+}
+
+/* ---- memory ---- */
 
 static void *recall(void *context)
 {
@@ -39,13 +72,11 @@ static void *give_host(void *context, size_t bytes)
 static bool send_to_device(void *context, void *device, const void *host, size_t bytes)
 {
     const struct kept *const kept = context;
-    const struct miniapp_device *const to = kept->state->device;
-    if (to->backend->is_host)
-        return memcpy(device, host, bytes);
-    if (to->backend->to_device(to->number, device, host, bytes))
-        return true;
-    kept->state->kernel_status = fail(MINIAPP_DEVICE, "copies to device '%s' failed", to->label);
-    return false;
+    const enum miniapp_status status =
+        device_send(kept->state->device, device, host, bytes, "a kernel's memory");
+    if (status)
+        kept->state->kernel_status = status;
+    return !status;
 }
 
 static void *give_device(void *context, size_t bytes)
@@ -119,7 +150,8 @@ void forget(struct kept *kept)
     kept->state->bytes -= kept->device_bytes;
     free(kept->device);
     free(kept->host);
-    whole_free(kept);
+    miniapp_plan_free(kept->whole_plan);
+    miniapp_state_free(kept->whole);
     *kept = (struct kept){0};
 }
 

@@ -1,4 +1,5 @@
-/* Memory that kernels keep from one call of a plan to the next. */
+/* What kernels ask for while they run: sums over the whole ocean; memory that they keep from one
+ * call of a plan to the next; and the whole ocean itself, where processes share it. */
 #ifndef KEEP_H
 #define KEEP_H
 
@@ -32,5 +33,13 @@ struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
 /* Notes that the memory is a state's, before some is taken; `forget` frees it. */
 void keep_for(struct miniapp_state *state, struct kept *kept);
 void forget(struct kept *kept);
+
+/* The totals for kernels of a state, which use its state_room. */
+struct totals totals_of(struct miniapp_state *state);
+
+/* Runs a kernel on a copy of the whole ocean that this process gathers, and takes its own block of
+ * the outputs. All processes call it, and compute the same. */
+enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
+                              const struct miniapp_kernel *kernel, struct slot *const *slots);
 
 #endif

@@ -5,8 +5,6 @@
 #include "keep.h"
 #include "ranks.h"
 #include "status.h"
-#include "totals.h"
-#include "whole.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -42,17 +42,22 @@ bool next_binding(const char **text, struct binding *binding, enum miniapp_statu
     return true;
 }
 
+enum miniapp_status unknown_field(const char *name)
+{
+    const char *names[MOST_FIELDS];
+    const size_t count = miniapp_field_count(); /* another thread may add some */
+    for (size_t i = 0; i < count; i++)
+        names[i] = miniapp_field_at(i)->name;
+    return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
+                suggestion(name, names, count, (char[SUGGESTION]){0}));
+}
+
 static enum miniapp_status bind_argument(struct step *step, size_t i, const char *other)
 {
     const struct argument *argument = &step->kernel->arguments[i];
     const struct miniapp_field *field = miniapp_field_find(other);
-    if (!field) {
-        const char *names[MOST_FIELDS];
-        for (size_t id = 1; id <= miniapp_field_count(); id++)
-            names[id - 1] = fields[id].name;
-        return fail(MINIAPP_USAGE, "unknown field '%s'%s", other,
-                    suggestion(other, names, miniapp_field_count(), (char[SUGGESTION]){0}));
-    }
+    if (!field)
+        return unknown_field(other);
     if (!same_shape(field, &fields[argument->field]))
         return fail(MINIAPP_USAGE,
                     "'%s' of kernel '%s' cannot be '%s': it has other axes or "

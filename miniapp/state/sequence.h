@@ -17,6 +17,9 @@ struct binding {
  * to MINIAPP_USAGE, with a message, if the item is no binding. */
 bool next_binding(const char **text, struct binding *binding, enum miniapp_status *status);
 
+/* Fails with MINIAPP_USAGE, and the closest name of a field. */
+enum miniapp_status unknown_field(const char *name);
+
 /* When a step runs: in any case, or if a setting is not 0, or if it is. */
 struct condition {
     enum { ALWAYS, IF_ON, IF_OFF } when;

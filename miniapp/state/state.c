@@ -4,7 +4,6 @@
 #include "keep.h"
 #include "ranks.h"
 #include "status.h"
-#include "suggest.h"
 #include "tracers.h"
 
 #include <stdint.h>
@@ -211,16 +210,6 @@ static struct slot *add_slot(struct miniapp_state *state, const char *name,
     snprintf(slot->name, sizeof(slot->name), "%s", name);
     slot->field = field;
     return slots[state->slot_count++] = slot;
-}
-
-static enum miniapp_status unknown_field(const char *name)
-{
-    const char *names[MOST_FIELDS];
-    const size_t count = miniapp_field_count(); /* another thread may add some */
-    for (size_t i = 0; i < count; i++)
-        names[i] = miniapp_field_at(i)->name;
-    return fail(MINIAPP_USAGE, "unknown field '%s'%s", name,
-                suggestion(name, names, count, (char[SUGGESTION]){0}));
 }
 
 struct slot *state_added_slot(struct miniapp_state *state, const char *name,

@@ -110,6 +110,17 @@ enum miniapp_status state_scratch(struct miniapp_state *state, size_t number,
  * it, because the system clears new memory every time. */
 double *state_room(struct miniapp_state *state, size_t elements);
 
+/* A state's planes of a field along x and y, and how many ghosts lie on their western and eastern,
+ * and on their southern and northern sides. */
+struct block_planes {
+    size_t count, elements, nx, ny, west, south;
+};
+struct block_planes block_planes_of(const struct miniapp_state *state, const struct slot *slot);
+
+/* Gathers all planes of a field, as miniapp_state_gather does one. */
+enum miniapp_status state_gather_all(struct miniapp_state *state, const char *name,
+                                     bool with_ghosts, double *values);
+
 /* Makes the device's copy current; MINIAPP_USAGE if the field was never set. */
 enum miniapp_status state_to_device(struct miniapp_state *state, struct slot *slot);
 

@@ -1,6 +1,7 @@
-#include "whole.h"
+/* Kernels that need the whole ocean, in a run of several processes. */
 #include "clock.h"
 #include "exchange.h"
+#include "keep.h"
 #include "ranks.h"
 #include "status.h"
 
@@ -19,25 +20,13 @@ static enum miniapp_status open_whole(struct miniapp_state *state, struct kept *
     return status;
 }
 
-/* The number of planes of a field, and the elements of one in a state. */
-static size_t plane_count(const struct miniapp_state *state, const struct slot *slot, size_t *plane)
-{
-    *plane = (has_axis(slot->field, MINIAPP_X) ? state->grid.nx : 1) *
-             (has_axis(slot->field, MINIAPP_Y) ? state->grid.ny : 1);
-    return slot_elements(state, slot) / *plane;
-}
-
 static enum miniapp_status gather_field(struct miniapp_state *state, struct miniapp_state *whole,
                                         struct slot *from, struct slot *to, double *values)
 {
-    size_t plane;
-    const size_t planes = plane_count(whole, to, &plane);
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t p = 0; p < planes && !status; p++)
-        status = miniapp_state_gather(state, from->name, p, true, values + p * plane);
+    const enum miniapp_status status = state_gather_all(state, from->name, true, values);
     if (status)
         return status;
-    ranks_broadcast(0, values, planes * plane * sizeof(*values));
+    ranks_broadcast(RANKS_ALL, values, slot_elements(whole, to) * sizeof(*values));
     return miniapp_state_set(whole, to->name, values);
 }
 
@@ -46,16 +35,15 @@ static enum miniapp_status take_block(struct miniapp_state *state, struct miniap
                                       struct slot *to, const struct slot *from, double *values,
                                       const struct argument *argument)
 {
-    size_t plane, own_plane;
-    plane_count(whole, from, &plane);
-    const size_t planes = plane_count(state, to, &own_plane);
-    double *const own = values + planes * plane;
+    const struct block_planes p = block_planes_of(state, to);
+    const size_t nx = block_planes_of(whole, from).nx,
+                 plane = block_planes_of(whole, from).elements;
+    double *const own = values + p.count * plane;
     enum miniapp_status status = miniapp_state_get(whole, from->name, values);
-    for (size_t p = 0; p < planes && !status; p++)
-        for (size_t y = 0; y < state->grid.ny; y++)
-            memcpy(own + p * own_plane + y * state->grid.nx,
-                   values + p * plane + (state->y0 + y) * whole->grid.nx + state->x0,
-                   state->grid.nx * sizeof(*own));
+    for (size_t i = 0; i < p.count && !status; i++)
+        for (size_t y = 0; y < p.ny; y++)
+            memcpy(own + i * p.elements + y * p.nx,
+                   values + i * plane + (state->y0 + y) * nx + state->x0, p.nx * sizeof(*own));
     if (!status)
         status = miniapp_state_set(state, to->name, own);
     state_written(to, argument->ghosts);
@@ -108,10 +96,4 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
     exchange_note_gather(state, start);
     free(values);
     return status;
-}
-
-void whole_free(struct kept *kept)
-{
-    miniapp_plan_free(kept->whole_plan);
-    miniapp_state_free(kept->whole);
 }

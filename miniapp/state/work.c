@@ -59,15 +59,6 @@ static enum miniapp_status take_room(struct work *work)
     return MINIAPP_DONE;
 }
 
-static enum miniapp_status take_spacings(struct work *work)
-{
-    enum miniapp_status status = MINIAPP_DONE;
-    for (int i = 0; i < LINES && !status; i++)
-        status = i < DZT ? miniapp_state_gather(work->state, lines[i], 0, false, work->line[i])
-                         : miniapp_state_get(work->state, lines[i], work->line[i]);
-    return status;
-}
-
 /* ---- what sinks ---- */
 
 static void add_sinking(struct work *work, size_t z)
@@ -225,8 +216,8 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
 {
     struct work work = {.state = state, .inner = miniapp_grid_interior(&state->whole)};
     enum miniapp_status status = state_ends_all(state, take_room(&work));
-    if (!status)
-        status = take_spacings(&work);
+    for (int i = 0; i < LINES && !status; i++)
+        status = state_gather_all(state, lines[i], false, work.line[i]);
     state->steps--; /* else density, which it runs, brings the wind of the next step */
     if (!status)
         status = add_all_sinking(&work);
@@ -242,7 +233,7 @@ enum miniapp_status work_add(struct miniapp_state *state, size_t steps,
                      closes(&work, steps) ? 0 : INFINITY,
                      (double)work.replaced};
     if (state->exchange)
-        ranks_broadcast(0, sums, sizeof(sums));
+        ranks_broadcast(RANKS_ALL, sums, sizeof(sums));
     budget->change += sums[0];
     budget->gain += sums[1];
     budget->size += sums[2] + sums[4];
