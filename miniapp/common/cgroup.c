@@ -1,5 +1,4 @@
 #include "cgroup.h"
-#include "number.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,6 +9,19 @@ enum { PATH = 4096 };
 
 #define ROOT "/sys/fs/cgroup"
 #define NO_LIMIT 0x1p62
+
+double number_in(const char *path, const char *format)
+{
+    char line[256];
+    double value = NAN, found;
+    FILE *file = fopen(path, "r");
+    while (file && isnan(value) && fgets(line, sizeof(line), file))
+        if (sscanf(line, format, &found) == 1)
+            value = found;
+    if (file)
+        fclose(file);
+    return value;
+}
 
 static double read_number(const char *folder, const char *name, const char *format)
 {

@@ -1,5 +1,4 @@
 #include "cgroup.h"
-#include "number.h"
 #include "program.h"
 #include "ranks.h"
 

@@ -79,13 +79,10 @@ static size_t list_terms_of_tracers(const struct miniapp_sequence *sequence, dou
 static bool uses_field(const struct miniapp_sequence *sequence, const double *setting,
                        enum field_id id)
 {
-    for (size_t s = 0; s < sequence->count; s++) {
-        const struct step *const step = &sequence->steps[s];
-        for (size_t i = 0; i < step->kernel->argument_count; i++)
-            if (step->field[i] == id && holds(&step->condition, setting) &&
-                step->kernel->arguments[i].access != MINIAPP_SCRATCH)
-                return true;
-    }
+    for (size_t s = 0; s < sequence->count; s++)
+        if (holds(&sequence->steps[s].condition, setting) &&
+            has_argument_of(&sequence->steps[s], id))
+            return true;
     return false;
 }
 

@@ -363,7 +363,7 @@ enum miniapp_status exchange_ghosts(struct miniapp_state *state, struct slot *co
     } else if (state->cyclic_x) {
         turn_round(state, slots, count);
     }
-    exchange_note(state, start);
+    exchange_note(state, start, false);
     return status;
 }
 
@@ -411,7 +411,7 @@ enum miniapp_status exchange_progress(struct miniapp_state *state)
         if (is_any_left(state->exchange))
             status = send_asked(state);
     }
-    exchange_note(state, start);
+    exchange_note(state, start, false);
     return status;
 }
 
@@ -419,14 +419,15 @@ enum miniapp_status exchange_finish(struct miniapp_state *state)
 {
     const double start = seconds_now();
     const enum miniapp_status status = finish(state);
-    exchange_note(state, start);
+    exchange_note(state, start, false);
     return status;
 }
 
-void exchange_note(struct miniapp_state *state, double start)
+void exchange_note(struct miniapp_state *state, double start, bool is_gather)
 {
     if (state->exchange)
-        state->exchange->seconds += seconds_now() - start;
+        *(is_gather ? &state->exchange->gathered : &state->exchange->seconds) +=
+            seconds_now() - start;
 }
 
 const struct blocks *exchange_blocks(const struct miniapp_state *state)
@@ -464,12 +465,6 @@ enum miniapp_status miniapp_state_share(struct miniapp_state *state, int along_x
         return fail(MINIAPP_USAGE, "%d x %d blocks are not one for each of %d processes", along_x,
                     along_y, ranks_count());
     return miniapp_state_spread(state, &(struct blocks){whole, along_x, along_y});
-}
-
-void exchange_note_gather(struct miniapp_state *state, double start)
-{
-    if (state->exchange)
-        state->exchange->gathered += seconds_now() - start;
 }
 
 double miniapp_state_gather_seconds(const struct miniapp_state *state)

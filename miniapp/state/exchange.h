@@ -32,12 +32,9 @@ enum miniapp_status exchange_finish(struct miniapp_state *state);
 /* How the ocean of a state that exchanges is cut. */
 const struct blocks *exchange_blocks(const struct miniapp_state *state);
 
-/* Adds the time since `start` to that of exchanges, if there are other ranks. */
-void exchange_note(struct miniapp_state *state, double start);
-
-/* Adds the time since `start` to that of gathering the whole ocean for a kernel, and of taking the
- * own block back. */
-void exchange_note_gather(struct miniapp_state *state, double start);
+/* Adds the time since `start` to that of exchanges, if there are other ranks; or to that of
+ * gathering the whole ocean for a kernel, and of taking the own block back. */
+void exchange_note(struct miniapp_state *state, double start, bool is_gather);
 
 void exchange_free(struct miniapp_state *state);
 

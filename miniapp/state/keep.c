@@ -28,7 +28,7 @@ static void reduce(void *context, bool is_sum, double *numbers, size_t count)
     const double start = seconds_now();
     if (state->exchange)
         ranks_reduce(is_sum ? RANKS_SUM : RANKS_LARGEST, numbers, count);
-    exchange_note(state, start);
+    exchange_note(state, start, false);
 }
 
 struct totals totals_of(struct miniapp_state *state)

@@ -96,16 +96,12 @@ static enum miniapp_status check_settings_of(const struct miniapp_state *state,
     return status;
 }
 
-/* Whether an argument is bound to that field; scratch is bound to none. */
 static bool has_field(const struct miniapp_sequence *sequence, const char *name)
 {
-    for (size_t s = 0; s < sequence->count; s++) {
-        const struct step *const step = &sequence->steps[s];
-        for (size_t i = 0; i < step->kernel->argument_count; i++)
-            if (step->kernel->arguments[i].access != MINIAPP_SCRATCH &&
-                strcmp(fields[step->field[i]].name, name) == 0)
-                return true;
-    }
+    const struct miniapp_field *const field = miniapp_field_find(name);
+    for (size_t s = 0; field && s < sequence->count; s++)
+        if (has_argument_of(&sequence->steps[s], field_id(field)))
+            return true;
     return false;
 }
 
@@ -340,6 +336,11 @@ static enum miniapp_status prepare(struct miniapp_state *state, struct bound_ste
 
 static enum miniapp_status run_step(struct miniapp_state *state, struct bound_step *step)
 {
+    if (step->kernel->is_whole && state->exchange)
+        return whole_run(state, &step->kept, step->kernel, step->slot);
+    if (step->kernel->is_whole && lacks_parts(state))
+        return fail(MINIAPP_USAGE, "kernel '%s' needs the whole ocean, of which this is a part",
+                    step->kernel->name);
     const struct miniapp_kernel *const kernel = step->kernel;
     const struct totals totals = totals_of(state);
     void *argument[MOST_ARGUMENTS];
@@ -362,21 +363,6 @@ static enum miniapp_status run_step(struct miniapp_state *state, struct bound_st
     return state->kernel_status;
 }
 
-/* Whether the state is the whole ocean. */
-static bool is_alone(const struct miniapp_state *state)
-{
-    return !state->exchange && state->whole.nx == state->grid.nx &&
-           state->whole.ny == state->grid.ny;
-}
-
-static enum miniapp_status run_on_whole(struct miniapp_state *state, struct bound_step *step)
-{
-    if (!state->exchange)
-        return fail(MINIAPP_USAGE, "kernel '%s' needs the whole ocean, of which this is a part",
-                    step->kernel->name);
-    return whole_run(state, &step->kept, step->kernel, step->slot);
-}
-
 static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
 {
     if (!plan)
@@ -393,9 +379,7 @@ static enum miniapp_status run_plan(struct miniapp_plan *plan, bool advances)
         if (!holds(&plan->steps[s].condition, state->settings.value))
             continue;
         status = prepare(state, &plan->steps[s]);
-        if (!status && plan->steps[s].kernel->is_whole && !is_alone(state))
-            status = run_on_whole(state, &plan->steps[s]);
-        else if (!status)
+        if (!status)
             status = run_step(state, &plan->steps[s]);
         if (!status)
             ask_for_ghosts(plan, &plan->steps[s]);

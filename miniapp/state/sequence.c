@@ -392,6 +392,12 @@ static bool does(const struct step *step, enum field_id id, enum miniapp_access 
     return false;
 }
 
+bool has_argument_of(const struct step *step, enum field_id id)
+{
+    return does(step, id, MINIAPP_READ, MINIAPP_WRITE) ||
+           does(step, id, MINIAPP_UPDATE, MINIAPP_UPDATE);
+}
+
 bool holds(const struct condition *condition, const double *setting)
 {
     return condition->when == ALWAYS ||

@@ -34,6 +34,9 @@ struct step {
     struct condition condition;
 };
 
+/* Whether an argument of a step is bound to that field; scratch is bound to none. */
+bool has_argument_of(const struct step *step, enum field_id id);
+
 /* Two time levels, which change places at the end of a time step. */
 struct levels {
     enum field_id before, after;

@@ -129,8 +129,7 @@ enum miniapp_status miniapp_state_place(struct miniapp_state *state,
     return MINIAPP_DONE;
 }
 
-/* Whether the state is a part of an ocean whose other parts this library does not know. */
-static bool lacks_parts(const struct miniapp_state *state)
+bool lacks_parts(const struct miniapp_state *state)
 {
     return !state->exchange &&
            (state->whole.nx != state->grid.nx || state->whole.ny != state->grid.ny);

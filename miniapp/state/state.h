@@ -61,6 +61,9 @@ static inline const struct backend *backend_of(const struct miniapp_state *state
     return state->device->backend;
 }
 
+/* Whether the state is a part of an ocean whose other parts this library does not know. */
+bool lacks_parts(const struct miniapp_state *state);
+
 static inline bool is_set(const struct slot *slot)
 {
     return slot->device_current || slot->host_current;

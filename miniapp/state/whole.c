@@ -84,7 +84,7 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
         if (kernel->arguments[i].access != MINIAPP_WRITE && (is_new || !is_of_grid(slots[i])))
             status = gather_field(state, kept->whole, slots[i], to, values);
     }
-    exchange_note_gather(state, start);
+    exchange_note(state, start, true);
     if (!status)
         status = miniapp_plan_run(kept->whole_plan);
     start = seconds_now();
@@ -93,7 +93,7 @@ enum miniapp_status whole_run(struct miniapp_state *state, struct kept *kept,
             status = take_block(state, kept->whole, slots[i],
                                 state_slot(kept->whole, fields[kernel->arguments[i].field].name),
                                 values, &kernel->arguments[i]);
-    exchange_note_gather(state, start);
+    exchange_note(state, start, true);
     free(values);
     return status;
 }
