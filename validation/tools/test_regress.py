@@ -429,7 +429,7 @@ def test_compare_takes_turns(tmp_path):
     assert done.returncode == DONE and done.stderr == "" and "2 rows, 0 of them worse" in done.stdout, done
     assert [len(program.runs.read_text()) for program in programs] == [6 * ROUNDS + 2, 2 * ROUNDS + 2]
     words = (programs[1].folder / "words").read_text()
-    assert "--kernel eos,tke --roofline --seconds 0.5 --size 4k" in words and "--validate" not in words
+    assert "--kernel eos,tke --seconds 0.5 --size 4k" in words and "--validate" not in words
 
 
 def test_compare_on_a_size_that_caches_hold(tmp_path):
