@@ -366,7 +366,7 @@ def test_nvdisasm_that_leaves_out_a_nest(script, tmp_path, capsys):
     ptxas, nvdisasm = tools_that_are_made_up(tmp_path)
     (tmp_path / "listing").write_text("")
     with pytest.raises(SystemExit) as ended:
-        script.assembled(script.Tools(ptxas, nvdisasm), tmp_path / "a.ptx", "sm_90")
+        script.assembled(script.Tools(ptxas, nvdisasm, ()), tmp_path / "a.ptx", "sm_90")
     assert ended.value.code == DEVICE
     assert capsys.readouterr().err == f"run/dev/paper: {nvdisasm} says nothing of a_offload_float64_l7\n"
 
@@ -384,11 +384,12 @@ ptxas info : Used 65 registers" >&2
     return folder / "ptxas", folder / "nvdisasm"
 
 
-def test_instructions_of_a_nest(script, tmp_path):
+@pytest.mark.parametrize("words, first", [((), "-v"), (("-c",), "-c")])
+def test_instructions_of_a_nest(script, tmp_path, words, first):
     ptxas, nvdisasm = tools_that_are_made_up(tmp_path)
-    row = script.assembled(script.Tools(ptxas, nvdisasm), tmp_path / "a.ptx", "sm_90")[
+    row = script.assembled(script.Tools(ptxas, nvdisasm, words), tmp_path / "a.ptx", "sm_90")[
         "a_offload_float64_l7"]
-    assert (tmp_path / "words").read_text().split()[0] == "-v"
+    assert (tmp_path / "words").read_text().split()[0] == first
     assert row["registers"] == 65 and row["occupancy"] == "44 %" and row["instructions"] == 16
     assert row["instructions: fp64"] == 2 and row["instructions: fp32"] == 0
     limit = dict.fromkeys(script.LIMITED, 99)
@@ -398,11 +399,12 @@ def test_instructions_of_a_nest(script, tmp_path):
     assert script.excesses(row, {"a 1, float64": {**limit, "instructions": 16}}) == []
 
 
-def test_instructions_by_option(script, monkeypatch, tmp_path, capsys):
+def test_linked_code_and_instructions_by_option(script, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(script, "find_tool", lambda name: (tmp_path / name, "1"))
-    for words, expected in (((), None), (("--instructions",), tmp_path / "nvdisasm")):
+    for words, expected in (((), (None, ())), (("--linked",), (None, ("-c",))),
+                            (("--instructions",), (tmp_path / "nvdisasm", ()))):
         monkeypatch.setattr("sys.argv", ["run/dev/paper", *words])
-        assert script.find_tools(script.arguments()).nvdisasm == expected
+        assert script.find_tools(script.arguments())[1:] == expected
     monkeypatch.setattr(script, "find_tool", lambda _: (None, None))
     with pytest.raises(SystemExit) as ended:
         script.find_tools(script.arguments())
@@ -470,6 +472,7 @@ def test_bounds_by_any_build(script, monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("words, said", [
+    (("--linked", "--check", str(LIMITS)), "limits of whole programs: leave --linked out"),
     (("--bound", "--arch", "gfx90a"), "--bound looks at no code: leave --step, --arch, "),
     (("--bound", "--check", str(LIMITS)), "--bound looks at no code: leave --step, --arch, "),
     (("--step", "none"), "invalid choice: 'none'"),
@@ -517,7 +520,7 @@ def test_ptxas_that_refuses_the_ptx(script, tmp_path, capsys):
     ptxas.write_text("#!/bin/sh\necho 'made up' >&2\necho 'fatal: no such ISA' >&2\nexit 255\n")
     ptxas.chmod(0o755)
     with pytest.raises(SystemExit) as ended:
-        script.assembled(script.Tools(ptxas, None), tmp_path / "eos.ptx", "sm_90")
+        script.assembled(script.Tools(ptxas, None, ()), tmp_path / "eos.ptx", "sm_90")
     said = capsys.readouterr().err
     assert ended.value.code == DEVICE
     assert said == f"run/dev/paper: {ptxas} fails on eos.ptx: fatal: no such ISA\n"
@@ -530,7 +533,7 @@ def test_ptxas_that_leaves_out_a_nest(script, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(script, "compile_to_ptx", lambda *_: ptx)
     monkeypatch.setattr(script, "assembled", lambda *_: {})
     with pytest.raises(SystemExit) as ended:
-        list(script.rows_of("eos", "float64", "sm_90", tmp_path, script.Tools("/a/ptxas", None)))
+        list(script.rows_of("eos", "float64", "sm_90", tmp_path, script.Tools("/a/ptxas", None, ())))
     assert ended.value.code == DEVICE
     assert capsys.readouterr().err == f"run/dev/paper: /a/ptxas says nothing of {name}\n"
 
