@@ -1,7 +1,6 @@
 #include "host.h"
 #include "program.h"
 #include "status.h"
-#include "threads.h"
 
 #include <omp.h>
 #include <stdatomic.h>

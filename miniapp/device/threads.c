@@ -1,6 +1,6 @@
 /* The host's threads: how many, on which CPUs, and whether they can be started at all. */
-#include "threads.h"
 #include "cgroup.h"
+#include "host.h"
 #include "program.h"
 #include "status.h"
 

@@ -19,19 +19,12 @@ struct kept {
     struct miniapp_plan *whole_plan;
 };
 
-/* Whether a field is of the grid: a line, a mask or an index. */
-bool is_of_grid(const struct slot *slot);
-
-/* How often the grid's fields among a kernel's arguments were set. */
-size_t changes_of_grid(const struct miniapp_kernel *kernel, struct slot *const *slots);
-
 /* Hands a kernel's memory to it, after it is cleared if what it depends on has changed. `slots` are
  * those of its arguments. */
 struct keeper keeper_of(struct miniapp_state *state, struct kept *kept,
                         const struct miniapp_kernel *kernel, struct slot *const *slots);
 
-/* Notes that the memory is a state's, before some is taken; `forget` frees it. */
-void keep_for(struct miniapp_state *state, struct kept *kept);
+/* Frees it. */
 void forget(struct kept *kept);
 
 /* The totals for kernels of a state, which use its state_room. */

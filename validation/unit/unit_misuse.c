@@ -2,9 +2,9 @@
  * Calls of the public headers that are wrong: NULL, such as what a failed look-up returned, and
  * extreme numbers and texts. Each is answered; none may crash, hang or read what is not there.
  */
+#include "host.h"
 #include "invented.h"
 #include "on_device.h"
-#include "threads.h"
 
 #include <fcntl.h>
 #include <float.h>
