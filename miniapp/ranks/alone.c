@@ -4,7 +4,6 @@
 #include "status.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static enum miniapp_status agreed;
 
@@ -117,10 +116,8 @@ enum miniapp_status ranks_end_all(enum miniapp_status status)
 
 void ranks_exchange_begin(const struct message *messages, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count; j++)
-            if (messages[j].received_as == messages[i].sent_as)
-                memcpy(messages[j].in, messages[i].out, messages[i].bytes);
+    (void)messages;
+    (void)count;
 }
 
 bool ranks_exchange_ended(bool waits)

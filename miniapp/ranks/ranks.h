@@ -60,8 +60,8 @@ struct message {
     size_t bytes;
 };
 
-/* Begins to exchange several messages; one to the rank itself is copied. Their memory must not be
- * touched before they have arrived. */
+/* Begins to exchange several messages with other ranks. Their memory must not be touched before
+ * they have arrived. */
 void ranks_exchange_begin(const struct message *messages, size_t count);
 
 /* Whether they have arrived. With `waits` it returns only when they have. */
