@@ -76,6 +76,6 @@ def test_what_is_refused(ranks):  # noqa: F811
     script = ("import miniapp.veros, veros; veros.runtime_settings.num_proc = (2, 1)\n"
               "from veros.setups.acc.acc import ACCSetup\n"
               "type('Mine', (ACCSetup,), {'__veros_plugins__': (miniapp.veros,)})().setup()")
-    done = run(ranks, "2x1", "-c", script, VEROS_FLOAT_TYPE="float32")
+    done = run(ranks, "2x1", "-c", script, MINIAPP_DEVICE="gpu:7")
     said = [line for line in done.stdout.splitlines() if "cannot be used" in line]
-    assert done.returncode == 2 and len(said) == 1 and "not in float32" in said[0], done
+    assert done.returncode == 2 and len(said) == 1 and "'gpu:7' cannot be used" in said[0], done

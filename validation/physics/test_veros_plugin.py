@@ -21,11 +21,15 @@ FILES = ["acc", "acc_basic", "global", "north_atlantic", "free surface", "energy
          "lateral diffusion", "TEM", "no TKE"]
 REFUSED = {"several": ["its kernels have rho_0 = 1024.0, not 1025.0; its kernels have pi = 3.14",
                        "device 'gpu:7' cannot be used"],
-           "tracers": ["a tracer cannot be 'temp'", "no lateral diffusion of passive tracers",
+           "tracers": ["a tracer cannot be 'temp'",
                        "its variable 'dtemp_hmix' needs the dimensions ('xt', 'yt', 'zt', 'timesteps')"],
            "gravity": ["its kernels have grav = 9.81, not 9.8"],
            "friction": ["without vertical friction, Veros adds friction to that of the steps before"],
-           "version": ["Veros 1.7.0 was not tested with it, only 1.6.0"]}
+           "version": ["Veros 1.7.0 was not tested with it, only 1.6.0"],
+           "time steps": ["setting 'dt_tracer' is 0, but must be positive", "setting 'dt_mom' is nan"],
+           "levels": ["values are not above 0 in dzw"],
+           "land": ["there is no water: kbot is 0 everywhere"],
+           "temperature": ["values are not finite in ", "temp, "]}
 
 
 def run(miniapp, *arguments, **environment):
@@ -40,8 +44,8 @@ def run(miniapp, *arguments, **environment):
              "MINIAPP_LIBRARY": str(miniapp.path.parent.parent / "lib/libminiapp.so")})
 
 
-def answer(miniapp, *arguments):
-    done = run(miniapp, HERE / "physics/veros_plugin.py", *arguments)
+def answer(miniapp, *arguments, **environment):
+    done = run(miniapp, HERE / "physics/veros_plugin.py", *arguments, **environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -60,7 +64,7 @@ def test_veros_makes_the_same(miniapp, case):
     assert_agree(fields)
 
 
-@pytest.mark.parametrize("case", ["", " of a basin", " without isoneutral mixing"])
+@pytest.mark.parametrize("case", ["", " of a basin", " with lateral mixing", " without isoneutral mixing"])
 def test_passive_tracers(miniapp, case):
     """Veros's own routines step them the same, and what is in the ocean stays there."""
     fields = answer(miniapp, f"passive tracers{case}")[f"passive tracers{case}"]
@@ -97,6 +101,17 @@ def test_files_after_200_steps(miniapp, case):
 
 def test_veros_by_jax_makes_the_same(miniapp):
     assert_agree(answer(miniapp, "--backend", "jax", "acc")["acc"])
+
+
+def test_a_passive_tracer_beside_jax(miniapp):
+    fields = answer(miniapp, "--backend", "jax", "a dye as temperature")["a dye as temperature"]
+    assert fields["temp"][2] > 1
+    assert_agree(fields)
+
+
+@pytest.mark.parametrize("case", ["acc", "basin"])
+def test_veros_in_float32_makes_the_same(miniapp, case):
+    assert_agree(answer(miniapp, "--steps", "6", case, VEROS_FLOAT_TYPE="float32")[case])
 
 
 def test_a_signal_waits_for_the_kernels(miniapp):

@@ -40,7 +40,7 @@ from veros import KernelOutput, distributed, restart, runtime_state, signals  # 
 from veros import veros_kernel, veros_routine  # noqa: E402  pylint: disable=wrong-import-position
 from veros.diagnostics.base import VerosDiagnostic  # noqa: E402  pylint: disable=wrong-import-position
 from veros.core.isoneutral import diffusion  # noqa: E402  pylint: disable=wrong-import-position
-from veros.core.operators import numpy as npx  # noqa: E402  pylint: disable=wrong-import-position
+from veros.core.operators import at, numpy as npx, update  # noqa: E402  pylint: disable=wrong-import-position
 from veros.setups.acc.acc import ACCSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros.setups.acc_basic.acc_basic import ACCBasicSetup  # noqa: E402  pylint: disable=wrong-import-position
 from veros.variables import Variable  # noqa: E402  pylint: disable=wrong-import-position
@@ -432,6 +432,27 @@ def dyeing(base):
     return Dyeing
 
 
+def dyed_as_temperature():
+    """A passive tracer that starts as temperature, and gets the same through the surface, stays that."""
+    class Dyed(WithPlugin):
+        @veros_routine
+        def set_parameter(self, state):
+            super().set_parameter(state)
+            state.settings.miniapp_tracers = "dye"
+
+        @veros_routine
+        def set_initial_conditions(self, state):
+            super().set_initial_conditions(state)
+            state.variables.dye = state.variables.temp
+
+        @veros_routine
+        def set_forcing(self, state):
+            super().set_forcing(state)
+            state.variables.forc_dye_surface = state.variables.forc_temp_surface
+    found = run(start(Dyed, {}))
+    return compare({"temp": found["temp"]}, {"temp": found["dye"]})
+
+
 def content(state):
     vs = state.variables
     amount = vs.dye[..., vs.tau] * vs.maskT * vs.area_t[..., None] * vs.dzt
@@ -580,8 +601,18 @@ def restarts(first, second, plain=Setup):
     return beside(make)
 
 
-def refusal(change=None, **switches):
-    return said_by(lambda: run(start(WithPlugin, switches, change), 2 if change else 0))
+def refusal(change=None, kind=WithPlugin, **switches):
+    return said_by(lambda: run(start(kind, switches, change), 2))
+
+
+def spoilt(method, name, where, value):
+    """A setup of which one method leaves a value that no ocean can begin with."""
+    @veros_routine
+    def spoil(self, state):
+        getattr(super(Spoilt, self), method)(state)
+        setattr(state.variables, name, update(getattr(state.variables, name), at[where], value))
+    Spoilt = type("Spoilt", (WithPlugin,), {method: spoil})
+    return Spoilt
 
 
 def another_gravity(state):
@@ -653,14 +684,21 @@ CASES = {
     "a dye": dyed,
     "passive tracers": lambda: passive({}),
     "passive tracers of a basin": lambda: passive(OTHERS["basin"]),
+    "passive tracers with lateral mixing": lambda: passive({
+        **PARTLY["lateral diffusion"], **PARTLY["biharmonic diffusion"]}),
     "passive tracers without isoneutral mixing": lambda: passive(PARTLY["no isoneutral mixing"]),
     "values of passive tracers": lambda: values({}, dyeing),
+    "a dye as temperature": dyed_as_temperature,
     "restart of passive tracers": lambda: restarts(dyeing(WithPlugin), dyeing(WithPlugin), dyeing(Setup)),
     "several": lambda: refusal(rho_0=1025.0, pi=3.14, miniapp_device="gpu:7"),
     "tracers": lambda: refusal(miniapp_tracers="temp,dtemp_hmix", enable_hor_diffusion=True),
     "friction": lambda: refusal(enable_implicit_vert_friction=False, enable_tke=False),
     "gravity": lambda: refusal(another_gravity),
     "version": another_version,
+    "time steps": lambda: refusal(dt_tracer=0.0, dt_mom=float("nan")),
+    "levels": lambda: refusal(kind=spoilt("set_grid", "dzt", slice(1, 4, 2), 10.0)),
+    "land": lambda: refusal(kind=spoilt("set_topography", "kbot", ..., 0)),
+    "temperature": lambda: refusal(kind=spoilt("set_initial_conditions", "temp", (5, 5, 5), np.nan)),
     "read-only": read_only,
 }
 

@@ -35,6 +35,7 @@ from veros.veros import VerosSetup
 
 from .. import library
 from ..library import Error, UsageError
+from ..state import State
 
 TESTED = "1.7.0"
 CONSTANTS = {"rho_0": 1024.0, "grav": 9.81, "pi": np.pi}  # of the kernels
@@ -59,8 +60,6 @@ def obstacles(state):
         yield f"in several processes it takes Veros's backend numpy, not {runtime_settings.backend}"
     if runtime_settings.pyom_compatibility_mode:
         yield "it does not cover Veros's pyom_compatibility_mode: switch that off"
-    if runtime_settings.float_type != "float64":
-        yield f"it computes in float64, not in {runtime_settings.float_type}: choose float64"
     yield from other_constants(settings)
     if any(getattr(settings, name) for name in FRICTION) and not (
             settings.enable_implicit_vert_friction or settings.enable_explicit_vert_friction):
@@ -74,8 +73,19 @@ def obstacles(state):
     try:
         library.default().check_device(settings.miniapp_device)
         library.default().set_threads(settings.miniapp_threads)
+        yield from out_of_range(settings)
     except Error as error:
         yield f"{error}: choose another by MINIAPP_DEVICE, MINIAPP_THREADS or in set_parameter"
+
+
+def out_of_range(settings):
+    """What the library says of settings that it does not take, such as a time step of 0."""
+    state = State((1, 5, 5))
+    for name in state.library.settings:
+        try:
+            state.set_setting(name, settings.get(name, state.setting(name)))
+        except Error as error:
+            yield str(error).removeprefix("the call: ")
 
 
 def tracers_of(settings) -> list[str]:
@@ -94,9 +104,6 @@ def declare_tracers(state):
     tracers = tracers_of(state.settings)
     if not tracers:
         return
-    if state.settings.enable_hor_diffusion or state.settings.enable_biharmonic_mixing:
-        yield ("it has no lateral diffusion of passive tracers: "
-               "switch off enable_hor_diffusion and enable_biharmonic_mixing")
     try:
         library.default().find_sequence("+".join(("ocean", *tracers)))
     except Error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import dataclasses
 import threading
 import weakref
 
@@ -90,12 +91,11 @@ class Ocean:
         vs, settings = self.vs, state.settings
         self.is_cyclic = bool(settings.enable_cyclic_x)
         self.turns = self.is_cyclic and runtime_settings.num_proc[0] == 1  # this process has both sides of the ocean
-        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, cyclic_x=self.is_cyclic,
-                           check=False)  # Veros has its own
+        self.state = State(in_order(vs.maskT).shape, settings.miniapp_device, runtime_settings.float_type,
+                           self.is_cyclic, check=False)  # Veros has its own
         self.state.share(*runtime_settings.num_proc)
         self.library = self.state.library
         self.library.set_threads(settings.miniapp_threads)
-        self.state["p"] = np.abs(np.asarray(vs.zt))
         self.fields, self.place = {}, {}  # the fields of each variable; the variable of each field, and its level
         self.known, self.pending, self.lock = {}, set(), threading.RLock()
         self.slots = self.slots_of_veros()
@@ -111,7 +111,9 @@ class Ocean:
         self.steps = [step for step in whole if any(step in of_part for of_part in steps.values())]
         if tracers:
             self.parts.append(passive(tracers))
-            steps[self.parts[-1]] = self.library.steps("+".join((SEQUENCE, *tracers)), handle)[len(whole):]
+            with_tracers = self.library.steps("+".join((SEQUENCE, *tracers)), handle)
+            steps[self.parts[-1]] = [each for step in with_tracers[len(whole):]
+                                     for each in (step, *self.lateral_mixing(step))]
         self.filled = {**FILLED, **dict.fromkeys(tracers, ALL_GHOSTS)}
         self.kernels = {part.name: Kernels(self, of_part, others, self.register) for part, of_part in steps.items()}
         self.last = {field: part for part, kernels in self.kernels.items() for field in kernels.writes}
@@ -133,8 +135,8 @@ class Ocean:
     @property
     def description(self) -> str:
         threads = self.library.c.host_threads()
-        of_each = f"each of {runtime_state.proc_num} processes " * (runtime_state.proc_num > 1)
-        return f"miniapp {self.library.version} on {self.state.device}, {of_each}{threads} threads, makes the whole step"
+        on = f"{self.state.device}, " + f"each of {runtime_state.proc_num} processes " * (runtime_state.proc_num > 1)
+        return f"miniapp {self.library.version} on {on}{threads} thread{'s' * (threads > 1)}, makes the whole step"
 
     # -- fields --
 
@@ -144,6 +146,17 @@ class Ocean:
         row = self.library.fields
         in_place = self.has_levels(name) and not {f"{name}_taum1", f"{name}_taup1"} & set(row)
         return f"{name}_taup1" if in_place else name
+
+    def lateral_mixing(self, after):
+        """The kernels that mix a passive tracer laterally after its advection: those of temperature and salinity."""
+        if after.kernel.name == "tracer_advection":
+            tracer = {key.name: field for key, field in after.fields.items()}
+            others = {**dict.fromkeys(("temp", "salt"), tracer["tracer"]), "temp_taup1": tracer["tracer_taup1"],
+                      "salt_taup1": "tracer_taup1", "P_diss_hmix": "dtracer"}  # two that nobody reads
+            for step in self.steps:
+                if step.kernel.name in ("lateral_diffusion", "biharmonic_mixing"):
+                    yield dataclasses.replace(step, fields={key: others.get(name, name)
+                                                            for key, name in step.fields.items()})
 
     def has_levels(self, variable) -> bool:
         return variable in self.vs and "timesteps" in self.vs.__metadata__[variable].dims
@@ -216,7 +229,7 @@ class Ocean:
             if variable not in vars(self.vs):
                 for name, values in self.made(variable).items():
                     if name in self.pending:
-                        array = npx.asarray(values)
+                        array = npx.asarray(values, runtime_settings.float_type)
                         if runtime_state.proc_num > 1:  # Veros gives MPI the memory of arrays, whatever their order is
                             array = np.ascontiguousarray(array)
                         if isinstance(array, np.ndarray):
@@ -317,7 +330,28 @@ class Ocean:
         self.slots, self.is_in_step = now, True
         if self.begin_with_all:
             self.take(self.fields)
+            if reasons := list(self.faults()):
+                refuse(reasons)
+            self.state["p"] = np.abs(self.state.read("zt"))
             self.begin_with_all = False
+
+    def faults(self):
+        """What no ocean can begin with, a line for each."""
+        water = self.state.read("maskT")[INSIDE]
+        if not distributed.global_max(water.max()):
+            yield "there is no water: kbot is 0 everywhere"
+        found = []
+        for field, (variable, _) in self.place.items():
+            inner = tuple(slice(2, -2) if axis in "xy" else slice(None) for axis in self.state.field(field).axes)
+            values = self.state.read(field)[inner]
+            if values.ndim > 1:
+                values = values[..., water[-1] > 0] if values.ndim == 2 else values[water > 0]
+            is_spacing = self.state.field(field).least > 0 and not self.vs.__metadata__[variable].time_dependent
+            found.append((not np.isfinite(values).all(), is_spacing and not (values > 0).all()))
+        found = distributed.global_max(np.array(found, float)) > 0
+        for bad, reason in zip(found.T, ("not finite", "not above 0")):
+            if names := {variable: None for is_bad, (variable, _) in zip(bad, self.place.values()) if is_bad}:
+                yield f"values are {reason} in {', '.join(names)}"
 
     def make(self, part, state) -> None:
         """Makes a part by kernels; and by Veros's routine, too, from the same fields, if the step is checked."""

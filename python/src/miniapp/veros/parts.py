@@ -95,6 +95,10 @@ def passive_by_veros(state, name) -> None:
     tracer, tendency, flux = (getattr(vs, each) for each in (name, f"d{name}", f"forc_{name}_surface"))
     tendency = update(tendency, at[..., vs.tau], thermodynamics.advect_tracer(state, tracer[..., vs.tau]))
     change = (1.5 + settings.AB_eps) * tendency[..., vs.tau] - (0.5 + settings.AB_eps) * tendency[..., vs.taum1]
+    if settings.enable_hor_diffusion:
+        change = change + diffusion.horizontal_diffusion(state, tracer[..., vs.tau], settings.K_h)[0]
+    if settings.enable_biharmonic_mixing:
+        change = change + diffusion.biharmonic_diffusion(state, tracer[..., vs.tau], settings.K_hbi ** 0.5)[0]
     tracer = update(tracer, at[..., vs.taup1], tracer[..., vs.tau] + settings.dt_tracer * change * vs.maskT)
     for is_iso in (True, False):
         if settings.enable_neutral_diffusion and (is_iso or settings.enable_skew_diffusion):
