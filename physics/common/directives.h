@@ -90,7 +90,7 @@ typedef ptrdiff_t count;
 #define INLINED static inline __attribute__((always_inline))
 
 #if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLL _Pragma("clang loop unroll(enable)")
 #define ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")

@@ -51,13 +51,9 @@ INLINED real anomaly(const struct teos10_terms *c, real s, real t, real r)
     return -(real)V01 * f.n.p0 / (f.n.p0 + f.d.p0);
 }
 
-/* `s` and `t` are raised to `floors` if `is_clamped`. */
-INLINED struct enthalpy by_teos10(real s, real t, real p, const struct integrals *level,
-                                  struct floors floors, int nodes, bool is_clamped)
+INLINED struct enthalpy by_teos10(real s, real t, real p, const struct integrals *level, int nodes)
 {
-    const real s_high = is_clamped ? larger(floors.salt, s) : s;
-    const real t_high = is_clamped ? larger(floors.temp, t) : t;
-    const struct means m = means(level, s_high, t_high, nodes);
+    const struct means m = means(level, s, t, nodes);
     return (struct enthalpy){
         .Hd = (real)(1e4 / V01 * (1 - V01 / RHO_0)) * p + level->joules * m.v,
         .int_drhodT = level->joules * (real)(-RHO_0 / GRAVITY) * m.v_T,
@@ -122,11 +118,12 @@ INLINED real excess(real s2, real t2, real rho, real s, real t, const struct pre
     return anomaly(&l->here, s2, t2, square_root(s2)) - rho;
 }
 
-/* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state. `nodes` and
- * `is_clamped` are literals, so that no loop has a branch. On land all outputs but the derivatives
- * of enthalpy are masked, so land takes the floors from the start. */
+/* By TEOS-10 with so many nodes or, if `nodes` is 0, by another equation of state; `nodes` is a
+ * literal, so that no loop has a branch. On land all outputs but the derivatives of enthalpy are
+ * masked, so land takes the floors from the start. A GPU raises all water to them; the host, which
+ * reuses the root of salinity, raises the little that is lower afterwards. */
 INLINED void density_row(struct row_part row, const struct pressure_level *l, struct floors floors,
-                         int nodes, bool is_clamped)
+                         int nodes)
 {
     const bool teos = nodes > 0;
     const struct teos10_terms surface = teos10_terms(FROM_SURFACE);
@@ -150,9 +147,10 @@ INLINED void density_row(struct row_part row, const struct pressure_level *l, st
             teos ? anomaly(&surface, s, t, square_root(s)) : vallis_density(s, t, 0, l->linear);
         row.prho[x] = water * (constant + prho);
 
+        const real s_high = HOST_OR_OFFLOAD(s, larger(floors.salt, s));
+        const real t_high = HOST_OR_OFFLOAD(t, larger(floors.temp, t));
         const struct enthalpy w =
-            teos ? by_teos10(s, t, l->p, &integrated, floors, nodes, is_clamped)
-                 : by_vallis(s, t, l);
+            teos ? by_teos10(s_high, t_high, l->p, &integrated, nodes) : by_vallis(s, t, l);
         row.Hd[x] = water * w.Hd;
         row.int_drhodT[x] = w.int_drhodT;
         row.int_drhodS[x] = w.int_drhodS;
@@ -168,15 +166,23 @@ INLINED bool needs_clamp(const struct row_part *row, struct floors floors)
     return needs;
 }
 
-/* A GPU raises all water to the floors: two copies of each rule would take more of its registers.
- */
-INLINED void teos10_row(struct row_part row, const struct pressure_level *l, struct floors floors,
-                        int nodes)
+/* Enthalpy of the water that lies below the floors: oceans have next to none, so this is one code
+ * for all rules, point by point. */
+INLINED void clamp_row(const struct row_part *row, const struct pressure_level *l,
+                       struct floors floors, int nodes)
 {
-    if (HOST_OR_OFFLOAD(false, true) || needs_clamp(&row, floors))
-        density_row(row, l, floors, nodes, true);
-    else
-        density_row(row, l, floors, nodes, false);
+    const struct integrals integrated = integrals(l->p, nodes);
+    ROLLED
+    for (count x = 0; x < row->points; x++) {
+        const real s = row->salt[x], t = row->temp[x];
+        if (!row->maskT[x] || (s >= floors.salt && t >= floors.temp))
+            continue;
+        const struct enthalpy w =
+            by_teos10(larger(floors.salt, s), larger(floors.temp, t), l->p, &integrated, nodes);
+        row->Hd[x] = w.Hd;
+        row->int_drhodT[x] = w.int_drhodT;
+        row->int_drhodS[x] = w.int_drhodS;
+    }
 }
 
 void VARIANT(density)(const struct kernel_call *call)
@@ -210,17 +216,20 @@ void VARIANT(density)(const struct kernel_call *call)
                                                  teos10_terms((struct origin){p[z], 1})};
                 const struct floors floors =
                     clamp_enthalpy ? (struct floors){(real)0.1, -12} : NO_FLOORS;
-                switch (eq_of_state_type == 5 ? quadrature_nodes(p[z]) : 0) {
-                case 0: density_row(row, &l, NO_FLOORS, 0, false); break;
-                case 3: teos10_row(row, &l, floors, 3); break;
-                case 4: teos10_row(row, &l, floors, 4); break;
-                case 5: teos10_row(row, &l, floors, 5); break;
-                case 6: teos10_row(row, &l, floors, 6); break;
-                case 7: teos10_row(row, &l, floors, 7); break;
-                case 8: teos10_row(row, &l, floors, 8); break;
-                case 10: teos10_row(row, &l, floors, 10); break;
-                default: teos10_row(row, &l, floors, MOST_NODES);
+                const int nodes = eq_of_state_type == 5 ? quadrature_nodes(p[z]) : 0;
+                switch (nodes) {
+                case 0: density_row(row, &l, NO_FLOORS, 0); break;
+                case 3: density_row(row, &l, floors, 3); break;
+                case 4: density_row(row, &l, floors, 4); break;
+                case 5: density_row(row, &l, floors, 5); break;
+                case 6: density_row(row, &l, floors, 6); break;
+                case 7: density_row(row, &l, floors, 7); break;
+                case 8: density_row(row, &l, floors, 8); break;
+                case 10: density_row(row, &l, floors, 10); break;
+                default: density_row(row, &l, floors, MOST_NODES);
                 }
+                if (HOST_OR_OFFLOAD(nodes > 0, false) && needs_clamp(&row, floors))
+                    clamp_row(&row, &l, floors, nodes);
             }
 
     /* Nothing lies above the surface: Nsqr there is that of the level below. */
