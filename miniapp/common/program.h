@@ -410,18 +410,13 @@ enum miniapp_status miniapp_flow_speed(struct miniapp_state *, double *speed);
  * stays on the device. */
 enum miniapp_status miniapp_state_average(struct miniapp_state *, const char *name, size_t number);
 
-/* Writes the means of such fields into an output, in the layout of a snapshot after step number
- * `step`, the last one that they are of. */
-enum miniapp_status miniapp_output_means(struct miniapp_output *, const struct miniapp_input *,
-                                         struct miniapp_state *,
-                                         const struct miniapp_field *const *, size_t count,
-                                         size_t step);
-
 /* Writes a snapshot into an output, in the layout of Veros's snapshots: what the next step needs
- * after step number `step`. If `input` is NULL, the horizontal coordinates are distances.
- * All processes call it; only the first has an output. */
+ * after step number `step`, or instead, where there are `means`, the means of so many fields. If
+ * `input` is NULL, the horizontal coordinates are distances. All processes call it; only the first
+ * has an output. */
 enum miniapp_status miniapp_output_snapshot(struct miniapp_output *, const struct miniapp_input *,
                                             struct miniapp_state *, const struct miniapp_sequence *,
+                                            const struct miniapp_field *const *means, size_t count,
                                             size_t step);
 
 /* Sets land, and ghosts that are land, to 0 in what the next step needs, as a snapshot does: so

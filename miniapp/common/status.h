@@ -13,6 +13,14 @@
  * look-up. */
 #define null_given() fail(MINIAPP_USAGE, "%s: an argument is NULL", __func__)
 
+/* Passes on the failure of a call at once; only where the function has nothing to release. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const enum miniapp_status tried = (call);                                                  \
+        if (tried)                                                                                 \
+            return tried;                                                                          \
+    } while (0)
+
 /* Code that opens something which must not be left half done registers here, once, how to give it
  * up, using only calls that a signal handler may make. miniapp_abandon() runs all of these. */
 void on_abandon(void (*give_up)(void));

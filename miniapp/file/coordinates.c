@@ -1,4 +1,5 @@
 #include "coordinates.h"
+#include "hdf5_error.h"
 #include "hdf5_file.h"
 
 #include <hdf5_hl.h>
@@ -44,23 +45,19 @@ enum { MOST_BELONGINGS = 1 << 16 };
 /* The list, which the caller frees; NULL if there is none. */
 static struct belonging *read_belongings(hid_t scale, hssize_t *count)
 {
-    const hid_t attribute = H5Aopen(scale, "REFERENCE_LIST", H5P_DEFAULT);
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const struct attribute attribute = open_attribute(scale, "REFERENCE_LIST");
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct belonging));
-    *count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
-    struct belonging *list =
-        *count > 0 && *count <= MOST_BELONGINGS ? calloc((size_t)*count, sizeof(*list)) : NULL;
+    const bool is_list = attribute.count > 0 && attribute.count <= MOST_BELONGINGS;
+    struct belonging *list = is_list ? calloc((size_t)attribute.count, sizeof(*list)) : NULL;
+    *count = attribute.count;
     H5Tinsert(type, "dataset", HOFFSET(struct belonging, dataset), H5T_STD_REF_OBJ);
     H5Tinsert(type, "dimension", HOFFSET(struct belonging, axis), H5T_NATIVE_INT);
-    if (list && H5Aread(attribute, type, list) < 0) {
+    if (list && H5Aread(attribute.self, type, list) < 0) {
         free(list);
         list = NULL;
     }
-    H5Tclose(type);
-    if (space >= 0)
-        H5Sclose(space);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    hdf5_close(type);
+    close_attribute(&attribute);
     return list;
 }
 
@@ -85,8 +82,7 @@ static herr_t look_at_scale(hid_t root, const char *name, const H5L_info_t *link
     if (is_it)
         snprintf(search->name, AXIS_NAME, "%s", name);
     free(list);
-    if (scale >= 0)
-        H5Oclose(scale);
+    hdf5_close(scale);
     return is_it;
 }
 
@@ -98,16 +94,6 @@ void find_scale(hid_t file, const char *dataset, int axis, char name[AXIS_NAME])
 }
 
 /* ---- copying them ---- */
-
-static bool lies_in_file(hid_t dataset)
-{
-    const hid_t creation = H5Dget_create_plist(dataset);
-    const bool is_inside = creation >= 0 && H5Pget_layout(creation) != H5D_VIRTUAL &&
-                           H5Pget_external_count(creation) == 0;
-    if (creation >= 0)
-        H5Pclose(creation);
-    return is_inside;
-}
 
 static bool has_numbers(hid_t dataset, hsize_t cells)
 {
@@ -128,7 +114,7 @@ bool is_coordinate(hid_t file, const char *path, hsize_t cells)
     const hid_t scale = H5Dopen2(file, path, H5P_DEFAULT);
     if (scale < 0)
         return false;
-    const bool is = has_coordinates(scale) && has_numbers(scale, cells) && lies_in_file(scale);
+    const bool is = has_coordinates(scale) && has_numbers(scale, cells) && !odd_storage(scale);
     H5Dclose(scale);
     return is;
 }
@@ -158,8 +144,7 @@ bool copy_coordinate(hid_t from, const char *path, hid_t to, const char *name)
             is_done = H5Adelete(copy, of_the_file[i]) >= 0;
     if (is_done && H5DSis_scale(copy) <= 0)
         is_done = H5DSset_scale(copy, name) >= 0;
-    if (copy >= 0)
-        H5Dclose(copy);
+    hdf5_close(copy);
     return is_done;
 }
 

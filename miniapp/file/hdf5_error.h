@@ -2,6 +2,8 @@
 #ifndef HDF5_ERROR_H
 #define HDF5_ERROR_H
 
+#include <hdf5.h>
+#include <miniapp/status.h>
 #include <stdbool.h>
 
 /* To be called before anything else of HDF5. It keeps HDF5 from printing, and from cleaning up at
@@ -16,5 +18,12 @@ const char *hdf5_reason(char text[HDF5_REASON]);
 /* Whether a reason was given since hdf5_start: if HDF5 cannot read a file, nothing more is reported
  * about it. */
 bool hdf5_has_refused(void);
+
+/* Fails because a dataset could not be read: for lack of a filter, or for the reason that HDF5 just
+ * gave. */
+enum miniapp_status cannot_be_read(hid_t dataset, const char *path, const char *name);
+
+/* Closes an object of any kind but a file, if it could be opened. */
+void hdf5_close(hid_t object);
 
 #endif

@@ -1,5 +1,4 @@
 #include "hdf5_file.h"
-#include "filter.h"
 #include "format.h"
 #include "hdf5_error.h"
 #include "same_file.h"
@@ -87,15 +86,25 @@ enum miniapp_status check_unchanged(const char *path, const struct stat *found)
 
 /* ---- attributes ---- */
 
-/* Closes those that could be opened; the others are below 0. */
-static void close_attribute(hid_t attribute, hid_t type, hid_t space)
+struct attribute open_attribute(hid_t object, const char *name)
 {
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
-    if (attribute >= 0)
-        H5Aclose(attribute);
+    struct attribute attribute = {-1, -1, -1, -1};
+    if (H5Aexists(object, name) > 0)
+        attribute.self = H5Aopen(object, name, H5P_DEFAULT);
+    if (attribute.self >= 0) {
+        attribute.type = H5Aget_type(attribute.self);
+        attribute.space = H5Aget_space(attribute.self);
+    }
+    if (attribute.type >= 0 && attribute.space >= 0)
+        attribute.count = H5Sget_simple_extent_npoints(attribute.space);
+    return attribute;
+}
+
+void close_attribute(const struct attribute *attribute)
+{
+    hdf5_close(attribute->space);
+    hdf5_close(attribute->type);
+    hdf5_close(attribute->self);
 }
 
 /* h5py stores booleans as enumerations. */
@@ -113,44 +122,35 @@ enum miniapp_status read_attribute(hid_t object, const char *path, const char *n
     *found = exists > 0;
     if (exists == 0)
         return MINIAPP_DONE;
-    const hid_t attribute = exists > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    const struct attribute attribute = open_attribute(object, name);
     enum miniapp_status status = MINIAPP_DONE;
-    if (type < 0 || space < 0)
-        status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
-                      hdf5_reason(reason));
-    else if (!is_number(type))
+    if (attribute.count >= 0 && !is_number(attribute.type))
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a number", path, name);
-    else if (H5Sget_simple_extent_npoints(space) != 1)
+    else if (attribute.count >= 0 && attribute.count != 1)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' must be a single number", path, name);
-    else if (H5Aread(attribute, H5T_NATIVE_DOUBLE, value) < 0)
+    else if (attribute.count < 0 || H5Aread(attribute.self, H5T_NATIVE_DOUBLE, value) < 0)
         status = fail(MINIAPP_INPUT, "%s: attribute '%s' cannot be read (%s)", path, name,
                       hdf5_reason(reason));
-    close_attribute(attribute, type, space);
+    close_attribute(&attribute);
     return status;
-}
-
-/* The text of an attribute, which H5free_memory frees; NULL if it is empty, or cannot be read. */
-static herr_t read_text(hid_t attribute, hid_t type, char **text)
-{
-    const size_t size = H5Tget_size(type);
-    if (H5Tis_variable_str(type) > 0)
-        return H5Aread(attribute, type, text);
-    *text = H5allocate_memory(size + 1, true);
-    return *text ? H5Aread(attribute, type, *text) : -1;
 }
 
 bool read_numbers(hid_t object, const char *name, size_t count, double *values)
 {
-    const hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    const bool are_read = type >= 0 && space >= 0 && is_number(type) &&
-                          H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
-                          H5Aread(attribute, H5T_NATIVE_DOUBLE, values) >= 0;
-    close_attribute(attribute, type, space);
+    const struct attribute attribute = open_attribute(object, name);
+    const bool are_read = attribute.count == (hssize_t)count && is_number(attribute.type) &&
+                          H5Aread(attribute.self, H5T_NATIVE_DOUBLE, values) >= 0;
+    close_attribute(&attribute);
     return are_read;
+}
+
+/* The text of an attribute, which H5free_memory frees; NULL if it is empty, or cannot be read. */
+static herr_t read_text(const struct attribute *attribute, char **text)
+{
+    if (H5Tis_variable_str(attribute->type) > 0)
+        return H5Aread(attribute->self, attribute->type, text);
+    *text = H5allocate_memory(H5Tget_size(attribute->type) + 1, true);
+    return *text ? H5Aread(attribute->self, attribute->type, *text) : -1;
 }
 
 htri_t find_text(hid_t object, const char *name, size_t size, char *text)
@@ -160,19 +160,18 @@ htri_t find_text(hid_t object, const char *name, size_t size, char *text)
     text[0] = '\0';
     if (exists <= 0)
         return exists == 0 ? 1 : -1;
-    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    const hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
-    const hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
-    const hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    htri_t is_text = type < 0 || count < 0 ? -1 : count <= 1 && H5Tget_class(type) == H5T_STRING;
-    if (is_text > 0 && count == 1 && read_text(attribute, type, &found) < 0)
+    const struct attribute attribute = open_attribute(object, name);
+    htri_t is_text = attribute.count < 0
+                         ? -1
+                         : attribute.count <= 1 && H5Tget_class(attribute.type) == H5T_STRING;
+    if (is_text > 0 && attribute.count == 1 && read_text(&attribute, &found) < 0)
         is_text = -1;
     if (is_text > 0 && found && strlen(found) >= size)
         is_text = 0;
     if (is_text > 0 && found)
-        memcpy(text, found, strlen(found) + 1);
+        strcpy(text, found);
     H5free_memory(found);
-    close_attribute(attribute, type, space);
+    close_attribute(&attribute);
     return is_text;
 }
 
@@ -210,8 +209,7 @@ static int read_chunk(hid_t dataset, hsize_t *chunk)
     const hid_t creation = H5Dget_create_plist(dataset);
     const bool is_chunked = creation >= 0 && H5Pget_layout(creation) == H5D_CHUNKED;
     const int rank = is_chunked ? H5Pget_chunk(creation, H5S_MAX_RANK, chunk) : 0;
-    if (creation >= 0)
-        H5Pclose(creation);
+    hdf5_close(creation);
     return rank;
 }
 
@@ -233,15 +231,12 @@ static bool is_written(hid_t dataset)
     return are_all_there;
 }
 
-/* How the storage of a dataset differs from plain numbers in the file itself, and what turns it
- * into such; NULL if it does not. */
-static const char *odd_storage(hid_t dataset)
+const char *odd_storage(hid_t dataset)
 {
     const hid_t creation = H5Dget_create_plist(dataset);
     const bool is_virtual = creation >= 0 && H5Pget_layout(creation) == H5D_VIRTUAL;
     const bool is_external = creation >= 0 && H5Pget_external_count(creation) > 0;
-    if (creation >= 0)
-        H5Pclose(creation);
+    hdf5_close(creation);
     if (is_virtual)
         return "is virtual, parts of other datasets: 'h5repack -l CONTI' stores its numbers in one "
                "file";
@@ -260,8 +255,7 @@ static enum miniapp_status check_storage(hid_t dataset, const char *path, const 
 {
     const hid_t type = H5Dget_type(dataset);
     const bool has_numbers = type >= 0 && is_number(type);
-    if (type >= 0)
-        H5Tclose(type);
+    hdf5_close(type);
     if (!has_numbers)
         return fail(MINIAPP_INPUT, "%s: dataset '%s' must hold numbers", path, name);
     if (is_packed(dataset))
@@ -320,8 +314,7 @@ enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *na
     hsize_t all[MINIAPP_MAX_RANK + 1] = {0};
     if (rank == expected + leading)
         H5Sget_simple_extent_dims(space, all, NULL);
-    if (space >= 0)
-        H5Sclose(space);
+    hdf5_close(space);
     if (records)
         *records = leading ? (size_t)all[0] : 0;
     memcpy(length, all + leading, (size_t)expected * sizeof(*length));

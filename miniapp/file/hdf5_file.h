@@ -2,7 +2,6 @@
 #ifndef HDF5_FILE_H
 #define HDF5_FILE_H
 
-#include "box.h"
 #include "table.h"
 
 #include <hdf5.h>
@@ -23,6 +22,14 @@ enum miniapp_status look_at(const char *path, struct stat *found);
 enum miniapp_status check_unchanged(const char *path, const struct stat *found);
 
 /* ---- attributes ---- */
+
+/* An attribute that is open: what could not be opened is below 0. */
+struct attribute {
+    hid_t self, type, space;
+    hssize_t count;
+};
+struct attribute open_attribute(hid_t object, const char *name);
+void close_attribute(const struct attribute *attribute);
 
 /* A numeric or boolean scalar attribute. `found` says whether it is there. */
 enum miniapp_status read_attribute(hid_t object, const char *path, const char *name, bool *found,
@@ -53,6 +60,10 @@ char *name_of_two(const char *sequence, const char *field);
 /* Opens a dataset of plain numbers that lie in the file itself. */
 enum miniapp_status open_dataset(hid_t file, const char *path, const char *name, hid_t *dataset);
 
+/* How the storage of a dataset differs from plain numbers in the file itself, and what turns it
+ * into such; NULL if it does not. */
+const char *odd_storage(hid_t dataset);
+
 /* Checks that all of a dataset was written: HDF5 reads zeros, or a fill value, in the place of what
  * was not. */
 enum miniapp_status check_written(hid_t dataset, const char *path, const char *name);
@@ -66,6 +77,12 @@ enum miniapp_status read_lengths(hid_t dataset, const char *path, const char *na
 
 /* How many bytes of memory HDF5 takes to read a dataset: those of a chunk. */
 double bytes_of_chunk(hid_t dataset);
+
+/* A part of a dataset, along its own dimensions. */
+struct box {
+    int rank;
+    hsize_t first[H5S_MAX_RANK], count[H5S_MAX_RANK];
+};
 
 /* Reads a box of a dataset as double. */
 enum miniapp_status read_box(hid_t dataset, const char *path, const char *name,

@@ -65,10 +65,7 @@ static enum miniapp_status read_choice(const struct miniapp_input *input, const 
                                        int other, bool *found, int *value)
 {
     double number = *value;
-    const enum miniapp_status status =
-        read_attribute(input->file, input->path, name, found, &number);
-    if (status)
-        return status;
+    TRY(read_attribute(input->file, input->path, name, found, &number));
     if (number != 0 && number != other)
         return fail(MINIAPP_INPUT, "%s: attribute '%s' is %g, but must be 0 or %d", input->path,
                     name, number, other);
@@ -216,10 +213,7 @@ static enum miniapp_status read_period(struct miniapp_input *input, enum field_i
 {
     double *const period = &input->period[id];
     bool found;
-    const enum miniapp_status status =
-        read_attribute(dataset, input->path, "period", &found, period);
-    if (status)
-        return status;
+    TRY(read_attribute(dataset, input->path, "period", &found, period));
     if (!(*period > 0 && *period <= 1e12))
         return fail(MINIAPP_INPUT,
                     "%s: attribute 'period' of dataset '%s' is %g, but must be above 0, to 1e+12",

@@ -23,9 +23,7 @@ enum miniapp_status output_failed(struct miniapp_output *output)
  * knows the file. */
 static enum miniapp_status start(struct miniapp_output *output)
 {
-    const enum miniapp_status status = replace_start(&output->place, &output->new);
-    if (status)
-        return status;
+    TRY(replace_start(&output->place, &output->new));
     hdf5_start();
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
@@ -131,8 +129,7 @@ static herr_t attach_scale(const struct miniapp_output *output, hid_t dataset, u
         }
     }
     const herr_t error = scale < 0 ? -1 : H5DSattach_scale(dataset, scale, place);
-    if (scale >= 0)
-        H5Dclose(scale);
+    hdf5_close(scale);
     return error;
 }
 
@@ -289,8 +286,7 @@ void miniapp_output_discard(struct miniapp_output *output)
 {
     if (!output)
         return;
-    if (output->dataset >= 0)
-        H5Dclose(output->dataset);
+    hdf5_close(output->dataset);
     if (output->file >= 0)
         H5Fclose(output->file);
     replace_close(&output->new);

@@ -2,8 +2,8 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include "box.h"
 #include "coordinates.h"
+#include "hdf5_file.h"
 #include "replace.h"
 #include "table.h"
 

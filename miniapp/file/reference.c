@@ -210,13 +210,10 @@ static enum miniapp_status read_reference_dataset(const struct miniapp_reference
     reference->values = malloc(elements * sizeof(*reference->values));
     if (!reference->values)
         return fail(MINIAPP_DEVICE, "out of memory for the reference of '%s'", field->name);
-    enum miniapp_status status = read_whole(dataset, path, field, grid, reference->values);
-    if (!status)
-        status = check_plausible(path, field, grid, reference->values, allow);
-    if (!status)
-        status = read_tolerances(dataset, path, field->name, precision,
-                                 scale_of(field, reference->values, elements), reference);
-    return status;
+    TRY(read_whole(dataset, path, field, grid, reference->values));
+    TRY(check_plausible(path, field, grid, reference->values, allow));
+    return read_tolerances(dataset, path, field->name, precision,
+                           scale_of(field, reference->values, elements), reference);
 }
 
 /* The name of a field's dataset: SEQUENCE.FIELD where the file has one, or else FIELD. The caller

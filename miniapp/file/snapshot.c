@@ -52,8 +52,7 @@ static bool make_scale(hid_t file, const char *name)
     const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
     const bool is_made =
         dataset >= 0 && (H5DSis_scale(dataset) > 0 || H5DSset_scale(dataset, name) >= 0);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    hdf5_close(dataset);
     return is_made;
 }
 
@@ -90,8 +89,7 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
         is_written = write_points(file, &scale, has_faces,
                                   values + (input->has_ghosts ? MINIAPP_HALO : 0), length);
     }
-    if (theirs >= 0)
-        H5Dclose(theirs);
+    hdf5_close(theirs);
     return is_written;
 }
 
@@ -142,8 +140,7 @@ static bool write_time(hid_t file, const struct miniapp_input *input, double sec
         H5LTset_attribute_string(file, time.name, "long_name", time.long_name) >= 0 &&
         H5LTset_attribute_string(file, time.name, "axis", time.of_axis) >= 0 &&
         (!calendar[0] || H5LTset_attribute_string(file, time.name, "calendar", calendar) >= 0);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    hdf5_close(dataset);
     H5Sclose(space);
     H5Pclose(creation);
     return is_written && make_scale(file, time.name);
@@ -259,8 +256,7 @@ static bool write_missing(hid_t dataset, hid_t type)
         const hid_t attribute =
             H5Acreate2(dataset, names[i], type, space, H5P_DEFAULT, H5P_DEFAULT);
         is_written = attribute >= 0 && H5Awrite(attribute, H5T_NATIVE_DOUBLE, &missing) >= 0;
-        if (attribute >= 0)
-            H5Aclose(attribute);
+        hdf5_close(attribute);
     }
     H5Sclose(space);
     return is_written;
@@ -272,8 +268,7 @@ static bool attach_scales(hid_t file, hid_t dataset, const char *const *names, u
     for (unsigned i = 0; i < count && is_attached; i++) {
         const hid_t scale = H5Dopen2(file, names[i], H5P_DEFAULT);
         is_attached = scale >= 0 && H5DSattach_scale(dataset, scale, i) >= 0;
-        if (scale >= 0)
-            H5Dclose(scale);
+        hdf5_close(scale);
     }
     return is_attached;
 }
@@ -348,37 +343,32 @@ static bool write_settings(hid_t file, const struct miniapp_settings *values)
     return H5LTset_attribute_string(file, "/", "setup_settings", text) >= 0;
 }
 
-/* The part of a state that is written: fields, or their means. */
-struct written {
-    const struct miniapp_field *const *fields;
-    size_t count;
-    bool are_means;
-};
-
-static enum miniapp_status write_state(struct miniapp_output *output,
-                                       const struct miniapp_input *input,
-                                       struct miniapp_state *state, const struct written *written,
-                                       size_t step)
+enum miniapp_status
+miniapp_output_snapshot(struct miniapp_output *output, const struct miniapp_input *input,
+                        struct miniapp_state *state, const struct miniapp_sequence *sequence,
+                        const struct miniapp_field *const *means, size_t count, size_t step)
 {
+    const struct miniapp_field *carried[MOST_FIELDS];
+    const struct miniapp_field *const *const written = means ? means : carried;
+    for (size_t id = 1; id <= miniapp_field_count() && !means; id++)
+        if (miniapp_sequence_carries(sequence, &fields[id]))
+            carried[count++] = &fields[id];
     const double number = (double)step, *const setting = state->settings.value;
     struct levels_of level;
     const struct miniapp_grid none = {1, 1, 1};
     bool has_faces = false;
+    TRY(state_ends_all(state, make_levels(output ? &state->whole : &none, &level)));
+    for (size_t i = 0; i < count; i++)
+        has_faces |= written[i]->wet == FIELD_maskU || written[i]->wet == FIELD_maskV ||
+                     written[i]->has_wall;
     enum miniapp_status status =
-        state_ends_all(state, make_levels(output ? &state->whole : &none, &level));
-    if (status)
-        return status;
-    for (size_t i = 0; i < written->count; i++)
-        has_faces |= written->fields[i]->wet == FIELD_maskU ||
-                     written->fields[i]->wet == FIELD_maskV || written->fields[i]->has_wall;
-    status = write_axes(output, input, state, has_faces,
-                        setting[SETTING_start_time] + number * setting[SETTING_dt_tracer]);
-    for (size_t i = 0; i < written->count && !(status && !state->exchange); i++) {
+        write_axes(output, input, state, has_faces,
+                   setting[SETTING_start_time] + number * setting[SETTING_dt_tracer]);
+    for (size_t i = 0; i < count && !(status && !state->exchange); i++) {
         char name[RECORD_NAME];
-        const struct miniapp_field *const field = written->fields[i];
+        const char *const own = written[i]->name;
         const enum miniapp_status done =
-            write_carried(output, state, field,
-                          written->are_means ? mean_name(field->name, name) : field->name, &level);
+            write_carried(output, state, written[i], means ? mean_name(own, name) : own, &level);
         status = status ? status : done;
     }
     free(level.plane);
@@ -387,27 +377,4 @@ static enum miniapp_status write_state(struct miniapp_output *output,
     const bool is_written = write_settings(output->file, &state->settings) &&
                             H5LTset_attribute_double(output->file, "/", STEP_NAME, &number, 1) >= 0;
     return is_written ? MINIAPP_DONE : output_failed(output);
-}
-
-enum miniapp_status miniapp_output_snapshot(struct miniapp_output *output,
-                                            const struct miniapp_input *input,
-                                            struct miniapp_state *state,
-                                            const struct miniapp_sequence *sequence, size_t step)
-{
-    const struct miniapp_field *carried[MOST_FIELDS];
-    struct written written = {carried, 0, false};
-    for (size_t id = 1; id <= miniapp_field_count(); id++)
-        if (miniapp_sequence_carries(sequence, &fields[id]))
-            carried[written.count++] = &fields[id];
-    return write_state(output, input, state, &written, step);
-}
-
-enum miniapp_status miniapp_output_means(struct miniapp_output *output,
-                                         const struct miniapp_input *input,
-                                         struct miniapp_state *state,
-                                         const struct miniapp_field *const *means, size_t count,
-                                         size_t step)
-{
-    const struct written written = {means, count, true};
-    return write_state(output, input, state, &written, step);
 }

@@ -2,7 +2,7 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
-#include "box.h"
+#include "hdf5_file.h"
 #include "program.h"
 
 enum { SNAPSHOT_RANK = 4 };

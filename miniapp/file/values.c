@@ -58,9 +58,7 @@ static enum miniapp_status check_values_read(struct miniapp_input *input, enum f
         if (values[i] != 0 || !field->wet)
             return refuse_value(input, id, i, values[i]);
         if (!is_water_known) {
-            const enum miniapp_status status = find_water(input, field->wet, &water);
-            if (status)
-                return status;
+            TRY(find_water(input, field->wet, &water));
             is_water_known = true;
         }
         if (is_on_water(input, field, water, i))
@@ -112,9 +110,7 @@ static enum miniapp_status fill_absent(struct miniapp_input *input, enum field_i
     const struct miniapp_field *const field = &fields[id];
     double *source = NULL;
     if (field->stand_in && !field->is_sampled) {
-        const enum miniapp_status status = read_field(input, field->stand_in, &source);
-        if (status)
-            return status;
+        TRY(read_field(input, field->stand_in, &source));
     }
     for (size_t i = 0; i < elements; i++)
         values[i] = field->is_sampled ? sample_of(element_in_file(input, field, i))

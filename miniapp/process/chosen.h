@@ -1,4 +1,4 @@
-/* The settings of a run. */
+/* The settings and grids of a run. */
 #ifndef CHOSEN_H
 #define CHOSEN_H
 
@@ -16,5 +16,15 @@
  * An ocean of another size may be finer, and is not in balance, since land has been mixed into its
  * water: there 10 s replace the file's own time steps, at any size, so that its rows compare. */
 enum miniapp_status choose_settings(struct run *run);
+
+/* Finds out, for --size memory, how many bytes no cache of the run's devices holds. MINIAPP_USAGE
+ * where the caches of one are not known. */
+enum miniapp_status choose_bytes_beyond_caches(struct run *run);
+
+/* The grid of --size or --shape, or the file's own grid with ghosts; with --size memory it is the
+ * kernel's own. */
+struct miniapp_grid grid_of_row(const struct run *run, size_t shape,
+                                const struct miniapp_sequence *sequence,
+                                enum miniapp_precision precision);
 
 #endif

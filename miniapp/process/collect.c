@@ -1,7 +1,6 @@
 #include "collect.h"
 #include "clock.h"
 #include "finite.h"
-#include "planes.h"
 #include "ranks.h"
 #include "resume.h"
 #include "status.h"

@@ -1,11 +1,7 @@
-#include "means.h"
-#include "files.h"
 #include "ranks.h"
 #include "status.h"
 #include "steps.h"
-#include "stop.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,52 +43,32 @@ static enum miniapp_status add_mean(struct time_means *means, const struct row *
 static enum miniapp_status add_usual(struct time_means *means, const struct row *row)
 {
     static const char *const usual[] = {"temp", "salt", "u", "v", "w", "psi", "tke", "eke"};
-    enum miniapp_status status = MINIAPP_DONE;
-    for (size_t i = 0; i < sizeof(usual) / sizeof(*usual) && !status; i++)
+    for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
         if (row_has(row, usual[i]))
-            status = add_mean(means, row, usual[i]);
-    return status;
+            TRY(add_mean(means, row, usual[i]));
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status means_begin(struct run *run, const struct row *row)
 {
     const size_t length = run->options.average, first = run->first_step;
     const char *names = run->options.averaged;
-    enum miniapp_status status = MINIAPP_DONE;
     if (length == 0 || run->means.count > 0)
         return MINIAPP_DONE;
     if (!names)
-        status = add_usual(&run->means, row);
-    while (names && *names && !status) {
+        TRY(add_usual(&run->means, row));
+    while (names && *names) {
         char name[64];
         const size_t characters = strcspn(names, ",");
         snprintf(name, sizeof(name), "%.*s", (int)characters, names);
-        status = add_mean(&run->means, row, name);
+        TRY(add_mean(&run->means, row, name));
         names += characters + (names[characters] == ',');
     }
-    if (!status && first % length && ranks_own() == 0)
+    if (first % length && ranks_own() == 0)
         warn("--average leaves out the mean of steps %zu to %zu, since the run continues from step "
              "%zu",
              first - first % length + 1, first - first % length + length, first);
-    return status;
-}
-
-static enum miniapp_status write_means(struct run *run, struct row *row, size_t step)
-{
-    char path[PATH_MAX];
-    const bool is_own = run->options.shapes[0].nx == 0;
-    struct miniapp_output *output = NULL;
-    steps_name_file(run, "average.", step, path);
-    enum miniapp_status status = ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output);
-    status = agree(status);
-    if (!status)
-        status = miniapp_output_means(output, is_own ? run->input : NULL, row->state,
-                                      run->means.fields, run->means.count, step);
-    if (!status && output)
-        status = finish_output(run, output);
-    else
-        miniapp_output_discard(output);
-    return agree(status);
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status means_after(struct run *run, struct row *row)
@@ -100,11 +76,10 @@ enum miniapp_status means_after(struct run *run, struct row *row)
     const size_t length = run->options.average, step = steps_done(run, row);
     const size_t number = length ? (step - 1) % length + 1 : 0;
     struct time_means *const means = &run->means;
-    enum miniapp_status status = MINIAPP_DONE;
     means->has_begun |= number == 1;
     if (!means->has_begun)
         return MINIAPP_DONE;
-    for (size_t i = 0; i < means->count && !status; i++)
-        status = miniapp_state_average(row->state, miniapp_field_name(means->fields[i]), number);
-    return status || number < length ? status : write_means(run, row, step);
+    for (size_t i = 0; i < means->count; i++)
+        TRY(miniapp_state_average(row->state, miniapp_field_name(means->fields[i]), number));
+    return number < length ? MINIAPP_DONE : steps_write(run, row, means);
 }

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { MAX_REPEATS = 64 }; /* of one repeatable option */
 enum { MOST_SETTINGS = 256, DEVICE_NAME = 24 };
@@ -51,7 +50,7 @@ struct options {
     bool is_timed;        /* --seconds is given */
     double seconds;       /* for each row */
     size_t burnin;
-    uint64_t seed; /* of the order in which rows take turns */
+    size_t seed; /* of the order in which rows take turns */
     bool roofline;
     bool checksums;
     bool verbose;

@@ -1,20 +1,15 @@
 #include "run.h"
-#include "absent.h"
 #include "bench.h"
 #include "chosen.h"
 #include "clock.h"
 #include "collect.h"
-#include "crowd.h"
+#include "conclude.h"
 #include "describe.h"
-#include "files.h"
-#include "judge.h"
 #include "printable.h"
 #include "ranks.h"
-#include "report.h"
 #include "resume.h"
 #include "same.h"
 #include "say.h"
-#include "sizes.h"
 #include "status.h"
 #include "steps.h"
 #include "stop.h"
@@ -136,18 +131,15 @@ static enum miniapp_status choose_sequence(struct options *options)
 {
     static const char *const names[] = {"psi", "surface_taux"};
     bool has_any = false;
-    const enum miniapp_status status =
-        options->is_by_input ? miniapp_file_has_any(options->input, names, 2, &has_any)
-                             : MINIAPP_DONE;
-    return status || !has_any ? status : options_advance(options, "ocean");
+    if (options->is_by_input)
+        TRY(miniapp_file_has_any(options->input, names, 2, &has_any));
+    return has_any ? options_advance(options, "ocean") : MINIAPP_DONE;
 }
 
 static enum miniapp_status open_input(struct run *run)
 {
     const struct options *options = &run->options;
-    enum miniapp_status status = choose_sequence(&run->options);
-    if (status)
-        return status;
+    TRY(choose_sequence(&run->options));
     const struct miniapp_field **wanted = malloc(miniapp_field_count() * sizeof(*wanted));
     size_t count = 0;
     if (!wanted)
@@ -156,7 +148,8 @@ static enum miniapp_status open_input(struct run *run)
     for (size_t i = 0; i < miniapp_field_count(); i++)
         if (run_reads(options, miniapp_field_at(i)))
             wanted[count++] = miniapp_field_at(i);
-    status = miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
+    const enum miniapp_status status =
+        miniapp_input_open(options->input, wanted, count, options->reading, &run->input);
     free(wanted);
     return status ? status : miniapp_input_check(run->input);
 }
@@ -283,15 +276,9 @@ static enum miniapp_status add_rows(const struct run *run, size_t shape,
             struct row rows[MOST_COMPARED];
             bool has;
             const size_t count = list_compared(run, &like, rows);
-            const enum miniapp_status status = agree_on_rows(run, rows, count, &has);
-            if (status)
-                return status;
-            for (size_t i = 0; i < count && !has; i++) {
-                const enum miniapp_status added =
-                    bench_add(bench, &rows[i], options->roofline, method);
-                if (added)
-                    return added;
-            }
+            TRY(agree_on_rows(run, rows, count, &has));
+            for (size_t i = 0; i < count && !has; i++)
+                TRY(bench_add(bench, &rows[i], options->roofline, method));
         }
     return MINIAPP_DONE;
 }
@@ -407,148 +394,39 @@ static enum miniapp_status run_bench(struct run *run)
 
 /* ---- all of it ---- */
 
-/* Puts the output in its place, unless it is of steps in time that did not reach the last one. */
-static enum miniapp_status publish_final_output(struct run *run)
-{
-    struct miniapp_output *const output = run->output;
-    const bool is_whole = run->options.steps == 0 || !run->nonfinite[0];
-    const double start = seconds_now();
-    run->output = NULL;
-    const enum miniapp_status status = is_whole ? finish_output(run, output) : MINIAPP_DONE;
-    if (!is_whole)
-        miniapp_output_discard(output);
-    run->results.write_seconds += seconds_now() - start;
-    return status;
-}
-
-static void warn_of_end(const struct run *run)
-{
-    const struct options *options = &run->options;
-    warn("ended by %s: %s", run->results.interrupted,
-         options->output || options->reference ? "nothing is written or compared"
-                                               : "rows may lack calls, or be missing");
-}
-
-/* As warn_of_end, for steps with snapshots. */
-static enum miniapp_status warn_of_restart(const struct run *run)
-{
-    char from[64] = "starts from the input";
-    size_t step;
-    const enum miniapp_status status = steps_find_newest(run, run->options.steps, &step);
-    if (step > 0)
-        snprintf(from, sizeof(from), "continues from the snapshot of step %zu", step);
-    if (!status)
-        warn("ended by %s%s%s: --restart %s", run->results.interrupted,
-             run->nonfinite[0] ? ", when " : "", run->nonfinite, from);
-    return status;
-}
-
-/* Writes, reports and judges what a run gave that is done, or that a signal ended. The first
- * process does it. */
-static enum miniapp_status conclude(struct run *run)
-{
-    const struct options *options = &run->options;
-    const bool ended = run->results.interrupted != NULL;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (ranks_own() > 0)
-        return status;
-    run->results.warnings = warnings_so_far();
-    if (options->output && !ended)
-        status = publish_final_output(run);
-    if (!status)
-        status = report(&run->results, options->format);
-    if (!status && ended && options->every)
-        status = warn_of_restart(run);
-    else if (!status && ended)
-        warn_of_end(run);
-    return status || ended ? status : judge(run);
-}
-
-/* A process has only one output at a time: the final one is started again after the last
- * snapshot. */
-static void release_output_slot(struct run *run)
-{
-    miniapp_output_discard(run->output);
-    run->output = NULL;
-}
-
-static enum miniapp_status open_resume(struct run *run)
-{
-    const char *const path = run->options.resume, *read_files[2];
-    const enum miniapp_status status =
-        check_not_read("resume", path, read_files, list_read_files(run, read_files));
-    return status ? status : resume_open(path, &run->resume);
-}
-
-/* Opens the files that results go to, which must not be among those that are read. The first
- * process writes them. */
-static enum miniapp_status open_outputs(struct run *run)
-{
-    const struct options *options = &run->options;
-    enum miniapp_status status = MINIAPP_DONE;
-    if (ranks_own() > 0)
-        return status;
-    if (options->output)
-        status = start_end(run);
-    if (!status && (options->every || options->average))
-        release_output_slot(run);
-    return status || !options->resume ? status : open_resume(run);
-}
-
 enum miniapp_status run_all(struct run *run)
 {
     const struct options *options = &run->options;
-    enum miniapp_status status = agree(open_devices(run));
-    if (!status)
-        status = agree(open_input(run));
-    if (!status)
-        status = look_at_water(run);
-    if (!status) /* after the reader, whose hdf5_start has to be HDF5's first call */
-        status = agree(same_build(run));
-    if (!status)
-        status = agree(same_options(run));
-    if (!status)
-        status = agree(choose_settings(run));
-    if (!status)
-        status = agree(same_file(options->input, run->input_sha256));
-    if (!status)
-        status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
-    if (!status && options->reference)
-        status = agree(check_reference(run));
-    if (!status)
-        status = agree(open_outputs(run));
-    if (!status)
-        status = agree(steps_find_start(run));
-    if (status)
-        return status;
+    TRY(agree(open_devices(run)));
+    TRY(agree(open_input(run)));
+    TRY(look_at_water(run));
+    TRY(agree(
+        same_build(run))); /* after the reader, whose hdf5_start has to be HDF5's first call */
+    TRY(agree(same_options(run)));
+    TRY(agree(choose_settings(run)));
+    TRY(agree(same_file(options->input, run->input_sha256)));
+    TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
+    if (options->reference)
+        TRY(agree(check_reference(run)));
+    TRY(agree(open_outputs(run)));
+    TRY(agree(steps_find_start(run)));
     warn_of_crowd(has_host(run));
     describe_run(run);
-    status = choose_bytes_beyond_caches(run);
-    if (status)
-        return status;
-    if (options->resume && ranks_own() == 0)
-        status = resume_load(&run->resume, &run->results);
-    status = agree(status);
-    if (status)
-        return status;
-    status = run_bench(run);
-    if (!status)
-        say_warnings();
-    return status ? status : agree(conclude(run));
+    TRY(choose_bytes_beyond_caches(run));
+    const bool resumes = options->resume && ranks_own() == 0;
+    TRY(agree(resumes ? resume_load(&run->resume, &run->results) : MINIAPP_DONE));
+    TRY(run_bench(run));
+    say_warnings();
+    return agree(conclude(run));
 }
 
 enum miniapp_status run_check(struct run *run)
 {
     char absent[PROVENANCE_TEXT];
-    enum miniapp_status status = agree(open_input(run));
-    if (!status)
-        status = look_at_water(run);
-    if (!status)
-        status = agree(choose_settings(run));
-    if (!status)
-        status = agree(miniapp_input_check_pairs(run->input, run->options.settings));
-    if (status)
-        return status;
+    TRY(agree(open_input(run)));
+    TRY(look_at_water(run));
+    TRY(agree(choose_settings(run)));
+    TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
     print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
         print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));

@@ -1,9 +1,8 @@
 #include "steps.h"
 #include "clock.h"
+#include "conclude.h"
 #include "difference.h"
-#include "files.h"
 #include "finite.h"
-#include "means.h"
 #include "progress.h"
 #include "ranks.h"
 #include "same.h"
@@ -40,7 +39,8 @@ static const char *find_suffix(const char *path)
     return dot && dot != name ? dot : path + strlen(path);
 }
 
-void steps_name_file(const struct run *run, const char *what, size_t step, char *path)
+/* "end.average.000100.nc" for end.nc, "average." and step 100; snapshots have "". */
+static void name_file(const struct run *run, const char *what, size_t step, char *path)
 {
     const char *const output = run->options.output;
     const char *const suffix = find_suffix(output);
@@ -49,7 +49,7 @@ void steps_name_file(const struct run *run, const char *what, size_t step, char 
 
 static void name_snapshot(const struct run *run, size_t step, char path[PATH_MAX])
 {
-    steps_name_file(run, "", step, path);
+    name_file(run, "", step, path);
 }
 
 /* The step of the run's snapshot of that name; 0 if a file of that name is not one. */
@@ -217,30 +217,29 @@ static enum miniapp_status load_snapshot(const struct run *run, const struct row
 {
     char path[PATH_MAX];
     name_snapshot(run, step, path);
-    const enum miniapp_status status = check_origin(run, path);
-    return status ? status : miniapp_snapshot_load(path, row->state, row->sequence, step);
+    TRY(check_origin(run, path));
+    return miniapp_snapshot_load(path, row->state, row->sequence, step);
 }
 
-static enum miniapp_status write_snapshot(struct run *run, struct row *row)
+enum miniapp_status steps_write(struct run *run, struct row *row, const struct time_means *means)
 {
     const size_t step = steps_done(run, row);
     const bool is_own = run->options.shapes[0].nx == 0;
     const double start = seconds_now();
     char path[PATH_MAX];
     struct miniapp_output *output = NULL;
-    name_snapshot(run, step, path);
-    enum miniapp_status status = ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output);
-    status = agree(status);
-    if (!status)
-        status = miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state,
-                                         row->sequence, step);
+    name_file(run, means ? "average." : "", step, path);
+    TRY(agree(ranks_own() > 0 ? MINIAPP_DONE : start_output(run, path, &output)));
+    enum miniapp_status status =
+        miniapp_output_snapshot(output, is_own ? run->input : NULL, row->state, row->sequence,
+                                means ? means->fields : NULL, means ? means->count : 0, step);
     if (!status && output)
         status = finish_output(run, output);
     else
         miniapp_output_discard(output);
     status = agree(status);
     run->results.write_seconds += seconds_now() - start;
-    if (!status)
+    if (!status && !means)
         row->good_step = step;
     return status;
 }
@@ -248,18 +247,8 @@ static enum miniapp_status write_snapshot(struct run *run, struct row *row)
 static enum miniapp_status open_budgets(struct row *row)
 {
     row->budgets = calloc(MINIAPP_BUDGETS, sizeof(*row->budgets));
-    const enum miniapp_status status =
-        agree(row->budgets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets"));
-    return status ? status : miniapp_budgets_open(row->state, row->sequence, row->budgets);
-}
-
-/* Makes what the file lacks of the flow; where steps change it, a snapshot has it. */
-static enum miniapp_status make_flow(const struct run *run, const struct row *row,
-                                     bool is_from_snapshot)
-{
-    return is_from_snapshot && miniapp_sequence_carries(row->sequence, miniapp_field_find("w"))
-               ? MINIAPP_DONE
-               : miniapp_state_make_flow(row->state, run->input, row->sequence);
+    TRY(agree(row->budgets ? MINIAPP_DONE : fail(MINIAPP_DEVICE, "out of memory for budgets")));
+    return miniapp_budgets_open(row->state, row->sequence, row->budgets);
 }
 
 /* Says where so much water may have gone through the surface in all steps that a cell of the top
@@ -305,7 +294,7 @@ static enum miniapp_status check_row(const struct run *run, const struct row *ro
 }
 
 /* A snapshot is what a run may continue from, whoever has edited it. */
-static enum miniapp_status check_snapshot(const struct run *run, const struct row *row)
+static enum miniapp_status check_snapshot(const struct run *run, const struct row *row, size_t step)
 {
     const struct bound_field *bad;
     struct nonfinite found;
@@ -313,37 +302,42 @@ static enum miniapp_status check_snapshot(const struct run *run, const struct ro
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (status || !bad)
         return status;
-    note_nonfinite(row, bad, &found, run->first_step, text);
-    name_snapshot(run, run->first_step, path);
+    note_nonfinite(row, bad, &found, step, text);
+    name_snapshot(run, step, path);
     return fail(MINIAPP_INPUT, "%s: cannot continue from it: %s", path, text);
+}
+
+/* Puts a row to the snapshot of a step, or to the start if that is 0, and makes what the file lacks
+ * of the flow; where steps change it, a snapshot has it. */
+static enum miniapp_status put_to(const struct run *run, struct row *row, size_t step)
+{
+    const bool has_w = miniapp_sequence_carries(row->sequence, miniapp_field_find("w"));
+    TRY(agree(step > 0 ? load_snapshot(run, row, step)
+                       : miniapp_snapshot_settle(row->state, row->sequence)));
+    if (step > 0)
+        TRY(check_snapshot(run, row, step));
+    return step > 0 && has_w ? MINIAPP_DONE
+                             : miniapp_state_make_flow(row->state, run->input, row->sequence);
 }
 
 enum miniapp_status steps_begin(struct run *run, struct bench *bench)
 {
     double is_watched = progress_is_shown();
-    enum miniapp_status status = agree_on(MINIAPP_DONE, &is_watched, 1);
+    TRY(agree_on(MINIAPP_DONE, &is_watched, 1));
     run->is_watched = is_watched > 0;
     run->watched_at = -INFINITY;
     run->steps_begun = seconds_now();
-    for (int i = 0; i < bench->count && !status; i++) {
+    for (int i = 0; i < bench->count; i++) {
         struct row *const row = &bench->rows[i];
         if (!row->advances)
             continue;
         row->good_step = run->first_step;
-        status = agree(run->first_step > 0 ? load_snapshot(run, row, run->first_step)
-                                           : miniapp_snapshot_settle(row->state, row->sequence));
-        if (!status && run->first_step > 0)
-            status = check_snapshot(run, row);
-        if (!status)
-            status = make_flow(run, row, run->first_step > 0);
-        if (!status)
-            status = check_flow(run, row);
-        if (!status)
-            status = open_budgets(row);
-        if (!status)
-            status = means_begin(run, row);
+        TRY(put_to(run, row, run->first_step));
+        TRY(check_flow(run, row));
+        TRY(open_budgets(row));
+        TRY(means_begin(run, row));
     }
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* "step 12 of 1000, 3:20 left, 0.21 m/s, 150 years a day", estimated from the time that the steps
@@ -394,16 +388,15 @@ enum miniapp_status steps_after(void *context, struct row *row)
     struct run *const run = context;
     const struct bound_field *bad;
     struct nonfinite found;
-    enum miniapp_status status = show_progress(run, row);
-    if (!status)
-        status = means_after(run, row);
-    if (status || !is_milestone(run, steps_done(run, row)))
-        return status;
-    status = check_row(run, row, &bad, &found);
+    TRY(show_progress(run, row));
+    TRY(means_after(run, row));
+    if (!is_milestone(run, steps_done(run, row)))
+        return MINIAPP_DONE;
+    enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad)
         row->wanted = row->samples.count;
     else if (!status && run->options.every)
-        status = write_snapshot(run, row);
+        status = steps_write(run, row, NULL);
     return status;
 }
 
@@ -422,7 +415,7 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
     const enum miniapp_status status = check_row(run, row, &bad, &found);
     if (bad) /* the last good snapshot stays the newest */
         note(run, row, bad, &found, steps_done(run, row));
-    return status || bad ? status : write_snapshot(run, row);
+    return status || bad ? status : steps_write(run, row, NULL);
 }
 
 /* ---- where it went wrong ---- */
@@ -431,16 +424,11 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench)
 static enum miniapp_status go_back(struct run *run, struct bench *bench, struct row *row,
                                    size_t *step)
 {
-    const bool has_snapshot = run->options.every && row->good_step > 0;
-    enum miniapp_status status = bench_load(bench, run->input, run->options.shapes[0].nx == 0);
-    if (!status)
-        status = has_snapshot ? load_snapshot(run, row, row->good_step)
-                              : miniapp_snapshot_settle(row->state, row->sequence);
-    if (!status)
-        status = make_flow(run, row, has_snapshot);
-    *step = has_snapshot ? row->good_step : 0;
+    *step = run->options.every ? row->good_step : 0;
+    TRY(bench_load(bench, run->input, run->options.shapes[0].nx == 0));
+    TRY(put_to(run, row, *step));
     miniapp_plan_restart(row->plan);
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row)

@@ -31,8 +31,15 @@ enum miniapp_status steps_end(struct run *run, struct bench *bench);
  * first time. It makes the steps again for that, so all rows have to be done before. */
 enum miniapp_status steps_find_nonfinite(struct run *run, struct bench *bench, struct row *row);
 
-/* "end.average.000100.nc" for end.nc, "average." and step 100; snapshots have "". */
-void steps_name_file(const struct run *run, const char *what, size_t step, char *path);
+/* Writes the means, END.average.STEP.nc, or the snapshot if there are none, END.STEP.nc, after the
+ * last step that a row has made. */
+enum miniapp_status steps_write(struct run *run, struct row *row, const struct time_means *means);
+
+/* Finds the fields of --average; MINIAPP_USAGE if the sequence lacks one. */
+enum miniapp_status means_begin(struct run *run, const struct row *row);
+
+/* Takes a step into the means, and writes them at the end of their time. */
+enum miniapp_status means_after(struct run *run, struct row *row);
 
 /* The number of the last step that a row has made. */
 size_t steps_done(const struct run *run, const struct row *row);

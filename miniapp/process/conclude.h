@@ -1,11 +1,8 @@
-/* The files that a run writes. */
-#ifndef FILES_H
-#define FILES_H
+/* The end of a run: the files that it writes, its report, and whether what it found is right. */
+#ifndef CONCLUDE_H
+#define CONCLUDE_H
 
 #include "run.h"
-
-/* Lists all files that the run reads, where nothing may be written; returns how many. */
-size_t list_read_files(const struct run *run, const char *list[2]);
 
 /* Starts an output, which must not be one of the files that are read. */
 enum miniapp_status start_output(const struct run *run, const char *path,
@@ -16,5 +13,13 @@ enum miniapp_status start_end(struct run *run);
 
 /* Adds the provenance to an output, and puts it in its place. It is closed, whatever happens. */
 enum miniapp_status finish_output(const struct run *run, struct miniapp_output *output);
+
+/* Opens the files that results go to, which must not be among those that are read. The first
+ * process writes them. */
+enum miniapp_status open_outputs(struct run *run);
+
+/* Writes, reports and judges what a run gave that is done, or that a signal ended. The first
+ * process does it. */
+enum miniapp_status conclude(struct run *run);
 
 #endif
