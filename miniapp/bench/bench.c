@@ -250,7 +250,7 @@ enum miniapp_status bench_check_memory(const struct bench *bench, const struct m
                                        const struct method *method)
 {
     char lack[MINIAPP_LACK];
-    double needed = miniapp_input_passing_bytes(input);
+    double needed = miniapp_input_facts(input).passing_bytes;
     for (int i = 0; i < bench->count; i++)
         needed += host_bytes(bench, &bench->rows[i], method->each_call);
     if (miniapp_host_has(needed, lack))

@@ -200,10 +200,28 @@ void miniapp_input_options_share(struct miniapp_input_options *, int number, int
 void miniapp_input_options_start_as(struct miniapp_input_options *,
                                     const struct miniapp_field *tracer, const char *dataset);
 
-/* The grid as the file stores it, perhaps without ghosts. */
-struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *);
-bool miniapp_input_has_ghosts(const struct miniapp_input *);
-bool miniapp_input_is_cyclic(const struct miniapp_input *);
+/* The water in this process's part of a file. Cells are water by maskT, maskW or kbot: all of them
+ * where the wanted fields are none of these. The rest is 0 unless the wanted fields are those of an
+ * ocean whose flow is stepped. */
+struct miniapp_water {
+    double cells, beyond; /* how many are wet, and how many ghosts of the file's closed sides */
+    double per_length;    /* the largest inverse spacing, m-1 */
+    double widest;        /* the largest spacing along x, on the equator, or along y, m */
+    double turning;       /* the largest Coriolis parameter, s-1 */
+    double highest;       /* the height of the highest level, m */
+};
+
+/* What is known of an open input. */
+struct miniapp_facts {
+    struct miniapp_grid grid; /* as the file stores it, perhaps without ghosts */
+    bool has_ghosts, is_cyclic;
+    bool is_at_rest;            /* its flow is to be stepped, but no dataset has one */
+    bool makes_w;               /* by continuity, since it has only u and v */
+    const char *text;           /* the grid, in words, as long as the input is open */
+    double passing_bytes;       /* of host memory that loading a field needs temporarily */
+    struct miniapp_water water; /* once it is checked */
+};
+struct miniapp_facts miniapp_input_facts(const struct miniapp_input *);
 
 /* Whether the file has a dataset for a field; and the name in the file that is closest to the
  * field's, of datasets that hold no field: NULL if none is close. */
@@ -242,28 +260,8 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *, const struct mini
 /* Before the first step: computes w by continuity, if the sequence reads it and the file has only u
  * and v; or, where an ocean whose flow is stepped starts from rest, the flow that Veros's
  * initialisation makes under a rigid lid. Its w is 0, so that it diverges. */
-bool miniapp_input_has_only_u_and_v(const struct miniapp_input *);
-bool miniapp_input_is_at_rest(const struct miniapp_input *);
 enum miniapp_status miniapp_state_make_flow(struct miniapp_state *, const struct miniapp_input *,
                                             const struct miniapp_sequence *);
-
-/* The water in this process's part of a file. Cells are water by maskT, maskW or kbot: all of them
- * where the wanted fields are none of these. The rest is 0 unless the wanted fields are those of an
- * ocean whose flow is stepped. */
-struct miniapp_water {
-    double cells, beyond; /* how many are wet, and how many ghosts of the file's closed sides */
-    double per_length;    /* the largest inverse spacing, m-1 */
-    double widest;        /* the largest spacing along x, on the equator, or along y, m */
-    double turning;       /* the largest Coriolis parameter, s-1 */
-    double highest;       /* the height of the highest level, m */
-};
-enum miniapp_status miniapp_input_look_at_water(struct miniapp_input *, struct miniapp_water *);
-
-/* The grid, in words. */
-const char *miniapp_input_grid_text(const struct miniapp_input *);
-
-/* How many bytes of host memory are needed temporarily to load a field. */
-double miniapp_input_passing_bytes(const struct miniapp_input *);
 
 /* ---- references ---- */
 

@@ -61,7 +61,7 @@ static const char *needing(const struct miniapp_input *input, const struct minia
                            const struct miniapp_settings *settings)
 {
     const char *name = NULL;
-    if (!field->may_rest || !miniapp_input_is_at_rest(input))
+    if (!field->may_rest || !input->is_at_rest)
         for (size_t i = 0; (name = miniapp_field_needed_by(field, i)); i++)
             if (miniapp_settings_get(settings, name) != 0)
                 break;

@@ -88,8 +88,8 @@ static enum miniapp_status read_attributes(struct miniapp_input *input, bool *sa
             input->path, input->path);
     if (goes_on(status))
         status = first_of(status, read_choice(input, "cyclic_x", 1, &says_cyclic, &cyclic));
-    input->has_ghosts = halo == MINIAPP_HALO;
-    input->is_cyclic = cyclic == 1;
+    input->window.has_ghosts = halo == MINIAPP_HALO;
+    input->window.cyclic_x = cyclic == 1;
     for (size_t id = 0; id < SETTINGS && goes_on(status); id++)
         status = first_of(status, read_attribute(input->file, input->path, settings[id].name,
                                                  &input->is_set[id], &input->setting[id]));
@@ -116,6 +116,8 @@ static void list_needed(struct miniapp_input *input, const struct miniapp_field 
         if (input->needed[id] && input->is_there[id])
             input->is_asked[id] = input->is_asked[fields[id].wet] = true;
     input->needed[NO_FIELD] = input->is_asked[NO_FIELD] = false;
+    input->is_at_rest = input->needed[FIELD_du_taum1] && !input->is_there[FIELD_u] &&
+                        !input->is_there[FIELD_v] && !input->is_there[FIELD_psi];
 }
 
 /* Keeps the first scale that is found for each axis: outputs get its coordinates. */
@@ -155,10 +157,10 @@ static enum miniapp_status agree_on_length(struct miniapp_input *input, const ch
                                            enum miniapp_axis axis, hsize_t length)
 {
     const bool is_fixed = axis > MINIAPP_Z; /* the sides of a triad */
-    const size_t known = miniapp_axis_length(axis, &input->whole);
+    const size_t known = miniapp_axis_length(axis, &input->window.whole);
     const size_t least = is_fixed ? known : 1, most = is_fixed ? known : INT32_MAX;
     if (length >= least && length <= most && !is_fixed && !input->said_by[axis]) {
-        *length_along(&input->whole, axis) = (size_t)length;
+        *length_along(&input->window.whole, axis) = (size_t)length;
         input->said_by[axis] = name;
         return MINIAPP_DONE;
     }
@@ -261,12 +263,6 @@ static enum miniapp_status look_at_datasets(struct miniapp_input *input)
 
 /* ---- what is absent ---- */
 
-bool miniapp_input_is_at_rest(const struct miniapp_input *input)
-{
-    return input->needed[FIELD_du_taum1] && !input->is_there[FIELD_u] &&
-           !input->is_there[FIELD_v] && !input->is_there[FIELD_psi];
-}
-
 /* Reports in one line all datasets that are absent but needed, whatever the settings. */
 static enum miniapp_status check_absent(const struct miniapp_input *input)
 {
@@ -274,7 +270,7 @@ static enum miniapp_status check_absent(const struct miniapp_input *input)
     size_t count = 0;
     for (enum field_id id = NO_FIELD + 1; id <= miniapp_field_count(); id++) {
         if (!input->needed[id] || input->is_there[id] || fields[id].is_optional ||
-            fields[id].needed_by[0] || (fields[id].may_rest && miniapp_input_is_at_rest(input)))
+            fields[id].needed_by[0] || (fields[id].may_rest && input->is_at_rest))
             continue;
         count++;
         const char *const closest = miniapp_input_closest(input, &fields[id], near, sizeof(near));
@@ -294,9 +290,9 @@ static enum miniapp_status check_absent(const struct miniapp_input *input)
 
 static enum miniapp_status set_grid(struct miniapp_input *input)
 {
-    const size_t least = input->has_ghosts ? MINIAPP_MIN_CELLS : 1;
+    const size_t least = input->window.has_ghosts ? MINIAPP_MIN_CELLS : 1;
     for (enum miniapp_axis axis = MINIAPP_X; axis <= MINIAPP_Z; axis++) {
-        size_t *const length = length_along(&input->whole, axis);
+        size_t *const length = length_along(&input->window.whole, axis);
         const size_t own_least = axis == MINIAPP_Z ? 1 : least;
         if (!input->said_by[axis]) /* no dataset has the axis */
             *length = own_least;
@@ -308,15 +304,10 @@ static enum miniapp_status set_grid(struct miniapp_input *input)
     const struct window own = own_window(input);
     move_window(input, &own);
     snprintf(input->grid_text, sizeof(input->grid_text), "%zu x %zu x %zu points, %s%s",
-             input->whole.nx, input->whole.ny, input->whole.nz,
-             input->has_ghosts ? "two ghosts on each side" : "no ghosts",
-             input->is_cyclic ? ", cyclic in x" : "");
+             input->window.whole.nx, input->window.whole.ny, input->window.whole.nz,
+             input->window.has_ghosts ? "two ghosts on each side" : "no ghosts",
+             input->window.cyclic_x ? ", cyclic in x" : "");
     return MINIAPP_DONE;
-}
-
-const char *miniapp_input_grid_text(const struct miniapp_input *input)
-{
-    return input->grid_text;
 }
 
 /* ---- checking ---- */
@@ -360,13 +351,10 @@ static enum miniapp_status check_fields(struct miniapp_input *input)
  * that checks a part of the rows cannot tell. */
 static enum miniapp_status look_for_water(struct miniapp_input *input)
 {
-    struct miniapp_water water;
-    if (input->strips > 1 || (input->allow & MINIAPP_ALLOW_INVALID))
-        return MINIAPP_DONE;
-    const enum miniapp_status status = miniapp_input_look_at_water(input, &water);
-    if (!status && water.cells == 0)
+    TRY(look_at_water(input, &input->seen));
+    if (input->seen.cells == 0 && input->strips == 1 && !(input->allow & MINIAPP_ALLOW_INVALID))
         warn("%s: all of the ocean is land", input->path);
-    return status;
+    return MINIAPP_DONE;
 }
 
 enum miniapp_status miniapp_input_check(struct miniapp_input *input)
@@ -457,31 +445,24 @@ void miniapp_input_close(struct miniapp_input *input)
 
 /* ---- what it says of itself ---- */
 
-struct miniapp_grid miniapp_input_file_grid(const struct miniapp_input *input)
+struct miniapp_facts miniapp_input_facts(const struct miniapp_input *input)
 {
-    return input->whole;
+    return (struct miniapp_facts){.grid = input->window.whole,
+                                  .has_ghosts = input->window.has_ghosts,
+                                  .is_cyclic = input->window.cyclic_x,
+                                  .is_at_rest = input->is_at_rest,
+                                  .makes_w = makes_w(input),
+                                  .text = input->grid_text,
+                                  .passing_bytes = input->passing_bytes,
+                                  .water = input->seen};
 }
 
 struct miniapp_grid miniapp_input_grid(const struct miniapp_input *input)
 {
     if (!input)
         return (struct miniapp_grid){0};
-    return input->has_ghosts ? input->whole : miniapp_grid_with_ghosts(&input->whole);
-}
-
-bool miniapp_input_has_ghosts(const struct miniapp_input *input)
-{
-    return input->has_ghosts;
-}
-
-bool miniapp_input_is_cyclic(const struct miniapp_input *input)
-{
-    return input->is_cyclic;
-}
-
-double miniapp_input_passing_bytes(const struct miniapp_input *input)
-{
-    return input->passing_bytes;
+    return input->window.has_ghosts ? input->window.whole
+                                    : miniapp_grid_with_ghosts(&input->window.whole);
 }
 
 bool miniapp_input_setting(const struct miniapp_input *input, const struct miniapp_setting *setting,

@@ -1,6 +1,6 @@
 /* An input that is open, for the files that make up the reader: input.c opens it, values.c reads
- * and checks a field, water.c a mask, masks.c checks what several fields say together, window.c
- * chooses the part of the file that is read, load.c brings it into states. */
+ * and checks a field, masks.c a mask, and what several fields say together, window.c chooses the
+ * part of the file that is read, load.c brings it into states. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -36,19 +36,18 @@ struct miniapp_input {
     double period[MOST_FIELDS];        /* of the records, in seconds */
     size_t record;                     /* that is read now, of a field that has some */
     bool is_bad[MOST_FIELDS];          /* a failure was reported for it */
-    struct miniapp_grid whole;         /* as in the file, with or without ghosts */
     const char *said_by[MINIAPP_AXES]; /* the dataset that each length is from, or NULL */
     bool is_disputed[MINIAPP_AXES];    /* by another dataset: this was reported */
-    struct miniapp_grid grid;          /* of the window: the part of the file that is read now */
-    size_t x0, y0;                     /* the window's first cell in the file */
+    struct window window;              /* the part of the file that is read now */
     int strip, strips;
     char scale[MINIAPP_AXES][AXIS_NAME]; /* the dimension scale of each axis, or "" */
-    bool has_ghosts, is_cyclic;
-    bool is_too_large;     /* some dataset is, for the memory: this was reported */
-    bool was_refused;      /* by miniapp_input_check */
-    bool is_set[SETTINGS]; /* by the file */
+    bool is_at_rest;                     /* its flow is to be stepped, but no dataset has one */
+    bool is_too_large;                   /* some dataset is, for the memory: this was reported */
+    bool was_refused;                    /* by miniapp_input_check */
+    bool is_set[SETTINGS];               /* by the file */
     double setting[SETTINGS];
     uint8_t *water[MOST_FIELDS]; /* of masks and kbot, on (z, y, x) of the window, once read */
+    struct miniapp_water seen;   /* in this process's rows, by miniapp_input_check */
     double passing_bytes;        /* that reading a field takes temporarily */
     char grid_text[256];         /* for the provenance */
 };
@@ -61,6 +60,12 @@ bool goes_on(enum miniapp_status status);
 /* Everything that is wrong is reported, and the first failure counts. */
 enum miniapp_status first_of(enum miniapp_status before, enum miniapp_status now);
 
+/* Whether w follows from u and v, since the file has these alone. */
+static inline bool makes_w(const struct miniapp_input *input)
+{
+    return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
+}
+
 /* Fails if the file was changed since it was opened; one that was removed can still be read. */
 enum miniapp_status check_still_same(const struct miniapp_input *input);
 
@@ -70,10 +75,10 @@ enum miniapp_status check_still_same(const struct miniapp_input *input);
  * values. */
 enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values);
 
-/* ---- water.c ---- */
-
 /* The window's part of a field's dataset, as it is stored. */
 enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, double *values);
+
+/* ---- masks.c ---- */
 
 /* Checks that a mask is 0 or 1, with no land above water, or that kbot is a level: kernels address
  * memory by them. */
@@ -85,11 +90,12 @@ enum miniapp_status check_mask(const struct miniapp_input *input, enum field_id 
 enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
                                const uint8_t **water);
 
-/* ---- masks.c ---- */
-
 /* Checks the wanted fields against each other: cells with cells, faces with the cells beside
  * them. */
 enum miniapp_status check_masks(struct miniapp_input *input);
+
+/* Looks at the water of this process's rows. */
+enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_water *water);
 
 /* Checks that ghosts repeat the cells at the other side, if the ocean is cyclic and the file has
  * ghosts. */
@@ -105,7 +111,6 @@ void drop_masks(struct miniapp_input *input);
  * column and row than is wanted, if the file has them: these cells, the margin, decide whether the
  * faces between them and the others are open. The margin's own faces are not known. */
 void move_window(struct miniapp_input *input, const struct window *window);
-struct window window_of(const struct miniapp_input *input);
 
 /* The rows that this process checks, which are all rows if it is the only one; and their window. */
 struct cells own_rows(const struct miniapp_input *input);
@@ -115,8 +120,7 @@ struct window own_window(const struct miniapp_input *input);
 struct window window_for(const struct miniapp_input *input,
                          const struct miniapp_destination *targets, size_t count);
 
-/* The grids of the file's window and of a state, between which values are regridded. */
-struct file_grid file_grid_of(const struct miniapp_input *input);
+/* The window that is a state's part of an ocean. */
 struct window window_of_state(const struct miniapp_state *state);
 
 /* The window's part of a field's dataset. */

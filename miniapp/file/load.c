@@ -35,8 +35,8 @@ static enum miniapp_status check_array(const struct miniapp_input *input,
 static bool lacks_ghosts(const struct miniapp_input *input,
                          const struct miniapp_destination *target)
 {
-    return input->is_cyclic && target->state->grid.nx != target->state->whole.nx &&
-           (target->resample || !input->has_ghosts);
+    return input->window.cyclic_x && target->state->grid.nx != target->state->whole.nx &&
+           (target->resample || !input->window.has_ghosts);
 }
 
 static void mark_loaded_ghosts(const struct miniapp_input *input, const struct miniapp_field *field,
@@ -53,10 +53,9 @@ static enum miniapp_status fill_state(const struct miniapp_input *input,
                                       const struct miniapp_field *field, const double *values,
                                       const struct miniapp_destination *target)
 {
-    const struct file_grid from = file_grid_of(input);
     const struct window to = window_of_state(target->state);
     struct regrid regrid;
-    enum miniapp_status status = regrid_open(field, &from, &to, target->resample, &regrid);
+    enum miniapp_status status = regrid_open(field, &input->window, &to, target->resample, &regrid);
     for (size_t plane = 0; plane < regrid.planes && !status; plane++)
         status =
             miniapp_state_set_part(target->state, target->name, plane * regrid.plane_elements,
@@ -75,7 +74,7 @@ static enum miniapp_status load_wall(const struct miniapp_input *input,
     const enum field_id id = field_id(field);
     bool found;
     hid_t dataset;
-    if (!field->has_wall || !input->is_there[id] || input->has_ghosts || target->resample)
+    if (!field->has_wall || !input->is_there[id] || input->window.has_ghosts || target->resample)
         return MINIAPP_DONE;
     enum miniapp_status status =
         open_dataset(input->file, input->path, input->source[id], &dataset);
@@ -155,15 +154,10 @@ enum miniapp_status miniapp_input_load(struct miniapp_input *input,
     input->precision = narrowest(targets, count);
     status = check_still_same(input);
     for (size_t i = 0; i < count && !status; i++)
-        miniapp_state_set_cyclic(targets[i].state, input->is_cyclic);
+        miniapp_state_set_cyclic(targets[i].state, input->window.cyclic_x);
     return status ? status
                   : (input->records[field_id(field)] ? load_records : load_values)(input, field,
                                                                                    targets, count);
-}
-
-bool miniapp_input_has_only_u_and_v(const struct miniapp_input *input)
-{
-    return input->is_there[FIELD_u] && input->is_there[FIELD_v] && !input->is_there[FIELD_w];
 }
 
 /* Sets a field that the table lacks, with the axes of one that it has. */
@@ -201,11 +195,10 @@ enum miniapp_status miniapp_state_make_flow(struct miniapp_state *state,
                                             const struct miniapp_input *input,
                                             const struct miniapp_sequence *sequence)
 {
-    if (miniapp_input_is_at_rest(input) && miniapp_sequence_carries(sequence, &fields[FIELD_u]) &&
+    if (input->is_at_rest && miniapp_sequence_carries(sequence, &fields[FIELD_u]) &&
         state->settings.value[SETTING_enable_streamfunction] != 0)
         return start_from_rest(state);
-    return miniapp_sequence_reads(sequence, &fields[FIELD_w]) &&
-                   miniapp_input_has_only_u_and_v(input)
+    return miniapp_sequence_reads(sequence, &fields[FIELD_w]) && makes_w(input)
                ? miniapp_run(state, "vertical_velocity")
                : MINIAPP_DONE;
 }

@@ -1,16 +1,108 @@
-/* Water and land: what masks and kbot say, whether they agree with each other, and whether ghosts
- * repeat what they stand for. */
+/* Water and land: masks and kbot, read, checked by themselves, and kept as bytes that tell water
+ * from land; whether they agree with each other, and whether ghosts repeat what they stand for. */
 #include "input.h"
+#include "range.h"
 #include "status.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* ---- what a mask may be ---- */
+
+/* Masks and indices have to be whole numbers in their ranges, with no index above the surface,
+ * because kernels address memory by them. */
+static enum miniapp_status check_whole(const struct miniapp_input *input, enum field_id id,
+                                       const double *values)
+{
+    const struct miniapp_field *const field = &fields[id];
+    const size_t elements = miniapp_field_elements(field, &input->window.grid);
+    const bool is_bounded = field->counts && input->said_by[field->counts];
+    const double most = is_bounded ? (double)miniapp_axis_length(field->counts, &input->window.grid)
+                                   : field->valid_max; /* no axis: what has it is missing */
+    char range[RANGE_TEXT], place[ELEMENT_NAME];
+    for (size_t i = 0; i < elements; i++) {
+        if (values[i] != floor(values[i]) || !isfinite(values[i]))
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be whole", input->path,
+                        place_in_file(input, id, i, place), values[i]);
+        if (values[i] < field->valid_min || values[i] > most)
+            return fail(MINIAPP_INPUT, "%s: %s is %g, but must be %s", input->path,
+                        place_in_file(input, id, i, place), values[i],
+                        range_text(field->valid_min, most, range));
+    }
+    return MINIAPP_DONE;
+}
+
+/* Water reaches the surface. */
+static enum miniapp_status check_columns(const struct miniapp_input *input, enum field_id mask,
+                                         const double *values)
+{
+    const size_t plane = input->window.grid.nx * input->window.grid.ny;
+    char land[ELEMENT_NAME], below[ELEMENT_NAME];
+    if (input->allow & MINIAPP_ALLOW_INVALID)
+        return MINIAPP_DONE;
+    for (size_t i = plane; i < plane * input->window.grid.nz; i++)
+        if (values[i] == 0 && values[i - plane] != 0)
+            return fail(
+                MINIAPP_INPUT,
+                "%s: %s is land, but %s below it is water: water reaches the surface, which "
+                "is the last level",
+                input->path, place_in_file(input, mask, i, land),
+                place_in_file(input, mask, i - plane, below));
+    return MINIAPP_DONE;
+}
+
+enum miniapp_status check_mask(const struct miniapp_input *input, enum field_id id,
+                               const double *values)
+{
+    const enum miniapp_status status = check_whole(input, id, values);
+    return status || fields[id].type == MINIAPP_INDEX ? status : check_columns(input, id, values);
+}
+
+/* ---- where water is ---- */
+
+/* Copies a mask, or fills each column from its level in kbot up to the surface. */
+static void fill_water(const struct miniapp_input *input, enum field_id id, const double *values,
+                       uint8_t *water)
+{
+    const size_t plane = input->window.grid.nx * input->window.grid.ny;
+    for (size_t i = 0; i < plane * input->window.grid.nz; i++) {
+        const double deepest = values[i % plane]; /* of kbot */
+        const size_t level = i / plane + 1;
+        water[i] = fields[id].type == MINIAPP_MASK ? values[i] != 0
+                                                   : deepest > 0 && (double)level >= deepest;
+    }
+}
+
+/* A mask takes an eighth of a field's memory, so it is kept as long as the window stays. Faults
+ * in it are reported once. */
+enum miniapp_status find_water(struct miniapp_input *input, enum field_id mask,
+                               const uint8_t **water)
+{
+    *water = input->water[mask];
+    if (*water || !input->is_there[mask] || input->is_bad[mask])
+        return MINIAPP_DONE;
+    double *const values =
+        malloc(miniapp_field_elements(&fields[mask], &input->window.grid) * sizeof(*values));
+    uint8_t *const kept = malloc(miniapp_grid_points(&input->window.grid));
+    enum miniapp_status status =
+        values && kept
+            ? read_dataset(input, mask, values)
+            : fail(MINIAPP_DEVICE, "out of memory for the water of '%s'", fields[mask].name);
+    if (!status)
+        status = check_mask(input, mask, values);
+    if (!status)
+        fill_water(input, mask, values, kept);
+    free(values);
+    input->is_bad[mask] = status != MINIAPP_DONE;
+    if (status)
+        free(kept);
+    *water = input->water[mask] = status ? NULL : kept;
+    return status;
+}
+
 /* The fields that tell which cells are water. */
 static const enum field_id cell_masks[] = {FIELD_maskT, FIELD_maskW, FIELD_kbot};
 enum { CELL_MASKS = sizeof(cell_masks) / sizeof(*cell_masks) };
-
-/* ---- water ---- */
 
 /* The water cells by the first of maskT, maskW and kbot that the kernels read and that is not bad.
  */
@@ -30,9 +122,10 @@ static enum miniapp_status find_cells(struct miniapp_input *input, const uint8_t
 /* Whether a cell is one of the file's ghosts on a side that is closed. */
 static bool is_beyond_closed_side(const struct miniapp_input *input, size_t i)
 {
-    return input->has_ghosts &&
-           (is_outer(row_in_file(input, i), input->whole.ny) ||
-            (!input->is_cyclic && is_outer(column_in_file(input, i), input->whole.nx)));
+    return input->window.has_ghosts &&
+           (is_outer(row_in_file(input, i), input->window.whole.ny) ||
+            (!input->window.cyclic_x &&
+             is_outer(column_in_file(input, i), input->window.whole.nx)));
 }
 
 enum { DXT, DYT, COST, DZT, TURNING, LINES };
@@ -50,7 +143,7 @@ static bool has_scales(const struct miniapp_input *input)
 static void look_at_column(double *const line[LINES], const struct miniapp_input *input, size_t i,
                            struct miniapp_water *water)
 {
-    const size_t x = i % input->grid.nx, y = i / input->grid.nx;
+    const size_t x = i % input->window.grid.nx, y = i / input->window.grid.nx;
     const double spacing = fmin(line[DXT][x] * line[COST][y], line[DYT][y]);
     water->per_length = fmax(water->per_length, 1 / spacing);
     water->widest = fmax(water->widest, fmax(line[DXT][x], line[DYT][y]));
@@ -61,21 +154,20 @@ static void look_at_level(const struct miniapp_input *input, const uint8_t *wet,
                           double *const line[LINES], size_t z, struct miniapp_water *water)
 {
     const struct cells rows = own_rows(input);
-    const size_t plane = input->grid.nx * input->grid.ny;
-    for (size_t i = 0; i < input->grid.nx * (rows.end - rows.first); i++) {
+    const size_t plane = input->window.grid.nx * input->window.grid.ny;
+    for (size_t i = 0; i < input->window.grid.nx * (rows.end - rows.first); i++) {
         if (wet && !wet[z * plane + i])
             continue;
         water->cells++;
         water->beyond += wet && is_beyond_closed_side(input, z * plane + i);
-        if (line[TURNING] && z + 1 == input->grid.nz)
+        if (line[TURNING] && z + 1 == input->window.grid.nz)
             look_at_column(line, input, i, water);
     }
     if (line[TURNING])
         water->highest = fmax(water->highest, line[DZT][z]);
 }
 
-enum miniapp_status miniapp_input_look_at_water(struct miniapp_input *input,
-                                                struct miniapp_water *water)
+enum miniapp_status look_at_water(struct miniapp_input *input, struct miniapp_water *water)
 {
     const struct window own = own_window(input);
     const uint8_t *wet;
@@ -86,7 +178,7 @@ enum miniapp_status miniapp_input_look_at_water(struct miniapp_input *input,
     for (int l = 0; l < LINES && has_scales(input) && !status; l++)
         status = read_field(input, ids[l], &line[l]);
     *water = (struct miniapp_water){0};
-    for (size_t z = 0; z < input->grid.nz && !status; z++)
+    for (size_t z = 0; z < input->window.grid.nz && !status; z++)
         look_at_level(input, wet, line, z, water);
     for (int l = 0; l < LINES; l++)
         free(line[l]);
@@ -102,7 +194,7 @@ static enum miniapp_status check_cells(struct miniapp_input *input, enum field_i
     const uint8_t *others;
     char place[ELEMENT_NAME];
     const enum miniapp_status status = find_water(input, other, &others);
-    for (size_t i = 0; i < miniapp_grid_points(&input->grid) && !status && others; i++)
+    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && !status && others; i++)
         if (water[i] != others[i])
             return fail(MINIAPP_INPUT, "%s: %s is %s by '%s', but %s by '%s'", input->path,
                         place_in_file(input, FIELD_maskT, i, place), water[i] ? "water" : "land",
@@ -116,11 +208,11 @@ static enum miniapp_status check_cells(struct miniapp_input *input, enum field_i
  * and the wall of a closed ocean may lie among ghosts of water. */
 static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask, size_t i)
 {
-    const struct miniapp_grid *const grid = &input->whole;
+    const struct miniapp_grid *const grid = &input->window.whole;
     const size_t x = column_in_file(input, i), y = row_in_file(input, i);
-    return input->has_ghosts && (is_outer(x, grid->nx) || is_outer(y, grid->ny) ||
-                                 is_outer(x + (mask == FIELD_maskU), grid->nx) ||
-                                 is_outer(y + (mask == FIELD_maskV), grid->ny));
+    return input->window.has_ghosts && (is_outer(x, grid->nx) || is_outer(y, grid->ny) ||
+                                        is_outer(x + (mask == FIELD_maskU), grid->nx) ||
+                                        is_outer(y + (mask == FIELD_maskV), grid->ny));
 }
 
 /* Whether the cell beyond a face is water: to the east for U, to the north for V. Beyond the last
@@ -128,13 +220,14 @@ static bool touches_ghosts(const struct miniapp_input *input, enum field_id mask
 static bool is_water_beyond(const struct miniapp_input *input, enum field_id mask,
                             const uint8_t *water, size_t i)
 {
-    const struct miniapp_grid *const grid = &input->grid;
+    const struct miniapp_grid *const grid = &input->window.grid;
     const size_t x = i % grid->nx, y = i / grid->nx % grid->ny;
     if (mask == FIELD_maskV)
         return y + 1 < grid->ny && water[i + grid->nx];
     if (x + 1 < grid->nx)
         return water[i + 1];
-    return input->is_cyclic && water[i - x + (input->has_ghosts ? 2 * MINIAPP_HALO : 0)];
+    return input->window.cyclic_x &&
+           water[i - x + (input->window.has_ghosts ? 2 * MINIAPP_HALO : 0)];
 }
 
 /* A face may be open only between cells of water. A closed face between them is legal, as a thin
@@ -146,10 +239,11 @@ static enum miniapp_status check_faces(struct miniapp_input *input, enum field_i
     size_t closed = 0, first = 0;
     char place[ELEMENT_NAME];
     const enum miniapp_status status = find_water(input, mask, &open);
-    for (size_t i = 0; i < miniapp_grid_points(&input->grid) && !status && open; i++) {
-        const size_t beyond = mask == FIELD_maskU ? column_in_file(input, i) + 1 - input->whole.nx
-                                                  : row_in_file(input, i) + 1 - input->whole.ny;
-        if (is_in_margin(input, i) || (input->has_ghosts && beyond == 0))
+    for (size_t i = 0; i < miniapp_grid_points(&input->window.grid) && !status && open; i++) {
+        const size_t beyond = mask == FIELD_maskU
+                                  ? column_in_file(input, i) + 1 - input->window.whole.nx
+                                  : row_in_file(input, i) + 1 - input->window.whole.ny;
+        if (is_in_margin(input, i) || (input->window.has_ghosts && beyond == 0))
             continue;
         const bool is_between = water[i] && is_water_beyond(input, mask, water, i);
         if (open[i] && !is_between)
@@ -198,18 +292,20 @@ enum miniapp_status check_ghosts(struct miniapp_input *input, enum field_id id,
                                  const double *values)
 {
     const struct miniapp_field *const field = &fields[id];
-    const size_t nx = input->grid.nx, plane = nx * input->grid.ny; /* it has whole rows */
-    const size_t top = miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * plane;
+    const size_t nx = input->window.grid.nx,
+                 plane = nx * input->window.grid.ny; /* it has whole rows */
+    const size_t top = miniapp_field_rank(field) == 3 ? 0 : (input->window.grid.nz - 1) * plane;
     const bool has_y = has_axis(field, MINIAPP_Y);
     const uint8_t *water = NULL;
     char ghost[ELEMENT_NAME], cell[ELEMENT_NAME];
-    if (!input->has_ghosts || !input->is_cyclic || !has_axis(field, MINIAPP_X))
+    if (!input->window.has_ghosts || !input->window.cyclic_x || !has_axis(field, MINIAPP_X))
         return MINIAPP_DONE;
     const enum miniapp_status status =
         field->wet ? find_water(input, field->wet, &water) : MINIAPP_DONE;
-    for (size_t i = 0; i < miniapp_field_elements(field, &input->grid) && !status; i++) {
+    for (size_t i = 0; i < miniapp_field_elements(field, &input->window.grid) && !status; i++) {
         const size_t x = i % nx;
-        if (!is_outer(x, nx) || (has_y && is_outer(row_in_file(input, i), input->whole.ny)) ||
+        if (!is_outer(x, nx) ||
+            (has_y && is_outer(row_in_file(input, i), input->window.whole.ny)) ||
             (water && !water[top + i]))
             continue;
         const size_t other = i - x + opposite_column(x, nx);

@@ -80,7 +80,7 @@ static enum miniapp_status take_axis(struct miniapp_output *output,
     name_of_dimension(scale, name);
     if (!name[0] || is_used(output, axis, name))
         return MINIAPP_DONE;
-    const size_t length = miniapp_axis_length(axis, &input->whole);
+    const size_t length = miniapp_axis_length(axis, &input->window.whole);
     if (is_coordinate(input->file, scale, length) &&
         !copy_coordinate(input->file, scale, output->file, name))
         return can_be_copied(input->file, scale)

@@ -10,11 +10,6 @@ static size_t cells_along(bool is_there, enum miniapp_axis axis, const struct mi
     return is_there ? miniapp_axis_length(axis, grid) : 1;
 }
 
-static size_t first_cell_along(bool is_there, enum miniapp_axis axis, const struct window *window)
-{
-    return !is_there ? 0 : axis == MINIAPP_X ? window->x0 : axis == MINIAPP_Y ? window->y0 : 0;
-}
-
 /* ---- one axis ---- */
 
 /* The interior cell that a cell of the state's axis is, or repeats. */
@@ -73,17 +68,17 @@ static struct source_cells *places(const struct pair_of_axes *axes)
     return all;
 }
 
-static struct pair_of_axes pair_of(bool there, enum miniapp_axis axis, const struct file_grid *from,
+static struct pair_of_axes pair_of(bool there, enum miniapp_axis axis, const struct window *from,
                                    const struct window *to, bool resample)
 {
     const bool ghosts = there && axis != MINIAPP_Z;
-    const size_t first = first_cell_along(there, axis, to);
+    const size_t first = there ? first_along(axis, to) : 0;
     struct pair_of_axes pair = {
-        .from = cells_along(there, axis, &from->window.whole),
+        .from = cells_along(there, axis, &from->whole),
         .to = cells_along(there, axis, &to->whole),
         .from_ghosts = ghosts && from->has_ghosts ? MINIAPP_HALO : 0,
         .to_ghosts = ghosts ? MINIAPP_HALO : 0,
-        .window = first_cell_along(there, axis, &from->window),
+        .window = there ? first_along(axis, from) : 0,
         .part = {first, first + cells_along(there, axis, &to->grid)},
         .cyclic = axis == MINIAPP_X && from->cyclic_x && to->grid.nx == to->whole.nx,
         .resample = resample && there,
@@ -106,11 +101,11 @@ static double start_of(size_t cell, size_t from, size_t to)
 /* Places rise with the cells of a part, because its ghosts at the ocean's edge repeat the cell
  * beside them: so its first and last cells are enough. A spacing needs all cells of the file that
  * its cell covers. */
-struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
+struct cells regrid_sources(enum miniapp_axis axis, const struct window *from,
                             const struct window *to, bool resample)
 {
     if (miniapp_axis_length(axis, &to->grid) == miniapp_axis_length(axis, &to->whole))
-        return (struct cells){0, miniapp_axis_length(axis, &from->window.whole)};
+        return (struct cells){0, miniapp_axis_length(axis, &from->whole)};
     const struct pair_of_axes axes = pair_of(true, axis, from, to, resample);
     const struct source_cells first = place_between(axes.part.first, &axes);
     const struct source_cells last = place_between(axes.part.end - 1, &axes);
@@ -126,10 +121,10 @@ struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from
 
 /* ---- a field ---- */
 
-enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
+enum miniapp_status regrid_open(const struct miniapp_field *field, const struct window *from,
                                 const struct window *to, bool resample, struct regrid *regrid)
 {
-    const struct miniapp_grid *const read = &from->window.grid;
+    const struct miniapp_grid *const read = &from->grid;
     const bool on_x = has_axis(field, MINIAPP_X), on_y = has_axis(field, MINIAPP_Y);
     const bool on_z = has_axis(field, MINIAPP_Z);
     *regrid = (struct regrid){
@@ -140,7 +135,7 @@ enum miniapp_status regrid_open(const struct miniapp_field *field, const struct 
         .from_nx = cells_along(on_x, MINIAPP_X, read),
         .from_ny = cells_along(on_y, MINIAPP_Y, read),
         .from_nz = cells_along(on_z, MINIAPP_Z, read),
-        .is_same = !resample && from->has_ghosts && is_same_window(&from->window, to),
+        .is_same = !resample && from->has_ghosts && is_same_window(from, to),
         .resamples = resample,
         .from_levels = read->nz,
         .to_levels = to->grid.nz,

@@ -49,7 +49,7 @@ struct regrid {
 };
 
 /* regrid_close() is due after a failure, too. */
-enum miniapp_status regrid_open(const struct miniapp_field *field, const struct file_grid *from,
+enum miniapp_status regrid_open(const struct miniapp_field *field, const struct window *from,
                                 const struct window *to, bool resample, struct regrid *regrid);
 void regrid_close(struct regrid *regrid);
 
@@ -59,7 +59,7 @@ const double *regrid_plane(struct regrid *regrid, const double *values, size_t p
 
 /* The cells of the file along x or y that any field of a state is made from: all of them if the
  * state has the whole axis. */
-struct cells regrid_sources(enum miniapp_axis axis, const struct file_grid *from,
+struct cells regrid_sources(enum miniapp_axis axis, const struct window *from,
                             const struct window *to, bool resample);
 
 #endif

@@ -87,7 +87,7 @@ static bool write_theirs(hid_t file, const struct miniapp_input *input, enum min
                                     read_text_attribute(theirs, "long_name", long_name),
                                     ours->of_axis};
         is_written = write_points(file, &scale, has_faces,
-                                  values + (input->has_ghosts ? MINIAPP_HALO : 0), length);
+                                  values + (input->window.has_ghosts ? MINIAPP_HALO : 0), length);
     }
     hdf5_close(theirs);
     return is_written;
@@ -100,7 +100,7 @@ static bool write_horizontal(const struct miniapp_output *output, const struct m
                              size_t length)
 {
     const struct scale *const scale = &distances[axis == MINIAPP_Y];
-    const size_t ghosts = input && input->has_ghosts ? 2 * MINIAPP_HALO : 0;
+    const size_t ghosts = input && input->window.has_ghosts ? 2 * MINIAPP_HALO : 0;
     double *const values = malloc((length + ghosts) * sizeof(*values));
     bool is_written = values;
     if (values && input && input->scale[axis][0] &&

@@ -23,8 +23,8 @@ static bool is_accepted(const struct miniapp_input *input, const struct miniapp_
 static bool is_on_water(const struct miniapp_input *input, const struct miniapp_field *field,
                         const uint8_t *water, size_t element)
 {
-    const size_t plane = input->grid.nx * input->grid.ny;
-    const size_t below = miniapp_field_rank(field) == 3 ? 0 : (input->grid.nz - 1) * plane;
+    const size_t plane = input->window.grid.nx * input->window.grid.ny;
+    const size_t below = miniapp_field_rank(field) == 3 ? 0 : (input->window.grid.nz - 1) * plane;
     return !water || water[below + element];
 }
 
@@ -74,7 +74,7 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
     char place[ELEMENT_NAME];
     if (input->allow & MINIAPP_ALLOW_INVALID)
         return MINIAPP_DONE;
-    for (size_t z = 0; z < input->grid.nz; z++) {
+    for (size_t z = 0; z < input->window.grid.nz; z++) {
         if (!isfinite(values[z])) /* which is allowed, if it comes here */
             continue;
         if (z > 0 && isfinite(values[z - 1]) && values[z] <= values[z - 1])
@@ -91,6 +91,19 @@ static enum miniapp_status check_heights(const struct miniapp_input *input, enum
 }
 
 /* ---- reading ---- */
+
+enum miniapp_status read_dataset(struct miniapp_input *input, enum field_id id, double *values)
+{
+    const char *const name = input->source[id];
+    const struct box box = box_in_file(input, &fields[id]);
+    hid_t dataset;
+    enum miniapp_status status = open_dataset(input->file, input->path, name, &dataset);
+    if (status)
+        return status;
+    status = read_box(dataset, input->path, name, &box, values);
+    H5Dclose(dataset);
+    return status;
+}
 
 static enum miniapp_status check_read(struct miniapp_input *input, enum field_id id,
                                       const double *values, size_t elements)
@@ -122,7 +135,7 @@ static enum miniapp_status fill_absent(struct miniapp_input *input, enum field_i
 
 enum miniapp_status read_field(struct miniapp_input *input, enum field_id id, double **values)
 {
-    const size_t elements = miniapp_field_elements(&fields[id], &input->grid);
+    const size_t elements = miniapp_field_elements(&fields[id], &input->window.grid);
     *values = elements <= PTRDIFF_MAX / sizeof(double) ? malloc(elements * sizeof(double)) : NULL;
     if (!*values)
         return fail(MINIAPP_DEVICE, "out of memory for '%s': it needs %.3g GB", fields[id].name,

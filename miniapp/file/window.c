@@ -7,11 +7,6 @@
 
 /* ---- moving it ---- */
 
-struct window window_of(const struct miniapp_input *input)
-{
-    return (struct window){input->grid, input->whole, input->x0, input->y0};
-}
-
 void drop_masks(struct miniapp_input *input)
 {
     for (size_t id = 0; id <= miniapp_field_count(); id++) {
@@ -22,13 +17,10 @@ void drop_masks(struct miniapp_input *input)
 
 void move_window(struct miniapp_input *input, const struct window *window)
 {
-    const struct window here = window_of(input);
-    if (is_same_window(&here, window))
+    if (is_same_window(&input->window, window))
         return;
     drop_masks(input);
-    input->grid = window->grid;
-    input->x0 = window->x0;
-    input->y0 = window->y0;
+    input->window = *window;
 }
 
 /* ---- choosing it ---- */
@@ -41,46 +33,42 @@ static size_t with_margin(size_t end, size_t cells)
 static struct window window_from(const struct miniapp_input *input, const struct cells *x,
                                  const struct cells *y)
 {
-    const struct miniapp_grid *const whole = &input->whole;
-    return (struct window){.grid = {with_margin(x->end, whole->nx) - x->first,
-                                    with_margin(y->end, whole->ny) - y->first, whole->nz},
-                           .whole = *whole,
-                           .x0 = x->first,
-                           .y0 = y->first};
+    struct window window = input->window;
+    window.grid.nx = with_margin(x->end, window.whole.nx) - x->first;
+    window.grid.ny = with_margin(y->end, window.whole.ny) - y->first;
+    window.grid.nz = window.whole.nz;
+    window.x0 = x->first;
+    window.y0 = y->first;
+    return window;
 }
 
 struct cells own_rows(const struct miniapp_input *input)
 {
-    const size_t ny = input->whole.ny, strip = (size_t)input->strip, strips = (size_t)input->strips;
+    const size_t ny = input->window.whole.ny, strip = (size_t)input->strip,
+                 strips = (size_t)input->strips;
     return (struct cells){strip * ny / strips, (strip + 1) * ny / strips};
 }
 
 /* A process that has no rows of its own, where rows are few, looks at one of another. */
 struct window own_window(const struct miniapp_input *input)
 {
-    const struct cells x = {0, input->whole.nx}, own = own_rows(input);
+    const struct cells x = {0, input->window.whole.nx}, own = own_rows(input);
     const struct cells y = {own.first, own.end > own.first ? own.end : own.first + 1};
     return window_from(input, &x, &y);
 }
 
-struct file_grid file_grid_of(const struct miniapp_input *input)
-{
-    return (struct file_grid){window_of(input), input->has_ghosts, input->is_cyclic};
-}
-
 struct window window_of_state(const struct miniapp_state *state)
 {
-    return (struct window){state->grid, state->whole, state->x0, state->y0};
+    return (struct window){state->grid, state->whole, state->x0, state->y0, true, false};
 }
 
 static struct cells cells_for(const struct miniapp_input *input, enum miniapp_axis axis,
                               const struct miniapp_destination *targets, size_t count)
 {
-    const struct file_grid from = file_grid_of(input);
     struct cells all = {SIZE_MAX, 0};
     for (size_t i = 0; i < count; i++) {
         const struct window to = window_of_state(targets[i].state);
-        const struct cells cells = regrid_sources(axis, &from, &to, targets[i].resample);
+        const struct cells cells = regrid_sources(axis, &input->window, &to, targets[i].resample);
         all = cells_of_both(&all, &cells);
     }
     return all;
@@ -100,24 +88,21 @@ struct window window_for(const struct miniapp_input *input,
 
 size_t column_in_file(const struct miniapp_input *input, size_t element)
 {
-    return input->x0 + element % input->grid.nx;
+    return input->window.x0 + element % input->window.grid.nx;
 }
 
 size_t row_in_file(const struct miniapp_input *input, size_t element)
 {
-    return input->y0 + element / input->grid.nx % input->grid.ny;
-}
-
-static size_t first_along(const struct miniapp_input *input, enum miniapp_axis axis)
-{
-    return axis == MINIAPP_X ? input->x0 : axis == MINIAPP_Y ? input->y0 : 0;
+    return input->window.y0 + element / input->window.grid.nx % input->window.grid.ny;
 }
 
 bool is_in_margin(const struct miniapp_input *input, size_t element)
 {
-    const struct miniapp_grid *const grid = &input->grid, *const whole = &input->whole;
-    return (element % grid->nx + 1 == grid->nx && input->x0 + grid->nx < whole->nx) ||
-           (element / grid->nx % grid->ny + 1 == grid->ny && input->y0 + grid->ny < whole->ny);
+    const struct miniapp_grid *const grid = &input->window.grid, *const whole =
+                                                                     &input->window.whole;
+    return (element % grid->nx + 1 == grid->nx && input->window.x0 + grid->nx < whole->nx) ||
+           (element / grid->nx % grid->ny + 1 == grid->ny &&
+            input->window.y0 + grid->ny < whole->ny);
 }
 
 size_t element_in_file(const struct miniapp_input *input, const struct miniapp_field *field,
@@ -126,10 +111,10 @@ size_t element_in_file(const struct miniapp_input *input, const struct miniapp_f
     size_t in_file = 0, block = 1;
     for (int i = miniapp_field_rank(field) - 1; i >= 0; i--) {
         const enum miniapp_axis axis = field->axes[i];
-        const size_t cells = miniapp_axis_length(axis, &input->grid);
-        in_file += (first_along(input, axis) + element % cells) * block;
+        const size_t cells = miniapp_axis_length(axis, &input->window.grid);
+        in_file += (first_along(axis, &input->window) + element % cells) * block;
         element /= cells;
-        block *= miniapp_axis_length(axis, &input->whole);
+        block *= miniapp_axis_length(axis, &input->window.whole);
     }
     return in_file;
 }
@@ -141,8 +126,8 @@ struct box box_in_file(const struct miniapp_input *input, const struct miniapp_f
     box.first[0] = input->record;
     box.count[0] = 1;
     for (int i = leading; i < box.rank; i++) {
-        box.first[i] = first_along(input, field->axes[i - leading]);
-        box.count[i] = miniapp_axis_length(field->axes[i - leading], &input->grid);
+        box.first[i] = first_along(field->axes[i - leading], &input->window);
+        box.count[i] = miniapp_axis_length(field->axes[i - leading], &input->window.grid);
     }
     return box;
 }
@@ -152,6 +137,6 @@ const char *place_in_file(const struct miniapp_input *input, enum field_id id, s
 {
     char name[ELEMENT_NAME];
     snprintf(name, sizeof(name), "record %zu of %.100s", input->record, input->source[id]);
-    return element_name(input->records[id] ? name : input->source[id], &fields[id], &input->whole,
-                        element_in_file(input, &fields[id], element), text);
+    return element_name(input->records[id] ? name : input->source[id], &fields[id],
+                        &input->window.whole, element_in_file(input, &fields[id], element), text);
 }

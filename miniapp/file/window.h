@@ -7,14 +7,14 @@
 
 struct window {
     struct miniapp_grid grid, whole;
-    size_t x0, y0; /* its first cell in the whole */
+    size_t x0, y0;             /* its first cell in the whole */
+    bool has_ghosts, cyclic_x; /* of the whole, if it is a file's */
 };
 
-/* A window of a file, whose whole is with or without ghosts. */
-struct file_grid {
-    struct window window;
-    bool has_ghosts, cyclic_x;
-};
+static inline size_t first_along(enum miniapp_axis axis, const struct window *window)
+{
+    return axis == MINIAPP_X ? window->x0 : axis == MINIAPP_Y ? window->y0 : 0;
+}
 
 static inline bool is_same_window(const struct window *a, const struct window *b)
 {

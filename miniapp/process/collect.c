@@ -20,7 +20,7 @@ static enum miniapp_status check_variable(const struct run *run,
                                           const struct miniapp_field *field)
 {
     const struct options *options = &run->options;
-    const struct miniapp_grid grid = miniapp_input_file_grid(run->input);
+    const struct miniapp_grid grid = miniapp_input_facts(run->input).grid;
     enum miniapp_status status = MINIAPP_DONE;
     for (size_t p = 0; p < options->precision_count && !status; p++) {
         struct miniapp_reference reference;
@@ -63,7 +63,7 @@ static enum miniapp_status begin_use(struct run *run, const struct row *row,
         status = miniapp_reference_read(run->references, sequence, field, &use->grid,
                                         row->precision, options->allow, &use->reference);
     compare_begin(&use->comparison, &use->reference);
-    digest_begin(&use->digest);
+    sha256_init(&use->digest);
     if (!status && options->output)
         status = miniapp_output_begin(run->output, sequence, field, &use->grid, row->precision);
     return status;
@@ -75,7 +75,7 @@ static enum miniapp_status use_plane(struct run *run, struct output_use *use, si
     if (run->options.reference)
         compare_add(&use->comparison, &use->reference, values, plane * elements, elements);
     if (run->options.checksums)
-        digest_add(&use->digest, values, elements);
+        sha256_update(&use->digest, elements * sizeof(*values), (const uint8_t *)values);
     return run->options.output ? miniapp_output_plane(run->output, plane, values) : MINIAPP_DONE;
 }
 
@@ -121,7 +121,7 @@ static enum miniapp_status end_use(struct run *run, const struct row *row,
 static enum miniapp_status use_output(struct run *run, struct row *row,
                                       const struct bound_field *bound)
 {
-    const bool has_ghosts = miniapp_input_has_ghosts(run->input);
+    const bool has_ghosts = miniapp_input_facts(run->input).has_ghosts;
     const bool is_user = ranks_own() == 0;
     struct output_use use = {has_ghosts ? row->grid : miniapp_grid_interior(&row->grid)};
     const struct planes planes = planes_of(bound->field, &use.grid);

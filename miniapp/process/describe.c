@@ -25,7 +25,7 @@ static void add_absent(const struct run *run, const struct miniapp_field *field,
     const char *const name = miniapp_field_name(field);
     if (miniapp_input_closest(run->input, field, close, sizeof(close)))
         snprintf(named, sizeof(named), "; the closest is '%s'", close);
-    if (strcmp(name, "w") == 0 && run->options.steps && miniapp_input_has_only_u_and_v(run->input))
+    if (strcmp(name, "w") == 0 && run->options.steps && miniapp_input_facts(run->input).makes_w)
         strcpy(instead, "by continuity from u and v");
     else if (!other && (strcmp(name, "u") == 0 || strcmp(name, "v") == 0))
         strcpy(instead, "from rest");
@@ -169,6 +169,9 @@ void describe_run(struct run *run)
     run->results.input = run->options.input;
     run->results.reference = run->options.reference;
     run->results.seed = run->options.seed;
+    run->results.settings = run->options.settings;
+    run->results.threads = run->options.threads;
+    run->results.thread_count = run->options.thread_count;
     run->results.clock = clock_measure();
     if (run->options.verbose)
         fprintf(stderr, "miniapp: a reading of the clock costs %.3g ns, it resolves %.3g ns\n",
@@ -185,7 +188,7 @@ void describe_run(struct run *run)
         provenance_add(provenance, "variant", variants_text(run, variants));
     if (run->options.sources)
         provenance_add(provenance, "tracers_start_as", run->options.sources);
-    provenance_add(provenance, "grid", miniapp_input_grid_text(run->input));
+    provenance_add(provenance, "grid", miniapp_input_facts(run->input).text);
     if (absent_text(run, absent)[0])
         provenance_add(provenance, "absent", absent);
     provenance_add(provenance, "device", devices);

@@ -78,7 +78,7 @@ enum miniapp_status find_nonfinite(const struct miniapp_input *input, const stru
                                    struct nonfinite *found)
 {
     const struct miniapp_field *const field = output->field;
-    const bool ghosts = miniapp_input_has_ghosts(input);
+    const bool ghosts = miniapp_input_facts(input).has_ghosts;
     const struct block block = block_of(&row->blocks, ranks_own());
     const struct planes planes = planes_of(field, &row->part);
     const struct part part =

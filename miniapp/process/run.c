@@ -156,17 +156,17 @@ static enum miniapp_status open_input(struct run *run)
 
 /* Finds the most of each that a process has in its part. The reader warns of land where there is
  * only one. */
-static enum miniapp_status look_at_water(struct run *run)
+static enum miniapp_status agree_on_water(struct run *run)
 {
     struct miniapp_water *const water = &run->water;
-    enum miniapp_status status = miniapp_input_look_at_water(run->input, water);
+    *water = miniapp_input_facts(run->input).water;
     double most[] = {water->cells, water->beyond, water->per_length, water->widest, water->turning};
-    status = agree_on(status, most, 5);
+    TRY(agree_on(MINIAPP_DONE, most, 5));
     *water = (struct miniapp_water){most[0], most[1], most[2], most[3], most[4], water->highest};
-    if (!status && water->cells == 0 && !(run->options.allow & MINIAPP_ALLOW_INVALID) &&
-        ranks_own() == 0 && ranks_count() > 1)
+    if (water->cells == 0 && !(run->options.allow & MINIAPP_ALLOW_INVALID) && ranks_own() == 0 &&
+        ranks_count() > 1)
         warn("%s: all of the ocean is land", run->options.input);
-    return status;
+    return MINIAPP_DONE;
 }
 
 /* ---- which rows ---- */
@@ -211,8 +211,7 @@ static bool has_row(const struct run *run, const struct row *row, const struct r
 {
     const bool measures_ceilings =
         row->sequence == ceiling_of_bytes() || row->sequence == ceiling_of_flops();
-    return run->options.roofline && measures_ceilings ? resume_has_ceilings(&run->results, wanted)
-                                                      : resume_has(&run->results, wanted);
+    return resume_has(&run->results, wanted, run->options.roofline && measures_ceilings);
 }
 
 /* Whether a resumed run has all of these rows; fails if it has only some of them. */
@@ -226,7 +225,7 @@ static enum miniapp_status has_rows(const struct run *run, const struct row *row
         const struct result wanted = result_like(&rows[i]);
         if (!has_row(run, &rows[i], &wanted))
             lacking = &rows[i];
-        else if (options->roofline && !resume_has_ceilings(&run->results, &wanted))
+        else if (options->roofline && !resume_has(&run->results, &wanted, true))
             return report_missing(run, &wanted, "--roofline", "ceilings");
         else if (options->checksums && !resume_has_checksums(&run->results, &wanted))
             return report_missing(run, &wanted, "--checksums", "checksums");
@@ -399,7 +398,7 @@ enum miniapp_status run_all(struct run *run)
     const struct options *options = &run->options;
     TRY(agree(open_devices(run)));
     TRY(agree(open_input(run)));
-    TRY(look_at_water(run));
+    TRY(agree_on_water(run));
     TRY(agree(
         same_build(run))); /* after the reader, whose hdf5_start has to be HDF5's first call */
     TRY(agree(same_options(run)));
@@ -424,13 +423,13 @@ enum miniapp_status run_check(struct run *run)
 {
     char absent[PROVENANCE_TEXT];
     TRY(agree(open_input(run)));
-    TRY(look_at_water(run));
+    TRY(agree_on_water(run));
     TRY(agree(choose_settings(run)));
     TRY(agree(miniapp_input_check_pairs(run->input, run->options.settings)));
     print("%s: can be used by ", run->options.input);
     for (size_t i = 0; i < run->options.kernel_count; i++)
         print("%s%s", i ? ", " : "", miniapp_sequence_name(run->options.kernels[i]));
-    print(": %s\n", miniapp_input_grid_text(run->input));
+    print(": %s\n", miniapp_input_facts(run->input).text);
     if (absent_text(run, absent)[0])
         print("absent: %s\n", absent);
     if (run->water.beyond > 0)

@@ -1,7 +1,6 @@
 #include "steps.h"
 #include "clock.h"
 #include "conclude.h"
-#include "difference.h"
 #include "finite.h"
 #include "progress.h"
 #include "ranks.h"
@@ -268,10 +267,10 @@ static void judge_drift(const struct run *run, const struct row *row)
 static enum miniapp_status check_flow(const struct run *run, struct row *row)
 {
     const struct options *const options = &run->options;
-    const size_t ghosts = miniapp_input_has_ghosts(run->input) ? MINIAPP_HALO : 0;
+    const size_t ghosts = miniapp_input_facts(run->input).has_ghosts ? MINIAPP_HALO : 0;
     const enum miniapp_status status = miniapp_flow_measure(row->state, row->sequence, &row->flow);
     if (status || options->allow_divergent || options->shapes[0].nx > 0 ||
-        miniapp_input_is_at_rest(run->input))
+        miniapp_input_facts(run->input).is_at_rest)
         return status;
     judge_drift(run, row);
     return miniapp_flow_judge(&row->flow, ghosts, options->input, "--allow-divergent");

@@ -1,4 +1,4 @@
-#include "columns.h"
+#include "results.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-#include "difference.h"
+/* Whether an earlier run may be gone on with. */
+#include "provenance.h"
 #include "status.h"
 
 #include <string.h>

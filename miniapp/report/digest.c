@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void finish_digest(struct sha256_ctx *context, char text[SHA256_TEXT])
+void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT])
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
     sha256_digest(context, sizeof(digest), digest);
@@ -30,7 +30,7 @@ void digest_file(const char *path, char text[SHA256_TEXT])
     struct sha256_ctx context;
     sha256_init(&context);
     const bool is_read = add_file(&context, path);
-    finish_digest(&context, text);
+    digest_end(&context, text);
     if (!is_read)
         text[0] = '\0';
 }
@@ -40,20 +40,5 @@ void digest_text(const char *words, char text[SHA256_TEXT])
     struct sha256_ctx context;
     sha256_init(&context);
     sha256_update(&context, strlen(words), (const uint8_t *)words);
-    finish_digest(&context, text);
-}
-
-void digest_begin(struct sha256_ctx *context)
-{
-    sha256_init(context);
-}
-
-void digest_add(struct sha256_ctx *context, const double *values, size_t count)
-{
-    sha256_update(context, count * sizeof(*values), (const uint8_t *)values);
-}
-
-void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT])
-{
-    finish_digest(context, text);
+    digest_end(&context, text);
 }

@@ -10,9 +10,7 @@ enum { SHA256_TEXT = 65 }; /* in hexadecimal digits */
 /* The digest of a file; "" if it cannot be read. */
 void digest_file(const char *path, char text[SHA256_TEXT]);
 
-/* SHA-256 of values, as they lie in memory, added part by part. */
-void digest_begin(struct sha256_ctx *context);
-void digest_add(struct sha256_ctx *context, const double *values, size_t count);
+/* The digest of what was added to a context. */
 void digest_end(struct sha256_ctx *context, char text[SHA256_TEXT]);
 
 /* SHA-256 of a text. */

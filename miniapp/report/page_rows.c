@@ -1,4 +1,3 @@
-#include "columns.h"
 #include "page.h"
 #include "printable.h"
 

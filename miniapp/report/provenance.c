@@ -7,6 +7,8 @@
 #include "text.h"
 
 #include <hdf5.h>
+#include <hwloc.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,4 +91,122 @@ void print_build(FILE *stream)
     print_line(stream, "miniapp %s\n", BUILD_VERSION);
     for (size_t i = 1; i < provenance.count; i++)
         print_line(stream, "%-15s %s\n", provenance.names[i], provenance.texts[i]);
+}
+
+/* ---- the machine ---- */
+
+static const hwloc_obj_type_t levels[CACHE_LEVELS] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE,
+                                                      HWLOC_OBJ_L3CACHE};
+static const char *const level_names[CACHE_LEVELS] = {"L1", "L2", "L3"};
+
+static int number_of(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    const int count = hwloc_get_nbobjs_by_type(topology, type);
+    return count > 0 ? count : 0;
+}
+
+static void find_caches(hwloc_topology_t topology, struct caches *caches)
+{
+    for (int i = 0; i < CACHE_LEVELS; i++) {
+        const hwloc_obj_t first = hwloc_get_obj_by_type(topology, levels[i], 0);
+        caches->count[i] = first ? number_of(topology, levels[i]) : 0;
+        caches->bytes[i] = first ? (double)first->attr->cache.size : 0;
+    }
+}
+
+static void describe_topology(hwloc_topology_t topology, const struct caches *caches,
+                              char text[PROVENANCE_TEXT])
+{
+    snprintf(text, PROVENANCE_TEXT, "packages %d, cores %d, CPUs %d, NUMA nodes %d",
+             number_of(topology, HWLOC_OBJ_PACKAGE), number_of(topology, HWLOC_OBJ_CORE),
+             number_of(topology, HWLOC_OBJ_PU), number_of(topology, HWLOC_OBJ_NUMANODE));
+    for (int i = 0; i < CACHE_LEVELS; i++)
+        if (caches->count[i] > 0)
+            append(text, PROVENANCE_TEXT, ", ", "%s %d x %.0f KiB", level_names[i],
+                   caches->count[i], caches->bytes[i] / 1024);
+}
+
+/* The first word of a file that matches a format of scanf. */
+static bool word_of(const char *path, const char *format, char word[32])
+{
+    FILE *const file = fopen(path, "r");
+    const bool is_there = file && fscanf(file, format, word) == 1;
+    if (file)
+        fclose(file);
+    return is_there;
+}
+
+const char *clock_text(const char *folder, char text[CLOCK_TEXT])
+{
+    static const char *const names[] = {"scaling_governor", "cpuinfo_min_freq", "cpuinfo_max_freq"};
+    char words[3][32], path[256];
+    bool are_there = true;
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        are_there = are_there && word_of(path, "%31s", words[i]);
+    }
+    snprintf(text, CLOCK_TEXT, "not known: the system has no cpufreq");
+    if (are_there)
+        snprintf(text, CLOCK_TEXT, "governor %s, %.0f to %.0f MHz", words[0],
+                 strtod(words[1], NULL) / 1000, strtod(words[2], NULL) / 1000);
+    return text;
+}
+
+/* It is that of the first CPU that the process may use: others are rarely set in another way. */
+static void add_clock(struct provenance *provenance, hwloc_topology_t topology)
+{
+    const hwloc_obj_t cpu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);
+    char folder[128], text[CLOCK_TEXT];
+    snprintf(folder, sizeof(folder), "/sys/devices/system/cpu/cpu%u/cpufreq",
+             cpu ? cpu->os_index : 0);
+    provenance_add(provenance, "clock", clock_text(folder, text));
+}
+
+void topology_add(struct provenance *provenance, struct caches *caches)
+{
+    char text[PROVENANCE_TEXT], word[32];
+    double load;
+    hwloc_topology_t topology;
+    *caches = (struct caches){0};
+    if (hwloc_topology_init(&topology) == 0) {
+        if (hwloc_topology_load(topology) == 0) {
+            find_caches(topology, caches);
+            describe_topology(topology, caches, text);
+            provenance_add(provenance, "topology", text);
+            add_clock(provenance, topology);
+        }
+        hwloc_topology_destroy(topology);
+    }
+    if (word_of("/sys/devices/system/cpu/smt/control", "%31s", word))
+        provenance_add(provenance, "smt", word);
+    /* the word in brackets, as in "always [madvise] never" */
+    if (word_of("/sys/kernel/mm/transparent_hugepage/enabled", "%*[^[][%31[^]]", word) ||
+        word_of("/sys/kernel/mm/transparent_hugepage/enabled", "[%31[^]]", word))
+        provenance_add(provenance, "huge_pages", word);
+    if (getloadavg(&load, 1) == 1) {
+        snprintf(text, sizeof(text), "%.2f", load);
+        provenance_add(provenance, "load", text);
+    }
+}
+
+static double bytes_of_level(const struct caches *caches, int level, int threads)
+{
+    const int count = caches->count[level];
+    return (count < threads ? count : threads) * caches->bytes[level];
+}
+
+const char *cache_that_holds(const struct caches *caches, int threads, double bytes)
+{
+    for (int i = 0; i < CACHE_LEVELS; i++)
+        if (bytes_of_level(caches, i, threads) >= bytes && bytes > 0)
+            return level_names[i];
+    return "";
+}
+
+double last_cache_bytes(const struct caches *caches, int threads)
+{
+    int last = CACHE_LEVELS - 1;
+    while (last > 0 && caches->count[last] == 0)
+        last--;
+    return bytes_of_level(caches, last, threads);
 }

@@ -35,4 +35,41 @@ const char *provenance_text(const struct provenance *provenance, const char *nam
 /* Prints the output of --version. */
 void print_build(FILE *stream);
 
+/* Fails if two runs differ in one of these items of their provenance, an item that is not there
+ * being an empty one, and names the first difference: "PATH: WHAT: it was made with NAME=TEXT, but
+ * this run has NAME=TEXT". */
+enum miniapp_status check_alike(const char *path, const char *what, const struct provenance *then,
+                                const struct provenance *now, const char *const *names,
+                                size_t count);
+
+/* ---- the machine, as hwloc and Linux describe it ---- */
+
+enum { CACHE_LEVELS = 3 };
+
+/* Caches for data: how many of a level the CPUs have that the process may use, and the size of
+ * each. */
+struct caches {
+    int count[CACHE_LEVELS]; /* of L1, L2, L3; 0 where there is none */
+    double bytes[CACHE_LEVELS];
+};
+
+/* Adds `topology`: packages, cores, CPUs, NUMA nodes and caches; `smt`: whether the system runs two
+ * or more threads on a core (on, off, forceoff, notsupported, notimplemented); `clock`;
+ * `huge_pages`: when the kernel gives them (always, madvise, never); and `load`: the load average
+ * of the last minute. An item that is not known is left out. */
+void topology_add(struct provenance *provenance, struct caches *caches);
+
+/* The governor of a CPU's clock, by its folder cpufreq of /sys, which most virtual machines lack:
+ * "governor performance, 400 to 3700 MHz". */
+enum { CLOCK_TEXT = 96 };
+const char *clock_text(const char *folder, char text[CLOCK_TEXT]);
+
+/* The name of the first level whose caches, one for each thread as far as there are so many,
+ * together hold so many bytes; "" if none does. */
+const char *cache_that_holds(const struct caches *caches, int threads, double bytes);
+
+/* The bytes of the caches of the last level, one for each thread as far as there are so many; 0 if
+ * they are not known. */
+double last_cache_bytes(const struct caches *caches, int threads);
+
 #endif

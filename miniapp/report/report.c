@@ -1,9 +1,7 @@
 #include "report.h"
-#include "columns.h"
 #include "element.h"
 #include "page.h"
 #include "printable.h"
-#include "report_data.h"
 #include "shape.h"
 #include "status.h"
 

@@ -1,6 +1,5 @@
-#include "report_data.h"
-#include "columns.h"
 #include "printable.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,17 +39,11 @@ static json_t *provenance_object(const struct provenance *provenance)
 static json_t *shares_object(const struct result *r)
 {
     json_t *steps = json_array();
-    for (size_t s = 0; s < r->share_count; s++) {
-        const struct share *const share = &r->shares[s];
-        json_t *object = json_object();
-        json_object_set_new(object, "kernel", json_string(share->kernel));
-        json_object_set_new(object, "share", number(share->share));
-        json_object_set_new(object, "bytes", whole_number(share->bytes));
-        json_object_set_new(object, "flops", whole_number(share->flops));
-        json_object_set_new(object, "share_of_ceilings",
-                            number(known_share(share_of_ceilings(share, r))));
-        json_array_append_new(steps, object);
-    }
+    for (const struct share *s = r->shares; s < r->shares + r->share_count; s++)
+        json_array_append_new(steps, json_pack("{ss so so so so}", "kernel", s->kernel, "share",
+                                               number(s->share), "bytes", whole_number(s->bytes),
+                                               "flops", whole_number(s->flops), "share_of_ceilings",
+                                               number(known_share(share_of_ceilings(s, r)))));
     return steps;
 }
 
@@ -61,68 +54,51 @@ static json_t *kept(const struct march *march, const struct miniapp_budget *budg
     return march->is_judged && is_told ? json_boolean(is_balanced(budget)) : json_null();
 }
 
-static json_t *budgets_array(const struct march *march)
+static json_t *budget_object(const struct march *march, const struct miniapp_budget *b)
 {
-    json_t *budgets = json_array();
-    for (size_t b = 0; b < march->budget_count; b++) {
-        const struct miniapp_budget *const budget = &march->budgets[b];
-        json_t *object = json_object();
-        json_object_set_new(object, "budget", json_string(budget->name));
-        json_object_set_new(object, "units", json_string(budget->units));
-        json_object_set_new(object, "steps", json_integer((json_int_t)budget->steps));
-        json_object_set_new(object, "is_of_all_steps", json_boolean(budget->is_of_all_steps));
-        json_object_set_new(object, "change", number(budget->change));
-        json_object_set_new(object, "gain", number(budget->gain));
-        json_object_set_new(object, "residual", number(budget->residual));
-        json_object_set_new(object, "bound", number(budget->bound));
-        json_object_set_new(object, "size", number(budget->size));
-        json_object_set_new(object, "gross", number(budget->gross));
-        json_object_set_new(object, "kept", kept(march, budget));
-        json_object_set_new(object, "verdict", json_string(budget_verdict(march, budget)));
-        json_array_append_new(budgets, object);
-    }
-    return budgets;
+    return json_pack("{ss ss sI sb so so so so so so so ss}", "budget", b->name, "units", b->units,
+                     "steps", (json_int_t)b->steps, "is_of_all_steps", b->is_of_all_steps, "change",
+                     number(b->change), "gain", number(b->gain), "residual", number(b->residual),
+                     "bound", number(b->bound), "size", number(b->size), "gross", number(b->gross),
+                     "kept", kept(march, b), "verdict", budget_verdict(march, b));
 }
 
 static json_t *flow_object(const struct miniapp_flow *flow)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "courant_x", number(flow->courant[0]));
-    json_object_set_new(object, "courant_y", number(flow->courant[1]));
-    json_object_set_new(object, "courant_z", number(flow->courant[2]));
-    json_object_set_new(object, "divergence_below", number(flow->below));
-    json_object_set_new(object, "divergence_in_top_level", number(flow->top));
-    return object;
+    return json_pack("{so so so so so}", "courant_x", number(flow->courant[0]), "courant_y",
+                     number(flow->courant[1]), "courant_z", number(flow->courant[2]),
+                     "divergence_below", number(flow->below), "divergence_in_top_level",
+                     number(flow->top));
 }
 
 /* The JSON of a result's steps in time. */
 static json_t *march_object(const struct result *r)
 {
-    json_t *object = json_object();
-    json_object_set_new(object, "first", json_integer((json_int_t)r->march->first));
-    json_object_set_new(object, "last", json_integer((json_int_t)r->march->last));
-    json_object_set_new(object, "time_step_s", number(r->march->time_step));
-    json_object_set_new(object, "years_per_day", number(result_years_per_day(r)));
-    if (r->march->flow.is_there)
-        json_object_set_new(object, "flow", flow_object(&r->march->flow));
-    json_object_set_new(object, "budgets", budgets_array(r->march));
+    const struct march *const march = r->march;
+    json_t *const budgets = json_array();
+    for (size_t b = 0; b < march->budget_count; b++)
+        json_array_append_new(budgets, budget_object(march, &march->budgets[b]));
+    json_t *const object =
+        json_pack("{sI sI so so so}", "first", (json_int_t)march->first, "last",
+                  (json_int_t)march->last, "time_step_s", number(march->time_step), "years_per_day",
+                  number(result_years_per_day(r)), "budgets", budgets);
+    if (march->flow.is_there)
+        json_object_set_new(object, "flow", flow_object(&march->flow));
     return object;
+}
+
+static json_t *grid_object(const struct miniapp_grid *grid)
+{
+    return json_pack("{sI sI sI}", "nx", (json_int_t)grid->nx, "ny", (json_int_t)grid->ny, "nz",
+                     (json_int_t)grid->nz);
 }
 
 static json_t *processes_object(const struct processes *all)
 {
-    const struct miniapp_grid *const grid = &all->largest;
-    json_t *object = json_object();
-    json_object_set_new(object, "count", json_integer(all->count));
-    json_object_set_new(object, "along_x", json_integer(all->along_x));
-    json_object_set_new(object, "along_y", json_integer(all->along_y));
-    json_object_set_new(object, "largest_block",
-                        json_pack("{s:I, s:I, s:I}", "nx", (json_int_t)grid->nx, "ny",
-                                  (json_int_t)grid->ny, "nz", (json_int_t)grid->nz));
-    json_object_set_new(object, "fastest", number(all->fastest));
-    json_object_set_new(object, "exchange", number(all->exchange));
-    json_object_set_new(object, "gather", number(all->gather));
-    return object;
+    return json_pack("{si si si so so so so}", "count", all->count, "along_x", all->along_x,
+                     "along_y", all->along_y, "largest_block", grid_object(&all->largest),
+                     "fastest", number(all->fastest), "exchange", number(all->exchange), "gather",
+                     number(all->gather));
 }
 
 static json_t *result_object(const struct result *r, const struct results *results)
@@ -157,16 +133,24 @@ static json_t *entry(const struct results *results, const struct result *row)
     return object;
 }
 
+/* Adds the members of another object, and releases it. */
+static json_t *with_members(json_t *object, json_t *more)
+{
+    json_object_update(object, more);
+    json_decref(more);
+    return object;
+}
+
 static void add_transfer(json_t *object, const char *way, const struct transfer_times *times)
 {
-    char name[64];
-    snprintf(name, sizeof(name), "%s_bytes", way);
-    json_object_set_new(object, name, number(times->bytes));
-    snprintf(name, sizeof(name), "%s_s", way);
-    json_object_set_new(object, name, number(times->seconds));
-    snprintf(name, sizeof(name), "%s_pinned_s", way);
-    json_object_set_new(object, name,
-                        number(times->pinned_seconds > 0 ? times->pinned_seconds : NAN));
+    static const char *const units[] = {"bytes", "s", "pinned_s"};
+    const double pinned = times->pinned_seconds > 0 ? times->pinned_seconds : NAN;
+    const double values[] = {times->bytes, times->seconds, pinned};
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%s_%s", way, units[i]);
+        json_object_set_new(object, name, number(values[i]));
+    }
 }
 
 static json_t *transfer_object(const struct result *r, const struct results *results)
@@ -192,64 +176,39 @@ static json_t *check_object(const struct check *c, const struct results *results
     json_t *index = json_array();
     for (int i = 0; i < v->rank; i++)
         json_array_append_new(index, json_integer((json_int_t)v->worst_index[i]));
-    json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "max_abs", number(v->max_abs));
-    json_object_set_new(object, "max_rel", number(v->max_rel));
-    json_object_set_new(object, "max_ref", number(v->largest));
-    json_object_set_new(object, "rtol", number(v->rtol));
-    json_object_set_new(object, "atol", number(v->atol));
-    json_object_set_new(object, "compared", json_integer((json_int_t)v->compared));
-    json_object_set_new(object, "below_atol", number(v->below_atol));
-    json_object_set_new(object, "worst_index", index);
-    json_object_set_new(object, "passed", json_boolean(v->passed));
-    return object;
+    return with_members(
+        object, json_pack("{ss so so so so so sI so so sb}", "variable", c->variable, "max_abs",
+                          number(v->max_abs), "max_rel", number(v->max_rel), "max_ref",
+                          number(v->largest), "rtol", number(v->rtol), "atol", number(v->atol),
+                          "compared", (json_int_t)v->compared, "below_atol", number(v->below_atol),
+                          "worst_index", index, "passed", v->passed));
 }
 
 static json_t *checksum_object(const struct checksum *c, const struct results *results)
 {
-    json_t *object = entry(results, &c->row);
-    json_object_set_new(object, "nx", json_integer((json_int_t)c->row.grid.nx));
-    json_object_set_new(object, "ny", json_integer((json_int_t)c->row.grid.ny));
-    json_object_set_new(object, "nz", json_integer((json_int_t)c->row.grid.nz));
-    json_object_set_new(object, "variable", json_string(c->variable));
-    json_object_set_new(object, "sha256", text_value(c->text));
-    return object;
+    json_t *const object = with_members(entry(results, &c->row), grid_object(&c->row.grid));
+    return with_members(
+        object, json_pack("{ss so}", "variable", c->variable, "sha256", text_value(c->text)));
 }
 
-static json_t *clock_object(const struct clock_quality *clock)
+static json_t *settings_object(const struct miniapp_settings *settings)
 {
     json_t *object = json_object();
-    json_object_set_new(object, "cost_s", number(clock->cost));
-    json_object_set_new(object, "resolution_s", number(clock->resolution));
-    return object;
-}
-
-/* "NAME=VALUE ..." as an object of numbers. */
-static json_t *settings_object(const struct provenance *provenance)
-{
-    json_t *object = json_object();
-    char text[PROVENANCE_TEXT], *rest = text;
-    snprintf(text, sizeof(text), "%s", provenance_text(provenance, "settings"));
-    for (char *name; (name = strsep(&rest, " ")) != NULL;) {
-        char *const value = strchr(name, '=');
-        if (!value)
-            continue;
-        *value = '\0';
-        json_object_set_new(object, name, number(strtod(value + 1, NULL)));
+    for (size_t i = 0; settings && i < miniapp_setting_count(); i++) {
+        const char *const name = miniapp_setting_name(miniapp_setting_at(i));
+        json_object_set_new(object, name, number(miniapp_settings_get(settings, name)));
     }
     return object;
 }
 
-/* "1, 2" as an array of numbers. */
-static json_t *threads_array(const struct provenance *provenance)
+/* The numbers of threads that were asked for, or the one that is taken. */
+static json_t *threads_array(const struct results *results)
 {
     json_t *array = json_array();
-    const char *text = provenance_text(provenance, "threads");
-    for (char *end; *text; text = end + strspn(end, ", ")) {
-        json_array_append_new(array, json_integer(strtol(text, &end, 10)));
-        if (end == text)
-            break;
-    }
+    for (size_t i = 0; i < results->thread_count; i++)
+        json_array_append_new(array, json_integer((json_int_t)results->threads[i]));
+    if (results->thread_count == 0)
+        json_array_append_new(array, json_integer(miniapp_host_threads()));
     return array;
 }
 
@@ -263,7 +222,6 @@ static json_t *warnings_array(const char *lines)
 
 json_t *results_object(const struct results *results)
 {
-    json_t *root = json_object();
     json_t *rows = json_array(), *transfers = json_array();
     json_t *validation = json_array(), *checksums = json_array();
     for (size_t i = 0; i < results->result_count; i++) {
@@ -275,20 +233,14 @@ json_t *results_object(const struct results *results)
         json_array_append_new(validation, check_object(&results->checks[i], results));
     for (size_t i = 0; i < results->checksum_count; i++)
         json_array_append_new(checksums, checksum_object(&results->checksums[i], results));
-    json_object_set_new(root, "provenance", provenance_object(&results->provenance));
-    json_object_set_new(root, "settings", settings_object(&results->provenance));
-    json_object_set_new(root, "threads", threads_array(&results->provenance));
-    json_object_set_new(root, "seed", json_integer((json_int_t)results->seed));
-    json_object_set_new(root, "clock", clock_object(&results->clock));
-    json_object_set_new(root, "warnings", warnings_array(results->warnings));
-    json_object_set_new(root, "interrupted", text_value(results->interrupted));
-    json_object_set_new(root, "read_s", number(results->read_seconds));
-    json_object_set_new(root, "write_s", number(results->write_seconds));
-    json_object_set_new(root, "results", rows);
-    json_object_set_new(root, "transfers", transfers);
-    json_object_set_new(root, "validation", validation);
-    json_object_set_new(root, "checksums", checksums);
-    return root;
+    return json_pack(
+        "{so so so sI s{so so} so so so so so so so so}", "provenance",
+        provenance_object(&results->provenance), "settings", settings_object(results->settings),
+        "threads", threads_array(results), "seed", (json_int_t)results->seed, "clock", "cost_s",
+        number(results->clock.cost), "resolution_s", number(results->clock.resolution), "warnings",
+        warnings_array(results->warnings), "interrupted", text_value(results->interrupted),
+        "read_s", number(results->read_seconds), "write_s", number(results->write_seconds),
+        "results", rows, "transfers", transfers, "validation", validation, "checksums", checksums);
 }
 
 void report_json(const struct results *results)

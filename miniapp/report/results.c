@@ -37,29 +37,23 @@ static void *grow(void *array, size_t *count, size_t bytes)
 
 struct result *results_add(struct results *results)
 {
-    struct result *grown = grow(results->results, &results->result_count, sizeof(*grown));
-    if (!grown)
-        return NULL;
-    results->results = grown;
-    return &grown[results->result_count - 1];
+    struct result *const all = grow(results->results, &results->result_count, sizeof(*all));
+    results->results = all ? all : results->results;
+    return all ? &all[results->result_count - 1] : NULL;
 }
 
 struct check *results_add_check(struct results *results)
 {
-    struct check *grown = grow(results->checks, &results->check_count, sizeof(*grown));
-    if (!grown)
-        return NULL;
-    results->checks = grown;
-    return &grown[results->check_count - 1];
+    struct check *const all = grow(results->checks, &results->check_count, sizeof(*all));
+    results->checks = all ? all : results->checks;
+    return all ? &all[results->check_count - 1] : NULL;
 }
 
 struct checksum *results_add_checksum(struct results *results)
 {
-    struct checksum *grown = grow(results->checksums, &results->checksum_count, sizeof(*grown));
-    if (!grown)
-        return NULL;
-    results->checksums = grown;
-    return &grown[results->checksum_count - 1];
+    struct checksum *const all = grow(results->checksums, &results->checksum_count, sizeof(*all));
+    results->checksums = all ? all : results->checksums;
+    return all ? &all[results->checksum_count - 1] : NULL;
 }
 
 static struct result *find(const struct results *results, const struct result *wanted)

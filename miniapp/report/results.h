@@ -6,7 +6,6 @@
 #include "digest.h"
 #include "measure.h"
 #include "provenance.h"
-#include "topology.h"
 #include "validate.h"
 
 #include "program.h"
@@ -100,6 +99,9 @@ struct results {
     double read_seconds;
     double write_seconds; /* outputs and snapshots, with comparing and hashing on the way */
     uint64_t seed;
+    const struct miniapp_settings *settings; /* or NULL */
+    const size_t *threads;                   /* that were asked for: so many */
+    size_t thread_count;
     struct clock_quality clock;
     const char *warnings;    /* so far, a line each, or NULL */
     struct caches caches;    /* the host's */
@@ -217,5 +219,33 @@ const struct result *results_base(const struct results *results, const struct re
 /* From how many points on a result's device is faster than the first one, at all sizes measured,
  * with data resident; INFINITY: never. */
 double results_points_to_win(const struct results *results, const struct result *result);
+
+/* ---- the columns of a result for programs, the same in JSON and CSV ---- */
+
+/* Either `place` is not 0, or exactly one of the functions is not NULL. */
+struct column {
+    const char *name;
+    size_t place; /* of the number in a result, which is read back from it */
+    double (*number)(const struct result *result); /* NAN: not known */
+    double (*in_results)(const struct result *result, const struct results *results);
+    const char *(*text)(const struct result *result); /* or NULL */
+    bool whole;
+    bool above_0; /* or it was not measured */
+};
+
+/* A column without a name ends them. */
+extern const struct column columns[];
+
+/* A column's number; NAN where it is not known, or is a text. */
+double column_number(const struct column *column, const struct result *result,
+                     const struct results *results);
+
+double result_points(const struct result *result);
+double result_ns_per_point(const struct result *result);
+double result_gb_per_s(const struct result *result); /* of the median call, as the next */
+double result_gflop_per_s(const struct result *result);
+double result_best_gb_per_s(const struct result *result); /* of the best call, as the next */
+double result_best_gflop_per_s(const struct result *result);
+double result_intensity(const struct result *result); /* flops a byte */
 
 #endif

@@ -19,6 +19,10 @@ struct resume {
 enum miniapp_status resume_open(const char *path, struct resume *resume);
 void resume_close(struct resume *resume);
 
+/* Adds a file's provenance, rows and checksums to empty results. MINIAPP_INPUT if it is not such a
+ * file. */
+enum miniapp_status results_load(const char *path, struct results *results);
+
 /* Puts the results that an earlier run left in the file before the new ones; an empty file holds
  * none. MINIAPP_INPUT where it cannot be used: it is no such file, or is of another build, input or
  * settings. */
@@ -28,10 +32,9 @@ enum miniapp_status resume_load(const struct resume *resume, struct results *res
  * whoever compares them should know. */
 void resume_compare(const struct resume *resume, const struct results *results);
 
-/* Whether the earlier run has a row like it, one together with its ceilings, and checksums of its
- * outputs. */
-bool resume_has(const struct results *results, const struct result *wanted);
-bool resume_has_ceilings(const struct results *results, const struct result *wanted);
+/* Whether the earlier run has a row like it, perhaps together with its ceilings; and checksums of
+ * its outputs. */
+bool resume_has(const struct results *results, const struct result *wanted, bool with_ceilings);
 bool resume_has_checksums(const struct results *results, const struct result *wanted);
 
 /* Writes earlier and new results; at any moment the file is either the old or the new one. */

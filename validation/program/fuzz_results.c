@@ -2,8 +2,8 @@
  * libFuzzer's entry to saved runs: any bytes, as the file of --resume, are results
  * that can be printed in each form, or give a status; and they leave nothing behind.
  */
-#include "load.h"
 #include "report.h"
+#include "resume.h"
 
 #include <stdint.h>
 #include <stdio.h>

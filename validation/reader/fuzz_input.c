@@ -100,7 +100,7 @@ static void read_as_input(const char *path, const struct miniapp_kernel *kernel,
         good = miniapp_input_load(input, wanted[i], &target, 1) == MINIAPP_DONE;
     }
     if (good)
-        *grid = miniapp_input_file_grid(input);
+        *grid = miniapp_input_facts(input).grid;
     miniapp_input_close(input);
 }
 

@@ -1,6 +1,5 @@
 /* Texts of the provenance: those that are too long are cut, but still tell all others apart. */
 #include "provenance.h"
-#include "topology.h"
 #include "unit.h"
 
 #include <stdio.h>

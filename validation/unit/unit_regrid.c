@@ -112,8 +112,8 @@ static struct ocean make(size_t nx, size_t ny, size_t nz)
 static struct ocean regrid(const struct ocean *from, bool has_ghosts, bool cyclic,
                            const struct miniapp_grid *to, bool resample)
 {
-    const struct file_grid file = {{from->grid, from->grid, 0, 0}, has_ghosts, cyclic};
-    const struct window all = {*to, *to, 0, 0};
+    const struct window file = {from->grid, from->grid, 0, 0, has_ghosts, cyclic};
+    const struct window all = {.grid = *to, .whole = *to};
     struct ocean ocean = {.grid = *to};
     for (size_t id = 1; id < FIELDS; id++) {
         struct regrid plan;

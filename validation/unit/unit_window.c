@@ -191,8 +191,8 @@ static void compare_blocks(struct miniapp_input *input, struct miniapp_state *oc
                            const int cut[2], bool resample)
 {
     const struct miniapp_grid whole = miniapp_state_grid(ocean);
-    const bool lacks_ghosts = miniapp_input_is_cyclic(input) && cut[0] > 1 &&
-                              (resample || !miniapp_input_has_ghosts(input));
+    const struct miniapp_facts facts = miniapp_input_facts(input);
+    const bool lacks_ghosts = facts.is_cyclic && cut[0] > 1 && (resample || !facts.has_ghosts);
     struct blocks blocks;
     assert_done(blocks_cut(&whole, cut[0] * cut[1], cut[0], cut[1], &blocks));
     const struct block corner = block_of(&blocks, 0);
@@ -252,10 +252,8 @@ static int check_shared(int of)
     lines = water = said[0] = 0;
     for (int number = 0; number < of; number++) {
         struct miniapp_input *const input = open_shared(number, of);
-        struct miniapp_water own;
-        found += miniapp_input_check(input) != MINIAPP_DONE ||
-                 miniapp_input_look_at_water(input, &own) != MINIAPP_DONE;
-        water += own.cells;
+        found += miniapp_input_check(input) != MINIAPP_DONE;
+        water += miniapp_input_facts(input).water.cells;
         miniapp_input_close(input);
     }
     miniapp_listen(before);
